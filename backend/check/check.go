@@ -1,0 +1,48 @@
+// Package check is the one form in which anything that can pass or fail is told: hardware,
+// network probes and cluster health alike, so that one table, one report and one exit code serve them all.
+package check
+
+// Status is the verdict of a Check.
+type Status string
+
+// The verdicts, from best to worst being Pass, Waived, Skip, Warn, Fail.
+const (
+	Pass   Status = "pass"
+	Warn   Status = "warn"
+	Fail   Status = "fail"
+	Skip   Status = "skip"   // could not be looked at; Observed says why
+	Waived Status = "waived" // failed or warned, and a person took responsibility for it
+)
+
+// Check is one thing that was looked at.
+type Check struct {
+	ID       string   `json:"id"`                 // frozen once released: "hw-memory", "operators"
+	Title    string   `json:"title"`              // what was looked at, in plain words
+	Status   Status   `json:"status"`             //
+	Observed string   `json:"observed,omitempty"` // what is there
+	Expected string   `json:"expected,omitempty"` // the limit
+	Source   string   `json:"source,omitempty"`   // where the limit comes from
+	Fix      string   `json:"fix,omitempty"`      // one thing to try
+	Evidence []string `json:"evidence,omitempty"` // raw lines for an engineer
+	Waiver   *Waiver  `json:"waiver,omitempty"`   // set when Status is Waived
+}
+
+// Waiver says who took responsibility for a Check that did not pass, and why.
+type Waiver struct {
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// rank orders the verdicts by how much attention they need.
+var rank = map[Status]int{Pass: 0, Waived: 1, Skip: 2, Warn: 3, Fail: 4}
+
+// Worst returns the verdict that needs most attention, Pass for no checks at all.
+func Worst(checks []Check) Status {
+	worst := Pass
+	for _, c := range checks {
+		if rank[c.Status] > rank[worst] {
+			worst = c.Status
+		}
+	}
+	return worst
+}

@@ -1,0 +1,40 @@
+// Package problem is what a person sees when something fails: what is wrong, and one thing to try.
+package problem
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Problem is made where the cause is known, in the backend, and travels as an error.
+type Problem struct {
+	Code    string // at most 8 characters out of A-Z 2-9 and "-" without O, I: read over the phone
+	Summary string // one sentence: what is wrong
+	Fix     string // one thing to try
+	Err     error  // the cause, for an engineer
+}
+
+// Error gives the summary, and the cause when there is one.
+func (p *Problem) Error() string {
+	if p.Err == nil {
+		return fmt.Sprintf("%s: %s", p.Code, p.Summary)
+	}
+	return fmt.Sprintf("%s: %s: %v", p.Code, p.Summary, p.Err)
+}
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// From finds the Problem in err; an error without one becomes a Problem of its own, so that no
+// failure reaches a person without a code and a way on.
+func From(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	return &Problem{
+		Code:    "UNKNWN",
+		Summary: "Something failed that Touchdown has no explanation for.",
+		Fix:     "Retry once; if it fails again, make a support bundle and call support.",
+		Err:     err,
+	}
+}

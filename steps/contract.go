@@ -1,0 +1,147 @@
+// Package steps holds what the wizard does: the contract of a step, the steps, and the lists of them.
+//
+// A step makes one aspect of the machine match the site config. A stage is a titled group of steps, one
+// entry of the progress sidebar. A list of stages is a wizard; wizard.go holds the site's.
+package steps
+
+import (
+	"context"
+	"errors"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/problem"
+)
+
+// Check and Problem are the two types people read, under the name by which consoles know them.
+type (
+	Check   = check.Check
+	Problem = problem.Problem
+)
+
+// Step makes one aspect of the machine match the site config.
+//
+// Run observes first and does nothing when the machine is already right; it saves each original before it
+// changes it, waits, and verifies. It is called again from its beginning after a power cut, after a retry and
+// after a reboot that it asked for, so each part of it must be safe to repeat.
+type Step interface {
+	ID() string      // key in the journal, kebab-case; frozen once released
+	Title() string   // imperative: "Move the cluster's names"
+	Fields() []Field // what to ask; empty for a step that only works
+	Run(ctx context.Context, node *backend.Node, report Report) error
+}
+
+// Inspector looks before anything is changed: checks, choices, suggested values. Inspect is read-only and
+// may be called at any time before the work begins, again and again.
+type Inspector interface {
+	Inspect(ctx context.Context, node *backend.Node, report Report) error
+}
+
+// Skipper tells why the step does not apply to this site config; "" means that it does.
+type Skipper interface{ Skip() string }
+
+// Planner tells before the review what Run would change. It is read-only.
+type Planner interface {
+	Plan(ctx context.Context, node *backend.Node) (Plan, error)
+}
+
+// Undoer puts back what Run saved. Like Run it is safe to repeat.
+type Undoer interface {
+	Undo(ctx context.Context, node *backend.Node, report Report) error
+}
+
+// Reader names the paths of the site config that Run reads beside those of its own Fields, so that the
+// step's fingerprint covers borrowed inputs too.
+type Reader interface{ Reads() []string }
+
+// Stage is a titled group of steps.
+type Stage struct {
+	ID    string
+	Title string
+	Steps []Step
+}
+
+// Report is how a step tells and asks. All methods may be called from several goroutines.
+type Report interface {
+	// Progress tells how far the work is and what it waits for.
+	Progress(Progress)
+	// Check tells a verdict; a later one with the same ID replaces it.
+	Check(Check)
+	// Say tells one plain sentence worth keeping in the journal.
+	Say(format string, args ...any)
+	// Ask waits for an answer: a person's, the site config's policy at the deadline, or the default.
+	// It returns the Value of one of the question's choices, or ctx's error.
+	Ask(ctx context.Context, q Question) (string, error)
+	// Save keeps an original, on disk (0600, synced) before it returns. The first save of a key wins, so a
+	// repeated Run never overwrites the true original with its own work.
+	Save(key string, original []byte) error
+	// Saved returns what Save kept, or fs.ErrNotExist.
+	Saved(key string) ([]byte, error)
+	// Suggest offers a value found on the machine for a field that nobody has filled in yet.
+	Suggest(path, value, source string)
+	// Offer sets the choices of a field whose choices are found on the machine.
+	Offer(path string, choices []Choice)
+}
+
+// Progress is counted in units of work, never read from log text.
+type Progress struct {
+	Done    int64   `json:"done"`
+	Total   int64   `json:"total,omitempty"`   // 0: not known
+	Unit    string  `json:"unit,omitempty"`    // "operators", "bytes"
+	Waiting string  `json:"waiting,omitempty"` // what is waited for, in plain words
+	Usual   float64 `json:"usual,omitempty"`   // seconds that this wait usually takes at most; 0: not known
+}
+
+// Question is asked while a step works.
+type Question struct {
+	ID       string   `json:"id"`       // also the key in spec.policy.answers
+	Text     string   `json:"text"`     // one sentence ending in a question mark
+	Detail   string   `json:"detail"`   // what the answer changes
+	Choices  []Choice `json:"choices"`  // at least two
+	Default  string   `json:"default"`  // the Value taken when neither a person nor the policy answers
+	Deadline float64  `json:"deadline"` // seconds; 0: wait for a person, or take the policy's answer when nobody attends
+}
+
+// Choice is one possible answer or value.
+type Choice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// Plan is what a step would do.
+type Plan struct {
+	Changes      []Change      `json:"changes,omitempty"`
+	Disturbances []Disturbance `json:"disturbances,omitempty"`
+	Permanent    []string      `json:"permanent,omitempty"` // what cannot be undone
+}
+
+// Change is one old -> new line of the review.
+type Change struct {
+	What string `json:"what"`
+	Old  string `json:"old,omitempty"` // "" when there was none
+	New  string `json:"new"`
+}
+
+// Disturbance is something that users of the cluster notice while the step works.
+type Disturbance struct {
+	What    string  `json:"what"`    // "API outage", "reboot", "drain"
+	Cause   string  `json:"cause"`   // why it happens
+	Seconds float64 `json:"seconds"` // about how long
+}
+
+// rebootError ends a Run that goes on after a reboot. It is not a failure.
+type rebootError struct{ reason string }
+
+func (e *rebootError) Error() string { return "reboot needed: " + e.reason }
+
+// Reboot is what Run returns when the machine must reboot before it can go on. The engine calls the same Run
+// again after a different boot.
+func Reboot(reason string) error { return &rebootError{reason} }
+
+// RebootReason returns the reason given to Reboot, and whether err asks for one.
+func RebootReason(err error) (string, bool) {
+	if e, ok := errors.AsType[*rebootError](err); ok {
+		return e.reason, true
+	}
+	return "", false
+}

@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"touchdown/steps"
+)
+
+// Session is all that a client can do with an engine. The engine itself implements it, and so does the
+// client of the socket; one test suite covers both.
+//
+// Every write carries the pen: the token that TakePen gave. Without it, or with one that somebody has taken
+// over since, a write fails with ErrNoPen.
+type Session interface {
+	// Snapshot returns everything a console shows, consistent at one moment.
+	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Set gives a field a value. A value that its check refuses is kept and shown with its problem, so that
+	// nothing typed is lost; only the review refuses it.
+	Set(ctx context.Context, pen, path, value string) error
+	// Do carries out an action: "start", "retry", "undo" and so on.
+	Do(ctx context.Context, pen string, action Action) error
+	// TakePen gives the right to write to the named console. When another one holds it, TakePen fails with
+	// ErrPenHeld unless force is set.
+	TakePen(ctx context.Context, console string, force bool) (pen string, err error)
+	// ReleasePen gives it back.
+	ReleasePen(ctx context.Context, pen string) error
+	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
+	// returns an error. A console that names its pen keeps it for as long as the call lasts.
+	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
+	// Log returns the last lines of the engine's log, secrets masked.
+	Log(ctx context.Context, lines int) ([]string, error)
+	// Export returns a document.
+	Export(ctx context.Context, what Document) ([]byte, error)
+}
+
+// Verb names what an Action does.
+type Verb string
+
+// The verbs. Each says in which states it is allowed.
+const (
+	Inspect  Verb = "inspect"  // look again (not while working)
+	Review   Verb = "review"   // compute plans and the fingerprint of what would be done (collecting)
+	Start    Verb = "start"    // accept the review with Fingerprint and begin (reviewed)
+	Edit     Verb = "edit"     // back to collecting with everything kept (reviewed, failed, done)
+	Reply    Verb = "reply"    // answer Question with Value (question)
+	Retry    Verb = "retry"    // run the failed step again (failed)
+	Skip     Verb = "skip"     // go on without Step (failed)
+	Waive    Verb = "waive"    // take responsibility for a Check of Step that did not pass; needs By and Reason
+	Undo     Verb = "undo"     // put everything back, last step first (failed, done)
+	Cancel   Verb = "cancel"   // stop the work at the next safe point (working, question)
+	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
+	Reboot   Verb = "reboot"   // reboot the machine (not while working)
+	PowerOff Verb = "poweroff" // switch the machine off (not while working)
+)
+
+// Action is one request. Only the fields that its Verb names are read.
+type Action struct {
+	Verb        Verb   `json:"verb"`
+	Step        string `json:"step,omitempty"`
+	Check       string `json:"check,omitempty"`
+	Question    string `json:"question,omitempty"`
+	Value       string `json:"value,omitempty"`
+	By          string `json:"by,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Unattended  bool   `json:"unattended,omitempty"` // with start: the policy answers every question at once
+}
+
+// Document names what Export can return.
+type Document string
+
+// The documents.
+const (
+	ReportText Document = "report.txt"  // the hand-over report, for people
+	ReportJSON Document = "report.json" // the same, for machines
+	Answers    Document = "answers"     // the site config as YAML, secrets as <set>
+	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report; no secrets
+)
+
+// The errors that a client can tell apart; they keep their identity over the socket.
+var (
+	ErrNoPen    = errors.New("this console does not hold the pen")
+	ErrPenHeld  = errors.New("another console holds the pen")
+	ErrState    = errors.New("not possible in this state")
+	ErrNotFound = errors.New("not found")
+	ErrInvalid  = errors.New("not valid")
+)
+
+// State is where the job is.
+type State string
+
+// The states: inspecting -> collecting -> reviewed -> working -> (question | failed) -> done | undone.
+const (
+	Inspecting State = "inspecting"
+	Collecting State = "collecting"
+	Reviewed   State = "reviewed"
+	Working    State = "working"
+	InQuestion State = "question"
+	HasFailed  State = "failed"
+	UndoingAll State = "undoing"
+	IsDone     State = "done"
+	IsUndone   State = "undone"
+)
+
+// Snapshot is everything a console shows.
+type Snapshot struct {
+	Seq      uint64         `json:"seq"`      // the last event it includes
+	Version  string         `json:"version"`  // of Touchdown
+	Hostname string         `json:"hostname"` //
+	Serial   string         `json:"serial,omitempty"`
+	Life     string         `json:"life"`  // where the node is in its life: "factory", "armed", "landing", "landed", "returned"
+	State    State          `json:"state"` //
+	Now      time.Time      `json:"now"`   // the engine's clock
+	Started  time.Time      `json:"started,omitzero"`
+	Ended    time.Time      `json:"ended,omitzero"`
+	Current  string         `json:"current,omitempty"` // ID of the step at work, or of the one that failed
+	Resumed  time.Time      `json:"resumed,omitzero"`  // when the engine took this job up again after a stop
+	Stages   []StageView    `json:"stages"`
+	Review   *ReviewView    `json:"review,omitempty"`
+	Question *QuestionView  `json:"question,omitempty"`
+	Problem  *steps.Trouble `json:"problem,omitempty"`
+	Notices  []string       `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Pen      PenView        `json:"pen"`
+}
+
+// StageView is one entry of the progress sidebar.
+type StageView struct {
+	ID    string     `json:"id"`
+	Title string     `json:"title"`
+	Steps []StepView `json:"steps"`
+}
+
+// StepStatus is where a step is.
+type StepStatus string
+
+// The statuses of a step.
+const (
+	Pending    StepStatus = "pending"
+	Running    StepStatus = "running"
+	StepDone   StepStatus = "done"
+	StepFailed StepStatus = "failed"
+	StepSkip   StepStatus = "skipped"
+	StepUndone StepStatus = "undone"
+)
+
+// StepView is a step as a console sees it.
+type StepView struct {
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	Status     StepStatus      `json:"status"`
+	Inspecting bool            `json:"inspecting,omitempty"`
+	Skip       string          `json:"skip,omitempty"` // why it is or will be skipped
+	Fields     []FieldView     `json:"fields,omitempty"`
+	Checks     []steps.Check   `json:"checks,omitempty"`
+	Said       []string        `json:"said,omitempty"` // the last sentences, oldest first
+	Progress   *steps.Progress `json:"progress,omitempty"`
+	Started    time.Time       `json:"started,omitzero"`
+	Seconds    float64         `json:"seconds,omitempty"` // how long it took
+	Undo       bool            `json:"undo,omitempty"`    // it can be put back
+}
+
+// FieldView is a field as it crosses the wire: no pointers, no validators, no secrets.
+type FieldView struct {
+	Path      string         `json:"path"`
+	Kind      steps.Kind     `json:"kind"`
+	Label     string         `json:"label"`
+	Help      string         `json:"help,omitempty"`
+	Example   string         `json:"example,omitempty"`
+	Optional  bool           `json:"optional,omitempty"`
+	Value     string         `json:"value,omitempty"`  // "" for a secret
+	Source    string         `json:"source,omitempty"` // where the value comes from: "typed", "default", "file site.yaml"
+	Choices   []steps.Choice `json:"choices,omitempty"`
+	Loading   bool           `json:"loading,omitempty"` // the choices are still being looked for
+	Visible   bool           `json:"visible"`
+	Problem   string         `json:"problem,omitempty"`   // why the value is refused, and how to mend it
+	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
+	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded
+}
+
+// ReviewView is what is accepted before anything changes.
+type ReviewView struct {
+	Fingerprint string     `json:"fingerprint"` // of every input and plan; Start must name it
+	Steps       []StepPlan `json:"steps"`
+	Problems    []string   `json:"problems,omitempty"` // each keeps the work from starting
+	Warnings    []string   `json:"warnings,omitempty"`
+}
+
+// StepPlan is what one step would do.
+type StepPlan struct {
+	Step  string     `json:"step"`
+	Title string     `json:"title"`
+	Skip  string     `json:"skip,omitempty"`
+	Plan  steps.Plan `json:"plan"`
+}
+
+// QuestionView is a question that waits for an answer.
+type QuestionView struct {
+	steps.Question
+	Step  string    `json:"step"`
+	Until time.Time `json:"until,omitzero"` // when the policy or the default answers
+}
+
+// PenView says who may write.
+type PenView struct {
+	Holder string    `json:"holder,omitempty"` // the console's name; "" when nobody holds the pen
+	Since  time.Time `json:"since,omitzero"`
+}

@@ -1,0 +1,60 @@
+package steps
+
+import "time"
+
+// EventKind is one of a closed list.
+type EventKind string
+
+// The kinds of event. An event without a Step is about the whole job.
+const (
+	Started    EventKind = "started"   // a step or the job began; the job's carries the accepted review's fingerprint
+	Progressed EventKind = "progress"  //
+	Checked    EventKind = "check"     //
+	Said       EventKind = "say"       //
+	Asked      EventKind = "question"  //
+	Answered   EventKind = "answered"  // Text is the answer, By who or what gave it
+	Skipped    EventKind = "skipped"   // Text is why
+	Done       EventKind = "done"      //
+	Failed     EventKind = "failed"    // Problem says why
+	Undoing    EventKind = "undoing"   //
+	Undone     EventKind = "undone"    //
+	Cancelled  EventKind = "cancelled" // a person stopped the work; the step can be retried
+	Rebooting  EventKind = "reboot"    // Text is why; Boot the boot id before it
+	Changed    EventKind = "changed"   // something a console shows changed outside the work: fields, pen, state; never journalled
+)
+
+// Event is the one type that feeds the screen, the headless JSON lines, the journal and the report.
+// Readers ignore kinds and fields that they do not know.
+type Event struct {
+	Seq         uint64    `json:"seq"`                   // rises by one, over restarts too
+	Time        time.Time `json:"time"`                  // UTC
+	Kind        EventKind `json:"kind"`                  //
+	Step        string    `json:"step,omitempty"`        // the step's ID
+	Text        string    `json:"text,omitempty"`        //
+	By          string    `json:"by,omitempty"`          // console, "policy", "default", "deadline"
+	Fingerprint string    `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
+	Boot        string    `json:"boot,omitempty"`        // boot id, with Rebooting
+	Seconds     float64   `json:"seconds,omitempty"`     // how long it took, with an ending
+	Progress    *Progress `json:"progress,omitempty"`
+	Check       *Check    `json:"check,omitempty"`
+	Question    *Question `json:"question,omitempty"`
+	Problem     *Trouble  `json:"problem,omitempty"`
+}
+
+// Lifecycle reports whether the event must reach the disk before the work goes on.
+func (e Event) Lifecycle() bool {
+	switch e.Kind {
+	case Progressed, Changed:
+		return false
+	}
+	return true
+}
+
+// Trouble is a Problem as it crosses the wire and lies in the journal.
+type Trouble struct {
+	Code    string   `json:"code"`
+	Summary string   `json:"summary"`
+	Fix     string   `json:"fix"`
+	Detail  string   `json:"detail,omitempty"` // the cause, secrets masked
+	Output  []string `json:"output,omitempty"` // the last lines of a command that failed
+}

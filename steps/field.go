@@ -1,0 +1,28 @@
+package steps
+
+// Kind says how a field is asked.
+type Kind string
+
+// The kinds of question a form can ask.
+const (
+	Text   Kind = "text"   // one line
+	Secret Kind = "secret" // one line, never shown after entry
+	PEM    Kind = "pem"    // certificates or a key: pasted, or read from a file on the node or a stick
+	Pick   Kind = "choice" // one of Choices
+	YesNo  Kind = "yesno"  // "true" or "false"
+)
+
+// Field asks for one value of the site config. The value lives in the config under Path, wherever it came
+// from: typed here, read from a volume or given to `touchdown apply`.
+type Field struct {
+	Path     string             // "spec.baseDomain"
+	Kind     Kind               //
+	Label    string             // what the value is called, everywhere: form, review, report
+	Help     string             // what it is for, in plain words
+	Example  string             // a value as it could be typed
+	Optional bool               // an empty value is fine
+	Check    func(string) error // nil: any value; an empty optional value is not checked
+	Choices  []Choice           // for Pick; found on the machine when Dynamic
+	Dynamic  bool               // the choices come from Report.Offer and may still be loading
+	Visible  func() bool        // nil: always; computed anew after every set
+}
