@@ -1,0 +1,163 @@
+package site
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"strings"
+)
+
+// minRSA is the shortest RSA key that the DEFAULT crypto policy of RHEL 9 accepts; the router does not start with less.
+const minRSA = 2048
+
+// Certificate reports what is wrong with a server's certificate chain, as far as its text alone tells.
+func Certificate(s string) error {
+	chain, f := parseCerts(s)
+	if f != nil {
+		return f
+	}
+	if f := checkOrder(chain); f != nil {
+		return f
+	}
+	return nil
+}
+
+// PrivateKey reports what is wrong with a certificate's key. Its errors never hold any of it.
+func PrivateKey(s string) error {
+	if _, f := parseKey(s); f != nil {
+		return f
+	}
+	return nil
+}
+
+// CABundle reports what is wrong with a text of CA certificates.
+func CABundle(s string) error {
+	if _, f := parseCerts(s); f != nil {
+		return f
+	}
+	return nil
+}
+
+// parseCerts reads the certificates of a PEM text, which may have words between its blocks as openssl x509 -text has.
+func parseCerts(s string) ([]*x509.Certificate, *Error) {
+	var certs []*x509.Certificate
+	rest := []byte(s)
+	for {
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		if block == nil {
+			break
+		}
+		switch {
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			return nil, fault("keep only the CERTIFICATE blocks in it", "holds a private key")
+		case block.Type != "CERTIFICATE":
+			return nil, fault("keep only the CERTIFICATE blocks in it", "holds a block that is no certificate")
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fault("copy it again", "has a certificate that cannot be read, number %d", len(certs)+1)
+		}
+		certs = append(certs, cert)
+	}
+	switch {
+	case bytes.Contains(rest, []byte("-----BEGIN")):
+		return nil, fault("copy it again, from BEGIN to END", "has a block that is cut off or damaged, number %d", len(certs)+1)
+	case len(certs) == 0 && s == "":
+		return nil, fault("give the certificate as PEM", "is missing")
+	case len(certs) == 0:
+		return nil, fault("give it as PEM, which starts with -----BEGIN CERTIFICATE-----", "holds no certificate")
+	}
+	return certs, nil
+}
+
+// checkOrder wants the server's own certificate first, and behind each the one that signed it.
+func checkOrder(chain []*x509.Certificate) *Error {
+	fix := "put the server's certificate first, then the one that signed it, and so on"
+	for i := 0; i+1 < len(chain); i++ {
+		if !signedBy(chain[i], chain[i+1]) {
+			return fault(fix, "has its certificates in the wrong order: number %d did not sign number %d", i+2, i+1)
+		}
+	}
+	return nil
+}
+
+// signedBy goes by the names alone where Go no longer computes the signature (SHA-1).
+func signedBy(cert, issuer *x509.Certificate) bool {
+	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
+		return false
+	}
+	err := issuer.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature)
+	var insecure x509.InsecureAlgorithmError
+	return err == nil || errors.As(err, &insecure)
+}
+
+// parseKey reads the one key of a PEM text: PKCS #1, PKCS #8 or SEC 1.
+func parseKey(s string) (crypto.Signer, *Error) {
+	var key crypto.Signer
+	rest := []byte(s)
+	for {
+		var block *pem.Block
+		block, rest = pem.Decode(rest)
+		if block == nil {
+			break
+		}
+		if block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes it in front of the key
+			continue
+		}
+		if !strings.HasSuffix(block.Type, "PRIVATE KEY") {
+			return nil, fault("keep only the PRIVATE KEY block in it", "holds a block that is no private key")
+		}
+		if key != nil {
+			return nil, fault("keep the one that belongs to the certificate", "holds two private keys")
+		}
+		var f *Error
+		if key, f = parseKeyBlock(block); f != nil {
+			return nil, f
+		}
+	}
+	switch {
+	case bytes.Contains(rest, []byte("-----BEGIN")):
+		return nil, fault("copy it again, from BEGIN to END", "is cut off or damaged")
+	case key == nil && s == "":
+		return nil, fault("give the key as PEM", "is missing")
+	case key == nil:
+		return nil, fault("give it as PEM, which starts with -----BEGIN and PRIVATE KEY-----", "holds no private key")
+	}
+	return key, nil
+}
+
+func parseKeyBlock(block *pem.Block) (crypto.Signer, *Error) {
+	if block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
+		return nil, fault("decrypt it: openssl pkey -in OLD -out NEW", "is encrypted with a password")
+	}
+	var parsed any
+	var err error
+	switch block.Type {
+	case "RSA PRIVATE KEY":
+		parsed, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		parsed, err = x509.ParseECPrivateKey(block.Bytes)
+	case "PRIVATE KEY":
+		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	default:
+		return nil, fault("use an RSA or EC key", "is of a kind that OpenShift does not take")
+	}
+	if err != nil {
+		return nil, fault("copy it again, from BEGIN to END", "cannot be read")
+	}
+	switch key := parsed.(type) {
+	case *rsa.PrivateKey:
+		if key.N.BitLen() < minRSA {
+			return nil, fault("have a certificate made with a longer key", "is an RSA key of %d bits, less than %d", key.N.BitLen(), minRSA)
+		}
+		return key, nil
+	case *ecdsa.PrivateKey:
+		return key, nil
+	}
+	return nil, fault("use an RSA or EC key", "is of a kind that OpenShift does not take")
+}

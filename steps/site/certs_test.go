@@ -1,0 +1,160 @@
+package site
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+)
+
+// today is the clock of these tests.
+func today() time.Time { return time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC) }
+
+// issued is a certificate with its key.
+type issued struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+	pem  string
+}
+
+func ecKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// issue makes a certificate that is good for a year around today; change may spoil it.
+func issue(t testing.TB, name string, parent *issued, key crypto.Signer, change func(*x509.Certificate)) *issued {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
+		NotBefore: today().AddDate(0, -6, 0), NotAfter: today().AddDate(0, 6, 0),
+		BasicConstraintsValid: true,
+	}
+	if change != nil {
+		change(template)
+	}
+	issuer, signer := template, key
+	if parent != nil {
+		issuer, signer = parent.cert, parent.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &issued{cert, key, block("CERTIFICATE", der)}
+}
+
+func block(kind string, der []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
+}
+
+func pkcs8(t testing.TB, key crypto.PrivateKey) string {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return block("PRIVATE KEY", der)
+}
+
+func ca(c *x509.Certificate) { c.IsCA = true }
+
+func server(names ...string) func(*x509.Certificate) {
+	return func(c *x509.Certificate) { c.DNSNames = names }
+}
+
+func TestKeyForms(t *testing.T) {
+	ec := ecKey(t)
+	sec1, err := x509.MarshalECPrivateKey(ec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := issue(t, "x", nil, ec, nil).pem
+	whole := block("EC PRIVATE KEY", sec1)
+	cases := []struct{ name, key, want string }{
+		{"SEC 1", whole, ""},
+		{"SEC 1 with parameters", block("EC PARAMETERS", []byte{6, 0}) + whole, ""},
+		{"PKCS 8 EC", pkcs8(t, ec), ""},
+		{"PKCS 8 RSA", pkcs8(t, long), ""},
+		{"PKCS 1", block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(long)), ""},
+		{"Windows line ends", strings.ReplaceAll(whole, "\n", "\r\n"), ""},
+		{"short RSA", pkcs8(t, short), "is an RSA key of 1024 bits, less than 2048; have a certificate made with a longer key"},
+		{"Ed25519", pkcs8(t, ed), "is of a kind that OpenShift does not take; use an RSA or EC key"},
+		{"OpenSSH", block("OPENSSH PRIVATE KEY", sec1), "is of a kind that OpenShift does not take; use an RSA or EC key"},
+		{"encrypted PKCS 8", block("ENCRYPTED PRIVATE KEY", sec1), "is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW"},
+		{"encrypted PKCS 1", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
+			"is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW"},
+		{"wrong label", block("RSA PRIVATE KEY", sec1), "cannot be read; copy it again, from BEGIN to END"},
+		{"damaged", block("PRIVATE KEY", []byte(planted)), "cannot be read; copy it again, from BEGIN to END"},
+		{"cut off", whole[:len(whole)-20], "is cut off or damaged; copy it again, from BEGIN to END"},
+		{"two keys", whole + whole, "holds two private keys; keep the one that belongs to the certificate"},
+		{"certificate too", whole + cert, "holds a block that is no private key; keep only the PRIVATE KEY block in it"},
+		{"only a certificate", cert, "holds a block that is no private key; keep only the PRIVATE KEY block in it"},
+		{"no PEM", planted, "holds no private key; give it as PEM, which starts with -----BEGIN and PRIVATE KEY-----"},
+	}
+	for _, c := range cases {
+		got := ""
+		if err := Check("spec.apiCert.key", c.key); err != nil {
+			got = strings.TrimPrefix(err.Error(), "spec.apiCert.key: ")
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestCertificateForms(t *testing.T) {
+	root := issue(t, "root", nil, ecKey(t), ca)
+	middle := issue(t, "middle", root, ecKey(t), ca)
+	leaf := issue(t, "leaf", middle, ecKey(t), server("api.a.b"))
+	cases := []struct{ name, cert, want string }{
+		{"chain", leaf.pem + middle.pem + root.pem, ""},
+		{"leaf alone", leaf.pem, ""},
+		{"with words between", "Certificate:\n    Data:\n" + leaf.pem + "next\n" + middle.pem, ""},
+		{"root first", root.pem + middle.pem + leaf.pem, "has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on"},
+		{"middle left out", leaf.pem + root.pem, "has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on"},
+		{"key in it", leaf.pem + pkcs8(t, leaf.key), "holds a private key; keep only the CERTIFICATE blocks in it"},
+		{"request", block("CERTIFICATE REQUEST", nil), "holds a block that is no certificate; keep only the CERTIFICATE blocks in it"},
+		{"damaged", leaf.pem + block("CERTIFICATE", []byte("x")), "has a certificate that cannot be read, number 2; copy it again"},
+		{"cut off", leaf.pem + middle.pem[:100], "has a block that is cut off or damaged, number 2; copy it again, from BEGIN to END"},
+		{"no PEM", "hello", "holds no certificate; give it as PEM, which starts with -----BEGIN CERTIFICATE-----"},
+	}
+	for _, c := range cases {
+		got := ""
+		if err := Check("spec.apiCert.cert", c.cert); err != nil {
+			got = strings.TrimPrefix(err.Error(), "spec.apiCert.cert: ")
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

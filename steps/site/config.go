@@ -1,0 +1,144 @@
+// Package site holds the SiteConfig: the one document that says what a node becomes at its site, with its defaults,
+// its schema, its validation and its importers.
+package site
+
+import (
+	"maps"
+	"time"
+)
+
+const (
+	// APIVersion is the version of the document that this release reads and writes.
+	APIVersion = "touchdown.dev/v1alpha1"
+	// Kind is the kind of the document.
+	Kind = "SiteConfig"
+	// DefaultStabilityWindow is how long a cluster has to stay healthy when the document does not say.
+	DefaultStabilityWindow = 2 * time.Minute
+)
+
+// Origins of a value, as kept in Config.Sources; a value that was read from a file has the origin "file NAME".
+const (
+	Default = "default"
+	Typed   = "typed"
+)
+
+// Config is the SiteConfig. It is not safe for use by more than one goroutine at a time.
+type Config struct {
+	APIVersion string   `yaml:"apiVersion" json:"apiVersion"`
+	Kind       string   `yaml:"kind" json:"kind"`
+	Metadata   Metadata `yaml:"metadata,omitempty" json:"metadata,omitzero"`
+	Spec       Spec     `yaml:"spec" json:"spec"`
+
+	// Sources tells where the value of each path came from: Default, Typed or "file NAME". A path without a value has no entry.
+	Sources map[string]string `yaml:"-" json:"-"`
+
+	places map[string]position
+}
+
+// Metadata names the document.
+type Metadata struct {
+	// Name is a label of the site for people and reports; nothing on the node is called after it.
+	Name string `yaml:"name,omitempty" json:"name,omitempty"`
+}
+
+// Spec is what the node becomes.
+type Spec struct {
+	// ClusterName is the first label of the cluster's new domain.
+	ClusterName string `yaml:"clusterName,omitempty" json:"clusterName,omitempty"`
+	// BaseDomain is the domain below which the cluster lives.
+	BaseDomain string `yaml:"baseDomain,omitempty" json:"baseDomain,omitempty"`
+	// PullSecret is the registry log-in as dockerconfigjson; empty keeps the one of the factory.
+	PullSecret Secret `yaml:"pullSecret,omitempty" json:"pullSecret,omitempty"`
+	// APICert is served at api.DOMAIN; empty has one made by the cluster's own signer.
+	APICert KeyPair `yaml:"apiCert,omitempty" json:"apiCert,omitzero"`
+	// IngressCert is served at *.apps.DOMAIN; empty has one made by the cluster's own signer.
+	IngressCert IngressCert `yaml:"ingressCert,omitempty" json:"ingressCert,omitzero"`
+	// Policy is what may happen without asking.
+	Policy Policy `yaml:"policy" json:"policy"`
+}
+
+// KeyPair is a certificate with its key, both PEM.
+type KeyPair struct {
+	// Cert is the server's certificate, followed by its intermediates.
+	Cert string `yaml:"cert,omitempty" json:"cert,omitempty"`
+	// Key is the unencrypted RSA or EC key of the first certificate.
+	Key Secret `yaml:"key,omitempty" json:"key,omitempty"`
+}
+
+// IngressCert is a certificate with its key, and the CA that clients inside the cluster have to trust.
+type IngressCert struct {
+	KeyPair `yaml:",inline"`
+	// CA is the root certificate, needed when it is no public one.
+	CA string `yaml:"ca,omitempty" json:"ca,omitempty"`
+}
+
+// Policy is what may happen without asking, and the answers to questions that nobody is there to answer.
+type Policy struct {
+	// AllowReboot lets the engine reboot the node when a step needs it.
+	AllowReboot bool `yaml:"allowReboot" json:"allowReboot"`
+	// RollbackOnFailure puts everything back when a step fails and nobody is there to decide.
+	RollbackOnFailure bool `yaml:"rollbackOnFailure" json:"rollbackOnFailure"`
+	// KeepGoingOnWarnings goes on without asking when a check only warns.
+	KeepGoingOnWarnings bool `yaml:"keepGoingOnWarnings" json:"keepGoingOnWarnings"`
+	// StabilityWindow is how long the cluster has to stay healthy without a break before it counts as landed.
+	StabilityWindow time.Duration `yaml:"stabilityWindow" json:"stabilityWindow"`
+	// Answers maps the id of a question to its answer.
+	Answers map[string]string `yaml:"answers,omitempty" json:"answers,omitempty"`
+}
+
+// New returns a Config that holds nothing but the defaults.
+func New() *Config {
+	c := &Config{
+		APIVersion: APIVersion,
+		Kind:       Kind,
+		Sources:    map[string]string{},
+		places:     map[string]position{},
+	}
+	for i := range schema {
+		if e := &schema[i]; e.Default != "" {
+			e.reset(c)
+			c.Sources[e.Path] = Default
+		}
+	}
+	return c
+}
+
+// Domain returns the cluster's new domain, clusterName.baseDomain, or "" while one of the two is missing.
+func (c *Config) Domain() string {
+	if c.Spec.ClusterName == "" || c.Spec.BaseDomain == "" {
+		return ""
+	}
+	return c.Spec.ClusterName + "." + c.Spec.BaseDomain
+}
+
+// Clone returns a copy that shares nothing with c.
+func (c *Config) Clone() *Config {
+	d := *c
+	d.Sources = maps.Clone(c.Sources)
+	d.places = maps.Clone(c.places)
+	d.Spec.Policy.Answers = maps.Clone(c.Spec.Policy.Answers)
+	return &d
+}
+
+// WithoutSecrets returns a copy that holds no secret, for a file or a screen that others may read.
+func (c *Config) WithoutSecrets() *Config {
+	d := c.Clone()
+	for i := range schema {
+		if e := &schema[i]; e.Secret && e.text != nil {
+			*e.text(d) = ""
+			delete(d.Sources, e.Path)
+		}
+	}
+	return d
+}
+
+// Secrets returns the secrets that are set, by path. SetFrom puts them back.
+func (c *Config) Secrets() map[string]string {
+	secrets := map[string]string{}
+	for i := range schema {
+		if e := &schema[i]; e.Secret && e.text != nil && *e.text(c) != "" {
+			secrets[e.Path] = *e.text(c)
+		}
+	}
+	return secrets
+}

@@ -1,0 +1,287 @@
+package site
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// full returns a Config with every path set and a planted secret in each secret.
+func full(t testing.TB) *Config {
+	t.Helper()
+	c := New()
+	for path, value := range map[string]string{
+		"metadata.name":                    "store-0042",
+		"spec.clusterName":                 "0042",
+		"spec.baseDomain":                  "example.com",
+		"spec.pullSecret":                  "{\r\n\t\"auths\": {\"q.io\": {\"username\": \"u\", \"password\": \"" + planted + "\"}}\r\n}\n",
+		"spec.apiCert.cert":                "-----BEGIN CERTIFICATE-----\r\nAAAA\r\n-----END CERTIFICATE-----",
+		"spec.apiCert.key":                 planted + " \nx: y\n# z",
+		"spec.ingressCert.cert":            " indented\n\ttext\n",
+		"spec.ingressCert.key":             planted + "\u2028'\"",
+		"spec.ingressCert.ca":              "x\n\n\ny",
+		"spec.policy.allowReboot":          "false",
+		"spec.policy.rollbackOnFailure":    "false",
+		"spec.policy.keepGoingOnWarnings":  "true",
+		"spec.policy.stabilityWindow":      "90s",
+		"spec.policy.answers.keep-network": "yes",
+		"spec.policy.answers.42":           "true",
+	} {
+		if err := c.Set(path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// values returns everything that a Config holds, by path.
+func values(c *Config) map[string]string {
+	all := map[string]string{}
+	for _, path := range c.Paths() {
+		all[path], _ = c.Get(path)
+	}
+	return all
+}
+
+func TestRoundTrip(t *testing.T) {
+	c := full(t)
+	data, err := c.Marshal(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Parse(data, "site.yaml", nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	if !maps.Equal(values(c), values(back)) {
+		t.Errorf("\n got %q\nwant %q", values(back), values(c))
+	}
+	again, _ := back.Marshal(false)
+	if string(again) != string(data) {
+		t.Errorf("written twice:\n%s\n%s", data, again)
+	}
+	for _, path := range c.Paths() {
+		if c.Sources[path] != Typed || back.Sources[path] != "file site.yaml" {
+			t.Errorf("%s comes from %q and %q", path, c.Sources[path], back.Sources[path])
+		}
+	}
+}
+
+func TestSecretsNeverShow(t *testing.T) {
+	c := full(t)
+	redacted, err := c.Marshal(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(redacted), Redacted); n != 3 {
+		t.Errorf("%d secrets are marked, want 3:\n%s", n, redacted)
+	}
+	asJSON, _ := json.Marshal(c)
+	asYAML, _ := yaml.Marshal(c)
+	bare, _ := c.WithoutSecrets().Marshal(false)
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "config", c, "spec", c.Spec, "secret", c.Spec.PullSecret)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "config", c, "spec", c.Spec, "secret", c.Spec.PullSecret)
+	errs, warnings := c.Validate(today())
+	for name, text := range map[string]string{
+		"redacted": string(redacted), "json": string(asJSON), "yaml": string(asYAML), "without": string(bare), "log": log.String(),
+		"fmt": fmt.Sprintf("%v %+v %#v %s %q %x", c, *c, *c, c.Spec.PullSecret, c.Spec.PullSecret, c.Spec.PullSecret), "validate": errs.Error() + warnings.Error(),
+	} {
+		if strings.Contains(text, planted) || strings.Contains(text, fmt.Sprintf("%x", planted)) {
+			t.Errorf("%s holds a secret:\n%s", name, text)
+		}
+	}
+	_, err = Parse(redacted, "site.yaml", nil)
+	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 3 {
+		t.Errorf("a redacted document is read: %v", err)
+	}
+}
+
+func TestSecretsComeBack(t *testing.T) {
+	c := full(t)
+	bare, secrets := c.WithoutSecrets(), c.Secrets()
+	if len(secrets) != 3 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 3 {
+		t.Fatalf("secrets: %d taken, %d left, %d of the original", len(secrets), len(bare.Secrets()), len(c.Secrets()))
+	}
+	for path, value := range secrets {
+		if !c.IsSecret(path) {
+			t.Errorf("%s is not said to be secret", path)
+		}
+		if err := bare.SetFrom(path, value, c.Sources[path]); err != nil {
+			t.Error(err)
+		}
+	}
+	if !maps.Equal(values(bare), values(c)) || !maps.Equal(bare.Sources, c.Sources) {
+		t.Error("the secrets do not come back as they were")
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c := New()
+	p := c.Spec.Policy
+	if !p.AllowReboot || !p.RollbackOnFailure || p.KeepGoingOnWarnings || p.StabilityWindow != DefaultStabilityWindow {
+		t.Errorf("got %+v", p)
+	}
+	for _, item := range Schema() {
+		if got, _ := c.Get(item.Path); item.Default != "" && (got != item.Default || c.Sources[item.Path] != Default) {
+			t.Errorf("%s is %q from %q, want %q", item.Path, got, c.Sources[item.Path], item.Default)
+		}
+	}
+	for _, path := range full(t).Paths() {
+		c := full(t)
+		if err := c.Set(path, ""); err != nil {
+			t.Error(err)
+		}
+		want, _ := New().Get(path)
+		if got, _ := c.Get(path); got != want || c.Sources[path] != New().Sources[path] {
+			t.Errorf("%s taken away is %q from %q, want %q", path, got, c.Sources[path], want)
+		}
+	}
+}
+
+// TestSetGet holds that what Set takes, Get gives in the canonical form, survives a file, and touches nothing else.
+func TestSetGet(t *testing.T) {
+	paths := append(New().Paths(), "spec.policy.answers.q")
+	property := func(pick uint, value string) bool {
+		path := paths[pick%uint(len(paths))]
+		c := New()
+		if c.Set(path, value) != nil {
+			return maps.Equal(values(c), values(New())) && maps.Equal(c.Sources, New().Sources)
+		}
+		want := values(New())
+		got, _ := c.Get(path)
+		if got == "" {
+			return maps.Equal(values(c), want)
+		}
+		want[path] = got
+		again := c.Clone()
+		data, err := c.Marshal(false)
+		if err != nil || again.Set(path, got) != nil || !maps.Equal(values(again), values(c)) {
+			return false
+		}
+		back, err := Parse(data, "x", nil)
+		return err == nil && maps.Equal(values(c), want) && maps.Equal(values(back), want)
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 3000}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	c := full(t)
+	before := values(c)
+	d := c.Clone()
+	for _, path := range d.Paths() {
+		if err := d.Set(path, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	if !maps.Equal(values(c), before) || !reflect.DeepEqual(c.Sources, full(t).Sources) {
+		t.Error("a change to the copy shows in the original")
+	}
+}
+
+func TestGetOfUnknownPaths(t *testing.T) {
+	c := New()
+	for _, path := range []string{"", "spec", "spec.pullSecretFile", "spec.policy.answers.", "spec.policy.answers.x", "spec.x", "spec.policy.answers.<question>"} {
+		if value, ok := c.Get(path); ok || value != "" {
+			t.Errorf("%s gives %q", path, value)
+		}
+	}
+	if c.Domain() != "" {
+		t.Error("a domain is made of nothing")
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Second: "1s", 2 * time.Minute: "2m", 90 * time.Second: "1m30s", time.Hour: "1h", 61 * time.Minute: "1h1m", 10 * time.Minute: "10m",
+		time.Hour + time.Second: "1h0m1s", 20 * time.Hour: "20h",
+	} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	var b strings.Builder
+	for _, item := range Schema() {
+		text, err := Explain(item.Path)
+		if err != nil || !strings.Contains(text, item.Meaning) || item.Meaning == "" || item.Type == "" {
+			t.Errorf("%s is not explained: %v", item.Path, err)
+		}
+		if item.Example == "" {
+			t.Errorf("%s has no example", item.Path)
+		}
+	}
+	b.WriteString(Reference() + "\n" + string(Example()))
+	golden(t, "testdata/schema.golden", b.String())
+	if group, err := Explain("spec.apiCert"); err != nil || strings.Count(group, "type:") != 4 {
+		t.Errorf("a group: %v\n%s", err, group)
+	}
+	if _, err := Explain("spec.policy.stabilityWindo"); err == nil || !strings.Contains(err.Error(), "did you mean spec.policy.stabilityWindow?") {
+		t.Errorf("an unknown path: %v", err)
+	}
+}
+
+// TestSchemaFitsStruct holds that table and struct name the same fields.
+func TestSchemaFitsStruct(t *testing.T) {
+	var fields []string
+	var walk func(reflect.Type, string)
+	walk = func(s reflect.Type, prefix string) {
+		for i := range s.NumField() {
+			f := s.Field(i)
+			tag, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			switch {
+			case tag == "-" || !f.IsExported() && !f.Anonymous:
+			case f.Anonymous:
+				walk(f.Type, prefix)
+			case f.Type.Kind() == reflect.Struct:
+				walk(f.Type, prefix+tag+".")
+			case f.Type.Kind() == reflect.Map:
+				fields = append(fields, prefix+tag+".<question>")
+			default:
+				fields = append(fields, prefix+tag)
+			}
+		}
+	}
+	walk(reflect.TypeFor[Config](), "")
+	var paths []string
+	for i := range schema {
+		if schema[i].into == "" {
+			paths = append(paths, schema[i].Path)
+		}
+	}
+	if !slices.Equal(fields, paths) {
+		t.Errorf("\nstruct %q\ntable  %q", fields, paths)
+	}
+}
+
+func TestExampleFilledIn(t *testing.T) {
+	c, err := Parse(Example(), "new.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errs, _ := c.Validate(today()); len(errs) != 2 {
+		t.Errorf("got %v", errs)
+	}
+	filled := strings.NewReplacer(`clusterName: ""`, "clusterName: store0042", `baseDomain: ""`, "baseDomain: example.com", "# pullSecret:", "pullSecret:",
+		"    # answers:", "    answers:", "      # <question>: keep", "      keep-network: keep").Replace(string(Example()))
+	c, err = Parse([]byte(filled), "new.yaml", nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, filled)
+	}
+	if errs, warnings := c.Validate(today()); len(errs)+len(warnings) > 0 || c.Domain() != "store0042.example.com" || c.Spec.PullSecret == "" {
+		t.Errorf("%v %v", errs, warnings)
+	}
+}

@@ -1,0 +1,124 @@
+package site
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const (
+	// maxDNSName is the longest domain name written as text (RFC 1035, 2.3.4: 255 octets on the wire).
+	maxDNSName = 253
+	// maxLabel is the longest part of a domain name (RFC 1035, 2.3.4).
+	maxLabel = 63
+	// maxClusterName keeps names that OpenShift makes out of it (infrastructure name plus suffix) within a label.
+	maxClusterName = 54
+	// longestRoute is the longest host in front of the domain that a cluster's own routes get when they are made anew.
+	longestRoute = "prometheus-k8s-federate-openshift-monitoring.apps."
+	// maxStability is how long CI waits for a stable cluster (oc adm wait-for-stable-cluster --timeout=30m).
+	maxStability = 30 * time.Minute
+)
+
+// SiteName reports what is wrong with a label of a site.
+func SiteName(s string) error {
+	if f := dnsName(s, "store-0042"); f != nil {
+		return f
+	}
+	return nil
+}
+
+// ClusterName reports what is wrong with the first label of the cluster's domain.
+func ClusterName(s string) error {
+	if strings.Contains(s, ".") {
+		return fault("write only the first part; the rest is the base domain", "is %s, which has a dot in it", shown(s))
+	}
+	if f := dnsName(s, "store0042"); f != nil {
+		return f
+	}
+	if len(s) > maxClusterName {
+		return fault("choose a shorter name", "has %d characters, more than the %d that are allowed", len(s), maxClusterName)
+	}
+	return nil
+}
+
+// BaseDomain reports what is wrong with the domain below which the cluster lives.
+func BaseDomain(s string) error {
+	if strings.HasSuffix(s, ".") {
+		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
+	}
+	if f := dnsName(s, "example.com"); f != nil {
+		return f
+	}
+	labels := strings.Split(s, ".")
+	last := labels[len(labels)-1]
+	switch {
+	case strings.Trim(last, "0123456789") == "": // RFC 3696, 2: else it could be taken for an address
+		return fault("write a domain name, for example example.com", "is %s, which ends with a number like an address does", shown(s))
+	case last == "localhost" || last == "invalid": // RFC 6761, 6.3 and 6.4
+		return fault("use the domain of the site", "is %s, but .%s never resolves", shown(s), last)
+	case s == "cluster.local" || strings.HasSuffix(s, ".cluster.local"):
+		return fault("use the domain of the site", "is %s, the domain of the services inside every cluster", shown(s))
+	}
+	if most := maxDNSName - len(longestRoute) - len("c."); len(s) > most {
+		return fault("choose a shorter domain", "has %d characters; with the cluster's own host names in front %d are the most", len(s), most)
+	}
+	return nil
+}
+
+// StabilityWindow reports what is wrong with the time that a cluster has to stay healthy.
+func StabilityWindow(s string) error {
+	if f := parseableDuration(s); f != nil {
+		return f
+	}
+	if d, _ := time.ParseDuration(s); d < time.Second || d > maxStability {
+		return fault("write 1s to 30m", "is %s, outside of 1s to 30m", shown(s))
+	}
+	return nil
+}
+
+// QuestionID reports what is wrong with the id of a question.
+func QuestionID(s string) error {
+	if len(validation.IsDNS1123Label(s)) > 0 {
+		return fault("use the id that the question shows, for example keep-network", "is not the id of a question")
+	}
+	return nil
+}
+
+// dnsName names the commonest mistakes before it leaves the rest to DNS-1123.
+func dnsName(s, example string) *Error {
+	write := "write it like " + example
+	switch {
+	case s == "":
+		return fault(write, "is missing")
+	case strings.Contains(s, "://"):
+		return fault("write the name without http:// and path", "is %s, a web address", shown(s))
+	case strings.ContainsAny(s, " \t"):
+		return fault("remove the space", "is %s, which has a space in it", shown(s))
+	case strings.Contains(s, "_"):
+		return fault("use - instead of _", "is %s, which has an underscore in it", shown(s))
+	case strings.HasPrefix(s, "*"):
+		return fault("remove the *", "is %s, which starts with a wildcard", shown(s))
+	case strings.Contains(s, "..") || strings.HasPrefix(s, "."):
+		return fault(write, "is %s, which has nothing between two dots or before the first", shown(s))
+	case strings.ToLower(s) != s && len(validation.IsDNS1123Subdomain(strings.ToLower(s))) == 0:
+		return fault("write "+strings.ToLower(s), "is %s, which has upper-case letters in it", shown(s))
+	}
+	for _, r := range s {
+		if r > 0x7f {
+			return fault("write it in its DNS form, which starts with xn--", "is %s, which has a letter that DNS does not know", shown(s))
+		}
+	}
+	for _, label := range strings.Split(s, ".") {
+		if len(label) > maxLabel {
+			return fault("choose a shorter name", "is %s, where one part has %d characters, more than %d", shown(s), len(label), maxLabel)
+		}
+		if len(validation.IsDNS1123Label(label)) > 0 {
+			return fault("use letters a to z, digits and -, with a letter or digit at both ends", "is %s, which is no DNS name", shown(s))
+		}
+	}
+	if len(s) > maxDNSName {
+		return fault("choose a shorter name", "has %d characters, more than the %d of a domain name", len(s), maxDNSName)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package site
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxErrors is how many mistakes one document is told at once: more than fit on a screen of 24 lines help nobody, and
+// a document of random text would have thousands.
+const maxErrors = 20
+
+// Error is one mistake in a SiteConfig: where it is, what is wrong and how to mend it. It never holds a secret.
+type Error struct {
+	File   string `json:"file,omitempty"`   // the document, empty for what was typed
+	Line   int    `json:"line,omitempty"`   // counted from 1; 0 when there is none to point at
+	Column int    `json:"column,omitempty"` // counted from 1
+	Path   string `json:"path,omitempty"`   // for example spec.baseDomain
+	Msg    string `json:"msg"`              // what is wrong
+	Fix    string `json:"fix,omitempty"`    // one thing to do about it
+}
+
+// Error returns "file:line:column: path: what is wrong; how to mend it", without the parts that are not known.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+	}
+	for _, part := range []string{e.Path, e.Msg} {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(part)
+	}
+	if e.Fix != "" {
+		b.WriteString("; " + e.Fix)
+	}
+	return b.String()
+}
+
+// Errors is every mistake that was found, in the order of the document.
+type Errors []*Error
+
+// Error returns one line for each mistake.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, err := range e {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.As access to each mistake.
+func (e Errors) Unwrap() []error {
+	all := make([]error, len(e))
+	for i, err := range e {
+		all[i] = err
+	}
+	return all
+}
+
+// Err returns e as an error, or nil when there is no mistake.
+func (e Errors) Err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}
+
+// At returns the first mistake at a path, or nil.
+func (e Errors) At(path string) *Error {
+	for _, err := range e {
+		if err.Path == path {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e Errors) sorted() Errors {
+	slices.SortStableFunc(e, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return e
+}
+
+// fault makes the error of a single field; who knows the place adds it.
+func fault(fix, format string, args ...any) *Error {
+	return &Error{Msg: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+// asFault turns the error of a field validator into an Error of its own that can be given a place.
+func asFault(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		copied := *e
+		return &copied
+	}
+	return &Error{Msg: err.Error()}
+}
+
+// shown quotes a value that is no secret for a message. Quoting makes invisible characters visible.
+func shown(value string) string {
+	const most = 60 // fits on a line of 80 columns together with a path
+	if runes := []rune(value); len(runes) > most {
+		value = string(runes[:most]) + "..."
+	}
+	return fmt.Sprintf("%+q", value)
+}

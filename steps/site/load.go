@@ -1,0 +1,123 @@
+package site
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Load reads the document at a path of this machine. The files that it names are read below its folder and nowhere
+// else: os.Root refuses a symbolic link that leads out of it.
+func Load(name string) (*Config, error) {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return nil, Errors{{File: filepath.Base(name), Msg: "cannot be read: " + cause(err)}}
+	}
+	defer func() { _ = root.Close() }()
+	return LoadFS(root.FS(), filepath.Base(name))
+}
+
+// LoadFS reads the document of that name; the files that it names are read in its folder.
+func LoadFS(files fs.FS, name string) (*Config, error) {
+	base := path.Base(name)
+	data, f := readLimited(files, name, maxDocument)
+	if f != nil {
+		f.File = base
+		return nil, Errors{f}
+	}
+	folder, err := fs.Sub(files, path.Dir(name))
+	if err != nil {
+		return nil, Errors{{File: base, Msg: "cannot be read: " + cause(err)}}
+	}
+	return Parse(data, base, folder)
+}
+
+// readReferenced reads a file that the document names.
+func readReferenced(files fs.FS, name string, limit int) (string, *Error) {
+	if files == nil {
+		return "", fault("put the value itself into the document", "names a file, but this document was not read from a folder")
+	}
+	if strings.ContainsAny(name, "\n\r{}") || strings.Contains(name, "-----BEGIN") {
+		return "", fault("write the name of the file, or use the key without File", "holds the value itself instead of a file name")
+	}
+	if len(name) > maxFileName {
+		return "", fault("use a shorter name", "is a file name of more than %d bytes", maxFileName)
+	}
+	if path.IsAbs(name) || strings.Contains(name, `\`) || !fs.ValidPath(path.Clean(name)) {
+		return "", fault("copy the file beside the document and write only its name", "leads out of the document's folder")
+	}
+	data, f := readLimited(files, path.Clean(name), limit)
+	if f != nil {
+		return "", fault(f.Fix, "the file %s %s", shown(name), f.Msg)
+	}
+	text, f := readable(data)
+	if f != nil {
+		fix := orElse(derHint(data), f.Fix)
+		return "", fault(fix, "the file %s %s, in its line %d", shown(name), f.Msg, f.Line)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return "", fault("check the file", "the file %s is empty", shown(name))
+	}
+	return string(text), nil
+}
+
+// derHint helps with the commonest binary file: a certificate or key as DER, which starts with an ASN.1 SEQUENCE.
+func derHint(data []byte) string {
+	if len(data) > 1 && data[0] == 0x30 && data[1] >= 0x80 {
+		return "convert it to PEM with openssl"
+	}
+	return ""
+}
+
+// readLimited reads a regular file and no more of it than allowed. It asks before it opens: to open a named pipe waits
+// for a writer that never comes.
+func readLimited(files fs.FS, name string, limit int) ([]byte, *Error) {
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fault("name a regular file", "is no regular file")
+	}
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if len(data) > limit {
+		return nil, fault("check that it is the right file", "is larger than %d KiB", limit>>10)
+	}
+	return data, nil
+}
+
+func unreadable(err error) *Error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault("check the name, upper and lower case too", "does not exist")
+	case strings.Contains(err.Error(), "path escapes"): // os.Root has no error value for it
+		return fault("copy the file itself beside the document", "is a link that leads out of the document's folder")
+	}
+	return fault("", "cannot be read: %s", cause(err))
+}
+
+// cause drops the path of this machine from an error.
+func cause(err error) string {
+	var pe *fs.PathError
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.As(err, &pe):
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,70 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Marshal returns the document as YAML, in the order of the schema, without what is not set. With redact a secret reads
+// Redacted, which Parse refuses; without it the result is secret itself.
+func (c *Config) Marshal(redact bool) ([]byte, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	put(root, "apiVersion", scalarNode(APIVersion, "!!str"))
+	put(root, "kind", scalarNode(Kind, "!!str"))
+	for _, path := range c.Paths() {
+		value, _ := c.Get(path)
+		e := find(path)
+		if value == "" {
+			continue
+		}
+		if redact && e.Secret {
+			value = Redacted
+		}
+		tag := "!!str"
+		if e.flag != nil {
+			tag = "!!bool"
+		}
+		put(root, path, scalarNode(value, tag))
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(root); err != nil {
+		return nil, fmt.Errorf("writing the site config as YAML: %w", err)
+	}
+	if err := enc.Close(); err != nil {
+		return nil, fmt.Errorf("writing the site config as YAML: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// scalarNode chooses a style that reads back as it was: only a quoted text keeps a tab at the start of a line, a space
+// at its end and the line breaks that YAML knows besides LF.
+func scalarNode(value, tag string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+	switch {
+	case strings.ContainsAny(value, "\r\t\u0085\u2028\u2029") || strings.Contains(value, " \n"):
+		n.Style = yaml.DoubleQuotedStyle
+	case strings.Contains(value, "\n"):
+		n.Style = yaml.LiteralStyle
+	}
+	return n
+}
+
+// put adds a value below the groups of its path.
+func put(n *yaml.Node, path string, value *yaml.Node) {
+	name, rest, deeper := strings.Cut(path, ".")
+	if !deeper {
+		n.Content = append(n.Content, scalarNode(name, "!!str"), value)
+		return
+	}
+	group := child(n, name)
+	if group == nil {
+		group = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		n.Content = append(n.Content, scalarNode(name, "!!str"), group)
+	}
+	put(group, rest, value)
+}

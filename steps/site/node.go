@@ -1,0 +1,122 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// plainNode reports a node that is not of the wanted kind, or uses a feature of YAML that hides what the document says.
+func plainNode(n *yaml.Node, kind yaml.Kind) *Error {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return fault("write the value out", "uses an alias (*name), which is not allowed")
+	case n.Anchor != "":
+		return fault("remove it", "has an anchor (&name), which is not allowed")
+	case n.Style&yaml.TaggedStyle != 0:
+		return fault("remove it", "has a tag (!name), which is not allowed")
+	case n.Kind == kind:
+		return nil
+	case kind == yaml.ScalarNode:
+		return fault("write one value", "is %s where one value is expected", article(n.Tag))
+	}
+	return fault("write keys and values below it, indented", "is %s where keys and values are expected", article(n.Tag))
+}
+
+func plainKey(n *yaml.Node) *Error {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!merge" {
+		return fault("write the keys out", "has a merge key (<<), which is not allowed")
+	}
+	return plainNode(n, yaml.ScalarNode)
+}
+
+// article names a YAML type for people.
+func article(tag string) string {
+	switch tag {
+	case "!!map":
+		return "a group of keys"
+	case "!!seq":
+		return "a list"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "a truth value"
+	case "!!null":
+		return "nothing"
+	}
+	return "a text"
+}
+
+// unknownKey says what is wrong with a key that the schema does not have, and which one was meant.
+func unknownKey(prefix, key string) *Error {
+	f := fault("remove it", "is no key of this document")
+	if strings.TrimSuffix(prefix, ".") == strings.TrimSuffix(answers, ".") {
+		return fault("use the id that the question shows, for example keep-network", "is not the id of a question")
+	}
+	var here []string
+	for _, e := range schema {
+		if rest, below := strings.CutPrefix(e.Path, prefix); below {
+			name, _, _ := strings.Cut(rest, ".")
+			here = append(here, name)
+		}
+	}
+	if near := nearest(key, here); near != "" {
+		f.Fix = "did you mean " + near + "?"
+		return f
+	}
+	if home := homeOf(key); home != "" {
+		return fault("move it below "+home, "does not belong here")
+	}
+	return f
+}
+
+// homeOf returns the first group that a key or a group of that name belongs to, or "".
+func homeOf(key string) string {
+	for i := range schema {
+		parts := strings.Split(schema[i].Path, ".")
+		if at := slices.Index(parts, key); at > 0 {
+			return strings.Join(parts[:at], ".")
+		}
+	}
+	return ""
+}
+
+// isGroup reports whether the schema has paths below this one.
+func isGroup(path string) bool {
+	for i := range schema {
+		if strings.HasPrefix(schema[i].Path, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// join makes the path of a key that may be anything, a secret that slipped out of its place too: only what looks like
+// a name is repeated.
+func join(parent, key string) string {
+	const longest = 32
+	if len(key) == 0 || len(key) > longest || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz_-") != "" {
+		return parent
+	}
+	if parent == "" {
+		return key
+	}
+	return fmt.Sprintf("%s.%s", parent, key)
+}
+
+// child returns the value of a key, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func lastPart(path string) string { return path[strings.LastIndex(path, ".")+1:] }

@@ -1,0 +1,205 @@
+package site
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Parse reads a document, YAML or JSON. name is what its errors and Sources call it; files is the folder that it lies
+// in, where the files that it names are read, or nil when there is none. What is wrong with the form of the document is
+// returned together as Errors; whether the values make sense is for Validate.
+func Parse(data []byte, name string, files fs.FS) (*Config, error) {
+	root, err := document(data, name)
+	if err != nil {
+		return nil, Errors{err}
+	}
+	r := &reader{config: New(), name: name, files: files}
+	if ours := r.header(root); ours {
+		r.mapping(root, "")
+	}
+	if len(r.errs) > 0 {
+		return nil, r.errs.sorted()
+	}
+	return r.config, nil
+}
+
+// reader walks one document along the schema.
+type reader struct {
+	config *Config
+	name   string
+	files  fs.FS
+	errs   Errors
+}
+
+func (r *reader) place(n *yaml.Node) position { return position{r.name, n.Line, n.Column} }
+
+func (r *reader) report(n *yaml.Node, path string, f *Error) {
+	switch {
+	case len(r.errs) < maxErrors-1:
+		r.errs = append(r.errs, r.place(n).at(path, f))
+	case len(r.errs) == maxErrors-1:
+		r.errs = append(r.errs, r.place(n).at("", fault("mend those above first", "has more mistakes from here on")))
+	}
+}
+
+// header checks apiVersion and kind. It returns false for a document of another kind, where every key would be an error.
+func (r *reader) header(root *yaml.Node) (ours bool) {
+	version, kind := child(root, "apiVersion"), child(root, "kind")
+	ours = kind != nil && kind.Value == Kind || version != nil && version.Value == APIVersion
+	fix := ""
+	if what := foreign(root); what != "" && !ours {
+		fix = "it looks like " + what + ", which has to be imported"
+	}
+	for _, h := range []struct {
+		node       *yaml.Node
+		path, want string
+	}{{version, "apiVersion", APIVersion}, {kind, "kind", Kind}} {
+		switch {
+		case h.node == nil:
+			r.report(root, h.path, fault(orElse(fix, "add the line "+h.path+": "+h.want), "is missing"))
+		case plainNode(h.node, yaml.ScalarNode) != nil || h.node.Value != h.want:
+			r.report(h.node, h.path, fault(orElse(fix, "write "+h.path+": "+h.want), "is not one that this release reads"))
+			ours = false
+		}
+		if fix != "" && len(r.errs) > 0 {
+			return false
+		}
+	}
+	return ours
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// foreign recognises the documents that can be imported.
+func foreign(root *yaml.Node) string {
+	kind := child(root, "kind")
+	switch {
+	case kind != nil && kind.Value == "ClusterRelocation":
+		return "a ClusterRelocation"
+	case child(root, "api_version") != nil && child(root, "base_domain") != nil:
+		return "a SeedReconfiguration of the lifecycle agent"
+	case kind == nil && child(root, "baseDomain") != nil && child(root, "controlPlane") != nil:
+		return "an install-config.yaml"
+	}
+	return ""
+}
+
+// mapping reads the keys of one level; prefix is "" or ends with a dot.
+func (r *reader) mapping(n *yaml.Node, prefix string) {
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		parent := strings.TrimSuffix(prefix, ".")
+		if f := plainKey(key); f != nil {
+			r.report(key, parent, f)
+			continue
+		}
+		if first := seen[key.Value]; first != nil {
+			r.report(key, join(parent, key.Value), fault("keep one of them", "is there twice, first in line %d", first.Line))
+			continue
+		}
+		seen[key.Value] = key
+		r.value(key, value, prefix)
+	}
+	r.exclusive(seen, prefix)
+}
+
+func (r *reader) value(key, value *yaml.Node, prefix string) {
+	path := prefix + key.Value
+	e := find(path)
+	switch {
+	case e != nil:
+		r.scalar(key, value, e, path)
+	case isGroup(path):
+		if value.Tag == "!!null" && value.Anchor == "" {
+			return // everything below it is commented out
+		}
+		if f := plainNode(value, yaml.MappingNode); f != nil {
+			r.report(value, path, f)
+			return
+		}
+		r.mapping(value, path+".")
+	default:
+		r.report(key, join(strings.TrimSuffix(prefix, "."), key.Value), unknownKey(prefix, key.Value))
+	}
+}
+
+// scalar reads one value, or the file that it names.
+func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
+	if e.fixed != "" {
+		return // header has judged it
+	}
+	if f := plainNode(value, yaml.ScalarNode); f != nil {
+		if value.Kind == yaml.MappingNode && e.Type == typeJSON {
+			f.Fix = "put the JSON text in single quotes"
+		}
+		r.report(value, path, f)
+		return
+	}
+	if f := e.accepts(value, lastPart(path)); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	text, target, source := value.Value, path, "file "+r.name
+	if e.into != "" {
+		if text == "" {
+			return
+		}
+		content, f := readReferenced(r.files, text, find(e.into).limit)
+		if f != nil {
+			r.report(value, path, f)
+			return
+		}
+		text, target, source = content, e.into, "file "+text
+	}
+	if f := r.config.store(target, text); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	if text != "" {
+		r.config.note(target, source)
+		r.config.places[target] = r.place(key)
+	}
+}
+
+// exclusive reports a value that is given both inline and as a file.
+func (r *reader) exclusive(seen map[string]*yaml.Node, prefix string) {
+	for i := range schema {
+		e := &schema[i]
+		if e.into == "" || !strings.HasPrefix(e.Path, prefix) {
+			continue
+		}
+		file, inline := seen[strings.TrimPrefix(e.Path, prefix)], seen[strings.TrimPrefix(e.into, prefix)]
+		if file != nil && inline != nil {
+			r.report(file, e.Path, fault("keep one of the two", "is given as well as %s in line %d", strings.TrimPrefix(e.into, prefix), inline.Line))
+		}
+	}
+}
+
+// accepts reports a value of the wrong type: YAML reads 42 as a number and true as a truth value.
+func (e *entry) accepts(n *yaml.Node, key string) *Error {
+	if n.Tag == "!!null" {
+		return fault("write a value or remove the line", "has no value")
+	}
+	switch {
+	case e.flag != nil:
+		if n.Tag != "!!bool" {
+			return fault("write true or false, without quotes", "is neither true nor false")
+		}
+	case e.span != nil:
+		if n.Tag == "!!int" || n.Tag == "!!float" {
+			return fault("write a number and its unit, for example 2m or 90s", "is a number without a unit")
+		}
+	case n.Tag != "!!str" && n.Tag != "!!timestamp":
+		return fault(fmt.Sprintf("put it in quotes, for example %s: \"...\"", key), "is %s where text is expected", article(n.Tag))
+	}
+	return nil
+}

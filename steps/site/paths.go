@@ -1,0 +1,163 @@
+package site
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// answers is where the answers to questions live; the question's id follows.
+const answers = "spec.policy.answers."
+
+// Get returns the value of a path as text, secrets included; ok is false for a path that does not exist and for an
+// answer that was not given. A value that is not set is "".
+func (c *Config) Get(path string) (value string, ok bool) {
+	e := find(path)
+	switch {
+	case e == nil || e.into != "":
+		return "", false
+	case e.fixed != "":
+		return e.fixed, true
+	case e.answer:
+		value, ok = c.Spec.Policy.Answers[strings.TrimPrefix(path, answers)]
+		return value, ok
+	case e.flag != nil:
+		return formatBool(*e.flag(c)), true
+	case e.span != nil:
+		return formatDuration(*e.span(c)), true
+	default:
+		return *e.text(c), true
+	}
+}
+
+// Set stores a typed value; "" takes it away or brings the default back. Only what the field cannot hold is refused:
+// a half-typed name can be kept, Check and Validate judge it.
+func (c *Config) Set(path, value string) error { return c.SetFrom(path, value, Typed) }
+
+// SetFrom is Set with the origin that Sources will tell.
+func (c *Config) SetFrom(path, value, source string) error {
+	if err := c.store(path, value); err != nil {
+		err.Path = path
+		return err
+	}
+	if e := find(path); e.Default != "" && e.canonical(value) == "" {
+		source = Default
+	}
+	delete(c.places, path)
+	c.note(path, source)
+	return nil
+}
+
+// Check returns what is wrong with a value for a path, or nil: what its single field validator says.
+func Check(path, value string) error {
+	if err := New().store(path, value); err != nil {
+		err.Path = path
+		return err
+	}
+	e := find(path)
+	value = e.canonical(value)
+	if e.check == nil || (value == "" && !e.Required) {
+		return nil
+	}
+	if err := e.check(value); err != nil {
+		f := asFault(err)
+		f.Path = path
+		return f
+	}
+	return nil
+}
+
+// IsSecret reports whether the value of a path must not be shown.
+func (c *Config) IsSecret(path string) bool {
+	e := find(path)
+	return e != nil && e.Secret
+}
+
+// Paths returns every path that holds a value or can be given one, in the order of the document; of the answers those
+// that are given.
+func (c *Config) Paths() []string {
+	var paths []string
+	for i := range schema {
+		switch e := &schema[i]; {
+		case e.answer:
+			for _, id := range c.questions() {
+				paths = append(paths, answers+id)
+			}
+		case e.into == "" && e.fixed == "":
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+func (c *Config) questions() []string {
+	ids := make([]string, 0, len(c.Spec.Policy.Answers))
+	for id := range c.Spec.Policy.Answers {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// note records where a value came from, or that there is none.
+func (c *Config) note(path, source string) {
+	if c.Sources == nil {
+		c.Sources = map[string]string{}
+	}
+	if value, _ := c.Get(path); value == "" {
+		delete(c.Sources, path)
+		return
+	}
+	c.Sources[path] = source
+}
+
+// find returns the entry of a path, or nil.
+func find(path string) *entry {
+	for i := range schema {
+		if schema[i].matches(path) {
+			return &schema[i]
+		}
+	}
+	return nil
+}
+
+func (e *entry) matches(path string) bool {
+	if !e.answer {
+		return e.Path == path
+	}
+	id, found := strings.CutPrefix(path, answers)
+	return found && QuestionID(id) == nil
+}
+
+func unknownPath(path string) *Error {
+	var known []string
+	for i := range schema {
+		if e := &schema[i]; e.fixed == "" && !e.answer {
+			known = append(known, e.Path)
+		}
+	}
+	f := fault("", "there is no such path")
+	if near := nearest(path, known); near != "" {
+		f.Fix = "did you mean " + near + "?"
+	}
+	return f
+}
+
+func formatBool(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// formatDuration prints 2m for what the standard library prints as 2m0s.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package site
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// auth is one log-in of a dockerconfigjson.
+type auth struct {
+	Auth     string `json:"auth"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// PullSecret reports what is wrong with a dockerconfigjson. Its errors name registries and places, never a value.
+func PullSecret(s string) error {
+	fields, f := pullSecretFields(s)
+	if f != nil {
+		return f
+	}
+	raw, ok := fields["auths"]
+	if !ok {
+		return missingAuths(fields)
+	}
+	var auths map[string]json.RawMessage
+	if json.Unmarshal(raw, &auths) != nil {
+		return fault(`write {"auths":{"REGISTRY":{"auth":"..."}}}`, "has auths that are no group of registries")
+	}
+	if len(auths) == 0 {
+		return fault("download the pull secret again", "has no registry in its auths")
+	}
+	for i, host := range slices.Sorted(maps.Keys(auths)) {
+		if f := checkAuth(auths[host]); f != nil {
+			f.Msg = "has for " + registryName(host, i) + " " + f.Msg
+			return f
+		}
+	}
+	return nil
+}
+
+func pullSecretFields(s string) (map[string]json.RawMessage, *Error) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	var fields map[string]json.RawMessage
+	err := dec.Decode(&fields)
+	var bad *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case s == "":
+		return nil, fault("paste the pull secret", "is missing")
+	case looksEncoded(s):
+		return nil, fault("decode it first: base64 -d", "is still base64 encoded, as in a Secret's data")
+	case errors.As(err, &bad):
+		line, column := lineAndColumn(s, int(bad.Offset))
+		return nil, fault("paste the whole pull secret again", "is not JSON from its line %d, column %d on", line, column)
+	case errors.As(err, &wrong), err == nil && fields == nil:
+		return nil, fault("paste the whole pull secret again", "is JSON, but no object in braces")
+	case err != nil:
+		return nil, fault("paste the whole pull secret again", "is JSON that is cut off")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault("remove what follows", "has more text after the JSON object")
+	}
+	return fields, nil
+}
+
+func missingAuths(fields map[string]json.RawMessage) *Error {
+	if kind := fields["kind"]; bytes.Equal(kind, []byte(`"Secret"`)) {
+		return fault("use the decoded value of its .dockerconfigjson", "is a whole Secret object")
+	}
+	if _, old := fields[".dockerconfigjson"]; old {
+		return fault("use the value of .dockerconfigjson, decoded", "is the data of a Secret object")
+	}
+	return fault("download the pull secret again", "has no auths")
+}
+
+// checkAuth follows the kubelet and containers/image: auth is base64 of user:password with or without padding, or the
+// two stand apart.
+func checkAuth(raw json.RawMessage) *Error {
+	var a auth
+	fix := "log in again with podman login and take its auth.json"
+	if json.Unmarshal(raw, &a) != nil || bytes.Equal(raw, []byte("null")) {
+		return fault(fix, "an entry that is no log-in")
+	}
+	if a.Auth == "" {
+		if a.Username == "" || a.Password == "" {
+			return fault(fix, "neither an auth nor a username with a password")
+		}
+		return nil
+	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(a.Auth, "="))
+	if err != nil {
+		return fault(fix, "an auth that is not base64")
+	}
+	user, password, found := strings.Cut(string(decoded), ":")
+	if !found || user == "" || password == "" {
+		return fault(fix, "an auth that is not user:password")
+	}
+	return nil
+}
+
+// registryName repeats only what looks like the name of a registry; anything may stand in its place.
+func registryName(host string, i int) string {
+	plain := strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789.-:/_") == ""
+	if plain && len(host) <= maxDNSName && strings.ContainsAny(host, ".:") {
+		return shown(host)
+	}
+	return fmt.Sprintf("registry %d", i+1)
+}
+
+func looksEncoded(s string) bool {
+	decoded, err := base64.StdEncoding.DecodeString(s)
+	return err == nil && bytes.HasPrefix(bytes.TrimSpace(decoded), []byte("{"))
+}
+
+func lineAndColumn(s string, offset int) (line, column int) {
+	before := s[:max(0, min(offset, len(s))-1)]
+	return strings.Count(before, "\n") + 1, len(before) - strings.LastIndex(before, "\n")
+}

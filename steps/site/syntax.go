@@ -1,0 +1,202 @@
+package site
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// exampleFix is for a text in which not much is right.
+const exampleFix = "compare it with the example that `touchdown site new` prints"
+
+// position is a place in the document, counted from 1.
+type position struct {
+	file         string
+	line, column int
+}
+
+func (p position) at(path string, f *Error) *Error {
+	f.File, f.Line, f.Column, f.Path = p.file, p.line, p.column, path
+	return f
+}
+
+// readable returns the text without a byte order mark, or the place of the first byte that no text document holds.
+// The characters are those of YAML 1.2, section 5.1; the YAML library refuses the others without a line number.
+func readable(data []byte) ([]byte, *Error) {
+	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+		return nil, &Error{Line: 1, Column: 1, Msg: "is UTF-16 text", Fix: "save it as UTF-8"}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	line, column := 1, 1
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if f := badRune(r, size, rest); f != nil {
+			f.Line, f.Column = line, column
+			return nil, f
+		}
+		column++
+		if r == '\n' {
+			line, column = line+1, 1
+		}
+		rest = rest[size:]
+	}
+	return data, nil
+}
+
+func badRune(r rune, size int, rest []byte) *Error {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return fault("save it as UTF-8", "has a byte that is not UTF-8 text (0x%02x)", rest[0])
+	case r == 0:
+		return fault("save it as plain UTF-8 text", "has a NUL byte, so it is binary or UTF-16")
+	case r == '\t' || r == '\n' || r == '\r' || r == 0x85:
+		return nil
+	case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff:
+		return fault("remove it", "has a control character (U+%04X)", r)
+	}
+	return nil
+}
+
+// document returns the one mapping that the text holds.
+func document(data []byte, name string) (*yaml.Node, *Error) {
+	start := position{file: name, line: 1, column: 1}
+	if len(data) > maxDocument {
+		return nil, &Error{File: name, Msg: "is larger than 1 MiB, the limit of this document", Fix: "check that it is the right file"}
+	}
+	data, bad := readable(data)
+	if bad != nil {
+		return nil, position{name, bad.Line, bad.Column}.at("", bad)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, next yaml.Node
+	err := decode(dec, &doc)
+	if errors.Is(err, io.EOF) || err == nil && doc.Content[0].Tag == "!!null" {
+		return nil, start.at("", fault(exampleFix, "is empty"))
+	}
+	if err == nil {
+		err = decode(dec, &next)
+		if err == nil {
+			return nil, position{name, next.Line, next.Column}.at("", fault("keep one document in a file", "starts a second document"))
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, syntax(data, name, err)
+	}
+	root := doc.Content[0]
+	if f := plainNode(root, yaml.MappingNode); f != nil {
+		f.Fix = exampleFix
+		return nil, position{name, root.Line, root.Column}.at("", f)
+	}
+	return root, nil
+}
+
+// decode keeps a crash of the YAML library, which has had some on hostile input, from ending the program.
+func decode(dec *yaml.Decoder, node *yaml.Node) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("yaml: crash")
+		}
+	}()
+	return dec.Decode(node)
+}
+
+// syntax says in plain words what the YAML library found. Its own words are not passed on: they can quote the document.
+func syntax(data []byte, name string, err error) *Error {
+	line := locate(data, err)
+	f := &Error{File: name, Line: line, Column: 1, Msg: "is not valid YAML", Fix: exampleFix}
+	text := lineOf(data, line)
+	if indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]; strings.Contains(indent, "\t") {
+		f.Msg, f.Fix = "is indented with a tab", "indent with spaces"
+		return f
+	}
+	for _, s := range yamlSays {
+		if strings.Contains(err.Error(), s.part) {
+			f.Msg, f.Fix = s.msg, s.fix
+			return f
+		}
+	}
+	return f
+}
+
+// yamlSays maps what gopkg.in/yaml.v3 (scannerc.go, parserc.go, decode.go) reports to plain words.
+var yamlSays = []struct{ part, msg, fix string }{
+	{"found character that cannot start any token", "has a character that no value starts with", "put the value in quotes"},
+	{"mapping values are not allowed", "has a colon where no key can be", "check the indentation and the line before, or put the value in quotes"},
+	{"did not find expected key", "is not indented like the lines around it", "give the keys of one group the same indentation"},
+	{"did not find expected '-' indicator", "is not indented like the lines around it", "give the entries of one list the same indentation"},
+	{"unexpected end of stream", "opens a quote that is never closed", "close the quote"},
+	{"unexpected document indicator", "opens a quote that is never closed", "close the quote"},
+	{"did not find expected <document start>", "has more text after the end of the document", "keep one document in a file"},
+	{"did not find expected ','", "has a bracket that is never closed, or a missing comma", "close the bracket"},
+	{"did not find expected node content", "has a bracket that is never closed, or nothing between two commas", "close the bracket"},
+	{"could not find expected ':'", "has no colon after the key", "write it as key: value, and indent a text of many lines below its key"},
+	{"unknown anchor", "uses an alias (*name), which is not allowed", "write the value out, or put it in quotes"},
+	{"exceeded max depth", "is nested too deeply", "check that it is the right file"},
+	{"hexdecimal", "has a backslash code that is not complete", "use single quotes"},
+	{"escape", "has a backslash code that YAML does not know", "use single quotes"},
+	{"directive", "has a % directive, which is not allowed", "remove the line"},
+}
+
+// locate finds the line of a syntax error: the first after which the text fails the same way. The library's own line
+// numbers are often one too small, point at the start of the block or are missing.
+func locate(data []byte, err error) int {
+	const most = 128 << 10 // the search parses the text up to 17 times; this keeps it below about a second
+	if len(data) > most {
+		return reported(err)
+	}
+	var ends []int
+	for i, b := range data {
+		if b == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	ends = append(ends, len(data))
+	good, bad := 0, len(ends)
+	for bad-good > 1 {
+		middle := (good + bad) / 2
+		if fails(data[:ends[middle-1]], err) {
+			bad = middle
+		} else {
+			good = middle
+		}
+	}
+	return bad
+}
+
+func fails(data []byte, want error) bool {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var n yaml.Node
+		err := decode(dec, &n)
+		if err != nil {
+			return !errors.Is(err, io.EOF) && withoutLine(err) == withoutLine(want)
+		}
+	}
+}
+
+// withoutLine cuts "yaml: line 7: " off.
+func withoutLine(err error) string {
+	parts := strings.SplitN(err.Error(), ": ", 3)
+	return parts[len(parts)-1]
+}
+
+func reported(err error) int {
+	line := 0
+	_, after, _ := strings.Cut(err.Error(), "line ")
+	for _, r := range after {
+		if r < '0' || r > '9' {
+			break
+		}
+		line = line*10 + int(r-'0')
+	}
+	return max(line, 1)
+}
+
+func lineOf(data []byte, line int) string {
+	lines := bytes.SplitN(data, []byte("\n"), line+1)
+	return string(lines[min(line, len(lines))-1])
+}

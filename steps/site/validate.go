@@ -1,0 +1,189 @@
+package site
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"slices"
+	"strings"
+	"time"
+)
+
+// soon is how long before its end a certificate is worth a warning.
+const soon = 30 * 24 * time.Hour
+
+// Validate judges the whole Config: each field by itself, then the fields against each other and against the time.
+// Errors stop a landing; warnings are for a person to judge. Both are in the order of the document.
+func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
+	v := &judge{config: c, now: now}
+	for i := range schema {
+		if e := &schema[i]; e.fixed == "" && e.into == "" && !e.answer {
+			v.field(e)
+		}
+	}
+	v.domain()
+	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)
+	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
+	v.ingressCA()
+	return v.errs.sorted(), v.warnings.sorted()
+}
+
+// judge collects what is wrong with one Config.
+type judge struct {
+	config         *Config
+	now            time.Time
+	errs, warnings Errors
+}
+
+func (v *judge) fail(path string, f *Error) {
+	v.errs = append(v.errs, v.config.places[path].at(path, f))
+}
+
+func (v *judge) warn(path string, f *Error) {
+	v.warnings = append(v.warnings, v.config.places[path].at(path, f))
+}
+
+// field judges one value by itself. Steps write through pointers, so what Set would have refused is looked for too.
+func (v *judge) field(e *entry) {
+	value, _ := v.config.Get(e.Path)
+	if f := e.holds(value); f != nil {
+		v.fail(e.Path, f)
+		return
+	}
+	if e.check == nil || value == "" && !e.Required {
+		return
+	}
+	if err := e.check(value); err != nil {
+		v.fail(e.Path, asFault(err))
+	}
+}
+
+func (v *judge) domain() {
+	s := v.config.Spec
+	path := "spec.baseDomain"
+	if v.config.Domain() == "" || v.errs.At(path) != nil || v.errs.At("spec.clusterName") != nil {
+		return
+	}
+	if most := maxDNSName - len(longestRoute); len(v.config.Domain()) > most {
+		v.fail(path, fault("choose a shorter cluster name or domain",
+			"gives with the cluster name a domain of %d characters; with the cluster's own host names in front %d are the most", len(v.config.Domain()), most))
+	}
+	if s.BaseDomain == "local" || strings.HasSuffix(s.BaseDomain, ".local") {
+		v.warn(path, fault("use another domain if the site can", "ends with .local, which many computers look up by multicast instead of DNS (RFC 6762)"))
+	}
+	if s.BaseDomain == s.ClusterName || strings.HasPrefix(s.BaseDomain, s.ClusterName+".") {
+		v.warn(path, fault("leave the cluster name out of the base domain", "starts with the cluster name, so that the domain is %s", shown(v.config.Domain())))
+	}
+}
+
+// certificate judges a pair that is complete and whose parts are fine by themselves.
+func (v *judge) certificate(path, host string, pair KeyPair) {
+	switch {
+	case pair.Cert == "" && pair.Key == "":
+		return
+	case pair.Cert == "":
+		v.fail(path+".cert", fault("give both, or neither to have a certificate made", "is missing, but there is a key"))
+		return
+	case pair.Key == "":
+		v.fail(path+".key", fault("give both, or neither to have a certificate made", "is missing, but there is a certificate"))
+		return
+	}
+	chain, bad := parseCerts(pair.Cert)
+	if bad != nil {
+		return
+	}
+	leaf := chain[0]
+	if key, bad := parseKey(string(pair.Key)); bad == nil && !matches(leaf, key) {
+		v.mismatch(path, chain, key)
+	}
+	v.dates(path+".cert", chain)
+	v.usage(path+".cert", leaf)
+	if v.config.Domain() != "" {
+		v.names(path+".cert", host, leaf)
+	}
+}
+
+func matches(cert *x509.Certificate, key crypto.Signer) bool {
+	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
+	return ok && public.Equal(cert.PublicKey)
+}
+
+func (v *judge) mismatch(path string, chain []*x509.Certificate, key crypto.Signer) {
+	if i := slices.IndexFunc(chain, func(c *x509.Certificate) bool { return matches(c, key) }); i > 0 {
+		if v.errs.At(path+".cert") == nil {
+			v.fail(path+".cert", fault("put that certificate first", "does not start with the key's certificate, which is number %d", i+1))
+		}
+		return
+	}
+	v.fail(path+".key", fault("give the key that the certificate was made with", "does not belong to the certificate"))
+}
+
+func (v *judge) dates(path string, certs []*x509.Certificate) {
+	for i, cert := range certs {
+		switch {
+		case !v.now.Before(cert.NotAfter):
+			v.fail(path, fault("have a new one made, or set the clock", "has expired on %s (certificate %d)", day(cert.NotAfter), i+1))
+		case v.now.Before(cert.NotBefore):
+			v.fail(path, fault("check the clock", "is not valid before %s (certificate %d)", day(cert.NotBefore), i+1))
+		case cert.NotAfter.Sub(v.now) < soon:
+			v.warn(path, fault("have a new one made soon", "expires on %s (certificate %d)", day(cert.NotAfter), i+1))
+		default:
+			continue
+		}
+		return
+	}
+}
+
+func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") }
+
+func (v *judge) usage(path string, leaf *x509.Certificate) {
+	usages := leaf.ExtKeyUsage
+	if len(usages)+len(leaf.UnknownExtKeyUsage) > 0 &&
+		!slices.Contains(usages, x509.ExtKeyUsageServerAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny) {
+		v.fail(path, fault("have one made for a TLS server", "is not meant for servers (extended key usage without serverAuth)"))
+	}
+	switch leaf.SignatureAlgorithm {
+	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
+		v.warn(path, fault("have one made with SHA-256", "is signed with %s, which clients refuse", leaf.SignatureAlgorithm))
+	}
+}
+
+func (v *judge) names(path, host string, leaf *x509.Certificate) {
+	// VerifyHostname takes no pattern; any host below apps.D is served by the wildcard.
+	probe := strings.Replace(host, "*", "any", 1)
+	if leaf.VerifyHostname(probe) == nil {
+		return
+	}
+	if len(leaf.DNSNames) == 0 {
+		v.fail(path, fault("have one made with "+host+" as subject alternative name", "has no subject alternative name; the common name does not count"))
+		return
+	}
+	const most = 3
+	names := strings.Join(leaf.DNSNames[:min(most, len(leaf.DNSNames))], ", ")
+	v.fail(path, fault("have one made for that name, or correct the domain", "is not for %s but for %s", host, shown(names)))
+}
+
+func (v *judge) ingressCA() {
+	path, cert := "spec.ingressCert.ca", v.config.Spec.IngressCert
+	if cert.CA == "" || v.errs.At(path) != nil {
+		return
+	}
+	if cert.Cert == "" {
+		v.fail(path, fault("give the certificate too, or leave the CA out", "is given, but there is no certificate"))
+		return
+	}
+	cas, _ := parseCerts(cert.CA)
+	chain, bad := parseCerts(cert.Cert)
+	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
+		v.warn(path, fault("give the certificate of the authority", "holds a certificate that is no authority, number %d", i+1))
+	}
+	v.dates(path, cas)
+	if bad == nil && !slices.ContainsFunc(cas, func(ca *x509.Certificate) bool { return issues(ca, chain) }) {
+		v.warn(path, fault("give the root that signed the certificate", "did not sign spec.ingressCert.cert"))
+	}
+}
+
+// issues reports whether ca is in the chain or signed its last certificate.
+func issues(ca *x509.Certificate, chain []*x509.Certificate) bool {
+	return signedBy(chain[len(chain)-1], ca) || slices.ContainsFunc(chain, func(c *x509.Certificate) bool { return bytes.Equal(c.Raw, ca.Raw) })
+}

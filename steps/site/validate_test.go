@@ -1,0 +1,129 @@
+package site
+
+import (
+	"crypto/x509"
+	"strings"
+	"testing"
+	"time"
+)
+
+// valid returns a Config without a mistake, for the domain a.b.
+func valid() *Config {
+	c := New()
+	c.Spec.ClusterName, c.Spec.BaseDomain = "a", "b"
+	return c
+}
+
+func TestValidate(t *testing.T) {
+	root := issue(t, "root", nil, ecKey(t), ca)
+	good := func(names ...string) *issued { return issue(t, "leaf", root, ecKey(t), server(names...)) }
+	spoilt := func(change func(*x509.Certificate)) *issued {
+		return issue(t, "leaf", root, ecKey(t), func(c *x509.Certificate) {
+			c.DNSNames = []string{"api.a.b"}
+			change(c)
+		})
+	}
+	api := func(i *issued) func(*Config) {
+		return func(c *Config) { c.Spec.APICert = KeyPair{Cert: i.pem, Key: Secret(pkcs8(t, i.key))} }
+	}
+	apps := func(i *issued, ca string) func(*Config) {
+		return func(c *Config) {
+			c.Spec.IngressCert = IngressCert{KeyPair{Cert: i.pem, Key: Secret(pkcs8(t, i.key))}, ca}
+		}
+	}
+	other := good("api.a.b")
+	swapped := *other
+	swapped.pem = root.pem + other.pem
+	expired := today().Add(-time.Hour)
+	cases := []struct {
+		name           string
+		change         func(*Config)
+		errs, warnings string
+	}{
+		{"nothing", func(c *Config) { *c = *New() },
+			"spec.clusterName: is missing; write it like store0042\nspec.baseDomain: is missing; write it like example.com", ""},
+		{"least", func(*Config) {}, "", ""},
+		{"local", func(c *Config) { c.Spec.BaseDomain = "site.local" }, "",
+			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can"},
+		{"cluster name twice", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "store", "store.example.com" }, "",
+			`spec.baseDomain: starts with the cluster name, so that the domain is "store.store.example.com"; leave the cluster name out of the base domain`},
+		{"longest domain", func(c *Config) {
+			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 20)
+		}, "", ""},
+		{"domain too long", func(c *Config) {
+			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 21)
+		}, "spec.baseDomain: gives with the cluster name a domain of 204 characters; with the cluster's own host names in front 203 are the most; choose a shorter cluster name or domain", ""},
+		{"written past Set", func(c *Config) { c.Metadata.Name = "a\x1bb" }, "metadata.name: has a control character (U+001B); remove it", ""},
+		{"stability", func(c *Config) { c.Spec.Policy.StabilityWindow = time.Hour }, `spec.policy.stabilityWindow: is "1h", outside of 1s to 30m; write 1s to 30m`, ""},
+		{"pull secret", func(c *Config) { c.Spec.PullSecret = planted },
+			"spec.pullSecret: is not JSON from its line 1, column 1 on; paste the whole pull secret again", ""},
+		{"api certificate", api(good("api.a.b")), "", ""},
+		{"api wildcard", api(good("*.a.b")), "", ""},
+		{"without key", func(c *Config) { c.Spec.APICert.Cert = root.pem }, "spec.apiCert.key: is missing, but there is a certificate; give both, or neither to have a certificate made", ""},
+		{"without certificate", func(c *Config) { c.Spec.IngressCert.Key = Secret(pkcs8(t, root.key)) },
+			"spec.ingressCert.cert: is missing, but there is a key; give both, or neither to have a certificate made", ""},
+		{"other key", func(c *Config) {
+			api(good("api.a.b"))(c)
+			c.Spec.APICert.Key = Secret(pkcs8(t, root.key))
+		}, "spec.apiCert.key: does not belong to the certificate; give the key that the certificate was made with", ""},
+		{"wrong order", api(&swapped), "spec.apiCert.cert: has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on\n" +
+			"spec.apiCert.cert: has no subject alternative name; the common name does not count; have one made with api.a.b as subject alternative name", ""},
+		{"expired", api(spoilt(func(c *x509.Certificate) { c.NotAfter = expired })),
+			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", ""},
+		{"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(time.Hour) })),
+			"spec.apiCert.cert: is not valid before 1 June 2026 13:00 UTC (certificate 1); check the clock", ""},
+		{"soon", api(spoilt(func(c *x509.Certificate) { c.NotAfter = today().AddDate(0, 0, 29) })), "",
+			"spec.apiCert.cert: expires on 30 June 2026 12:00 UTC (certificate 1); have a new one made soon"},
+		{"other name", api(good("api.c.d", "x.y")), `spec.apiCert.cert: is not for api.a.b but for "api.c.d, x.y"; have one made for that name, or correct the domain`, ""},
+		{"no name", api(spoilt(func(c *x509.Certificate) { c.DNSNames = nil })),
+			"spec.apiCert.cert: has no subject alternative name; the common name does not count; have one made with api.a.b as subject alternative name", ""},
+		{"for clients", api(spoilt(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })),
+			"spec.apiCert.cert: is not meant for servers (extended key usage without serverAuth); have one made for a TLS server", ""},
+		{"apps", apps(good("*.apps.a.b"), root.pem), "", ""},
+		{"apps without wildcard", apps(good("console.apps.a.b"), ""),
+			`spec.ingressCert.cert: is not for *.apps.a.b but for "console.apps.a.b"; have one made for that name, or correct the domain`, ""},
+		{"apps with a wildcard too high", apps(good("*.a.b"), ""),
+			`spec.ingressCert.cert: is not for *.apps.a.b but for "*.a.b"; have one made for that name, or correct the domain`, ""},
+		{"other root", apps(good("*.apps.a.b"), issue(t, "root", nil, ecKey(t), ca).pem), "",
+			"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate"},
+		{"no authority", apps(good("*.apps.a.b"), other.pem), "",
+			"spec.ingressCert.ca: holds a certificate that is no authority, number 1; give the certificate of the authority\n" +
+				"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate"},
+		{"root alone", func(c *Config) { c.Spec.IngressCert.CA = root.pem },
+			"spec.ingressCert.ca: is given, but there is no certificate; give the certificate too, or leave the CA out", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			config := valid()
+			c.change(config)
+			errs, warnings := config.Validate(today())
+			if errs.Error() != c.errs {
+				t.Errorf("errors\n got %s\nwant %s", errs, c.errs)
+			}
+			if warnings.Error() != c.warnings {
+				t.Errorf("warnings\n got %s\nwant %s", warnings, c.warnings)
+			}
+		})
+	}
+}
+
+func TestValidateNamesThePlace(t *testing.T) {
+	c, err := Parse([]byte(head+"spec:\n  pullSecretFile: ps.json\n  baseDomain: Example.com\n"), "site.yaml", folder())
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs, _ := c.Validate(today())
+	want := "spec.clusterName: is missing; write it like store0042\n" +
+		"site.yaml:4:3: spec.pullSecret: has no registry in its auths; download the pull secret again\n" +
+		`site.yaml:5:3: spec.baseDomain: is "Example.com", which has upper-case letters in it; write example.com`
+	if errs.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", errs, want)
+	}
+	if err := c.Set("spec.baseDomain", "x_y"); err != nil {
+		t.Fatal(err)
+	}
+	errs, _ = c.Validate(today())
+	if got := errs.At("spec.baseDomain").Error(); strings.HasPrefix(got, "site.yaml") {
+		t.Errorf("a typed value is blamed on the document: %s", got)
+	}
+}
