@@ -1,0 +1,150 @@
+// Package kube is the only way out to the cluster: its clients, changes that can be undone to the byte, waiting, probes.
+package kube
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	configv1 "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	machinev1 "github.com/openshift/client-go/machineconfiguration/clientset/versioned/typed/machineconfiguration/v1"
+	operatorv1 "github.com/openshift/client-go/operator/clientset/versioned/typed/operator/v1"
+	routev1 "github.com/openshift/client-go/route/clientset/versioned/typed/route/v1"
+	"k8s.io/client-go/dynamic"
+	certificatesv1 "k8s.io/client-go/kubernetes/typed/certificates/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Pace is how patient the cluster's clients are.
+type Pace struct {
+	Limit time.Duration // how long an API that is away is waited for
+	Pause time.Duration // between two tries of a call
+	Poll  time.Duration // between two looks while waiting for the cluster
+}
+
+// Cluster is the cluster on this node. Reads may use the typed clients, inside Do; changes go through Change,
+// Put, Delete and Restore, so that each of them can be undone.
+type Cluster struct {
+	Core          corev1.CoreV1Interface
+	Certificates  certificatesv1.CertificatesV1Interface
+	Config        configv1.ConfigV1Interface
+	Operator      operatorv1.OperatorV1Interface
+	Route         routev1.RouteV1Interface
+	MachineConfig machinev1.MachineconfigurationV1Interface
+	Pace          Pace
+
+	dyn    dynamic.Interface
+	rest   *rest.Config
+	log    *slog.Logger
+	writes *atomic.Int64
+	tell   func(Progress)
+}
+
+// Open makes the clients for a kubeconfig. It does not talk to the API, which may still be starting.
+func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading kubeconfig %s: %w", kubeconfig, err)
+	}
+	if log == nil {
+		log = slog.Default()
+	}
+	c := &Cluster{
+		// The API of a single node is away for about a minute at each of its revisions; five is its fallback's time.
+		Pace:   Pace{Limit: 5 * time.Minute, Pause: 2 * time.Second, Poll: 2 * time.Second},
+		rest:   config,
+		log:    log,
+		writes: new(atomic.Int64),
+		tell:   func(Progress) {},
+	}
+	config.UserAgent = "touchdown/" + version()
+	config.Timeout = 30 * time.Second
+	config.QPS, config.Burst = 50, 100
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next, c.writes} })
+	return c, c.connect()
+}
+
+func (c *Cluster) connect() error {
+	client, err := rest.HTTPClientFor(c.rest)
+	if err != nil {
+		return fmt.Errorf("making the API's client: %w", err)
+	}
+	errs := make([]error, 7)
+	c.Core, errs[0] = corev1.NewForConfigAndClient(c.rest, client)
+	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(c.rest, client)
+	c.Config, errs[2] = configv1.NewForConfigAndClient(c.rest, client)
+	c.Operator, errs[3] = operatorv1.NewForConfigAndClient(c.rest, client)
+	c.Route, errs[4] = routev1.NewForConfigAndClient(c.rest, client)
+	c.MachineConfig, errs[5] = machinev1.NewForConfigAndClient(c.rest, client)
+	c.dyn, errs[6] = dynamic.NewForConfigAndClient(c.rest, client)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("making the API's clients: %w", err)
+	}
+	return nil
+}
+
+// Telling returns the same cluster, whose waits are told to tell.
+func (c *Cluster) Telling(tell func(Progress)) *Cluster {
+	d := *c
+	d.tell = tell
+	return &d
+}
+
+// Patient returns the same cluster, which waits up to limit for an API that is away.
+func (c *Cluster) Patient(limit time.Duration) *Cluster {
+	d := *c
+	d.Pace.Limit = max(limit, c.Pace.Limit)
+	return &d
+}
+
+// Writes counts the changing calls that the API has accepted.
+func (c *Cluster) Writes() int64 { return c.writes.Load() }
+
+// Address is the host:port of the kubeconfig's server.
+func (c *Cluster) Address() string {
+	u, err := url.Parse(c.rest.Host)
+	if err != nil || u.Host == "" {
+		return c.rest.Host
+	}
+	if u.Port() == "" {
+		return u.Host + ":443"
+	}
+	return u.Host
+}
+
+// Roots are the CAs that the kubeconfig trusts.
+func (c *Cluster) Roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(c.rest.CAData)
+	return pool
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// counter counts the changing calls that went well.
+type counter struct {
+	next   http.RoundTripper
+	writes *atomic.Int64
+}
+
+func (t *counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err == nil && resp.StatusCode < 300 && r.Method != http.MethodGet && !r.URL.Query().Has("dryRun") {
+		t.writes.Add(1)
+	}
+	return resp, err //nolint:wrapcheck // a transport hands on what it got
+}

@@ -1,0 +1,83 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The annotations by which the Machine Config Operator tells what a node has and what it shall have.
+const (
+	currentConfig = "machineconfiguration.openshift.io/currentConfig"
+	desiredConfig = "machineconfiguration.openshift.io/desiredConfig"
+	configState   = "machineconfiguration.openshift.io/state"
+)
+
+// Pool returns a pool of machines and the cluster's nodes, which on a single node are the same.
+func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConfigPool, []corev1.Node, error) {
+	var pool *machinev1.MachineConfigPool
+	var nodes []corev1.Node
+	err := c.Do(ctx, "reading machineconfigpools/"+name, func(ctx context.Context) error {
+		var err error
+		pool, err = c.MachineConfig.MachineConfigPools().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err //nolint:wrapcheck // Do wraps once
+		}
+		list, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
+		if err == nil {
+			nodes = list.Items
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	return pool, nodes, err
+}
+
+// PoolUnsettled says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
+// rendered configuration from before a change: while the pool still has it, "updated" is old news. "" takes any.
+func PoolUnsettled(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
+	s := pool.Status
+	switch {
+	case pool.Spec.Paused:
+		return "the configuration of the machines is paused"
+	case before != "" && pool.Spec.Configuration.Name == before:
+		return "the new configuration is not rendered yet"
+	case pool.Spec.Configuration.Name != s.Configuration.Name:
+		return "the machine still has its old configuration"
+	case !poolIs(pool, machinev1.MachineConfigPoolUpdated, corev1.ConditionTrue),
+		!poolIs(pool, machinev1.MachineConfigPoolUpdating, corev1.ConditionFalse):
+		return "the machine is taking its new configuration"
+	case !poolIs(pool, machinev1.MachineConfigPoolDegraded, corev1.ConditionFalse):
+		return "the machine could not take its new configuration"
+	case s.MachineCount != s.UpdatedMachineCount || s.MachineCount != s.ReadyMachineCount:
+		return fmt.Sprintf("%d of %d machines are ready", s.ReadyMachineCount, s.MachineCount)
+	}
+	for i := range nodes {
+		a := nodes[i].Annotations
+		if a[currentConfig] != a[desiredConfig] || a[configState] != "Done" {
+			return "node " + nodes[i].Name + " is taking its new configuration"
+		}
+	}
+	return ""
+}
+
+// PoolDegraded returns why a pool is degraded, "" when it is not.
+func PoolDegraded(pool *machinev1.MachineConfigPool) string {
+	for _, cond := range pool.Status.Conditions {
+		if cond.Type == machinev1.MachineConfigPoolDegraded && cond.Status == corev1.ConditionTrue {
+			return firstLine(cond.Reason + ": " + cond.Message)
+		}
+	}
+	return ""
+}
+
+func poolIs(pool *machinev1.MachineConfigPool, kind machinev1.MachineConfigPoolConditionType, want corev1.ConditionStatus) bool {
+	for _, cond := range pool.Status.Conditions {
+		if cond.Type == kind {
+			return cond.Status == want
+		}
+	}
+	return false
+}

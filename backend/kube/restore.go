@@ -1,0 +1,148 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Delete removes an object and saves its manifest first. One that is not there is fine.
+func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool, err error) {
+	err = c.Do(ctx, "deleting "+ref.String(), func(ctx context.Context) error {
+		object, err := c.resource(ref).Get(ctx, ref.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // Do wraps once
+		}
+		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object)}); err != nil {
+			return err
+		}
+		if err := c.remove(ctx, ref, object); err != nil {
+			return err
+		}
+		deleted = true
+		return nil
+	})
+	return deleted, err
+}
+
+// remove deletes this very object, not one that somebody made in its place.
+func (c *Cluster) remove(ctx context.Context, ref Ref, object *unstructured.Unstructured) error {
+	uid, revision := object.GetUID(), object.GetResourceVersion()
+	err := c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &revision},
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err //nolint:wrapcheck // Do wraps once
+}
+
+// Recreate makes a deleted object again from what Delete saved, changed by change. When somebody else made it again
+// meanwhile, theirs stays.
+func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(object map[string]any)) (bool, error) {
+	s, err := parseSaved(original)
+	if err != nil {
+		return false, err
+	}
+	change(s.Manifest)
+	made := false
+	err = c.Do(ctx, "making "+s.Ref.String()+" again", func(ctx context.Context) error {
+		_, err := c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		made = err == nil
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	return made, err
+}
+
+// Restore undoes the change that original was saved before. When nobody changed the object since, it is as it was to the
+// byte; else only our own change is taken back. It is safe to repeat.
+func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, err error) {
+	s, err := parseSaved(original)
+	if err != nil {
+		return false, err
+	}
+	err = c.Do(ctx, "restoring "+s.Ref.String(), func(ctx context.Context) error {
+		object, err := c.resource(s.Ref).Get(ctx, s.Ref.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err) && s.Manifest != nil:
+			changed = true
+			_, err = c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
+			return err //nolint:wrapcheck // Do wraps once
+		case apierrors.IsNotFound(err) && !s.Existed:
+			return nil
+		case err != nil:
+			return err //nolint:wrapcheck // Do wraps once
+		}
+		did, err := c.restore(ctx, s, object)
+		changed = changed || did
+		return err
+	})
+	return changed && err == nil, err
+}
+
+func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Unstructured) (bool, error) {
+	if s.Manifest != nil {
+		spec, had := s.Manifest["spec"].(map[string]any)
+		return c.replace(ctx, s.Ref, object, "spec", spec, had)
+	}
+	current, _ := object.Object[s.Part].(map[string]any)
+	if !s.Existed {
+		if !reflect.DeepEqual(current, s.Ours) {
+			return false, nil // somebody else's by now
+		}
+		return true, c.remove(ctx, s.Ref, object)
+	}
+	if reflect.DeepEqual(current, s.Ours) {
+		return c.replace(ctx, s.Ref, object, s.Part, s.Original, s.Had)
+	}
+	next := revertMap(s.Original, s.Ours, current)
+	return c.replace(ctx, s.Ref, object, s.Part, next, true)
+}
+
+// replace sets a part of an object as a whole, unless somebody was faster. A merge patch could not set a null.
+func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool) (bool, error) {
+	current, had := object.Object[part].(map[string]any)
+	if has == had && reflect.DeepEqual(current, next) {
+		return false, nil
+	}
+	type op struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	ops := []op{{"replace", "/metadata/resourceVersion", object.GetResourceVersion()}}
+	if has {
+		ops = append(ops, op{"add", "/" + part, next})
+	} else {
+		ops = append(ops, op{Op: "remove", Path: "/" + part})
+	}
+	body, err := json.Marshal(ops)
+	if err != nil {
+		return false, &lasting{err}
+	}
+	_, err = c.resource(ref).Patch(ctx, ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
+	return err == nil, err //nolint:wrapcheck // Do wraps once
+}
+
+// manifest is an object without what only the API may set.
+func manifest(object *unstructured.Unstructured) map[string]any {
+	m := object.DeepCopy().Object
+	delete(m, "status")
+	if meta, ok := m["metadata"].(map[string]any); ok {
+		for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"} {
+			delete(meta, key)
+		}
+	}
+	return m
+}

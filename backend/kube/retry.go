@@ -1,0 +1,164 @@
+package kube
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"touchdown/backend/problem"
+)
+
+// conflicts is how often a change is repeated because somebody else changed the object in between.
+const conflicts = 20
+
+// lasting marks an error of our own that no repeat would cure, however much it looks like the network's.
+type lasting struct{ err error }
+
+func (e *lasting) Error() string { return e.err.Error() }
+func (e *lasting) Unwrap() error { return e.err }
+
+// Do calls the API. An API that is away or busy is called again until Pace.Limit or ctx ends; a refusal comes back at
+// once as a Problem. What call does must be safe to repeat. The error is wrapped once, with doing.
+func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Context) error) error {
+	start, races := time.Now(), 0
+	for {
+		err := call(ctx)
+		var pause time.Duration
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+		case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
+			if races++; races > conflicts {
+				return racing(doing, err)
+			}
+			pause = c.Pace.Pause / 20
+		case !transient(err):
+			return refused(doing, err)
+		case time.Since(start) >= c.Pace.Limit:
+			return away(doing, time.Since(start), err)
+		default:
+			pause = c.backOff(doing, start, err)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+}
+
+// backOff tells what is waited for and how long the API asked to be left alone.
+func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duration {
+	waiting := "the cluster's API, which does not answer"
+	if apierrors.IsTooManyRequests(err) {
+		waiting = "the cluster's API, which is busy"
+	}
+	c.log.Warn("API call is repeated", "doing", doing, "for", time.Since(start).Round(time.Millisecond), "err", err)
+	c.tell(Progress{Waiting: waiting, Usual: time.Minute})
+	pause := c.Pace.Pause
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		pause = max(pause, time.Duration(seconds)*time.Second)
+	}
+	return min(pause, max(time.Millisecond, c.Pace.Limit-time.Since(start)))
+}
+
+// transient tells whether the same call could go well later.
+func transient(err error) bool {
+	var own *lasting
+	var status apierrors.APIStatus
+	var reach *url.Error
+	var network *net.OpError
+	switch {
+	case errors.As(err, &own):
+		return false
+	case errors.As(err, &status):
+		code := status.Status().Code
+		return code >= 500 || code == 429 || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+	case errors.As(err, &reach), errors.As(err, &network):
+		return true
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
+		utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || strings.Contains(err.Error(), "http2:")
+}
+
+// refused explains an answer that will not change by asking again.
+func refused(doing string, err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s: %w", doing, &problem.Problem{
+			Code:    "CLU-DENY",
+			Summary: "The cluster does not let Touchdown " + permission(err) + ".",
+			Fix:     "Give Touchdown the node's own administrator kubeconfig.",
+			Err:     err,
+		})
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("%s: %w", doing, &problem.Problem{
+			Code:    "CLU-AUTH",
+			Summary: "The cluster does not accept Touchdown's client certificate.",
+			Fix:     "Check the node's clock; a certificate of the factory may have expired.",
+			Err:     err,
+		})
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// permission cuts "create secrets" out of `... User "x" cannot create resource "secrets" in API group ...`.
+func permission(err error) string {
+	_, what, found := strings.Cut(err.Error(), " cannot ")
+	if !found {
+		return "do this"
+	}
+	words := strings.Fields(what)
+	if len(words) >= 3 && words[1] == "resource" {
+		return words[0] + " " + strings.Trim(words[2], `":`)
+	}
+	return strings.TrimRight(what, ".:")
+}
+
+func away(doing string, after time.Duration, err error) error {
+	p := &problem.Problem{
+		Code:    "CLU-AWAY",
+		Summary: fmt.Sprintf("The cluster's API did not answer for %s.", after.Round(time.Second)),
+		Fix:     "Wait some minutes and retry; the API restarts by itself after a change of its certificates.",
+		Err:     err,
+	}
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case apierrors.IsTooManyRequests(err):
+		p.Code, p.Summary = "CLU-BUSY", fmt.Sprintf("The cluster's API was too busy for %s.", after.Round(time.Second))
+	case errors.As(err, &unknown), errors.As(err, &invalid):
+		p.Code, p.Summary = "CLU-CERT", "The cluster's API shows a certificate that the node's kubeconfig does not trust."
+		p.Fix = "Check the node's clock."
+	}
+	return fmt.Errorf("%s: %w", doing, p)
+}
+
+func racing(doing string, err error) error {
+	return fmt.Errorf("%s: %w", doing, &problem.Problem{
+		Code:    "CLU-RACE",
+		Summary: "Something else in the cluster keeps changing the same object.",
+		Fix:     "Stop whatever manages this object, for example a GitOps agent, and retry.",
+		Err:     err,
+	})
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // wrapped by the caller, who knows what was being done
+	}
+}

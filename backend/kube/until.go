@@ -1,0 +1,60 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// Progress tells how far a wait is, in units of work, and what it waits for.
+type Progress struct {
+	Done, Total int64
+	Unit        string        // "operators"
+	Waiting     string        // what is waited for, in plain words
+	Usual       time.Duration // how long this wait usually takes at most; 0: not known
+}
+
+// Wait is something that the cluster does by itself.
+type Wait struct {
+	What  string        // "the roll-out of the new names": the subject of a sentence
+	Limit time.Duration // after that it is a Problem
+	Usual time.Duration // at most, on a healthy cluster
+	Code  string        // of the Problem
+	Fix   string        // one thing to try
+}
+
+// Until looks every Pace.Poll until look says done, and tells the progress that look returns. An error of look ends it;
+// look calls the API through Do, so an API that is away is no error.
+func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) (p Progress, done bool, err error)) error {
+	start := time.Now()
+	for {
+		p, done, err := look(ctx)
+		if err != nil || done {
+			return err
+		}
+		if p.Usual == 0 {
+			p.Usual = w.Usual
+		}
+		c.tell(p)
+		if time.Since(start) >= w.Limit {
+			return &problem.Problem{
+				Code:    w.Code,
+				Summary: fmt.Sprintf("%s did not finish within %s.", upper(w.What), w.Limit),
+				Fix:     w.Fix,
+				Err:     fmt.Errorf("still waiting for %s", p.Waiting), //nolint:err113 // a sentence for an engineer
+			}
+		}
+		if err := sleep(ctx, c.Pace.Poll); err != nil {
+			return fmt.Errorf("waiting for %s: %w", w.What, err)
+		}
+	}
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
