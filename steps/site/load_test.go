@@ -126,16 +126,17 @@ func TestSlowDocuments(t *testing.T) {
 		"long key":     fill("k") + ": v",
 		"documents":    fill("---\n"),
 		"bad at end":   fill("a: b\n") + "\t[",
-		"below search": strings.Repeat("a: b\n", (127<<10)/5) + "@",
+		"below search": strings.Repeat("a: b\n", (63<<10)/5) + "@",
 	} {
-		start := time.Now()
-		if _, err := Parse([]byte(doc[:min(len(doc), maxDocument)]), "x", nil); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s took %v", name, took)
-		} else {
-			t.Logf("%s took %v", name, took)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			if _, err := Parse([]byte(doc[:min(len(doc), maxDocument)]), "x", nil); err == nil {
+				t.Error("accepted")
+			}
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
 	}
 }

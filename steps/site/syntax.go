@@ -144,7 +144,7 @@ var yamlSays = []struct{ part, msg, fix string }{
 // locate finds the line of a syntax error: the first after which the text fails the same way. The library's own line
 // numbers are often one too small, point at the start of the block or are missing.
 func locate(data []byte, err error) int {
-	const most = 128 << 10 // the search parses the text up to 17 times; this keeps it below about a second
+	const most = 64 << 10 // the search parses the text up to 16 times; this keeps it well below a second
 	if len(data) > most {
 		return reported(err)
 	}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"crypto/x509"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,9 @@ func TestValidate(t *testing.T) {
 		}, "spec.apiCert.key: does not belong to the certificate; give the key that the certificate was made with", ""},
 		{"wrong order", api(&swapped), "spec.apiCert.cert: has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on\n" +
 			"spec.apiCert.cert: has no subject alternative name; the common name does not count; have one made with api.a.b as subject alternative name", ""},
+		{"key of the second certificate", func(c *Config) {
+			c.Spec.APICert = KeyPair{Cert: other.pem + root.pem, Key: Secret(pkcs8(t, root.key))}
+		}, "spec.apiCert.cert: does not start with the key's certificate, which is number 2; put that certificate first", ""},
 		{"expired", api(spoilt(func(c *x509.Certificate) { c.NotAfter = expired })),
 			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", ""},
 		{"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(time.Hour) })),
@@ -125,5 +129,25 @@ func TestValidateNamesThePlace(t *testing.T) {
 	errs, _ = c.Validate(today())
 	if got := errs.At("spec.baseDomain").Error(); strings.HasPrefix(got, "site.yaml") {
 		t.Errorf("a typed value is blamed on the document: %s", got)
+	}
+}
+
+func TestWeakSignature(t *testing.T) {
+	v := &judge{config: New()}
+	v.usage("spec.apiCert.cert", &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA})
+	if want := "spec.apiCert.cert: is signed with SHA1-RSA, which clients refuse; have one made with SHA-256"; v.warnings.Error() != want {
+		t.Errorf("got %s", v.warnings)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	if err := (Errors{}).Err(); err != nil {
+		t.Errorf("no mistake is an error: %v", err)
+	}
+	e := &Error{File: "f", Line: 1, Column: 2, Path: "p", Msg: "m", Fix: "x"}
+	err := Errors{e, {Msg: "other"}}.Err()
+	var first *Error
+	if !errors.As(err, &first) || first != e || err.Error() != "f:1:2: p: m; x\nother" {
+		t.Errorf("got %v", err)
 	}
 }
