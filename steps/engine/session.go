@@ -19,6 +19,9 @@ type Session interface {
 	// Set gives a field a value. A value that its check refuses is kept and shown with its problem, so that
 	// nothing typed is lost; only the review refuses it.
 	Set(ctx context.Context, pen, path, value string) error
+	// Load replaces the whole site config by values, by path, and notes their source. It is what `touchdown apply`
+	// does with a file that it has read and checked.
+	Load(ctx context.Context, pen string, values map[string]string, source string) error
 	// Do carries out an action: "start", "retry", "undo" and so on.
 	Do(ctx context.Context, pen string, action Action) error
 	// TakePen gives the right to write to the named console. When another one holds it, TakePen fails with
@@ -51,6 +54,7 @@ const (
 	Undo     Verb = "undo"     // put everything back, last step first (failed, done)
 	Cancel   Verb = "cancel"   // stop the work at the next safe point (working, question)
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
+	Unlock   Verb = "unlock"   // let a landed node be changed again; Value is its host name (done)
 	Reboot   Verb = "reboot"   // reboot the machine (not while working)
 	PowerOff Verb = "poweroff" // switch the machine off (not while working)
 )
@@ -83,6 +87,7 @@ const (
 var (
 	ErrNoPen    = errors.New("this console does not hold the pen")
 	ErrPenHeld  = errors.New("another console holds the pen")
+	ErrLocked   = errors.New("the node has landed and is locked")
 	ErrState    = errors.New("not possible in this state")
 	ErrNotFound = errors.New("not found")
 	ErrInvalid  = errors.New("not valid")
@@ -110,9 +115,11 @@ type Snapshot struct {
 	Version  string         `json:"version"`  // of Touchdown
 	Hostname string         `json:"hostname"` //
 	Serial   string         `json:"serial,omitempty"`
-	Life     string         `json:"life"`  // where the node is in its life: "factory", "armed", "landing", "landed", "returned"
-	State    State          `json:"state"` //
-	Now      time.Time      `json:"now"`   // the engine's clock
+	Locked   bool           `json:"locked,omitempty"`  // landed: nothing changes without Unlock
+	Life     string         `json:"life"`              // where the node is in its life: "factory", "armed", "landing", "landed", "returned"
+	State    State          `json:"state"`             //
+	Cluster  string         `json:"cluster,omitempty"` // the new domain, once it has been entered
+	Now      time.Time      `json:"now"`               // the engine's clock
 	Started  time.Time      `json:"started,omitzero"`
 	Ended    time.Time      `json:"ended,omitzero"`
 	Current  string         `json:"current,omitempty"` // ID of the step at work, or of the one that failed

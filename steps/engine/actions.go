@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"touchdown/backend/check"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// allowed lists the states in which each verb makes sense.
+func allowed(verb Verb) []State {
+	idle := []State{Inspecting, Collecting, Reviewed, HasFailed, IsDone, IsUndone}
+	switch verb {
+	case Inspect, Review:
+		return []State{Inspecting, Collecting, Reviewed}
+	case Start:
+		return []State{Reviewed}
+	case Edit:
+		return []State{Reviewed, HasFailed, IsDone, IsUndone}
+	case Reply:
+		return []State{InQuestion}
+	case Retry, Skip:
+		return []State{HasFailed}
+	case Waive:
+		return idle
+	case Undo:
+		return []State{HasFailed, IsDone}
+	case Cancel:
+		return []State{Working, InQuestion, UndoingAll}
+	case HandOver, Unlock:
+		return []State{IsDone}
+	case Reboot, PowerOff:
+		return idle
+	}
+	return nil
+}
+
+// Do implements Session.
+func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
+	states := allowed(a.Verb)
+	if states == nil {
+		return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
+	}
+	e.mu.Lock()
+	err := e.mayLocked(pen, a.Verb, states)
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	switch a.Verb {
+	case Review:
+		return e.makeReview(ctx)
+	case Reboot:
+		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
+	case PowerOff:
+		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
+	case Inspect:
+		e.lookAgain()
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.mayLocked(pen, a.Verb, states); err != nil {
+		return err
+	}
+	return e.doLocked(a)
+}
+
+// mayLocked tells whether the holder of the pen may do verb now. The caller holds e.mu.
+func (e *Engine) mayLocked(pen string, verb Verb, states []State) error {
+	if err := e.checkPen(pen); err != nil {
+		return err
+	}
+	if state := e.stateLocked(); !slices.Contains(states, state) {
+		return errState(verb, state)
+	}
+	if e.lockedLocked() && verb != Unlock && verb != Reboot && verb != PowerOff {
+		return fmt.Errorf("%w: unlock the node first by its host name", ErrLocked)
+	}
+	return nil
+}
+
+// lockedLocked tells whether the node has landed for good: nobody changes it without unlocking.
+func (e *Engine) lockedLocked() bool { return e.job.handedOver && !e.unlocked }
+
+// doLocked carries out what changes the job. The caller holds e.mu.
+func (e *Engine) doLocked(a Action) error {
+	switch a.Verb {
+	case Start:
+		return e.startLocked(a)
+	case Edit:
+		e.review = nil
+		if e.job.state != Collecting { // the job is given up; what it touched stays known for undo
+			if err := e.emitLocked(steps.Event{Kind: steps.Cancelled}); err != nil {
+				return err
+			}
+		}
+		e.lookAgain()
+		e.changedLocked()
+		return nil
+	case Reply:
+		return e.replyLocked(a)
+	case Retry:
+		if e.job.undoing {
+			e.workLocked(true)
+			return nil
+		}
+		return e.againLocked()
+	case Skip:
+		return e.skipLocked(a)
+	case Waive:
+		return e.waiveLocked(a)
+	case Undo:
+		if e.job.handedOver {
+			return fmt.Errorf("%w: the hand-over was accepted, which ended undo", ErrState)
+		}
+		return e.startUndoLocked()
+	case Cancel:
+		e.stopWork(errCancelled)
+		return nil
+	case HandOver:
+		return e.handOverLocked()
+	case Unlock:
+		return e.unlockLocked(a)
+	}
+	return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
+}
+
+// startLocked accepts the review and begins.
+func (e *Engine) startLocked(a Action) error {
+	if a.Fingerprint != e.review.Fingerprint {
+		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
+	}
+	if len(e.review.Problems) > 0 {
+		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
+	}
+	if !e.touchedLocked() {
+		if err := e.store.wipeSaved(""); err != nil { // left by a power cut at the end of an undo
+			return err
+		}
+	}
+	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputs(e.site)}
+	if a.Unattended {
+		event.By = unattended
+	}
+	if err := e.emitLocked(event); err != nil {
+		return err
+	}
+	e.review = nil
+	e.workLocked(false)
+	return nil
+}
+
+func (e *Engine) touchedLocked() bool {
+	for _, s := range e.job.steps {
+		if s.touched {
+			return true
+		}
+	}
+	return false
+}
+
+// againLocked runs the list again. What is right already is seen to be and left alone.
+func (e *Engine) againLocked() error {
+	e.job.state = Working
+	e.changedLocked()
+	e.workLocked(false)
+	return nil
+}
+
+func (e *Engine) replyLocked(a Action) error {
+	q := e.job.question
+	if q == nil || q.ID != a.Question {
+		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
+	}
+	if !slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == a.Value }) {
+		return fmt.Errorf("%w: %q is not one of the choices", ErrInvalid, a.Value)
+	}
+	if e.deadline != nil {
+		e.deadline.Stop()
+	}
+	if !offer(e.answer, reply{a.Value, e.pen.holder}) {
+		return fmt.Errorf("%w: the question has been answered", ErrState)
+	}
+	return nil
+}
+
+// skipLocked leaves the failed step out and goes on.
+func (e *Engine) skipLocked(a Action) error {
+	if a.Step != e.job.current {
+		return fmt.Errorf("%w: only the step that failed can be skipped", ErrInvalid)
+	}
+	if e.job.undoing {
+		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)
+	}
+	why := strings.TrimSpace("left out by a person. " + a.Reason)
+	if err := e.emitLocked(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: e.pen.holder}); err != nil {
+		return err
+	}
+	return e.againLocked()
+}
+
+// waiveLocked notes that a person takes responsibility for a check that did not pass.
+func (e *Engine) waiveLocked(a Action) error {
+	by, reason := strings.TrimSpace(a.By), strings.TrimSpace(a.Reason)
+	if by == "" || reason == "" {
+		return fmt.Errorf("%w: a waiver needs a name and a reason", ErrInvalid)
+	}
+	s := e.job.step(a.Step)
+	i := slices.IndexFunc(s.checks, func(c steps.Check) bool { return c.ID == a.Check })
+	if i < 0 {
+		return fmt.Errorf("%w: step %q has no check %q", ErrNotFound, a.Step, a.Check)
+	}
+	c := s.checks[i]
+	if c.Status != check.Fail && c.Status != check.Warn {
+		return fmt.Errorf("%w: check %q did not fail", ErrInvalid, a.Check)
+	}
+	c.Status, c.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
+	e.review = nil
+	return e.emitLocked(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &c, By: e.pen.holder})
+}
+
+// handOverLocked ends undo: originals and secrets are wiped.
+func (e *Engine) handOverLocked() error {
+	if err := e.emitLocked(steps.Event{Kind: steps.Done, Text: handedOver, By: e.pen.holder}); err != nil {
+		return err
+	}
+	e.site = e.site.WithoutSecrets()
+	return errors.Join(e.store.saveDraft(e.site), e.store.wipeSaved(""), e.store.wipeSecrets())
+}
+
+// unlockLocked lets a landed node be changed again, until the engine ends.
+func (e *Engine) unlockLocked(a Action) error {
+	if !strings.EqualFold(strings.TrimSpace(a.Value), e.hostname) {
+		return fmt.Errorf("%w: type the host name %s to unlock", ErrInvalid, e.hostname)
+	}
+	e.unlocked = true
+	e.changedLocked()
+	return nil
+}
+
+// Set implements Session.
+func (e *Engine) Set(_ context.Context, pen, path, value string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.mayLocked(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	return e.setLocked(path, value)
+}
+
+// Load implements Session.
+func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.mayLocked(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	cfg := site.New()
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		if err := cfg.SetFrom(path, values[path], source); err != nil {
+			return fmt.Errorf("%w: %v", ErrInvalid, err)
+		}
+	}
+	if err := e.takeSiteLocked(cfg); err != nil {
+		return err
+	}
+	e.found = valuesOf(cfg)
+	return nil
+}
+
+func (e *Engine) setLocked(path, value string) error {
+	if _, ok := e.site.Get(path); !ok {
+		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
+	}
+	cfg := e.site.Clone()
+	if err := cfg.Set(path, value); err != nil {
+		return fmt.Errorf("%w: %v", ErrInvalid, err)
+	}
+	return e.takeSiteLocked(cfg)
+}
+
+// takeSiteLocked makes cfg the draft once it is on the disk, so that what a person saw accepted survives a
+// power cut.
+func (e *Engine) takeSiteLocked(cfg *site.Config) error {
+	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
+	if err := e.store.saveDraft(cfg); err != nil {
+		return journalProblem(err)
+	}
+	e.site, e.review = cfg, nil
+	e.changedLocked()
+	return nil
+}

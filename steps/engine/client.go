@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"touchdown/steps"
+)
+
+// ErrNoEngine is wrapped by every error of a client that reached no engine.
+var ErrNoEngine = errors.New("no engine answers")
+
+// maxAnswer bounds what a client reads in one answer: a support bundle is the largest.
+const maxAnswer = 256 << 20
+
+// Client implements Session over the engine's socket.
+type Client struct {
+	http   *http.Client
+	socket string
+}
+
+var _ Session = (*Client)(nil)
+
+// Dial makes a client of the engine that listens on socket. It connects at the first call, and again after
+// the engine was restarted.
+func Dial(socket string) *Client {
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		},
+		MaxIdleConnsPerHost: 2,
+	}
+	return &Client{http: &http.Client{Transport: transport}, socket: socket}
+}
+
+// Snapshot implements Session.
+func (c *Client) Snapshot(ctx context.Context) (*Snapshot, error) {
+	var out Snapshot
+	if err := c.call(ctx, http.MethodGet, "/snapshot", "", nil, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Set implements Session.
+func (c *Client) Set(ctx context.Context, pen, path, value string) error {
+	return c.call(ctx, http.MethodPut, "/site/"+url.PathEscape(path), pen, wireValue{value}, nil)
+}
+
+// Load implements Session.
+func (c *Client) Load(ctx context.Context, pen string, values map[string]string, source string) error {
+	return c.call(ctx, http.MethodPut, "/site", pen, wireValues{values, source}, nil)
+}
+
+// Do implements Session.
+func (c *Client) Do(ctx context.Context, pen string, action Action) error {
+	return c.call(ctx, http.MethodPost, "/actions", pen, action, nil)
+}
+
+// TakePen implements Session.
+func (c *Client) TakePen(ctx context.Context, console string, force bool) (string, error) {
+	var out wirePen
+	err := c.call(ctx, http.MethodPost, "/pen", "", wirePen{Console: console, Force: force}, &out)
+	return out.Pen, err
+}
+
+// ReleasePen implements Session.
+func (c *Client) ReleasePen(ctx context.Context, pen string) error {
+	return c.call(ctx, http.MethodDelete, "/pen", pen, nil, nil)
+}
+
+// Events implements Session. It fails with ErrNoEngine when the engine goes away; the caller may call again.
+func (c *Client) Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error {
+	response, err := c.send(ctx, http.MethodGet, "/events?from="+strconv.FormatUint(from, 10), pen, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	decoder := json.NewDecoder(response.Body)
+	for {
+		var e steps.Event
+		if err := decoder.Decode(&e); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%w: the event stream ended: %v", ErrNoEngine, err)
+		}
+		if err := each([]steps.Event{e}); err != nil {
+			return err
+		}
+	}
+}
+
+// Log implements Session.
+func (c *Client) Log(ctx context.Context, lines int) ([]string, error) {
+	var out wireLog
+	err := c.call(ctx, http.MethodGet, "/log?lines="+strconv.Itoa(lines), "", nil, &out)
+	return out.Lines, err
+}
+
+// Export implements Session.
+func (c *Client) Export(ctx context.Context, what Document) ([]byte, error) {
+	response, err := c.send(ctx, http.MethodGet, "/documents/"+url.PathEscape(string(what)), "", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("reading the document: %w", err)
+	}
+	return data, nil
+}
+
+// call sends one request and decodes its answer into out, which may be nil.
+func (c *Client) call(ctx context.Context, method, path, pen string, body, out any) error {
+	response, err := c.send(ctx, method, path, pen, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if out == nil {
+		_, err := io.Copy(io.Discard, response.Body)
+		return err
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("reading the engine's answer: %w", err)
+	}
+	return nil
+}
+
+// send makes a request; an answer that is an error becomes one.
+func (c *Client) send(ctx context.Context, method, path, pen string, body any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		content = bytes.NewReader(data)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://engine"+apiPrefix+path, content)
+	if err != nil {
+		return nil, fmt.Errorf("making the request: %w", err)
+	}
+	if pen != "" {
+		request.Header.Set(penHeader, pen)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w on %s: %v", ErrNoEngine, c.socket, err)
+	}
+	if response.StatusCode < http.StatusBadRequest {
+		return response, nil
+	}
+	defer response.Body.Close()
+	data, _ := io.ReadAll(io.LimitReader(response.Body, maxBody)) // a cut answer still has a status
+	return nil, fromWire(response.StatusCode, data)
+}

@@ -1,0 +1,277 @@
+// Package engine runs a list of stages on one node: it owns the site config, the journal and the saved
+// originals, and serves any number of consoles, in its own process or over a unix socket.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// unattended in an event's By marks a job that nobody watches: the policy answers its questions at once.
+const unattended = "unattended"
+
+// handedOver in the Text of the job's done event says that the hand-over was accepted and undo has ended.
+const handedOver = "handed over"
+
+// restartGap is added to the number of events when an engine starts, so that numbers keep rising although
+// those that are not journalled are forgotten.
+const restartGap = 1 << 16
+
+// Options is what an engine needs.
+type Options struct {
+	Dir     string // the state folder, see store
+	Node    *backend.Node
+	Version string
+	LogFile string // what Log and the support bundle read; "" for none
+	Mask    *Masker
+
+	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
+	// copy of the config of its own, so that a step never sees a value change under its hands.
+	Stages func(*site.Config, Facts) []steps.Stage
+
+	// AfterEvent, when set, is called after each event is on the disk; the crash tests end the process there.
+	AfterEvent func(steps.Event)
+}
+
+// Facts is what the job itself knows, for the step that writes the report.
+type Facts func() *Snapshot
+
+// Engine implements Session in its own process.
+type Engine struct {
+	o     Options
+	store *store
+	hub   *hub
+	mask  *Masker
+
+	hostname string
+	serial   string
+
+	closing context.Context // ended by Close
+	close   context.CancelFunc
+	workers sync.WaitGroup
+
+	mu         sync.Mutex
+	journal    *journal
+	seq        uint64
+	site       *site.Config
+	found      map[string]string // values as first found or loaded, for FieldView.Changed
+	offers     map[string][]steps.Choice
+	job        *job
+	review     *ReviewView
+	inspecting map[string]bool // steps whose Inspect runs now
+	inspected  bool            // the first round has ended
+	look       chan struct{}   // asks the watcher for a round
+	pen        pen
+	attached   int // event streams
+	answer     chan reply
+	deadline   *time.Timer
+	stopWork   context.CancelCauseFunc // ends the step at work
+	unlocked   bool
+	resumed    time.Time
+	notices    map[string]string
+}
+
+var _ Session = (*Engine)(nil)
+
+// Open takes the state folder, reads its journal and goes on where an earlier engine stopped. It fails with
+// a Problem when another engine holds the folder.
+func Open(o Options) (*Engine, error) {
+	store, err := openStore(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	e, err := open(o, store)
+	if err != nil {
+		return nil, errors.Join(err, store.close())
+	}
+	e.begin()
+	return e, nil
+}
+
+func open(o Options, store *store) (*Engine, error) {
+	journal, events, damage, err := openJournal(store.path("journal.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	if o.Mask == nil {
+		o.Mask = &Masker{}
+	}
+	if o.Node.Now == nil {
+		o.Node.Now = time.Now
+	}
+	if o.Node.Log == nil {
+		o.Node.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{
+		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
+		offers: map[string][]steps.Choice{}, inspecting: map[string]bool{}, notices: map[string]string{},
+		look: make(chan struct{}, 1),
+	}
+	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
+	e.serial = o.Node.Host.Serial()
+	e.closing, e.close = context.WithCancel(context.Background())
+	for _, event := range events {
+		e.job.apply(event)
+		e.seq = event.Seq
+	}
+	if len(events) > 0 {
+		e.seq += restartGap
+	}
+	if damage != "" {
+		e.notices["journal"] = "The journal was damaged; what could not be read is kept in " + damage + "."
+	}
+	return e, e.loadSite()
+}
+
+// loadSite takes up the draft. A draft that cannot be read is kept aside and said, never silently dropped.
+func (e *Engine) loadSite() error {
+	cfg, err := e.store.loadDraft()
+	if err != nil {
+		e.o.Node.Log.Error("draft not readable", "error", err)
+		if err := e.store.setAside("site.yaml"); err != nil {
+			return err
+		}
+		e.notices["draft"] = "The earlier answers could not be read; they are kept beside as site.yaml.unreadable."
+	}
+	if cfg == nil {
+		cfg = site.New()
+	}
+	e.site, e.found = cfg, valuesOf(cfg)
+	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
+	return nil
+}
+
+// begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.
+func (e *Engine) begin() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.workers.Go(e.watch)
+	switch e.job.state {
+	case Working, InQuestion, UndoingAll:
+		e.resumed = e.now()
+		e.resumeLocked()
+	}
+}
+
+// resumeLocked goes on with the job after the engine was stopped or the power cut.
+func (e *Engine) resumeLocked() {
+	if e.job.state != UndoingAll && e.inputs(e.site) != e.job.inputs {
+		e.emitLocked(steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
+			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
+			Fix: "Go back to the answers, look them through, and start again.",
+		})})
+		return
+	}
+	e.workLocked(e.job.state == UndoingAll)
+}
+
+// Close stops the work at once and frees the state folder. The job goes on when an engine opens it again.
+func (e *Engine) Close() error {
+	e.close()
+	e.workers.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return errors.Join(e.journal.file.Close(), e.store.close())
+}
+
+func (e *Engine) now() time.Time { return e.o.Node.Now().UTC() }
+
+// emit journals an event, takes it into the state and publishes it.
+func (e *Engine) emit(event steps.Event) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.emitLocked(event)
+}
+
+func (e *Engine) emitLocked(event steps.Event) error {
+	e.mask.event(&event)
+	event.Seq, event.Time = e.seq+1, e.now()
+	if event.Lifecycle() && e.journalled(event) {
+		if err := e.journal.append(event, true); err != nil {
+			e.notices["disk"] = problem.From(err).Summary
+			return err
+		}
+		delete(e.notices, "disk")
+	}
+	e.seq = event.Seq
+	e.job.apply(event)
+	e.hub.publish(event)
+	if e.o.AfterEvent != nil && event.Lifecycle() {
+		e.o.AfterEvent(event)
+	}
+	return nil
+}
+
+// journalled tells whether an event belongs to the job. What an inspection sees is seen again by the next
+// one, so it stays out; a waiver is a person's decision and goes in.
+func (e *Engine) journalled(event steps.Event) bool {
+	if event.Kind != steps.Checked && event.Kind != steps.Said {
+		return true
+	}
+	return e.job.state == Working || e.job.state == InQuestion || (event.Check != nil && event.Check.Waiver != nil)
+}
+
+// changedLocked tells the consoles that something outside the work changed.
+func (e *Engine) changedLocked() {
+	_ = e.emitLocked(steps.Event{Kind: steps.Changed}) // never journalled, so it cannot fail
+}
+
+// stages makes the list for a copy of the config.
+func (e *Engine) stages(cfg *site.Config) []steps.Stage {
+	return e.o.Stages(cfg, func() *Snapshot {
+		s, _ := e.Snapshot(context.Background())
+		return s
+	})
+}
+
+// inputs is the fingerprint of the whole config.
+func (e *Engine) inputs(cfg *site.Config) string {
+	return e.store.fingerprint(pairs(cfg, cfg.Paths())...)
+}
+
+// stepInputs is the fingerprint of all that a step reads, borrowed paths too.
+func (e *Engine) stepInputs(cfg *site.Config, step steps.Step) string {
+	var paths []string
+	for _, f := range step.Fields() {
+		paths = append(paths, f.Path)
+	}
+	if r, ok := step.(steps.Reader); ok {
+		paths = append(paths, r.Reads()...)
+	}
+	return e.store.fingerprint(append([]string{step.ID()}, pairs(cfg, paths)...)...)
+}
+
+// pairs lists paths and their values in order.
+func pairs(cfg *site.Config, paths []string) []string {
+	var out []string
+	for _, p := range slices.Sorted(slices.Values(paths)) {
+		v, _ := cfg.Get(p)
+		out = append(out, p, v)
+	}
+	return out
+}
+
+// valuesOf returns what the config holds, by path.
+func valuesOf(cfg *site.Config) map[string]string {
+	out := map[string]string{}
+	for _, p := range cfg.Paths() {
+		out[p], _ = cfg.Get(p)
+	}
+	return out
+}
+
+// errState says that an action does not fit the state.
+func errState(verb Verb, state State) error {
+	return fmt.Errorf("%w: %s while %s", ErrState, verb, state)
+}

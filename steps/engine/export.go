@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// logTail bounds what Log reads from the end of the log file.
+	logTail = 1 << 20
+	// bundleTail bounds what the support bundle takes of each file, so that it fits a small stick.
+	bundleTail = 16 << 20
+)
+
+// Log implements Session.
+func (e *Engine) Log(_ context.Context, lines int) ([]string, error) {
+	if e.o.LogFile == "" {
+		return nil, nil
+	}
+	data, err := tail(e.o.LogFile, logTail)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the log: %w", err)
+	}
+	all := strings.Split(strings.TrimRight(e.mask.Mask(string(data)), "\n"), "\n")
+	return all[max(0, len(all)-max(lines, 1)):], nil
+}
+
+// tail returns the last limit bytes of a file, from the beginning of a line.
+func tail(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, info.Size()-limit)
+	data := make([]byte, info.Size()-from)
+	n, err := f.ReadAt(data, from)
+	if n < len(data) {
+		data = data[:n]
+	} else if err != nil {
+		return nil, err
+	}
+	if from > 0 {
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			data = data[i+1:]
+		}
+	}
+	return data, nil
+}
+
+// Export implements Session.
+func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
+	switch what {
+	case ReportText, ReportJSON:
+		data, err := os.ReadFile(e.store.path(string(what)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", ErrNotFound)
+		}
+		return data, err
+	case Answers:
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.site.Marshal(true)
+	case Bundle:
+		return e.bundle(ctx)
+	}
+	return nil, fmt.Errorf("%w: there is no document %q", ErrNotFound, what)
+}
+
+// bundle packs what support needs. Originals and secrets stay out; the rest is masked once more.
+func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	files := tar.NewWriter(zip)
+	add := func(name string, data []byte) error {
+		data = []byte(e.mask.Mask(string(data)))
+		header := &tar.Header{Name: "touchdown-bundle/" + name, Mode: 0o600, Size: int64(len(data)), ModTime: e.now()}
+		if err := files.WriteHeader(header); err != nil {
+			return fmt.Errorf("packing %s: %w", name, err)
+		}
+		if _, err := files.Write(data); err != nil {
+			return fmt.Errorf("packing %s: %w", name, err)
+		}
+		return nil
+	}
+	snapshot, err := e.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(snapshot, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding the snapshot: %w", err)
+	}
+	err = errors.Join(add("snapshot.json", text), add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n")))
+	for _, path := range []string{"journal.jsonl", "site.yaml", "report.txt", "report.json"} {
+		if data, readErr := tail(e.store.path(path), bundleTail); readErr == nil {
+			err = errors.Join(err, add(path, data))
+		}
+	}
+	if data, readErr := tail(e.o.LogFile, bundleTail); readErr == nil {
+		err = errors.Join(err, add(filepath.Base(e.o.LogFile), data))
+	}
+	if err := errors.Join(err, files.Close(), zip.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}

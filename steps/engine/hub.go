@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"touchdown/steps"
+)
+
+// keptEvents bounds the memory of the hub. A job makes a few hundred events; a console that asks for older
+// ones than are kept starts at the oldest, since its Snapshot holds what they led to.
+const keptEvents = 4096
+
+// hub hands every event to everybody who watches. A slow watcher delays nobody: it reads from the ring at its
+// own pace.
+type hub struct {
+	mu      sync.Mutex
+	events  []steps.Event
+	changed chan struct{} // closed and replaced at every event
+}
+
+func newHub(events []steps.Event) *hub {
+	h := &hub{changed: make(chan struct{})}
+	h.events = append(h.events, events[max(0, len(events)-keptEvents):]...)
+	return h
+}
+
+func (h *hub) publish(e steps.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.events) >= keptEvents {
+		h.events = append(h.events[:0], h.events[keptEvents/4:]...)
+	}
+	h.events = append(h.events, e)
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// after returns the kept events with a higher number than from, and a channel that closes when there are more.
+func (h *hub) after(from uint64) ([]steps.Event, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, e := range h.events {
+		if e.Seq > from {
+			return append([]steps.Event(nil), h.events[i:]...), h.changed
+		}
+	}
+	return nil, h.changed
+}
+
+// follow calls each with what comes after from until ctx ends.
+func (h *hub) follow(ctx context.Context, from uint64, each func([]steps.Event) error) error {
+	for {
+		events, changed := h.after(from)
+		if len(events) > 0 {
+			from = events[len(events)-1].Seq
+			if err := each(events); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/steps"
+)
+
+// keptSentences is how many sentences a step's view holds; the journal holds all.
+const keptSentences = 20
+
+// job is the state of the work. It changes only by apply, live and when the journal is read again, so the
+// journal alone tells where the work was.
+type job struct {
+	state       State
+	fingerprint string // of the accepted review
+	inputs      string // fingerprint of the whole config at the start
+	unattended  bool
+	started     time.Time
+	ended       time.Time
+	current     string
+	steps       map[string]*stepState
+	question    *QuestionView
+	problem     *steps.Trouble
+	undoing     bool // the failure, if any, was in an undo
+	handedOver  bool
+}
+
+// stepState is where one step is.
+type stepState struct {
+	status      StepStatus
+	skip        string
+	checks      []steps.Check
+	said        []string
+	progress    *steps.Progress
+	started     time.Time
+	seconds     float64
+	fingerprint string
+	reboots     []string // boot ids from which a reboot was asked, since the step last got further
+	touched     bool     // Run has been called, so there may be something to undo
+	handSkipped bool     // a person skipped it after a failure
+}
+
+func newJob() *job {
+	return &job{state: Collecting, steps: map[string]*stepState{}}
+}
+
+func (j *job) step(id string) *stepState {
+	s, ok := j.steps[id]
+	if !ok {
+		s = &stepState{status: Pending}
+		j.steps[id] = s
+	}
+	return s
+}
+
+// apply takes one event into the state.
+func (j *job) apply(e steps.Event) {
+	if e.Step == "" {
+		j.applyJob(e)
+		return
+	}
+	s := j.step(e.Step)
+	switch e.Kind {
+	case steps.Progressed:
+		s.progress = e.Progress
+	case steps.Checked:
+		s.setCheck(*e.Check)
+	case steps.Said:
+		s.said = append(s.said, e.Text)
+		s.said = s.said[max(0, len(s.said)-keptSentences):]
+	case steps.Asked:
+		j.state, j.question = InQuestion, &QuestionView{Question: *e.Question, Step: e.Step}
+		if e.Question.Deadline > 0 {
+			j.question.Until = e.Time.Add(seconds(e.Question.Deadline))
+		}
+	case steps.Answered:
+		j.state, j.question = Working, nil
+	default:
+		j.applyOutcome(e, s)
+	}
+}
+
+// applyOutcome takes a beginning or an ending of a step.
+func (j *job) applyOutcome(e steps.Event, s *stepState) {
+	j.question = nil
+	switch e.Kind {
+	case steps.Started:
+		j.state, j.current, j.problem = Working, e.Step, nil
+		s.status, s.started, s.seconds, s.progress = Running, e.Time, 0, nil
+		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, ""
+	case steps.Done:
+		s.status, s.seconds, s.progress, s.reboots = StepDone, e.Seconds, nil, nil
+	case steps.Skipped:
+		s.status, s.skip, s.handSkipped = StepSkip, e.Text, e.By != ""
+	case steps.Failed, steps.Cancelled:
+		s.status, s.seconds, s.progress = StepFailed, e.Seconds, nil
+		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
+	case steps.Rebooting:
+		if !slices.Contains(s.reboots, e.Boot) {
+			s.reboots = append(s.reboots, e.Boot)
+		}
+	case steps.Undoing:
+		j.state, j.current, j.undoing, j.problem = UndoingAll, e.Step, true, nil
+		s.status, s.started, s.progress = Running, e.Time, nil
+	case steps.Undone:
+		s.status, s.seconds, s.touched, s.progress = StepUndone, e.Seconds, false, nil
+	}
+}
+
+// applyJob takes an event about the whole job.
+func (j *job) applyJob(e steps.Event) {
+	switch e.Kind {
+	case steps.Started:
+		j.begin(e)
+	case steps.Done:
+		j.state, j.current, j.ended, j.handedOver = IsDone, "", e.Time, e.Text == handedOver
+	case steps.Undoing:
+		j.state, j.undoing, j.problem = UndoingAll, true, nil
+	case steps.Undone:
+		j.state, j.current, j.ended, j.undoing = IsUndone, "", e.Time, false
+	case steps.Cancelled: // back to the form, everything kept
+		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
+	}
+}
+
+// begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
+func (j *job) begin(e steps.Event) {
+	j.state, j.started, j.ended = Working, e.Time, time.Time{}
+	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
+	j.problem, j.undoing, j.handedOver = nil, false, false
+	for _, s := range j.steps {
+		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots = Pending, 0, nil, "", nil, nil
+	}
+}
+
+// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
+func (s *stepState) setCheck(c steps.Check) {
+	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
+	if i < 0 {
+		s.checks = append(s.checks, c)
+		return
+	}
+	s.checks[i] = c
+}
+
+// waived returns the waiver for the check, nil when there is none.
+func (s *stepState) waived(id string) *check.Waiver {
+	for _, c := range s.checks {
+		if c.ID == id && c.Status == check.Waived {
+			return c.Waiver
+		}
+	}
+	return nil
+}
+
+// failing returns the checks that failed and that nobody waived.
+func (s *stepState) failing() []steps.Check {
+	var out []steps.Check
+	for _, c := range s.checks {
+		if c.Status == check.Fail {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// life tells where the node is in its life.
+func (j *job) life() string {
+	switch {
+	case j.state == IsDone:
+		return "landed"
+	case j.state == IsUndone:
+		return "returned"
+	case j.started.IsZero():
+		return "factory"
+	}
+	return "landing"
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"touchdown/steps"
+)
+
+// shortestSecret is the length from which a part of a secret is masked on its own; shorter parts, such as the
+// last line of a PEM block, would mask ordinary words.
+const shortestSecret = 8
+
+// Masker hides the secrets that a person entered wherever text leaves the engine. The zero value masks nothing.
+type Masker struct {
+	mu    sync.RWMutex
+	parts []string
+}
+
+// Hide sets the secrets. Of a text of several lines each line is hidden too, since logs and events often carry
+// one line of it.
+func (m *Masker) Hide(secrets []string) {
+	var parts []string
+	for _, s := range secrets {
+		parts = append(parts, s)
+		for line := range strings.Lines(s) {
+			line = strings.TrimSpace(line)
+			if !strings.HasPrefix(line, "-----") {
+				parts = append(parts, line)
+			}
+		}
+	}
+	for _, s := range secrets {
+		parts = append(parts, tokens(s)...)
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < shortestSecret })
+	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.parts = parts
+}
+
+// tokenKeys are the keys of a dockerconfigjson whose values are secret by themselves.
+var tokenKeys = regexp.MustCompile(`"(?:auth|password|identitytoken|registrytoken)"\s*:\s*"([^"]+)"`)
+
+// tokens returns the secrets inside a pull secret: its log-ins, and the passwords that those hold in base64.
+func tokens(secret string) []string {
+	var out []string
+	for _, m := range tokenKeys.FindAllStringSubmatch(secret, -1) {
+		out = append(out, m[1])
+		if plain, err := base64.StdEncoding.DecodeString(m[1]); err == nil {
+			_, password, _ := strings.Cut(string(plain), ":")
+			out = append(out, password)
+		}
+	}
+	return out
+}
+
+// Mask returns text without the secrets.
+func (m *Masker) Mask(text string) string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, p := range m.parts {
+		text = strings.ReplaceAll(text, p, "<secret>")
+	}
+	return text
+}
+
+// event masks the texts of an event that a step or a backend wrote.
+func (m *Masker) event(e *steps.Event) {
+	e.Text = m.Mask(e.Text)
+	if e.Progress != nil {
+		p := *e.Progress
+		p.Waiting = m.Mask(p.Waiting)
+		e.Progress = &p
+	}
+	if e.Check != nil {
+		c := *e.Check
+		c.Observed, c.Expected, c.Fix = m.Mask(c.Observed), m.Mask(c.Expected), m.Mask(c.Fix)
+		c.Evidence = m.lines(c.Evidence)
+		e.Check = &c
+	}
+	if e.Question != nil {
+		q := *e.Question
+		q.Text, q.Detail = m.Mask(q.Text), m.Mask(q.Detail)
+		e.Question = &q
+	}
+	if e.Problem != nil {
+		p := *e.Problem
+		p.Summary, p.Fix, p.Detail, p.Output = m.Mask(p.Summary), m.Mask(p.Fix), m.Mask(p.Detail), m.lines(p.Output)
+		e.Problem = &p
+	}
+}
+
+func (m *Masker) lines(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = m.Mask(l)
+	}
+	return out
+}

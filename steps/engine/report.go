@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// progressPause is the least time between two progress events of a step: four a second are more than any
+// screen draws.
+const progressPause = 250 * time.Millisecond
+
+// stepReport is the Report that one step gets.
+type stepReport struct {
+	e    *Engine
+	step string
+	cfg  *site.Config // the step's own copy
+	last time.Time    // of the last progress event; under e.mu
+}
+
+var _ steps.Report = (*stepReport)(nil)
+
+// Progress implements steps.Report. The newest is always in the Snapshot; events are thinned out.
+func (r *stepReport) Progress(p steps.Progress) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if now := r.e.now(); now.Sub(r.last) >= progressPause {
+		r.last = now
+		_ = r.e.emitLocked(steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}) // never journalled
+		return
+	}
+	p.Waiting = r.e.mask.Mask(p.Waiting)
+	r.e.job.step(r.step).progress = &p
+}
+
+// Check implements steps.Report. What a person waived stays waived until it passes.
+func (r *stepReport) Check(c steps.Check) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	s := r.e.job.step(r.step)
+	if waiver := s.waived(c.ID); waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
+		c.Status, c.Waiver = check.Waived, waiver
+	}
+	for _, old := range s.checks {
+		if reflect.DeepEqual(old, c) {
+			return
+		}
+	}
+	r.warn(r.e.emitLocked(steps.Event{Kind: steps.Checked, Step: r.step, Check: &c}))
+}
+
+// Say implements steps.Report.
+func (r *stepReport) Say(format string, args ...any) {
+	r.warn(r.e.emit(steps.Event{Kind: steps.Said, Step: r.step, Text: fmt.Sprintf(format, args...)}))
+}
+
+// warn logs what could not be journalled. The step's ending meets the same trouble and fails with it.
+func (r *stepReport) warn(err error) {
+	if err != nil {
+		r.e.o.Node.Log.Error("journal", "step", r.step, "error", err)
+	}
+}
+
+// Save implements steps.Report.
+func (r *stepReport) Save(key string, original []byte) error {
+	return r.e.store.save(r.step, key, original)
+}
+
+// Saved implements steps.Report.
+func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.store.saved(r.step, key) }
+
+// Suggest implements steps.Report.
+func (r *stepReport) Suggest(path, value, source string) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if old, _ := r.e.site.Get(path); old != "" || r.e.job.state != Collecting {
+		return
+	}
+	if err := r.e.site.SetFrom(path, value, source); err != nil {
+		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)
+		return
+	}
+	r.e.found[path] = value
+	r.e.changedLocked()
+}
+
+// Offer implements steps.Report.
+func (r *stepReport) Offer(path string, choices []steps.Choice) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if old, known := r.e.offers[path]; known && slices.Equal(old, choices) {
+		return
+	}
+	r.e.offers[path] = slices.Clone(choices)
+	r.e.changedLocked()
+}
+
+// reply is an answer and who gave it.
+type reply struct{ value, by string }
+
+// Ask implements steps.Report.
+func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) {
+	if len(q.Choices) < 2 || !slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == q.Default }) {
+		panic(fmt.Sprintf("question %q needs two choices and a default among them", q.ID))
+	}
+	answer, err := r.ask(q)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case a := <-answer:
+		return a.value, r.e.emit(steps.Event{Kind: steps.Answered, Step: r.step, Text: a.value, By: a.by})
+	}
+}
+
+// ask puts the question and returns where its answer arrives.
+func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
+	e := r.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.emitLocked(steps.Event{Kind: steps.Asked, Step: r.step, Question: &q}); err != nil {
+		return nil, err
+	}
+	e.answer = make(chan reply, 1)
+	policy, hasPolicy := e.policyAnswer(q)
+	switch {
+	case e.job.unattended, q.Deadline == 0 && e.attached == 0 && hasPolicy:
+		e.answer <- policy
+	case q.Deadline > 0:
+		answer := e.answer
+		e.deadline = time.AfterFunc(seconds(q.Deadline), func() { offer(answer, policy) })
+	}
+	return e.answer, nil
+}
+
+// policyAnswer is what the site config answers, or else the question's default.
+func (e *Engine) policyAnswer(q steps.Question) (reply, bool) {
+	value, given := e.site.Spec.Policy.Answers[q.ID]
+	if given && slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == value }) {
+		return reply{value, "policy"}, true
+	}
+	return reply{q.Default, "default"}, false
+}
+
+// restartDeadlineLocked gives the whole time again when the last console went away, so that somebody whose
+// line dropped can come back and answer. The caller holds e.mu.
+func (e *Engine) restartDeadlineLocked() {
+	q := e.job.question
+	if q == nil || q.Until.IsZero() || e.deadline == nil || !e.deadline.Stop() {
+		return
+	}
+	e.deadline.Reset(seconds(q.Deadline))
+	q.Until = e.now().Add(seconds(q.Deadline))
+	e.changedLocked()
+}
+
+// offer answers unless somebody was faster.
+func offer(answer chan reply, a reply) bool {
+	select {
+	case answer <- a:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// reviewLimit ends the planning of all steps together; they only read.
+const reviewLimit = 60 * time.Second
+
+// makeReview computes what would be done and what stands against it.
+func (e *Engine) makeReview(ctx context.Context) error {
+	e.mu.Lock()
+	cfg := e.site.Clone()
+	e.mu.Unlock()
+	ctx, stop := context.WithTimeout(ctx, reviewLimit)
+	defer stop()
+	stages := e.stages(cfg)
+	v := &ReviewView{}
+	v.judge(stages, cfg, e.now())
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			e.planStep(ctx, v, step)
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.inputs(cfg) != e.inputs(e.site) {
+		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
+	}
+	e.judgeChecksLocked(v, stages, cfg)
+	plans, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding the review: %w", err)
+	}
+	v.Fingerprint = e.store.fingerprint(e.inputs(cfg), string(plans))
+	e.review = v
+	e.changedLocked()
+	return nil
+}
+
+// judge adds what is wrong with the answers.
+func (v *ReviewView) judge(stages []steps.Stage, cfg *site.Config, now time.Time) {
+	labels := map[string]string{}
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			for _, f := range step.Fields() {
+				labels[f.Path] = f.Label
+			}
+		}
+	}
+	say := func(err *site.Error) string {
+		label := labels[err.Path]
+		if label == "" {
+			label = err.Path
+		}
+		text := label + " " + err.Msg
+		if err.Fix != "" {
+			text += ": " + err.Fix
+		}
+		return text
+	}
+	errs, warnings := cfg.Validate(now)
+	for _, err := range errs {
+		v.Problems = append(v.Problems, say(err))
+	}
+	for _, err := range warnings {
+		v.Warnings = append(v.Warnings, say(err))
+	}
+}
+
+// planStep adds what one step would do.
+func (e *Engine) planStep(ctx context.Context, v *ReviewView, step steps.Step) {
+	plan := StepPlan{Step: step.ID(), Title: step.Title()}
+	if s, ok := step.(steps.Skipper); ok {
+		plan.Skip = s.Skip()
+	}
+	if planner, ok := step.(steps.Planner); ok && plan.Skip == "" && len(v.Problems) == 0 {
+		err := guard(func() (err error) {
+			plan.Plan, err = planner.Plan(ctx, e.o.Node)
+			return err
+		})
+		if err != nil {
+			p := problem.From(err)
+			e.o.Node.Log.Warn("plan", "step", step.ID(), "error", e.mask.Mask(err.Error()))
+			v.Problems = append(v.Problems, fmt.Sprintf("%s: %s %s (%s)", step.Title(), p.Summary, p.Fix, p.Code))
+		}
+	}
+	v.Steps = append(v.Steps, plan)
+}
+
+// judgeChecksLocked adds the checks that stand against a start. The caller holds e.mu.
+func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage, cfg *site.Config) {
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			for _, c := range e.job.step(step.ID()).checks {
+				text := fmt.Sprintf("%s: %s. %s", c.Title, c.Observed, c.Fix)
+				switch {
+				case c.Status == check.Fail:
+					v.Problems = append(v.Problems, text)
+				case c.Status == check.Warn:
+					v.Warnings = append(v.Warnings, text)
+				case c.Status == check.Waived:
+					v.Warnings = append(v.Warnings, fmt.Sprintf("%s: waived by %s (%s)", c.Title, c.Waiver.By, c.Waiver.Reason))
+				}
+			}
+		}
+	}
+	v.Warnings = slices.Compact(v.Warnings)
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// maxBoots is how often a step may ask for a reboot without getting further: a fourth boot would be a loop,
+// and nobody within reach could break it.
+const maxBoots = 3
+
+// errCancelled is the cause with which a person stops the work.
+var errCancelled = errors.New("stopped by a person")
+
+// run is one pass over the list, with a copy of the config that nobody else changes.
+type run struct {
+	e      *Engine
+	cfg    *site.Config
+	stages []steps.Stage
+}
+
+// workLocked starts the work, or the undoing, in its own goroutine. The caller holds e.mu.
+func (e *Engine) workLocked(undo bool) {
+	ctx, stop := context.WithCancelCause(e.closing)
+	e.stopWork = stop
+	cfg := e.site.Clone()
+	r := &run{e: e, cfg: cfg, stages: e.stages(cfg)}
+	e.workers.Go(func() {
+		defer stop(nil)
+		if undo {
+			r.undoAll(ctx)
+			return
+		}
+		r.all(ctx)
+	})
+}
+
+// all runs the steps in order. Each is run, even one that was done before a restart: what the machine shows
+// counts, not what the journal says.
+func (r *run) all(ctx context.Context) {
+	for _, stage := range r.stages {
+		for _, step := range stage.Steps {
+			if !r.step(ctx, step) {
+				return
+			}
+		}
+	}
+	r.end(steps.Event{Kind: steps.Done})
+}
+
+// end journals the end of a pass.
+func (r *run) end(event steps.Event) {
+	if err := r.e.emit(event); err != nil {
+		r.fail("", err, 0)
+	}
+}
+
+// step runs one step and tells whether the work goes on.
+func (r *run) step(ctx context.Context, step steps.Step) bool {
+	id := step.ID()
+	if r.skipped(step) {
+		return true
+	}
+	if ctx.Err() != nil {
+		r.stopped(ctx, id, 0)
+		return false
+	}
+	begin := r.e.now()
+	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.stepInputs(r.cfg, step)}
+	if err := r.e.emit(started); err != nil {
+		r.fail(id, err, 0)
+		return false
+	}
+	err := r.attempt(ctx, step)
+	took := r.e.now().Sub(begin).Seconds()
+	reason, reboot := steps.RebootReason(err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		r.stopped(ctx, id, took)
+	case reboot:
+		r.reboot(ctx, id, reason, took)
+	case err != nil:
+		r.fail(id, err, took)
+	default:
+		return r.finish(id, took)
+	}
+	return false
+}
+
+// skipped tells whether the step is left out, and journals why.
+func (r *run) skipped(step steps.Step) bool {
+	why := ""
+	if s, ok := step.(steps.Skipper); ok {
+		why = s.Skip()
+	}
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	s := r.e.job.step(step.ID())
+	if s.handSkipped {
+		return true
+	}
+	if why == "" {
+		return false
+	}
+	if s.status != StepSkip {
+		_ = r.e.emitLocked(steps.Event{Kind: steps.Skipped, Step: step.ID(), Text: why}) // told again when lost
+	}
+	return true
+}
+
+// attempt calls Run, unless a reboot that it asked for has not happened yet.
+func (r *run) attempt(ctx context.Context, step steps.Step) error {
+	r.e.mu.Lock()
+	boots := slices.Clone(r.e.job.step(step.ID()).reboots)
+	r.e.mu.Unlock()
+	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
+		return steps.Reboot("the reboot that was asked for has not happened yet")
+	}
+	report := &stepReport{e: r.e, step: step.ID(), cfg: r.cfg}
+	return guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
+}
+
+// finish ends a step that returned without an error. A check that failed and that nobody waived is a failure
+// all the same.
+func (r *run) finish(id string, took float64) bool {
+	r.e.mu.Lock()
+	failing := r.e.job.step(id).failing()
+	r.e.mu.Unlock()
+	if len(failing) > 0 {
+		r.fail(id, checkProblem(failing), took)
+		return false
+	}
+	if err := r.e.emit(steps.Event{Kind: steps.Done, Step: id, Seconds: took}); err != nil {
+		r.fail(id, err, took)
+		return false
+	}
+	return true
+}
+
+func checkProblem(failing []steps.Check) error {
+	titles := make([]string, len(failing))
+	for i, c := range failing {
+		titles[i] = c.Title
+	}
+	return &problem.Problem{
+		Code: "CHK-FAIL", Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
+		Fix: "Mend what the checks name and retry, or waive a check with your name and a reason.",
+	}
+}
+
+// stopped ends a step whose context ended: by a person, or because the engine closes; the latter says nothing,
+// so that the next engine goes on.
+func (r *run) stopped(ctx context.Context, id string, took float64) {
+	if !errors.Is(context.Cause(ctx), errCancelled) {
+		return
+	}
+	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: trouble(&problem.Problem{
+		Code: "STOPPED", Summary: "The work was stopped by a person.",
+		Fix: "Retry to go on from here, or undo to put everything back.",
+	})}
+	if err := r.e.emit(event); err != nil {
+		r.fail(id, err, took)
+	}
+}
+
+// fail ends a step with a problem. When not even that can be journalled, the consoles are told all the same;
+// the next engine finds the step begun and runs it again.
+func (r *run) fail(id string, err error, took float64) {
+	r.e.o.Node.Log.Error("step failed", "step", id, "error", r.e.mask.Mask(err.Error()))
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if id == "" {
+		id = r.e.job.current
+	}
+	event := steps.Event{Kind: steps.Failed, Step: id, Seconds: took, Problem: trouble(err)}
+	if r.e.emitLocked(event) != nil {
+		r.e.mask.event(&event)
+		r.e.job.apply(event)
+		r.e.changedLocked()
+	}
+	if r.e.job.unattended && r.cfg.Spec.Policy.RollbackOnFailure && !r.e.job.undoing {
+		if err := r.e.startUndoLocked(); err != nil { // stays failed; a person can still undo
+			r.e.o.Node.Log.Error("rolling back", "error", err)
+		}
+	}
+}
+
+// reboot journals the boot id and reboots, where the policy allows it.
+func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
+	boot, err := r.e.o.Node.Host.BootID()
+	if err != nil {
+		r.fail(id, fmt.Errorf("reading the boot id: %w", err), took)
+		return
+	}
+	r.e.mu.Lock()
+	boots := r.e.job.step(id).reboots
+	r.e.mu.Unlock()
+	if len(boots) >= maxBoots && !slices.Contains(boots, boot) {
+		r.fail(id, &problem.Problem{
+			Code: "BOOT-LP", Summary: fmt.Sprintf("The node was rebooted %d times without getting further.", maxBoots),
+			Fix: "Make a support bundle, then undo.", Err: errors.New(reason),
+		}, took)
+		return
+	}
+	if !r.cfg.Spec.Policy.AllowReboot {
+		r.fail(id, &problem.Problem{
+			Code: RebootRefused, Summary: "The node must reboot to go on, and the site config does not allow it.",
+			Fix: "Choose reboot here and retry afterwards, or set spec.policy.allowReboot.", Err: errors.New(reason),
+		}, took)
+		return
+	}
+	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: reason, Boot: boot}); err != nil {
+		r.fail(id, err, took)
+		return
+	}
+	if err := r.e.o.Node.Host.Reboot(ctx, reason); err != nil {
+		r.fail(id, fmt.Errorf("rebooting: %w", err), took)
+	}
+}
+
+// RebootRefused is the code of the problem that headless runs turn into their own exit code.
+const RebootRefused = "REB-REFD"
+
+// guard turns a panic into an error, so that a step never takes the engine down.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &problem.Problem{
+				Code: "BUG", Summary: "Touchdown itself made a mistake in this step.",
+				Fix: "Retry once; if it happens again, make a support bundle and call support.",
+				Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+			}
+		}
+	}()
+	return f()
+}
+
+// trouble is a failure as it crosses the wire.
+func trouble(err error) *steps.Trouble {
+	p := problem.From(err)
+	t := &steps.Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+	if p.Err != nil {
+		t.Detail = p.Err.Error()
+	}
+	if run, ok := errors.AsType[*host.RunError](err); ok {
+		t.Output = run.Output
+	}
+	return t
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"touchdown/steps"
+)
+
+// Snapshot implements Session.
+func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j := e.job
+	s := &Snapshot{
+		Seq: e.seq, Version: e.o.Version, Hostname: e.hostname, Serial: e.serial,
+		Life: j.life(), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
+		Started: j.started, Ended: j.ended, Current: j.current, Resumed: e.resumed,
+		Review: e.review, Problem: j.problem,
+		Pen: PenView{Holder: e.pen.holder, Since: e.pen.since},
+	}
+	if e.pen.free(e.now()) {
+		s.Pen = PenView{}
+	}
+	if j.question != nil {
+		q := *j.question
+		s.Question = &q
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
+		s.Notices = append(s.Notices, e.notices[name])
+	}
+	for _, stage := range e.stages(e.site.Clone()) {
+		view := StageView{ID: stage.ID, Title: stage.Title}
+		for _, step := range stage.Steps {
+			view.Steps = append(view.Steps, e.stepView(step))
+		}
+		s.Stages = append(s.Stages, view)
+	}
+	return s, nil
+}
+
+// stateLocked is the job's state as people see it. The caller holds e.mu.
+func (e *Engine) stateLocked() State {
+	switch {
+	case e.job.state != Collecting:
+		return e.job.state
+	case e.review != nil:
+		return Reviewed
+	case !e.inspected:
+		return Inspecting
+	}
+	return Collecting
+}
+
+func (e *Engine) stepView(step steps.Step) StepView {
+	s := e.job.step(step.ID())
+	v := StepView{
+		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: e.inspecting[step.ID()],
+		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
+		Started: s.started, Seconds: s.seconds,
+	}
+	if skipper, ok := step.(steps.Skipper); ok && v.Skip == "" {
+		v.Skip = skipper.Skip()
+	}
+	if s.progress != nil {
+		p := *s.progress
+		v.Progress = &p
+	}
+	_, v.Undo = step.(steps.Undoer)
+	for _, f := range step.Fields() {
+		v.Fields = append(v.Fields, e.fieldView(f))
+	}
+	return v
+}
+
+func (e *Engine) fieldView(f steps.Field) FieldView {
+	value, _ := e.site.Get(f.Path)
+	v := FieldView{
+		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
+		Source: e.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
+		Changed: value != e.found[f.Path],
+	}
+	if f.Dynamic {
+		choices, known := e.offers[f.Path]
+		v.Choices, v.Loading = choices, !known
+	}
+	if f.Check != nil && value != "" {
+		if err := f.Check(value); err != nil {
+			v.Problem = e.mask.Mask(err.Error())
+		}
+	}
+	if e.site.IsSecret(f.Path) || f.Kind == steps.Secret {
+		v.SecretSet = value != ""
+		return v
+	}
+	v.Value = value
+	return v
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// The wire is plain HTTP on a unix socket, bodies in JSON, events as JSON lines. Version 1:
+//
+//	GET    /v1/snapshot                Snapshot
+//	PUT    /v1/site/PATH               {"value": "..."}; sets one field
+//	PUT    /v1/site                    {"values": {PATH: VALUE}, "source": "file x.yaml"}; replaces all
+//	POST   /v1/actions                 Action
+//	POST   /v1/pen                     {"console": "tty1", "force": false} -> {"pen": TOKEN}
+//	DELETE /v1/pen                     gives it back
+//	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
+//	GET    /v1/log?lines=N             {"lines": [...]}
+//	GET    /v1/documents/NAME          report.txt, report.json, answers, bundle
+//
+// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. An error is
+// {"error": TEXT, "kind": KIND, "problem": {...}} with a status of 4xx or 5xx.
+const (
+	penHeader = "Touchdown-Pen"
+	apiPrefix = "/v1"
+)
+
+// maxBody bounds a request: a site config with every certificate is far below it.
+const maxBody = 4 << 20
+
+type wireValue struct {
+	Value string `json:"value"`
+}
+
+type wireValues struct {
+	Values map[string]string `json:"values"`
+	Source string            `json:"source"`
+}
+
+type wirePen struct {
+	Console string `json:"console,omitempty"`
+	Force   bool   `json:"force,omitempty"`
+	Pen     string `json:"pen,omitempty"`
+}
+
+type wireLog struct {
+	Lines []string `json:"lines"`
+}
+
+type wireError struct {
+	Error   string         `json:"error"`
+	Kind    string         `json:"kind,omitempty"`
+	Problem *steps.Trouble `json:"problem,omitempty"`
+}
+
+// kinds are the errors that keep their identity over the wire, with their HTTP status.
+var kinds = []struct {
+	name   string
+	err    error
+	status int
+}{
+	{"no-pen", ErrNoPen, http.StatusForbidden},
+	{"pen-held", ErrPenHeld, http.StatusConflict},
+	{"locked", ErrLocked, http.StatusLocked},
+	{"state", ErrState, http.StatusConflict},
+	{"not-found", ErrNotFound, http.StatusNotFound},
+	{"invalid", ErrInvalid, http.StatusUnprocessableEntity},
+}
+
+// toWire encodes an error.
+func toWire(err error) (wireError, int) {
+	w := wireError{Error: err.Error()}
+	if _, ok := errors.AsType[*problem.Problem](err); ok {
+		w.Problem = trouble(err)
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			w.Kind = k.name
+			return w, k.status
+		}
+	}
+	return w, http.StatusInternalServerError
+}
+
+// fromWire decodes an error. Its text is the engine's; its identity is one of kinds, or a Problem.
+func fromWire(status int, body []byte) error {
+	var w wireError
+	if json.Unmarshal(body, &w) != nil || w.Error == "" {
+		return fmt.Errorf("the engine answered %s", http.StatusText(status))
+	}
+	if p := w.Problem; p != nil {
+		remote := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+		if p.Detail != "" {
+			remote.Err = errors.New(p.Detail)
+		}
+		return remote
+	}
+	for _, k := range kinds {
+		if k.name == w.Kind {
+			return &remoteError{text: w.Error, kind: k.err}
+		}
+	}
+	return errors.New(w.Error)
+}
+
+// remoteError is an engine's error with its own text and its identity.
+type remoteError struct {
+	text string
+	kind error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.kind }
+
+// socketFolder makes the folder of the socket, which only root may enter.
+func socketFolder(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("creating the socket's folder: %w", err)
+	}
+	return nil
+}
