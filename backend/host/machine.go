@@ -117,11 +117,17 @@ func (m *Machine) Glob(pattern string) ([]string, error) {
 
 // Free returns how many bytes an unprivileged writer can still put on the file system that holds path.
 func (m *Machine) Free(path string) (int64, error) {
+	free, _, err := m.Space(path)
+	return free, err
+}
+
+// Space is Free together with the size of the whole file system.
+func (m *Machine) Space(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(m.Path(path), &st); err != nil {
-		return 0, fmt.Errorf("asking for free space on %s: %w", path, err)
+		return 0, 0, fmt.Errorf("asking for free space on %s: %w", path, err)
 	}
-	return int64(st.Bavail) * st.Bsize, nil
+	return int64(st.Bavail) * st.Bsize, int64(st.Blocks) * st.Bsize, nil
 }
 
 // BootID names the current boot; it is a different one after each reboot.

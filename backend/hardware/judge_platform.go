@@ -1,0 +1,169 @@
+package hardware
+
+import (
+	"fmt"
+	"strings"
+
+	"touchdown/backend/check"
+)
+
+func judgeNICs(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-nics", Title: "Network ports", Expected: "at least 1", Source: "Touchdown: the site's network needs a port"}
+	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
+		return skipped(c, i.why("nics"))
+	}
+	nics := i.Physical()
+	c.Observed = fmt.Sprint(len(nics))
+	for _, n := range nics {
+		c.Observed += " " + n.Name
+		c.Evidence = append(c.Evidence, strings.TrimSpace(fmt.Sprintf("%s mac %s driver %s firmware %s pci %s", n.Name,
+			orUnknown(n.MAC), orUnknown(n.Driver), orUnknown(n.Firmware), orUnknown(n.PCI))))
+	}
+	switch {
+	case len(nics) > 0:
+		c.Status = check.Pass
+	case container(i.Virtual) && len(i.NICs) > 0:
+		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d virtual ones, in a container (%s)", len(i.NICs), i.Virtual)
+		c.Fix = "Nothing to do on a test bench; a node that ships has a network port of its own."
+	default:
+		c.Status = check.Fail
+		c.Fix = "Check that the network card is seated and not switched off in the firmware."
+	}
+	return c
+}
+
+// ports are the NICs that a cable can be in: in a container the virtual ones stand for them.
+func (i *Inventory) ports() []NIC {
+	if nics := i.Physical(); len(nics) > 0 || !container(i.Virtual) {
+		return nics
+	}
+	return i.NICs
+}
+
+func judgeLink(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-link", Title: "Network cable", Expected: "link on at least one port", Source: "assisted-service: media-connected, has-carrier"}
+	var up, told []string
+	for _, n := range i.ports() {
+		switch n.Link {
+		case "up":
+			up = append(up, n.Name)
+			fallthrough
+		case "down":
+			told = append(told, n.Name+" "+n.Link)
+		}
+	}
+	if len(told) == 0 {
+		return skipped(c, i.whyNoPort("no port tells its link"))
+	}
+	c.Observed, c.Status = strings.Join(told, ", "), check.Pass
+	if len(up) == 0 {
+		c.Status = check.Fail
+		c.Fix = "Plug the network cable in, or try another cable or switch port."
+	}
+	return c
+}
+
+func (i *Inventory) whyNoPort(reason string) string {
+	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
+		return i.why("nics")
+	}
+	if len(i.ports()) == 0 {
+		reason = "there is no network port"
+	}
+	return "not looked at: " + reason
+}
+
+func judgeSpeed(i *Inventory, b Bound) check.Check {
+	c := check.Check{
+		ID: "hw-speed", Title: "Network speed", Expected: fmt.Sprintf("at least %d Mb/s", b.Warn), Source: b.Source,
+		Fix: "Try another cable: a damaged one often falls back to 100 Mb/s.",
+	}
+	best, told := 0, []string{}
+	for _, n := range i.ports() {
+		if n.Link == "up" && n.Mbps > 0 {
+			best = max(best, n.Mbps)
+			told = append(told, fmt.Sprintf("%s %d Mb/s", n.Name, n.Mbps))
+		}
+	}
+	if best == 0 {
+		return skipped(c, i.whyNoPort("no port with a link tells its speed"))
+	}
+	c.Observed = strings.Join(told, ", ")
+	return atLeast(c, int64(best), b)
+}
+
+func judgeTPM(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-tpm", Title: "Security chip (TPM)", Expected: "2.0", Source: sourceTrust, Observed: i.Firmware.TPM}
+	switch i.Firmware.TPM {
+	case "", "unknown":
+		return skipped(c, i.why("tpm"))
+	case "2.0":
+		c.Status = check.Pass
+	default:
+		c.Status, c.Fix = check.Warn, "Switch the TPM on in the firmware if the site wants encrypted disks."
+	}
+	return c
+}
+
+func judgeSecureBoot(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-secure-boot", Title: "Secure Boot", Expected: "on", Source: sourceTrust, Observed: i.Firmware.SecureBoot}
+	switch i.Firmware.SecureBoot {
+	case "":
+		return skipped(c, i.why("boot"))
+	case "on":
+		c.Status = check.Pass
+	default:
+		c.Status, c.Fix = check.Warn, "Switch Secure Boot on in the firmware if the site's rules ask for it."
+	}
+	return c
+}
+
+func judgeBootMode(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-boot-mode", Title: "Boot mode", Expected: "UEFI", Source: sourceTrust, Observed: i.Firmware.Boot}
+	switch i.Firmware.Boot {
+	case "":
+		return skipped(c, i.why("boot"))
+	case "UEFI":
+		c.Status = check.Pass
+	default:
+		c.Status, c.Fix = check.Warn, "Nothing to do on an installed node; choose UEFI in the firmware before a new installation."
+	}
+	return c
+}
+
+func judgeSerial(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-serial", Title: "Serial number", Expected: "present", Source: "Touchdown: site configs and reports are tied to it", Observed: i.Product.Serial}
+	switch {
+	case i.Product.Serial != "":
+		c.Status = check.Pass
+	case i.Errors["product"] != "":
+		return skipped(c, i.why("product"))
+	default:
+		c.Status, c.Observed = check.Warn, "none in the firmware"
+		c.Fix = "Note the number on the type plate in the hand-over papers."
+	}
+	return c
+}
+
+func judgeVirtual(i *Inventory) check.Check {
+	c := check.Check{ID: "hw-virtual", Title: "Real hardware", Expected: "a physical machine", Source: "Touchdown: a node that ships is one", Observed: i.Virtual}
+	switch i.Virtual {
+	case "":
+		return skipped(c, i.why("virtual"))
+	case "none":
+		c.Status, c.Observed = check.Pass, "physical machine"
+	default:
+		c.Status, c.Observed = check.Warn, "virtual ("+i.Virtual+")"
+		c.Fix = "Nothing to do for a test; its speed and its hardware checks say little about a real node."
+	}
+	return c
+}
+
+func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+func gb(n int64) string {
+	if n < 10e9 {
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	}
+	return fmt.Sprintf("%d GB", n/1e9)
+}
