@@ -54,6 +54,9 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading kubeconfig %s: %w", kubeconfig, err)
 	}
+	if err := rest.LoadTLSFiles(config); err != nil {
+		return nil, fmt.Errorf("reading the certificates of kubeconfig %s: %w", kubeconfig, err)
+	}
 	if log == nil {
 		log = slog.Default()
 	}

@@ -1,0 +1,185 @@
+// Package certs issues, checks and installs the certificates that the cluster shows under its new names.
+package certs
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// soon is how long a certificate must still be good to be kept, and below which an own one is warned about.
+const soon = 30 * 24 * time.Hour
+
+// Pair is a certificate chain, leaf first, and the leaf's key, both PEM.
+type Pair struct{ Cert, Key []byte }
+
+// parsed is a Pair whose halves belong together.
+type parsed struct {
+	chain []*x509.Certificate
+	key   crypto.Signer
+}
+
+func (p *parsed) leaf() *x509.Certificate { return p.chain[0] }
+
+// Check judges a certificate that a person brought: key, order, dates and names. It returns the leaf, and sentences about
+// what is allowed but worth knowing; also are names that are only worth a warning.
+func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate, warnings []string, err error) {
+	own, err := parse(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	leaf = own.leaf()
+	if err := checkChain(own.chain, now); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		if !covers(leaf, name) {
+			return nil, nil, &problem.Problem{
+				Code:    "CERT-SAN",
+				Summary: fmt.Sprintf("The certificate is not for %s; it is for %s.", name, strings.Join(leaf.DNSNames, ", ")),
+				Fix:     "Ask for a certificate whose subject alternative names contain " + name + ".",
+			}
+		}
+	}
+	for _, name := range also {
+		if !covers(leaf, name) {
+			warnings = append(warnings, fmt.Sprintf("The certificate is not for the old name %s; whoever still uses it will be warned.", name))
+		}
+	}
+	if left := leaf.NotAfter.Sub(now); left < soon {
+		warnings = append(warnings, fmt.Sprintf("The certificate is good for only %d more days.", int(left.Hours()/24)))
+	}
+	return leaf, warnings, nil
+}
+
+// covers reports whether the leaf is for a name, which may be a wildcard.
+func covers(leaf *x509.Certificate, name string) bool {
+	if rest, wild := strings.CutPrefix(name, "*."); wild {
+		return leaf.VerifyHostname("touchdown-probe."+rest) == nil
+	}
+	return leaf.VerifyHostname(name) == nil
+}
+
+func checkChain(chain []*x509.Certificate, now time.Time) error {
+	for i, cert := range chain {
+		switch {
+		case now.Before(cert.NotBefore):
+			return &problem.Problem{
+				Code:    "CERT-AGE",
+				Summary: fmt.Sprintf("Certificate %d of the chain is not good before %s.", i+1, day(cert.NotBefore)),
+				Fix:     "Check the node's clock.",
+			}
+		case !now.Before(cert.NotAfter):
+			return &problem.Problem{
+				Code:    "CERT-AGE",
+				Summary: fmt.Sprintf("Certificate %d of the chain has expired on %s.", i+1, day(cert.NotAfter)),
+				Fix:     "Ask for a new certificate, or leave it out: the cluster then makes its own.",
+			}
+		case i > 0 && !bytes.Equal(chain[i-1].RawIssuer, cert.RawSubject), i > 0 && chain[i-1].CheckSignatureFrom(cert) != nil:
+			return &problem.Problem{
+				Code:    "CERT-SEQ",
+				Summary: fmt.Sprintf("Certificate %d of the chain did not sign certificate %d.", i+1, i),
+				Fix:     "Put the server's certificate first, then the one that signed it, and so on.",
+			}
+		}
+	}
+	if chain[0].IsCA {
+		return &problem.Problem{
+			Code:    "CERT-SEQ",
+			Summary: "The first certificate is a CA's, not a server's.",
+			Fix:     "Put the server's certificate first, then the one that signed it, and so on.",
+		}
+	}
+	return nil
+}
+
+// parse reads both halves and checks that they belong together.
+func parse(p Pair) (*parsed, error) {
+	chain, err := parseChain(p.Cert)
+	if err != nil {
+		return nil, &problem.Problem{
+			Code:    "CERT-PEM",
+			Summary: "The certificate cannot be read.",
+			Fix:     "Give it as PEM, from BEGIN CERTIFICATE to END CERTIFICATE.",
+			Err:     err,
+		}
+	}
+	key, err := parseKey(p.Key)
+	if err != nil {
+		return nil, &problem.Problem{
+			Code:    "CERT-KEY",
+			Summary: "The certificate's key cannot be read.",
+			Fix:     "Give an unencrypted RSA or EC key as PEM; openssl pkey -in OLD -out NEW decrypts one.",
+			Err:     err,
+		}
+	}
+	if public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(chain[0].PublicKey) {
+		return nil, &problem.Problem{
+			Code:    "CERT-KEY",
+			Summary: "The key does not belong to the certificate.",
+			Fix:     "Give the key with which this certificate was requested; the server's certificate comes first.",
+		}
+	}
+	return &parsed{chain, key}, nil
+}
+
+func parseChain(b []byte) ([]*x509.Certificate, error) {
+	var chain []*x509.Certificate
+	for {
+		var block *pem.Block
+		if block, b = pem.Decode(b); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return nil, fmt.Errorf("a %s among the certificates", block.Type) //nolint:err113 // becomes a Problem's cause
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("parsing certificate %d: %w", len(chain)+1, err)
+		}
+		chain = append(chain, cert)
+	}
+	if len(chain) == 0 {
+		return nil, fmt.Errorf("no certificate in it") //nolint:err113 // becomes a Problem's cause
+	}
+	return chain, nil
+}
+
+// parseKey takes the three forms in which OpenShift and its users keep keys: PKCS #1, PKCS #8 and SEC 1.
+func parseKey(b []byte) (crypto.Signer, error) {
+	for {
+		var block *pem.Block
+		if block, b = pem.Decode(b); block == nil {
+			return nil, fmt.Errorf("no private key in it") //nolint:err113 // becomes a Problem's cause
+		}
+		var key any
+		var err error
+		switch {
+		case strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") || block.Type == "ENCRYPTED PRIVATE KEY":
+			return nil, fmt.Errorf("the key is encrypted") //nolint:err113 // becomes a Problem's cause
+		case block.Type == "RSA PRIVATE KEY":
+			key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+		case block.Type == "EC PRIVATE KEY":
+			key, err = x509.ParseECPrivateKey(block.Bytes)
+		case block.Type == "PRIVATE KEY":
+			key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+		default: // openssl writes EC PARAMETERS in front of a key
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("parsing the key: %w", err)
+		}
+		if signer, ok := key.(crypto.Signer); ok {
+			return signer, nil
+		}
+		return nil, fmt.Errorf("a key of the kind %T", key) //nolint:err113 // becomes a Problem's cause
+	}
+}
+
+func day(t time.Time) string { return t.UTC().Format("2006-01-02") }

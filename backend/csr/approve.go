@@ -1,0 +1,173 @@
+package csr
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+)
+
+// Left is a pending request that was not approved.
+type Left struct{ Name, Reason string }
+
+// Outcome is what one look at the requests led to.
+type Outcome struct {
+	Approved []string
+	Left     []Left
+}
+
+// Self returns what this node's requests look like, from the cluster's one Node. hostname decides where there are several or
+// none yet.
+func Self(ctx context.Context, c *kube.Cluster, hostname string) (Expect, *corev1.Node, error) {
+	var nodes []corev1.Node
+	err := c.Do(ctx, "reading the cluster's nodes", func(ctx context.Context) error {
+		list, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
+		if err == nil {
+			nodes = list.Items
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	if err != nil {
+		return Expect{}, nil, err
+	}
+	if i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == hostname }); i >= 0 {
+		return expect(&nodes[i]), &nodes[i], nil
+	}
+	if len(nodes) == 1 {
+		return expect(&nodes[0]), &nodes[0], nil
+	}
+	return Expect{Node: hostname}, nil, nil
+}
+
+func expect(node *corev1.Node) Expect {
+	e := Expect{Node: node.Name}
+	for _, a := range node.Status.Addresses {
+		e.Addresses = append(e.Addresses, a.Address)
+	}
+	return e
+}
+
+// Look decides every pending request and changes nothing.
+func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []Left, err error) {
+	var items []certificatesv1.CertificateSigningRequest
+	err = c.Do(ctx, "listing certificate requests", func(ctx context.Context) error {
+		list, err := c.Certificates.CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+		if err == nil {
+			items = list.Items
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	for i := range items {
+		if Decided(&items[i]) {
+			continue
+		}
+		if why := Decide(&items[i], e); why != nil {
+			left = append(left, Left{items[i].Name, why.Error()})
+			continue
+		}
+		own = append(own, items[i].Name)
+	}
+	return own, left, err
+}
+
+// Approve approves the pending requests that are this node's own and lists the others.
+func Approve(ctx context.Context, c *kube.Cluster, e Expect) (Outcome, error) {
+	own, left, err := Look(ctx, c, e)
+	out := Outcome{Left: left}
+	if err != nil {
+		return out, err
+	}
+	for _, name := range own {
+		why, err := approveOne(ctx, c, name, e)
+		if err != nil {
+			return out, err
+		}
+		if why != nil {
+			out.Left = append(out.Left, Left{name, why.Error()})
+			continue
+		}
+		out.Approved = append(out.Approved, name)
+	}
+	return out, nil
+}
+
+// approveOne decides on the very version that it approves: the API refuses when the request changed in between.
+func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (why, err error) {
+	err = c.Do(ctx, "approving certificate request "+name, func(ctx context.Context) error {
+		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err //nolint:wrapcheck // Do wraps once
+		}
+		if approvedByUs(r) { // the answer to an earlier try was lost
+			return nil
+		}
+		if why = Decide(r, e); why != nil {
+			return nil //nolint:nilerr // a verdict, no failure
+		}
+		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
+			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue,
+			Reason: "TouchdownApprove", Message: "Asked for by this node's own kubelet.",
+		})
+		_, err = c.Certificates.CertificateSigningRequests().UpdateApproval(ctx, name, r, metav1.UpdateOptions{})
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	return why, err
+}
+
+func approvedByUs(r *certificatesv1.CertificateSigningRequest) bool {
+	return slices.ContainsFunc(r.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
+		return c.Type == certificatesv1.CertificateApproved && c.Reason == "TouchdownApprove"
+	})
+}
+
+// margin is how long a file's certificate must still be good; CI's openssl -checkend uses the same.
+const margin = 30 * time.Second
+
+// Files says which of the kubelet's certificates on disk is not good now; "" when both are. Approved requests prove nothing:
+// after a jump of the clock the kubelet asks for the old time first and then again.
+func Files(m *host.Machine, now time.Time) string {
+	var bad []string
+	for _, kind := range []string{"client", "server"} {
+		b, err := m.ReadFile("/var/lib/kubelet/pki/kubelet-" + kind + "-current.pem")
+		if err != nil {
+			bad = append(bad, fmt.Sprintf("the kubelet has no %s certificate", kind))
+			continue
+		}
+		if why := goodAt(b, now); why != "" {
+			bad = append(bad, fmt.Sprintf("the kubelet's %s certificate %s", kind, why))
+		}
+	}
+	return strings.Join(bad, ", ")
+}
+
+func goodAt(b []byte, now time.Time) string {
+	for {
+		var block *pem.Block
+		if block, b = pem.Decode(b); block == nil {
+			return "cannot be read"
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		switch {
+		case err != nil:
+			return "cannot be read"
+		case now.Add(margin).After(cert.NotAfter):
+			return "has expired"
+		case now.Before(cert.NotBefore):
+			return "is not good yet"
+		}
+		return ""
+	}
+}
