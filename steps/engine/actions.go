@@ -276,7 +276,7 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 }
 
 func (e *Engine) setLocked(path, value string) error {
-	if _, ok := e.site.Get(path); !ok {
+	if _, ok := e.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
 		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
 	}
 	cfg := e.site.Clone()

@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// world is the machine of a test: what steps change and count.
+type world struct {
+	mu    sync.Mutex
+	state map[string]string // what is on the "machine"
+	calls map[string]int    // how often a step changed it
+	fail  map[string]error  // a step that fails, until taken out
+	hook  func(step string) // called inside Run, when set
+	cable bool              // what the port's Inspect sees
+	run   map[string]func(context.Context, *backend.Node, steps.Report) error
+}
+
+func newWorld() *world {
+	return &world{
+		state: map[string]string{"names": "factory", "light": "off"}, calls: map[string]int{},
+		fail: map[string]error{}, run: map[string]func(context.Context, *backend.Node, steps.Report) error{},
+	}
+}
+
+func (w *world) get(key string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state[key]
+}
+
+func (w *world) set(key, value string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state[key] = value
+	w.calls[key]++
+}
+
+func (w *world) setFail(step string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail[step] = err
+}
+
+// setting is a step that gives one thing on the machine a value: observe, save, change, verify.
+type setting struct {
+	w    *world
+	id   string
+	want func() string
+	skip string
+}
+
+func (s *setting) ID() string    { return s.id }
+func (s *setting) Title() string { return "Set the " + s.id }
+func (s *setting) Skip() string  { return s.skip }
+func (s *setting) Fields() []steps.Field {
+	if s.id != "names" {
+		return nil
+	}
+	return []steps.Field{
+		{Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Check: site.ClusterName},
+		{Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Check: site.BaseDomain},
+		{Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret},
+	}
+}
+
+func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Report) error {
+	if s.id != "names" {
+		return nil
+	}
+	s.w.mu.Lock()
+	cable := s.w.cable
+	s.w.mu.Unlock()
+	c := steps.Check{ID: "cable", Title: "Cable", Status: check.Fail, Observed: "no link", Fix: "Plug it in."}
+	if cable {
+		c = steps.Check{ID: "cable", Title: "Cable", Status: check.Pass, Observed: "link"}
+	}
+	report.Check(c)
+	report.Suggest("metadata.name", "store-1", "hostname")
+	return nil
+}
+
+func (s *setting) Plan(context.Context, *backend.Node) (steps.Plan, error) {
+	return steps.Plan{Changes: []steps.Change{{What: s.id, Old: s.w.get(s.id), New: s.want()}}}, nil
+}
+
+func (s *setting) Run(ctx context.Context, node *backend.Node, report steps.Report) error {
+	s.w.mu.Lock()
+	hook, run, err := s.w.hook, s.w.run[s.id], s.w.fail[s.id]
+	s.w.mu.Unlock()
+	if hook != nil {
+		hook(s.id)
+	}
+	if run != nil {
+		if err := run(ctx, node, report); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if s.w.get(s.id) == s.want() {
+		report.Say("%s is right already", s.id)
+		return nil
+	}
+	if err := report.Save(s.id, []byte(s.w.get(s.id))); err != nil {
+		return err
+	}
+	s.w.set(s.id, s.want())
+	report.Progress(steps.Progress{Done: 1, Total: 1, Unit: "settings"})
+	return nil
+}
+
+func (s *setting) Undo(_ context.Context, _ *backend.Node, report steps.Report) error {
+	old, err := report.Saved(s.id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.w.set(s.id, string(old))
+	return nil
+}
+
+var (
+	_ steps.Inspector = (*setting)(nil)
+	_ steps.Skipper   = (*setting)(nil)
+	_ steps.Planner   = (*setting)(nil)
+	_ steps.Undoer    = (*setting)(nil)
+)
+
+// stages is the wizard of the tests.
+func (w *world) stages(cfg *site.Config, _ Facts) []steps.Stage {
+	lit := func() string { return "on" }
+	return []steps.Stage{
+		{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: w, id: "names", want: cfg.Domain}}},
+		{ID: "work", Title: "Work", Steps: []steps.Step{
+			&setting{w: w, id: "light", want: lit},
+			&setting{w: w, id: "never", want: lit, skip: "not asked for"},
+		}},
+	}
+}
+
+// rig is an engine with its world and machine.
+type rig struct {
+	*Engine
+	w    *world
+	host *hosttest.Fake
+	dir  string
+}
+
+func newRig(t *testing.T, w *world) *rig {
+	t.Helper()
+	r := &rig{w: w, host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
+	r.open(t)
+	return r
+}
+
+// open starts an engine on the rig's folder; a test may Close it and open again.
+func (r *rig) open(t *testing.T) {
+	t.Helper()
+	e, err := Open(r.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Engine = e
+	t.Cleanup(func() { _ = e.Close() }) // closing twice is harmless
+}
+
+func (r *rig) options() Options {
+	return Options{
+		Dir: r.dir, Node: &backend.Node{Host: r.host.Machine}, Version: "test", Stages: r.w.stages,
+	}
+}
+
+// until waits for a snapshot that satisfies ok.
+func until(t *testing.T, s Session, what string, ok func(*Snapshot) bool) *Snapshot {
+	t.Helper()
+	var last *Snapshot
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		snapshot, err := s.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = snapshot; ok(snapshot) {
+			return snapshot
+		}
+	}
+	t.Fatalf("never saw: %s; state %s, current %q, problem %+v", what, last.State, last.Current, last.Problem)
+	return nil
+}
+
+func inState(state State) func(*Snapshot) bool {
+	return func(s *Snapshot) bool { return s.State == state }
+}
+
+// must fails the test on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// take takes the pen.
+func take(t *testing.T, s Session) string {
+	t.Helper()
+	pen, err := s.TakePen(t.Context(), "tty1", false)
+	must(t, err)
+	return pen
+}
+
+// fill types the answers, plugs the cable in and asks for the review.
+func (r *rig) fill(t *testing.T, s Session, pen string) *Snapshot {
+	t.Helper()
+	r.w.mu.Lock()
+	r.w.cable = true
+	r.w.mu.Unlock()
+	until(t, s, "the form", func(s *Snapshot) bool { return s.State == Collecting || s.State == Reviewed })
+	must(t, s.Do(t.Context(), pen, Action{Verb: Inspect}))
+	until(t, s, "the cable", func(s *Snapshot) bool {
+		return len(s.Stages[0].Steps[0].Checks) > 0 && s.Stages[0].Steps[0].Checks[0].Status == check.Pass
+	})
+	must(t, s.Set(t.Context(), pen, "spec.clusterName", "shop"))
+	must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
+	must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
+	return until(t, s, "the review", inState(Reviewed))
+}
+
+// start fills and starts.
+func (r *rig) start(t *testing.T, s Session, pen string, unattended bool) {
+	t.Helper()
+	snapshot := r.fill(t, s, pen)
+	must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint, Unattended: unattended}))
+}
+
+// broken is a failure with a code.
+func broken() error {
+	return &problem.Problem{Code: "BRKN", Summary: "It broke.", Fix: "Mend it.", Err: errors.New("cause")}
+}

@@ -1,0 +1,440 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// reopen starts the next engine, as after a power cut.
+func (r *rig) reopen(t *testing.T) {
+	t.Helper()
+	must(t, r.Close())
+	r.open(t)
+}
+
+// TestResumeFromEveryByte cuts the journal of a whole job at every byte. From each the next engine must come to
+// the same end, whatever the machine looked like at the cut.
+func TestResumeFromEveryByte(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Close())
+	path := filepath.Join(r.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	step := 1
+	if testing.Short() || raceEnabled {
+		step = 23 // a prime, so that the cuts fall on all parts of a record
+	}
+	for cut := 0; cut <= len(whole); cut += step {
+		must(t, os.WriteFile(path, whole[:cut], 0o600))
+		for key, value := range map[string]string{"names": "factory", "light": "off"} {
+			r.w.set(key, value)
+		}
+		r.open(t)
+		accepted := bytes.Contains(whole[:cut], []byte("\"kind\":\"started\"")) && bytes.Count(whole[:cut], []byte("\n")) > 1
+		ended := len(bytes.TrimSpace(whole[cut:])) == 0
+		switch {
+		case ended:
+			until(t, r, "the end", inState(IsDone))
+		case accepted:
+			until(t, r, fmt.Sprintf("the end after a cut at byte %d", cut), inState(IsDone))
+			if r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
+				t.Fatalf("after a cut at byte %d the machine is %v", cut, r.w.state)
+			}
+		default:
+			until(t, r, "the form", inState(Collecting))
+			if r.w.get("names") != "factory" {
+				t.Fatalf("a cut at byte %d, before the start, changed the machine", cut)
+			}
+		}
+		must(t, r.Close())
+	}
+}
+
+func TestResumeUndo(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	until(t, r, "everything back", inState(IsUndone))
+	must(t, r.Close())
+	path := filepath.Join(r.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	begin := bytes.Index(whole, []byte(`"kind":"undoing"`))
+	for i, line := range slices.Collect(bytes.Lines(whole)) {
+		cut := 0
+		for _, l := range slices.Collect(bytes.Lines(whole))[:i] {
+			cut += len(l)
+		}
+		if cut+len(line) <= begin {
+			continue
+		}
+		must(t, os.WriteFile(path, whole[:cut+len(line)], 0o600))
+		r.open(t)
+		until(t, r, "everything back", inState(IsUndone))
+		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
+			t.Fatalf("after a cut behind record %d the machine is %v", i, r.w.state)
+		}
+		must(t, r.Close())
+	}
+}
+
+func TestDraftSurvivesARestart(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	const secret = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
+	must(t, r.Set(t.Context(), pen, "spec.pullSecret", secret))
+	r.reopen(t)
+	snapshot := until(t, r, "the form", func(s *Snapshot) bool { return len(s.Stages) > 0 })
+	if f := field(snapshot, "spec.clusterName"); f.Value != "shop" || f.Source != "typed" {
+		t.Errorf("the name after a restart: %+v", f)
+	}
+	if f := field(snapshot, "spec.pullSecret"); !f.SecretSet || f.Value != "" {
+		t.Errorf("the secret after a restart: %+v", f)
+	}
+	draft, err := os.ReadFile(filepath.Join(r.dir, "site.yaml"))
+	must(t, err)
+	if strings.Contains(string(draft), "hunter") || strings.Contains(string(draft), "dXNlcj") {
+		t.Errorf("the draft holds the secret:\n%s", draft)
+	}
+	info, err := os.Stat(filepath.Join(r.dir, "secrets", "spec.pullSecret"))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the secret's file has mode %v", info.Mode())
+	}
+}
+
+func TestUnreadableDraftIsKept(t *testing.T) {
+	r := newRig(t, newWorld())
+	must(t, r.Close())
+	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: [broken"), 0o600))
+	r.open(t)
+	snapshot := until(t, r, "the form", inState(Collecting))
+	if len(snapshot.Notices) != 1 || !strings.Contains(snapshot.Notices[0], "site.yaml.unreadable") {
+		t.Errorf("notices %q", snapshot.Notices)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "site.yaml.unreadable")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDamagedJournalIsKeptAside(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Close())
+	path := filepath.Join(r.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	lines[3] = []byte("{\"seq\": nonsense\n")
+	must(t, os.WriteFile(path, bytes.Join(lines, nil), 0o600))
+	r.open(t)
+	snapshot := until(t, r, "the end", inState(IsDone))
+	if len(snapshot.Notices) == 0 || !strings.Contains(snapshot.Notices[0], "journal.jsonl.damaged") {
+		t.Errorf("notices %q", snapshot.Notices)
+	}
+	if kept, err := os.ReadFile(path + ".damaged"); err != nil || !bytes.Contains(kept, lines[4]) {
+		t.Errorf("the damaged end was not kept: %v", err)
+	}
+}
+
+func TestForeignJournalIsRefused(t *testing.T) {
+	r := newRig(t, newWorld())
+	must(t, r.Close())
+	must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), []byte("{\"journal\":\"touchdown/v9\"}\n"), 0o600))
+	_, err := Open(r.options())
+	if problem.From(err).Code != "JRNLFMT" {
+		t.Errorf("opened a journal of another format: %v", err)
+	}
+}
+
+func TestSecondEngineIsRefused(t *testing.T) {
+	r := newRig(t, newWorld())
+	_, err := Open(r.options())
+	if p := problem.From(err); p.Code != "BUSY" || !strings.Contains(p.Fix, fmt.Sprint(os.Getpid())) {
+		t.Errorf("a second engine: %v", err)
+	}
+}
+
+func TestChangedAnswersAreNotResumed(t *testing.T) {
+	r := newRig(t, newWorld())
+	stop := make(chan struct{})
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		close(stop)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	<-stop
+	must(t, r.Close())
+	path := filepath.Join(r.dir, "site.yaml")
+	draft, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, bytes.Replace(draft, []byte("shop"), []byte("evil"), 1), 0o600))
+	r.open(t)
+	if p := until(t, r, "the refusal", inState(HasFailed)).Problem; p.Code != "CFG-DFF" {
+		t.Errorf("problem %+v", p)
+	}
+}
+
+// rebooting makes the light step ask for a reboot, once or for ever.
+func rebooting(r *rig, forever bool) {
+	r.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
+		if boot, _ := node.Host.BootID(); forever || boot == "boot-1" {
+			return steps.Reboot("new kernel arguments")
+		}
+		return nil
+	}
+}
+
+func TestReboot(t *testing.T) {
+	r := newRig(t, newWorld())
+	rebooting(r, false)
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
+	r.start(t, r, pen, false)
+	rebooted := func() bool {
+		return slices.ContainsFunc(r.host.Calls(), func(c string) bool { return strings.Contains(c, "reboot") })
+	}
+	until(t, r, "the reboot", func(*Snapshot) bool { return rebooted() })
+	r.reopen(t) // the fake changed its boot id
+	until(t, r, "the end", inState(IsDone))
+	if r.w.calls["light"] != 1 {
+		t.Errorf("the light was set %d times", r.w.calls["light"])
+	}
+}
+
+func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
+	r := newRig(t, newWorld())
+	rebooting(r, false)
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
+	r.start(t, r, pen, false)
+	until(t, r, "the reboot", func(*Snapshot) bool { return len(r.host.Calls()) == 1 })
+	r.host.File("/proc/sys/kernel/random/boot_id", "boot-1\n") // as if only the engine had restarted
+	r.reopen(t)
+	until(t, r, "the second request", func(*Snapshot) bool { return len(r.host.Calls()) == 2 })
+	r.reopen(t)
+	until(t, r, "the end", inState(IsDone))
+}
+
+func TestRebootLoopEnds(t *testing.T) {
+	r := newRig(t, newWorld())
+	rebooting(r, true)
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
+	r.start(t, r, pen, false)
+	for boot := range maxBoots {
+		until(t, r, "a reboot", func(*Snapshot) bool { return len(r.host.Calls()) == boot+1 })
+		r.reopen(t)
+	}
+	if p := until(t, r, "the end of the loop", inState(HasFailed)).Problem; p.Code != "BOOT-LP" {
+		t.Errorf("problem %+v", p)
+	}
+	if n := len(r.host.Calls()); n != maxBoots {
+		t.Errorf("%d reboots", n)
+	}
+}
+
+func TestRebootRefusedByPolicy(t *testing.T) {
+	r := newRig(t, newWorld())
+	rebooting(r, false)
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "false"))
+	r.start(t, r, pen, false)
+	if p := until(t, r, "the refusal", inState(HasFailed)).Problem; p.Code != RebootRefused {
+		t.Errorf("problem %+v", p)
+	}
+	if len(r.host.Calls()) > 0 {
+		t.Errorf("commands %v", r.host.Calls())
+	}
+}
+
+// asking makes the light step ask a question and remember the answer.
+func asking(r *rig, deadline float64) {
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+		answer, err := report.Ask(ctx, steps.Question{
+			ID: "keep", Text: "Keep the light on?", Default: "no", Deadline: deadline,
+			Choices: []steps.Choice{{Value: "yes", Label: "Keep"}, {Value: "no", Label: "Put back"}},
+		})
+		if err == nil {
+			r.w.set("answer", answer)
+		}
+		return err
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		asking(r, 600)
+		pen := take(t, s)
+		r.start(t, s, pen, false)
+		snapshot := until(t, s, "the question", inState(InQuestion))
+		if q := snapshot.Question; q.ID != "keep" || q.Until.IsZero() || len(q.Choices) != 2 {
+			t.Errorf("question %+v", q)
+		}
+		if err := s.Do(t.Context(), pen, Action{Verb: Reply, Question: "other", Value: "yes"}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("answered another question: %v", err)
+		}
+		if err := s.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("answered what is no choice: %v", err)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "yes"}))
+		until(t, s, "the end", inState(IsDone))
+		if r.w.get("answer") != "yes" {
+			t.Errorf("the step got %q", r.w.get("answer"))
+		}
+	})
+}
+
+func TestPolicyAnswersWhenUnattended(t *testing.T) {
+	r := newRig(t, newWorld())
+	asking(r, 600)
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.answers.keep", "yes"))
+	r.start(t, r, pen, true)
+	until(t, r, "the end", inState(IsDone))
+	if r.w.get("answer") != "yes" {
+		t.Errorf("the policy answered %q", r.w.get("answer"))
+	}
+}
+
+// TestDeadline runs on a clock that jumps, so that ten minutes take none.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer r.Close()
+		asking(r, 600)
+		pen := take(t, r)
+		r.start(t, r, pen, false)
+		first := until(t, r, "the question", inState(InQuestion)).Question.Until
+
+		ctx, leave := context.WithCancel(t.Context())
+		watching := make(chan struct{})
+		go func() {
+			defer close(watching)
+			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+		}()
+		time.Sleep(500 * time.Second)
+		leave()
+		<-watching // the last console goes away: the whole time again
+		second := until(t, r, "the question", inState(InQuestion)).Question.Until
+		if second.Sub(first) < 490*time.Second {
+			t.Errorf("the deadline went from %v to %v", first, second)
+		}
+		time.Sleep(400 * time.Second)
+		if r.w.get("answer") != "" {
+			t.Fatal("answered before the new deadline")
+		}
+		time.Sleep(201 * time.Second)
+		synctest.Wait()
+		if r.w.get("answer") != "no" {
+			t.Errorf("the deadline answered %q", r.w.get("answer"))
+		}
+	})
+}
+
+func TestRollbackWhenUnattended(t *testing.T) {
+	r := newRig(t, newWorld())
+	r.w.setFail("light", broken())
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.policy.rollbackOnFailure", "true"))
+	r.start(t, r, pen, true)
+	until(t, r, "everything back", inState(IsUndone))
+	if r.w.get("names") != "factory" {
+		t.Errorf("the names are %q", r.w.get("names"))
+	}
+}
+
+// fullDisk is a journal file whose disk is full while full is set.
+type fullDisk struct {
+	journalFile
+	full *bool
+}
+
+func (f fullDisk) Write(b []byte) (int, error) {
+	if !*f.full {
+		return f.journalFile.Write(b)
+	}
+	n, _ := f.journalFile.Write(b[:len(b)/2]) // as much as still fits
+	return n, &os.PathError{Op: "write", Path: "journal.jsonl", Err: syscall.ENOSPC}
+}
+
+func TestDiskFullInTheJournal(t *testing.T) {
+	r := newRig(t, newWorld())
+	full := false
+	r.mu.Lock()
+	r.journal.file = fullDisk{r.journal.file, &full}
+	r.mu.Unlock()
+	r.w.hook = func(step string) {
+		if step == "names" {
+			r.mu.Lock()
+			full = true
+			r.mu.Unlock()
+		}
+	}
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	snapshot := until(t, r, "the failure", inState(HasFailed))
+	if p := snapshot.Problem; p.Code != "DSK-FULL" {
+		t.Errorf("problem %+v", p)
+	}
+	if r.w.get("light") != "off" {
+		t.Error("the work went on although nothing could be journalled")
+	}
+	r.mu.Lock()
+	full, r.w.hook = false, nil
+	r.mu.Unlock()
+	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
+	until(t, r, "the end", inState(IsDone))
+	r.reopen(t)
+	until(t, r, "the end, read again", inState(IsDone))
+}
+
+func TestSavedOriginals(t *testing.T) {
+	s, err := openStore(filepath.Join(t.TempDir(), "state"))
+	must(t, err)
+	defer s.close()
+	must(t, s.save("step", "key", []byte("first")))
+	must(t, s.save("step", "key", []byte("second")))
+	if got, err := s.saved("step", "key"); err != nil || string(got) != "first" {
+		t.Errorf("saved %q, %v", got, err)
+	}
+	for _, key := range []string{"", "..", "a/b", "/etc/passwd", ".hidden", "a\x00b", strings.Repeat("x", 200)} {
+		if err := s.save("step", key, nil); err == nil {
+			t.Errorf("saved under the key %q", key)
+		}
+	}
+}
+
+func TestInspectionIsNotJournalled(t *testing.T) {
+	r := newRig(t, newWorld())
+	until(t, r, "the form", inState(Collecting))
+	data, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
+	must(t, err)
+	if string(data) != journalFormat+"\n" {
+		t.Errorf("an inspection was journalled:\n%s", data)
+	}
+}

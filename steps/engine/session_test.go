@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/steps"
+)
+
+// each runs a test against the engine itself and against the client of its socket.
+func each(t *testing.T, test func(t *testing.T, r *rig, s Session)) {
+	t.Run("local", func(t *testing.T) {
+		r := newRig(t, newWorld())
+		test(t, r, r.Engine)
+	})
+	t.Run("socket", func(t *testing.T) {
+		r := newRig(t, newWorld())
+		socket := filepath.Join(t.TempDir(), "engine.sock")
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- Serve(ctx, r.Engine, socket) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		})
+		c := Dial(socket)
+		for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			if _, err := c.Snapshot(t.Context()); err == nil {
+				break
+			}
+		}
+		test(t, r, c)
+	})
+}
+
+func field(s *Snapshot, path string) FieldView {
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			for _, f := range step.Fields {
+				if f.Path == path {
+					return f
+				}
+			}
+		}
+	}
+	return FieldView{}
+}
+
+func TestForm(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		snapshot := until(t, s, "the form", inState(Collecting))
+		if c := snapshot.Stages[0].Steps[0].Checks[0]; c.Status != check.Fail {
+			t.Errorf("the first inspection saw %+v", c)
+		}
+		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "Not_A_Domain"))
+		snapshot, err := s.Snapshot(t.Context())
+		must(t, err)
+		f := field(snapshot, "spec.baseDomain")
+		if f.Value != "Not_A_Domain" || f.Problem == "" || !f.Changed || f.Source != "typed" {
+			t.Errorf("a wrong value is kept with its problem, got %+v", f)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
+		snapshot = until(t, s, "the review", inState(Reviewed))
+		all := strings.Join(snapshot.Review.Problems, "\n")
+		for _, want := range []string{"Base domain", "Cluster name", "Cable"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("the review's problems lack %q:\n%s", want, all)
+			}
+		}
+		err = s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint})
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("a review with problems was started: %v", err)
+		}
+		if err := s.Set(t.Context(), pen, "spec.nothing", "x"); !errors.Is(err, ErrNotFound) {
+			t.Errorf("setting an unknown path: %v", err)
+		}
+	})
+}
+
+func TestWholeJob(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		snapshot := r.fill(t, s, pen)
+		if r.w.get("names") != "factory" {
+			t.Fatal("something changed before the review was accepted")
+		}
+		if err := s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: "other"}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("started with another review's fingerprint: %v", err)
+		}
+		if old := snapshot.Review.Steps[0].Plan.Changes[0]; old.Old != "factory" || old.New != "shop.example.com" {
+			t.Errorf("plan %+v", old)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
+		snapshot = until(t, s, "the end", inState(IsDone))
+		if got := snapshot.Stages[1].Steps[1]; got.Status != StepSkip || got.Skip != "not asked for" {
+			t.Errorf("the step that does not apply: %+v", got)
+		}
+		if snapshot.Life != "landed" || r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
+			t.Errorf("life %s, machine %v", snapshot.Life, r.w.state)
+		}
+		if err := s.Set(t.Context(), pen, "spec.clusterName", "x"); !errors.Is(err, ErrState) {
+			t.Errorf("a finished job's answers were changed: %v", err)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Undo}))
+		until(t, s, "everything back", inState(IsUndone))
+		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
+			t.Errorf("undo left %v", r.w.state)
+		}
+	})
+}
+
+func TestEventsTellTheWholeStory(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		r.start(t, s, pen, false)
+		until(t, s, "the end", inState(IsDone))
+		var got []string
+		var last uint64
+		enough := errors.New("enough")
+		err := s.Events(t.Context(), pen, 0, func(events []steps.Event) error {
+			for _, e := range events {
+				if e.Seq <= last {
+					t.Errorf("event %d after %d", e.Seq, last)
+				}
+				last = e.Seq
+				if e.Kind == steps.Started || e.Kind == steps.Done || e.Kind == steps.Skipped {
+					got = append(got, string(e.Kind)+" "+e.Step)
+				}
+				if e.Kind == steps.Done && e.Step == "" {
+					return enough
+				}
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		want := "started |started names|done names|started light|done light|skipped never|done "
+		if strings.Join(got, "|") != want {
+			t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
+		}
+	})
+}
+
+func TestPen(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
+			t.Errorf("a write without the pen: %v", err)
+		}
+		first := take(t, s)
+		_, err := s.TakePen(t.Context(), "ttyS0", false)
+		if !errors.Is(err, ErrPenHeld) || !strings.Contains(err.Error(), "tty1") {
+			t.Errorf("a second console took the pen unasked: %v", err)
+		}
+		second, err := s.TakePen(t.Context(), "ttyS0", true)
+		must(t, err)
+		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
+			t.Errorf("the console that lost the pen still wrote: %v", err)
+		}
+		must(t, s.Set(t.Context(), second, "spec.clusterName", "x"))
+		snapshot, err := s.Snapshot(t.Context())
+		must(t, err)
+		if snapshot.Pen.Holder != "ttyS0" {
+			t.Errorf("the pen is with %q", snapshot.Pen.Holder)
+		}
+		must(t, s.ReleasePen(t.Context(), second))
+		take(t, s)
+	})
+}
+
+func TestFailureHasWaysOn(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		r.w.setFail("light", broken())
+		pen := take(t, s)
+		r.start(t, s, pen, false)
+		snapshot := until(t, s, "the failure", inState(HasFailed))
+		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix != "Mend it." || p.Detail != "cause" || snapshot.Current != "light" {
+			t.Errorf("problem %+v at %s", p, snapshot.Current)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
+		until(t, s, "the failure again", func(s *Snapshot) bool { return s.State == HasFailed && s.Seq > snapshot.Seq+2 })
+
+		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		snapshot = until(t, s, "the form", inState(Collecting))
+		if f := field(snapshot, "spec.clusterName"); f.Value != "shop" {
+			t.Errorf("edit lost an answer: %+v", f)
+		}
+		r.start(t, s, pen, false)
+		until(t, s, "the failure", inState(HasFailed))
+		if err := s.Do(t.Context(), pen, Action{Verb: Skip, Step: "names"}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("a step that did not fail was skipped: %v", err)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Skip, Step: "light", Reason: "no lamp here"}))
+		snapshot = until(t, s, "the end", inState(IsDone))
+		if got := snapshot.Stages[1].Steps[0]; got.Status != StepSkip || !strings.Contains(got.Skip, "no lamp here") {
+			t.Errorf("the skipped step: %+v", got)
+		}
+		if r.w.calls["names"] != 1 {
+			t.Errorf("the finished step was done %d times", r.w.calls["names"])
+		}
+	})
+}
+
+func TestWaiver(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		r.fill(t, s, pen)
+		r.w.mu.Lock()
+		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+			report.Check(steps.Check{ID: "lamp", Title: "Lamp", Status: check.Fail, Observed: "dark"})
+			return nil
+		}
+		r.w.mu.Unlock()
+		r.start(t, s, pen, false)
+		snapshot := until(t, s, "the failed check", inState(HasFailed))
+		if snapshot.Problem.Code != "CHK-FAIL" {
+			t.Errorf("problem %+v", snapshot.Problem)
+		}
+		if err := s.Do(t.Context(), pen, Action{Verb: Waive, Step: "light", Check: "lamp"}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("a waiver without a name: %v", err)
+		}
+		waive := Action{Verb: Waive, Step: "light", Check: "lamp", By: "Kim", Reason: "spare part is on its way"}
+		must(t, s.Do(t.Context(), pen, waive))
+		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
+		snapshot = until(t, s, "the end", inState(IsDone))
+		if c := snapshot.Stages[1].Steps[0].Checks[0]; c.Status != check.Waived || c.Waiver.By != "Kim" {
+			t.Errorf("the waived check: %+v", c)
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		pen := take(t, s)
+		r.start(t, s, pen, false)
+		until(t, s, "the work", func(s *Snapshot) bool { return s.Current == "light" })
+		must(t, s.Do(t.Context(), pen, Action{Verb: Cancel}))
+		if p := until(t, s, "the stop", inState(HasFailed)).Problem; p.Code != "STOPPED" {
+			t.Errorf("problem %+v", p)
+		}
+		r.w.mu.Lock()
+		delete(r.w.run, "light")
+		r.w.mu.Unlock()
+		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
+		until(t, s, "the end", inState(IsDone))
+	})
+}
+
+func TestPanicIsAFailure(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { panic("boom") }
+		pen := take(t, s)
+		r.start(t, s, pen, false)
+		if p := until(t, s, "the failure", inState(HasFailed)).Problem; p.Code != "BUG" || !strings.Contains(p.Detail, "boom") {
+			t.Errorf("problem %+v", p)
+		}
+	})
+}
+
+func TestHandOverEndsUndoAndLocks(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		r.fill(t, s, pen)
+		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`))
+		r.start(t, s, pen, false)
+		until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, Action{Verb: HandOver}))
+		snapshot := until(t, s, "the lock", func(s *Snapshot) bool { return s.Locked })
+		if field(snapshot, "spec.pullSecret").SecretSet {
+			t.Error("the secret is still there after the hand-over")
+		}
+		for _, left := range []string{"secrets/*", "saved/*/*"} {
+			if files, _ := filepath.Glob(filepath.Join(r.dir, left)); len(files) > 0 {
+				t.Errorf("left after the hand-over: %v", files)
+			}
+		}
+		for _, verb := range []Verb{Undo, Edit, Waive} {
+			if err := s.Do(t.Context(), pen, Action{Verb: verb}); !errors.Is(err, ErrLocked) {
+				t.Errorf("%s on a landed node: %v", verb, err)
+			}
+		}
+		if err := s.Do(t.Context(), pen, Action{Verb: Unlock, Value: "other"}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("unlocked with a wrong name: %v", err)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Unlock, Value: "node"}))
+		if err := s.Do(t.Context(), pen, Action{Verb: Undo}); !errors.Is(err, ErrState) {
+			t.Errorf("undo after the hand-over: %v", err)
+		}
+		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+	})
+}
+
+func TestExport(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		if _, err := s.Export(t.Context(), ReportText); !errors.Is(err, ErrNotFound) {
+			t.Errorf("a report before there is one: %v", err)
+		}
+		pen := take(t, s)
+		const token = "c2VjcmV0LXVzZXI6c2VjcmV0LXdvcmQ="
+		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+token+`"}}}`))
+		answers, err := s.Export(t.Context(), Answers)
+		must(t, err)
+		if !bytes.Contains(answers, []byte("<set>")) || bytes.Contains(answers, []byte(token)) {
+			t.Errorf("answers:\n%s", answers)
+		}
+		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+			report.Say("using %s and secret-word", token)
+			return broken()
+		}
+		r.start(t, s, pen, false)
+		until(t, s, "the failure", inState(HasFailed))
+		bundle, err := s.Export(t.Context(), Bundle)
+		must(t, err)
+		plain, err := gzip.NewReader(bytes.NewReader(bundle))
+		must(t, err)
+		text, err := io.ReadAll(plain)
+		must(t, err)
+		for _, want := range []string{"journal.jsonl", "snapshot.json", "BRKN"} {
+			if !bytes.Contains(text, []byte(want)) {
+				t.Errorf("the bundle lacks %s", want)
+			}
+		}
+		for _, secret := range []string{token, "secret-word"} {
+			if bytes.Contains(text, []byte(secret)) {
+				t.Errorf("the bundle holds the secret %s", secret)
+			}
+		}
+	})
+}
