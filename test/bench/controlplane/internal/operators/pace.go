@@ -1,0 +1,68 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Pace turns durations of life into durations of a test. Its factor can change while somebody sleeps.
+type Pace struct{ millis atomic.Int64 } // a thousand times the speed; 0: no delay at all
+
+// ParsePace reads "zero", "life" or how many times faster than life.
+func ParsePace(s string) (float64, error) {
+	switch s {
+	case "zero":
+		return 0, nil
+	case "life":
+		return 1, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f <= 0 {
+		return 0, fmt.Errorf("delay %q is not zero, life or a positive number", s)
+	}
+	return f, nil
+}
+
+// Set changes the speed: 1 is life, 60 a minute in a second, 0 no delay.
+func (p *Pace) Set(speed float64) { p.millis.Store(int64(speed * 1000)) }
+
+// Sleep waits for d of life.
+func (p *Pace) Sleep(ctx context.Context, d time.Duration) error {
+	const tick = 50 * time.Millisecond
+	for left := d; left > 0; {
+		speed := float64(p.millis.Load()) / 1000
+		if speed == 0 {
+			return ctx.Err()
+		}
+		step := min(tick, time.Duration(float64(left)/speed)+time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(step):
+		}
+		left -= time.Duration(float64(step) * speed)
+	}
+	return ctx.Err()
+}
+
+// Durations of life. None is measured on a cluster: all are modelled, from the sources named in the domain notes where there is one.
+const (
+	observe          = 5 * time.Second        // a change is seen and several of one moment become one revision; modelled
+	installer        = 60 * time.Second       // kube-apiserver: installer pod; modelled
+	apiOutage        = 55 * time.Second       // single node: O(60 s) of outage a revision with the start itself (enhancement kube-apiserver/startup-monitor)
+	startupMonitor   = 45 * time.Second       // "happy readiness" of the same enhancement
+	fallback         = 5 * time.Minute        // the startup monitor gives a revision this long before it goes back (same enhancement)
+	certSync         = 10 * time.Second       // cert-syncer copies a Secret that is in use; modelled
+	authRollOut      = 150 * time.Second      // the slowest of them (ZTPFW calls it a troublemaker); modelled
+	consoleRollOut   = 60 * time.Second       // modelled
+	routerRollOut    = 45 * time.Second       // modelled
+	openshiftRollOut = 90 * time.Second       // openshift-apiserver; modelled
+	routeOwner       = 20 * time.Second       // an operator misses its route; modelled
+	admit            = 300 * time.Millisecond // router admits a route; modelled
+	render           = 10 * time.Second       // machine-config-controller renders; modelled
+	nodeUpdate       = 60 * time.Second       // machine-config-daemon applies without reboot; modelled
+	nodeReboot       = 5 * time.Minute        // drain, reboot, return; modelled
+)

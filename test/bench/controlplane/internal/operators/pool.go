@@ -1,0 +1,139 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+
+	mcv1 "github.com/openshift/api/machineconfiguration/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const mcoAnnotation = "machineconfiguration.openshift.io/"
+
+// updatePool sets what a pool wants and where it is.
+func (e *Env) updatePool(ctx context.Context, pool, rendered string, sources []string, updating bool) error {
+	var refs []v1.ObjectReference
+	for _, name := range sources {
+		refs = append(refs, v1.ObjectReference{APIVersion: mcv1.GroupVersion.String(), Kind: "MachineConfig", Name: name})
+	}
+	err := e.retry(ctx, func() error {
+		p, err := e.MCO.MachineConfigPools().Get(ctx, pool, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		p.Spec.Configuration.Name, p.Spec.Configuration.Source = rendered, refs
+		if p, err = e.MCO.MachineConfigPools().Update(ctx, p, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+		p.Status.ObservedGeneration = p.Generation
+		p.Status.UpdatedMachineCount, p.Status.ReadyMachineCount = 0, 0
+		if !updating {
+			p.Status.Configuration = p.Spec.Configuration
+			p.Status.UpdatedMachineCount, p.Status.ReadyMachineCount = p.Status.MachineCount, p.Status.MachineCount
+		}
+		p.Status.UnavailableMachineCount = p.Status.MachineCount - p.Status.ReadyMachineCount
+		setPoolCondition(p, mcv1.MachineConfigPoolUpdated, !updating, "All nodes are updated with "+rendered)
+		setPoolCondition(p, mcv1.MachineConfigPoolUpdating, updating, "All nodes are updating to "+rendered)
+		_, err = e.MCO.MachineConfigPools().UpdateStatus(ctx, p, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("moving pool %s: %w", pool, err)
+	}
+	return nil
+}
+
+func setPoolCondition(p *mcv1.MachineConfigPool, kind mcv1.MachineConfigPoolConditionType, on bool, message string) {
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type != kind {
+			continue
+		}
+		status := v1.ConditionFalse
+		if on {
+			status = v1.ConditionTrue
+		} else {
+			message = ""
+		}
+		if c.Status != status {
+			c.LastTransitionTime = metav1.Now()
+		}
+		c.Status, c.Message = status, message
+	}
+}
+
+// moveNode plays machine-config-daemon: annotations, time and, where the change needs it, a reboot.
+func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboot bool) error {
+	if err := e.annotate(ctx, map[string]string{"desiredConfig": rendered, "state": "Working"}, reboot); err != nil {
+		return err
+	}
+	d := nodeUpdate
+	if reboot {
+		d = nodeReboot
+		if err := e.nodeReady(ctx, v1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status."); err != nil {
+			return err
+		}
+	}
+	if err := e.Pace.Sleep(ctx, d); err != nil {
+		return err
+	}
+	if err := e.Faults.unstuck(ctx, "machine-config"); err != nil {
+		return err
+	}
+	if err := e.applyFiles(in); err != nil {
+		return err
+	}
+	if reboot {
+		if err := e.nodeReady(ctx, v1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"); err != nil {
+			return err
+		}
+	}
+	return e.annotate(ctx, map[string]string{"currentConfig": rendered, "state": "Done", "reason": ""}, false)
+}
+
+func (e *Env) annotate(ctx context.Context, set map[string]string, cordon bool) error {
+	err := e.retry(ctx, func() error {
+		node, err := e.Kube.CoreV1().Nodes().Get(ctx, e.Node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if node.Annotations == nil {
+			node.Annotations = map[string]string{}
+		}
+		for k, v := range set {
+			node.Annotations[mcoAnnotation+k] = v
+		}
+		node.Spec.Unschedulable = cordon
+		_, err = e.Kube.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("annotating the node: %w", err)
+	}
+	return nil
+}
+
+func (e *Env) nodeReady(ctx context.Context, status v1.ConditionStatus, reason, message string) error {
+	if e.RealNode {
+		return nil
+	}
+	err := e.retry(ctx, func() error {
+		node, err := e.Kube.CoreV1().Nodes().Get(ctx, e.Node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for i, c := range node.Status.Conditions {
+			if c.Type == v1.NodeReady {
+				c.Status, c.Reason, c.Message, c.LastTransitionTime = status, reason, message, metav1.Now()
+				node.Status.Conditions[i] = c
+			}
+		}
+		_, err = e.Kube.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("setting the node's readiness: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+// Command controlplane is a look-alike of the API of a single-node OpenShift: real etcd and kube-apiserver, stand-ins for the operators and the router.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"touchdown/test/bench/controlplane/internal/apiserver"
+	"touchdown/test/bench/controlplane/internal/crds"
+	"touchdown/test/bench/controlplane/internal/run"
+)
+
+func main() {
+	if err := dispatch(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "controlplane:", err)
+		os.Exit(1)
+	}
+}
+
+func dispatch(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("one of these is missing: run, serve, crds")
+	}
+	switch args[0] {
+	case "run":
+		return supervise(args[1:])
+	case "serve":
+		return serve(args[1:])
+	case "crds":
+		return copyCRDs(args[1:])
+	}
+	return fmt.Errorf("unknown command %q", args[0])
+}
+
+func supervise(args []string) error {
+	o := run.Options{Out: os.Stdout}
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.StringVar(&o.State, "state", "", "folder of certificates, etcd, kubeconfigs and logs")
+	flags.StringVar(&o.CRDs, "crds", "", "folder of custom resource definitions")
+	flags.StringVar(&o.Domain, "domain", "sno.factory.example", "cluster name and base domain")
+	flags.StringVar(&o.Delay, "delay", "zero", "pace of roll-outs: zero, life or how many times faster than life")
+	flags.StringVar(&o.SeededFrom, "seeded-from", "", "seeded, stopped state folder to start from a copy of")
+	flags.StringVar(&o.Cache, "cache", "", "folder of seeded states, made on first use")
+	flags.StringVar(&o.Address, "address", "", "address of the node (default: a free loopback address)")
+	flags.StringVar(&o.NodeRoot, "node-root", "", "root folder of the node's files, for what the machine config operator writes")
+	flags.BoolVar(&o.RealNode, "real-node", false, "a kubelet keeps the Node object")
+	alone := flags.Bool("ignore-stdin", false, "go on when stdin ends")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if !*alone {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			stop()
+		}()
+	}
+	return run.Run(ctx, o)
+}
+
+type list []string
+
+func (l *list) String() string     { return fmt.Sprint(*l) }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+func serve(args []string) error {
+	var o apiserver.Options
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.StringVar(&o.Dir, "state", "", "folder of certificates and etcd")
+	flags.StringVar(&o.Address, "address", "", "address to listen on")
+	flags.Var((*list)(&o.SNI), "sni", "certificate, key and names, as for --tls-sni-cert-key; may be repeated")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(3) // the supervisor is gone
+	}()
+	return apiserver.Serve(o)
+}
+
+func copyCRDs(args []string) error {
+	flags := flag.NewFlagSet("crds", flag.ContinueOnError)
+	from := flags.String("from", "", "unpacked openshift/api module (default: the one of the go.mod here)")
+	to := flags.String("to", "", "folder to copy to")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	n, err := 0, error(nil)
+	if *from == "" {
+		n, err = crds.Copy(*to)
+	} else {
+		n, err = crds.CopyFrom(*from, *to)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d definitions in %s\n", n, *to)
+	return nil
+}
