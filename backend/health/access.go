@@ -1,0 +1,218 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	routev1 "github.com/openshift/api/route/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// signTime is how long a certificate request may wait.
+const signTime = 2 * time.Minute
+
+func judgeCSRs(s *State) check.Check {
+	c := check.Check{
+		ID: "csrs", Title: "Certificate requests (CSRs)", Expected: "none waits longer than 2 minutes", Source: "Touchdown: a node whose request stays unanswered drops out",
+		Fix: "Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anybody approves them.",
+	}
+	if c, no := unread(s, c, "csrs"); no {
+		return c
+	}
+	var grave, light []string
+	for i := range s.CSRs {
+		text := open(&s.CSRs[i])
+		if text == "" {
+			continue
+		}
+		if s.At.Sub(s.CSRs[i].CreationTimestamp.Time) > signTime {
+			grave = append(grave, text)
+		} else {
+			light = append(light, text)
+		}
+	}
+	if len(grave) == 0 {
+		return found(c, check.Warn, light, "none waits")
+	}
+	return found(c, check.Fail, append(grave, light...), "")
+}
+
+// open says what a request waits for, "" when it is settled.
+func open(csr *certificatesv1.CertificateSigningRequest) string {
+	approved := false
+	for _, cond := range csr.Status.Conditions {
+		switch cond.Type {
+		case certificatesv1.CertificateDenied, certificatesv1.CertificateFailed:
+			return ""
+		case certificatesv1.CertificateApproved:
+			approved = true
+		}
+	}
+	switch {
+	case !approved:
+		return fmt.Sprintf("%s of %s waits for approval", csr.Name, csr.Spec.Username)
+	case len(csr.Status.Certificate) == 0 && strings.HasPrefix(csr.Spec.SignerName, "kubernetes.io/"):
+		return csr.Name + " is approved, but not signed"
+	}
+	return ""
+}
+
+// site is a web console that people use; any of its routes will do.
+type site struct {
+	id, title, namespace string
+	routes               []string // the one with a name of the administrator's choice first
+	path                 string
+}
+
+var sites = []site{
+	{"web-console", "Web console answers", "openshift-console", []string{"console-custom", "console"}, "/"},
+	{"web-login", "Login page answers (OAuth)", "openshift-authentication", []string{"oauth-openshift"}, "/healthz"},
+	{"web-canary", "Way in for applications answers (ingress canary)", "openshift-ingress-canary", []string{"canary"}, "/"},
+}
+
+var errNoRoute = errors.New("the cluster has no route for it")
+
+// host returns the name under which a site is to be reached.
+func (s *State) host(w site, domain string) string {
+	best := ""
+	for _, name := range w.routes {
+		for i := range s.Routes {
+			r := &s.Routes[i]
+			if r.Namespace != w.namespace || r.Name != name {
+				continue
+			}
+			for _, h := range hosts(r) {
+				if best == "" || below(h, domain) && !below(best, domain) {
+					best = h
+				}
+			}
+		}
+	}
+	return best
+}
+
+func (s *State) ask(ctx context.Context, w site, ingress, domain string) Answer {
+	a := Answer{Host: s.host(w, domain)}
+	switch {
+	case a.Host == "":
+		a.Err = errNoRoute
+	case ingress == "":
+		a.Err = errors.New("the node's address is not known")
+	default:
+		a.Status, _, a.Err = kube.Get(ctx, ingress, a.Host, w.path)
+	}
+	return a
+}
+
+func judgeSite(s *State, w site) check.Check {
+	c := check.Check{
+		ID: w.id, Title: w.title, Expected: "a page", Source: "HTTPS to the node, with the site's name",
+		Fix: "Wait some minutes: the page restarts after a change of its name or certificate.",
+	}
+	if c, no := unread(s, c, "routes"); no {
+		return c
+	}
+	a := s.Sites[w.id]
+	switch {
+	case errors.Is(a.Err, errNoRoute):
+		return absent(c)
+	case a.Err != nil:
+		c.Status, c.Observed = check.Fail, strings.TrimPrefix(a.Host+": ", ": ")+firstLine(a.Err.Error())
+	case a.Status >= http.StatusBadRequest || a.Status < http.StatusOK:
+		c.Status, c.Observed = check.Fail, fmt.Sprintf("%s answers %d %s", a.Host, a.Status, http.StatusText(a.Status))
+	default:
+		c.Status, c.Fix, c.Observed = check.Pass, "", fmt.Sprintf("%s answers %d", a.Host, a.Status)
+	}
+	return c
+}
+
+func judgeRoutes(s *State, o Options) check.Check {
+	c := check.Check{
+		ID: "routes", Title: "Web addresses of the cluster (routes)", Expected: "taken by the router",
+		Source: "Route status.ingress Admitted=True", Fix: "Wait some minutes; an address that keeps its old name is made anew by its service.",
+	}
+	if o.Domain != "" {
+		c.Expected += ", below " + o.Domain
+	}
+	if c, no := unread(s, c, "routes"); no {
+		return c
+	}
+	var grave, light []string
+	good := 0
+	for i := range s.Routes {
+		r := &s.Routes[i]
+		name := r.Namespace + "/" + r.Name
+		switch refusal := refused(r); {
+		case refusal != "" && platform(r.Namespace):
+			grave = append(grave, name+" is not taken: "+refusal)
+		case refusal != "":
+			light = append(light, name+" is not taken: "+refusal)
+		case platform(r.Namespace) && !s.moved(r, o.Domain):
+			light = append(light, name+" still has its old name "+shortList(hosts(r)))
+		default:
+			good++
+		}
+	}
+	for _, w := range sites {
+		if h := s.host(w, o.Domain); h != "" && !below(h, o.Domain) {
+			grave = append(grave, "no new address for: "+w.title+" (only "+h+")")
+		}
+	}
+	if len(grave) == 0 {
+		return found(c, check.Warn, light, fmt.Sprintf("%d addresses, all taken", good))
+	}
+	return found(c, check.Fail, append(grave, light...), "")
+}
+
+// hosts are the names that the router serves a route under, or those wanted while it serves none.
+func hosts(r *routev1.Route) []string {
+	var names []string
+	for _, in := range r.Status.Ingress {
+		if in.Host != "" && !slices.Contains(names, in.Host) {
+			names = append(names, in.Host)
+		}
+	}
+	if len(names) == 0 && r.Spec.Host != "" {
+		names = append(names, r.Spec.Host)
+	}
+	return names
+}
+
+// refused says why no router takes a route, "" when one does.
+func refused(r *routev1.Route) string {
+	why := "no router has looked at it yet"
+	for _, in := range r.Status.Ingress {
+		for _, cond := range in.Conditions {
+			if cond.Type != routev1.RouteAdmitted {
+				continue
+			}
+			if cond.Status == corev1.ConditionTrue {
+				return ""
+			}
+			why = firstLine(cond.Reason + " " + cond.Message)
+		}
+	}
+	return why
+}
+
+// moved reports whether a route is below the new domain. A component that got a second route for its new name keeps
+// the old one as a redirect.
+func (s *State) moved(r *routev1.Route, domain string) bool {
+	if slices.ContainsFunc(hosts(r), func(h string) bool { return below(h, domain) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.Routes, func(other routev1.Route) bool {
+		return other.Namespace == r.Namespace && other.Name == r.Name+"-custom"
+	})
+}
+
+func below(host, domain string) bool { return domain == "" || strings.HasSuffix(host, "."+domain) }

@@ -1,0 +1,139 @@
+package health
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/check"
+)
+
+const (
+	notAfter  = "auth.openshift.io/certificate-not-after"
+	notBefore = "auth.openshift.io/certificate-not-before"
+
+	day         = 24 * time.Hour
+	soon        = 30 * day // a certificate that nobody renews warns from here on
+	short       = 62 * day // those that live shorter than this the cluster renews at half of their life
+	sourceCerts = "Touchdown: less than 30 days left; the cluster renews its 30 and 60 day ones at half of their life"
+)
+
+// life judges a certificate's validity at a moment. A short-lived one is fine until half of its life, which is when
+// the cluster renews it, and a bit.
+func life(from, to, at time.Time) (check.Status, string) {
+	until := "valid until " + to.UTC().Format(time.DateOnly)
+	switch whole, left := to.Sub(from), to.Sub(at); {
+	case left <= 0:
+		return check.Fail, "expired on " + to.UTC().Format(time.DateOnly)
+	case !from.IsZero() && at.Before(from):
+		return check.Fail, "not valid before " + from.UTC().Format("2006-01-02 15:04 UTC")
+	case !from.IsZero() && whole <= short:
+		if left < whole*45/100 {
+			return check.Warn, until + ", renewal is overdue"
+		}
+	case left < soon:
+		return check.Warn, until
+	}
+	return check.Pass, until
+}
+
+func judgeServed(s *State, id, title string) check.Check {
+	c := check.Check{
+		ID: id, Title: title, Expected: "valid, for this name, from a CA that the kubeconfig trusts", Source: sourceCerts + "; TLS to the node",
+		Fix: "Wait: a new certificate is served some minutes after the change; else check the certificate's names and dates.",
+	}
+	if c, no := unread(s, c, ""); no {
+		return c
+	}
+	shown := s.Served[id]
+	switch {
+	case shown.Skip != "":
+		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: "+shown.Skip, ""
+		return c
+	case shown.Err != nil:
+		c.Status, c.Observed = check.Fail, shown.Name+": "+firstLine(shown.Err.Error())
+		return c
+	case shown.Leaf == nil:
+		return absent(c)
+	}
+	status, text := life(shown.Leaf.NotBefore, shown.Leaf.NotAfter, s.At)
+	c.Evidence = []string{"subject " + shown.Leaf.Subject.String(), "issuer " + shown.Leaf.Issuer.String(), "names " + strings.Join(shown.Leaf.DNSNames, " ")}
+	if err := shown.Leaf.VerifyHostname(shown.Name); err != nil {
+		status, text = check.Fail, "is for other names: "+strings.Join(shown.Leaf.DNSNames, ", ")
+	} else if shown.Trust != nil && status != check.Fail {
+		status, text = distrust(id), text+", "+doubt(shown)
+	}
+	c.Status, c.Observed = status, shown.Name+": "+text
+	if status == check.Pass {
+		c.Fix = ""
+	}
+	return c
+}
+
+func doubt(shown Shown) string {
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](shown.Trust); unknown {
+		return "from a CA that the kubeconfig does not trust: " + shown.Leaf.Issuer.CommonName
+	}
+	return "not trusted: " + firstLine(shown.Trust.Error())
+}
+
+// distrust is how bad an unknown CA is. The factory's router has a CA of its own, which no kubeconfig of the node
+// knows; for the API, kubeconfigs would stop working.
+func distrust(id string) check.Status {
+	if id == "cert-apps" {
+		return check.Warn
+	}
+	return check.Fail
+}
+
+// judgeRotating looks at the certificates that the cluster renews by itself, by what it notes at their secrets.
+func judgeRotating(s *State) check.Check {
+	c := check.Check{
+		ID: "certs", Title: "Certificates that the cluster renews itself", Expected: "none expired, renewal not overdue", Source: sourceCerts,
+		Fix: "Leave the node running: it renews them within minutes; check its clock if it does not.",
+	}
+	if c, no := unread(s, c, "secrets"); no {
+		return c
+	}
+	var grave, light []string
+	var first time.Time
+	name := ""
+	for i := range s.Secrets {
+		m := &s.Secrets[i]
+		to, err := time.Parse(time.RFC3339, m.Annotations[notAfter])
+		if err != nil || copied(m) {
+			continue
+		}
+		// Without its beginning a certificate is judged by the days that are left.
+		from, _ := time.Parse(time.RFC3339, m.Annotations[notBefore])
+		if name == "" || to.Before(first) {
+			first, name = to, m.Namespace+"/"+m.Name
+		}
+		switch status, text := life(from, to, s.At); status {
+		case check.Fail:
+			grave = append(grave, m.Namespace+"/"+m.Name+" "+text)
+		case check.Warn:
+			light = append(light, m.Namespace+"/"+m.Name+" "+text)
+		}
+	}
+	slices.Sort(grave)
+	slices.Sort(light)
+	switch {
+	case name == "":
+		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: the cluster notes no dates", ""
+		return c
+	case len(grave) > 0:
+		return found(c, check.Fail, append(grave, light...), "")
+	}
+	return found(c, check.Warn, light, fmt.Sprintf("all valid; first to end: %s on %s", name, first.UTC().Format(time.DateOnly)))
+}
+
+// copied tells the copies that a static pod's revision keeps: they stay as they were.
+func copied(m *metav1.PartialObjectMetadata) bool {
+	return slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return strings.HasPrefix(o.Name, "revision-status-") })
+}

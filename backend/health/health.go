@@ -1,0 +1,126 @@
+// Package health judges the cluster: one look gives a list of checks, a wait wants them good without a break.
+package health
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// Options say what the cluster should look like.
+type Options struct {
+	Domain  string               // the cluster's new domain, "edge1.example.org"; "" when it did not move
+	Roots   []*x509.Certificate  // trusted beside the kubeconfig's CAs: those of certificates that the site brought
+	Ingress string               // host:port of the router; "" is port 443 of the node's internal address
+	API     string               // host:port of the API; "" is the kubeconfig's server
+	Waived  func(id string) bool // whether a person took responsibility for a check; nil: for none
+	Now     func() time.Time     // nil: time.Now
+}
+
+func (o Options) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
+}
+
+func (o Options) waived(id string) bool { return o.Waived != nil && o.Waived(id) }
+
+// Run looks at the cluster once and emits each check. It changes nothing.
+func Run(ctx context.Context, cluster *kube.Cluster, o Options, emit func(check.Check)) []check.Check {
+	checks := Judge(Look(ctx, cluster, o), o)
+	for _, c := range checks {
+		emit(c)
+	}
+	return checks
+}
+
+// Judge turns a look into checks, the most basic first. It is pure.
+func Judge(s *State, o Options) []check.Check {
+	checks := []check.Check{
+		judgeAPI(s),
+		judgeVersion(s),
+		judgeOperators(s),
+		judgeOptionalOperators(s),
+		judgeNode(s),
+		judgePressure(s),
+		judgeSchedulable(s),
+		judgePools(s),
+		judgeEtcd(s),
+		judgeStaticPods(s),
+		judgePods(s),
+		judgeImages(s),
+		judgeCSRs(s),
+		judgeRoutes(s, o),
+	}
+	for _, site := range sites {
+		checks = append(checks, judgeSite(s, site))
+	}
+	return append(checks,
+		judgeServed(s, "cert-api", "Certificate of the API's own name"),
+		judgeServed(s, "cert-api-new", "Certificate of the API's new name"),
+		judgeServed(s, "cert-apps", "Certificate of the web consoles (*.apps)"),
+		judgeRotating(s),
+	)
+}
+
+// Bad returns the checks that stand in the way: those that failed and that nobody took responsibility for.
+func Bad(checks []check.Check, o Options) []check.Check {
+	var bad []check.Check
+	for _, c := range checks {
+		if c.Status == check.Fail && !o.waived(c.ID) {
+			bad = append(bad, c)
+		}
+	}
+	return bad
+}
+
+// unread is the verdict on what could not be read. Behind an API that does not answer all else is a consequence and
+// only skipped; so is what this cluster does not have.
+func unread(s *State, c check.Check, what string) (check.Check, bool) {
+	err := s.Errors[what]
+	switch {
+	case s.Away != nil:
+		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: the cluster's API does not answer", ""
+	case err == nil:
+		return c, false
+	case missing(err):
+		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
+	default:
+		c.Status, c.Observed = check.Fail, "could not be read: "+err.Error()
+		c.Fix = "Wait for the cluster's API to settle, then look again."
+	}
+	return c, true
+}
+
+// found gives c the status bad when there is something to find fault with.
+func found(c check.Check, bad check.Status, faults []string, fine string) check.Check {
+	if len(faults) == 0 {
+		c.Status, c.Observed, c.Fix = check.Pass, fine, ""
+		return c
+	}
+	c.Status, c.Observed, c.Evidence = bad, shortList(faults), append(c.Evidence, faults...)
+	return c
+}
+
+// shortList keeps a line readable; the whole list is evidence.
+func shortList(items []string) string {
+	const most = 3
+	if len(items) <= most {
+		return strings.Join(items, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(items[:most], "; "), len(items)-most)
+}
+
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if r := []rune(text); len(r) > 200 {
+		return string(r[:200])
+	}
+	return text
+}

@@ -1,0 +1,351 @@
+package health_test
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	routev1 "github.com/openshift/api/route/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"touchdown/backend/check"
+	"touchdown/backend/health"
+)
+
+var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
+
+const domain = "edge1.example.org"
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+
+func operator(name string, available, progressing, degraded configv1.ConditionStatus, message string) configv1.ClusterOperator {
+	return configv1.ClusterOperator{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status: configv1.ClusterOperatorStatus{Conditions: []configv1.ClusterOperatorStatusCondition{
+			{Type: configv1.OperatorAvailable, Status: available, Message: message},
+			{Type: configv1.OperatorProgressing, Status: progressing, Message: message},
+			{Type: configv1.OperatorDegraded, Status: degraded, Message: message},
+		}},
+	}
+}
+
+func pod(namespace, name string, change ...func(*corev1.Pod)) corev1.Pod {
+	p := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, CreationTimestamp: ago(time.Hour)},
+		Status: corev1.PodStatus{
+			Phase:      corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: ago(time.Hour)}},
+		},
+	}
+	for _, c := range change {
+		c(&p)
+	}
+	return p
+}
+
+func waiting(reason string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Image: "quay.io/x@sha256:1", RestartCount: 7,
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
+		}}
+	}
+}
+
+func unready(since time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: ago(since)}}
+	}
+}
+
+func route(namespace, name, host string, admitted corev1.ConditionStatus) routev1.Route {
+	return routev1.Route{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       routev1.RouteSpec{Host: host},
+		Status: routev1.RouteStatus{Ingress: []routev1.RouteIngress{{
+			Host: host, Conditions: []routev1.RouteIngressCondition{{Type: routev1.RouteAdmitted, Status: admitted, Reason: "HostAlreadyClaimed"}},
+		}}},
+	}
+}
+
+func secret(name string, from, to time.Time, owner ...metav1.OwnerReference) metav1.PartialObjectMetadata {
+	return metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "openshift-kube-apiserver", Name: name, OwnerReferences: owner,
+		Annotations: map[string]string{
+			"auth.openshift.io/certificate-not-before": from.Format(time.RFC3339),
+			"auth.openshift.io/certificate-not-after":  to.Format(time.RFC3339),
+		},
+	}}
+}
+
+func days(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
+
+func shown(name string, sans ...string) health.Shown {
+	return health.Shown{Name: name, Leaf: &x509.Certificate{
+		DNSNames: sans, NotBefore: now.Add(-days(10)), NotAfter: now.Add(days(700)), Issuer: pkix.Name{CommonName: "some-signer"},
+	}}
+}
+
+func staticPods(current, target, latest, failed int32) operatorv1.StaticPodOperatorStatus {
+	return operatorv1.StaticPodOperatorStatus{
+		OperatorStatus: operatorv1.OperatorStatus{LatestAvailableRevision: latest},
+		NodeStatuses: []operatorv1.NodeStatus{{
+			NodeName: "node", CurrentRevision: current, TargetRevision: target, LastFailedRevision: failed, LastFailedReason: "InstallerFailed",
+		}},
+	}
+}
+
+// healthy is a single node that moved to its site and is well; the site is offline.
+func healthy() *health.State {
+	cv := func(kind configv1.ClusterStatusConditionType, status configv1.ConditionStatus) configv1.ClusterOperatorStatusCondition {
+		return configv1.ClusterOperatorStatusCondition{Type: kind, Status: status}
+	}
+	etcd := &operatorv1.Etcd{Status: operatorv1.EtcdStatus{StaticPodOperatorStatus: staticPods(3, 0, 3, 0)}}
+	etcd.Status.Conditions = []operatorv1.OperatorCondition{
+		{Type: "EtcdMembersAvailable", Status: operatorv1.ConditionTrue}, {Type: "EtcdMembersDegraded", Status: operatorv1.ConditionFalse},
+	}
+	return &health.State{
+		At: now,
+		Version: &configv1.ClusterVersion{Status: configv1.ClusterVersionStatus{
+			Desired: configv1.Release{Version: "4.18.12"},
+			History: []configv1.UpdateHistory{{State: configv1.CompletedUpdate, Version: "4.18.12"}},
+			Conditions: []configv1.ClusterOperatorStatusCondition{
+				cv(configv1.OperatorAvailable, "True"), cv("Failing", "False"), cv(configv1.OperatorProgressing, "False"), cv(configv1.RetrievedUpdates, "False"),
+			},
+		}},
+		Operators: []configv1.ClusterOperator{operator("authentication", "True", "False", "False", ""), operator("insights", "True", "False", "False", "")},
+		Nodes: []corev1.Node{{
+			ObjectMeta: metav1.ObjectMeta{Name: "node", Annotations: map[string]string{
+				"machineconfiguration.openshift.io/currentConfig": "rendered-master-1", "machineconfiguration.openshift.io/desiredConfig": "rendered-master-1",
+				"machineconfiguration.openshift.io/state": "Done",
+			}},
+			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+				{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: ago(90 * time.Second)},
+				{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse},
+			}},
+		}},
+		Leases: map[string]time.Time{},
+		Pools: []machinev1.MachineConfigPool{{
+			ObjectMeta: metav1.ObjectMeta{Name: "master"},
+			Status: machinev1.MachineConfigPoolStatus{
+				MachineCount: 1, UpdatedMachineCount: 1, ReadyMachineCount: 1,
+				Conditions: []machinev1.MachineConfigPoolCondition{
+					{Type: machinev1.MachineConfigPoolUpdated, Status: corev1.ConditionTrue},
+					{Type: machinev1.MachineConfigPoolUpdating, Status: corev1.ConditionFalse},
+					{Type: machinev1.MachineConfigPoolDegraded, Status: corev1.ConditionFalse},
+				},
+			},
+		}},
+		Etcd: etcd,
+		API:  &operatorv1.KubeAPIServer{Status: operatorv1.KubeAPIServerStatus{StaticPodOperatorStatus: staticPods(7, 0, 7, 0)}},
+		Pods: []corev1.Pod{pod("openshift-etcd", "etcd-node"), pod("plant", "app")},
+		Routes: []routev1.Route{
+			route("openshift-console", "console", "console-openshift-console.apps.factory.example.com", corev1.ConditionTrue),
+			route("openshift-console", "console-custom", "console.apps."+domain, corev1.ConditionTrue),
+			route("openshift-authentication", "oauth-openshift", "oauth.apps."+domain, corev1.ConditionTrue),
+			route("openshift-ingress-canary", "canary", "canary.apps."+domain, corev1.ConditionTrue),
+			route("plant", "portal", "portal.plant.example", corev1.ConditionTrue),
+		},
+		Secrets: []metav1.PartialObjectMetadata{secret("kubelet-client", now.Add(-days(10)), now.Add(days(20)))},
+		Sites: map[string]health.Answer{
+			"web-console": {Host: "console.apps." + domain, Status: 200}, "web-login": {Host: "oauth.apps." + domain, Status: 200},
+			"web-canary": {Host: "canary.apps." + domain, Status: 200},
+		},
+		Served: map[string]health.Shown{
+			"cert-api":     shown("api.factory.example.com", "api.factory.example.com"),
+			"cert-api-new": shown("api."+domain, "api."+domain),
+			"cert-apps":    shown("touchdown.apps."+domain, "*.apps."+domain),
+		},
+		Errors: map[string]error{},
+	}
+}
+
+func judge(s *health.State) map[string]check.Check {
+	all := map[string]check.Check{}
+	for _, c := range health.Judge(s, health.Options{Domain: domain}) {
+		all[c.ID] = c
+	}
+	return all
+}
+
+func TestHealthyClusterPasses(t *testing.T) {
+	checks := health.Judge(healthy(), health.Options{Domain: domain})
+	seen := map[string]bool{}
+	for _, c := range checks {
+		if c.Status != check.Pass {
+			t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
+		}
+		if seen[c.ID] || c.Title == "" || c.Expected == "" || c.Source == "" || c.Fix != "" {
+			t.Errorf("check is incomplete or twice there: %+v", c)
+		}
+		seen[c.ID] = true
+	}
+	if len(checks) != 21 {
+		t.Errorf("%d checks, want 21", len(checks))
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	notFound := apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, "cluster")
+	for _, c := range []struct {
+		name  string
+		spoil func(*health.State)
+		id    string
+		want  check.Status
+		says  string
+	}{
+		{"API away", func(s *health.State) { s.Away = errors.New("connection refused") }, "api", check.Fail, "connection refused"},
+		{"consequence of API away", func(s *health.State) { s.Away = errors.New("refused") }, "operators", check.Skip, "does not answer"},
+		{"API not ready", func(s *health.State) { s.NotReady = errors.New("[-]etcd failed") }, "api", check.Fail, "etcd"},
+		{"update at work", func(s *health.State) { s.Version.Status.Conditions[2].Status = "True" }, "version", check.Fail, "update"},
+		{"version failing", func(s *health.State) { s.Version.Status.Conditions[1].Status = "True" }, "version", check.Fail, "failing"},
+		{"installation not complete", func(s *health.State) { s.Version.Status.History[0].State = "Partial" }, "version", check.Fail, "partial"},
+		{"no version kind", func(s *health.State) { s.Version, s.Errors["version"] = nil, notFound }, "version", check.Skip, "none"},
+		{"operator degraded", func(s *health.State) {
+			s.Operators[0] = operator("authentication", "True", "False", "True", "no route\nmore")
+		}, "operators", check.Fail, "authentication is degraded: no route"},
+		{"operator silent", func(s *health.State) { s.Operators[0].Status.Conditions = nil }, "operators", check.Fail, "authentication"},
+		{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
+		{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
+		{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
+		{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
+		{"insights online", func(s *health.State) {
+			s.Version.Status.Conditions[3].Status = "True"
+			s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+		}, "operators", check.Fail, "insights"},
+		{"node not ready", func(s *health.State) { s.Nodes[0].Status.Conditions[0].Status = "Unknown" }, "node", check.Fail, "not ready"},
+		{"stale node", func(s *health.State) { s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(101 * time.Second) }, "node", check.Fail, "1m41s"},
+		{"quiet node with a fresh lease", func(s *health.State) {
+			s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(4 * time.Minute)
+			s.Leases["node"] = now.Add(-8 * time.Second)
+		}, "node", check.Pass, ""},
+		{"no node", func(s *health.State) { s.Nodes = nil }, "node", check.Fail, "no node"},
+		{"disk pressure", func(s *health.State) { s.Nodes[0].Status.Conditions[1].Status = "True" }, "node-pressure", check.Fail, "disk"},
+		{"cordoned", func(s *health.State) { s.Nodes[0].Spec.Unschedulable = true }, "node-schedulable", check.Fail, "cordoned"},
+		{"pool updating", func(s *health.State) { s.Pools[0].Status.Conditions[1].Status = "True" }, "pools", check.Fail, "master"},
+		{"pool degraded", func(s *health.State) {
+			s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
+		}, "pools", check.Fail, "/etc/x"},
+		{"node has other config", func(s *health.State) {
+			s.Nodes[0].Annotations["machineconfiguration.openshift.io/desiredConfig"] = "rendered-2"
+		}, "pools", check.Fail, "node"},
+		{"etcd member lost", func(s *health.State) { s.Etcd.Status.Conditions[0].Status = "False" }, "etcd", check.Fail, "EtcdMembersAvailable"},
+		{"revision on its way", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 8, 8, 0) }, "static-pods", check.Fail, "kube-apiserver is at revision 7 of 8"},
+		{"revision failed", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 0, 8, 8) }, "static-pods", check.Fail, "InstallerFailed"},
+		{"old failure is history", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(9, 0, 9, 8) }, "static-pods", check.Pass, ""},
+		{"fell back", func(s *health.State) {
+			s.Pods[0].Annotations = map[string]string{"startup-monitor.static-pods.openshift.io/fallback-for-revision": "8"}
+		}, "static-pods", check.Fail, "went back"},
+		{"crash loop", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("CrashLoopBackOff")) }, "pods", check.Fail, "7 restarts"},
+		{"image missing", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ImagePullBackOff")) }, "images", check.Fail, "openshift-dns/dns misses its image"},
+		{"image missing is no sick program", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ErrImagePull")) }, "pods", check.Pass, ""},
+		{"catalog offline", func(s *health.State) {
+			s.Pods[0] = pod("openshift-marketplace", "redhat-operators", waiting("ImagePullBackOff"))
+		}, "images", check.Warn, "redhat-operators"},
+		{"user's own image", func(s *health.State) { s.Pods[1] = pod("plant", "app", waiting("ImagePullBackOff")) }, "images", check.Warn, "plant/app"},
+		{"pod starting", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(time.Minute)) }, "pods", check.Warn, "1m0s"},
+		{"pod does not start", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(6*time.Minute)) }, "pods", check.Fail, "6m0s"},
+		{"finished installer", func(s *health.State) {
+			s.Pods[0] = pod("openshift-etcd", "installer-3", unready(time.Hour), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+		}, "pods", check.Pass, ""},
+		{"failed job's pod", func(s *health.State) {
+			s.Pods[0] = pod("openshift-x", "job-1", unready(time.Hour), func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job"}} })
+		}, "pods", check.Pass, ""},
+		{"evicted", func(s *health.State) {
+			s.Pods[0] = pod("openshift-x", "e", func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" })
+		}, "pods", check.Warn, "Evicted"},
+		{"young CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Minute)} }, "csrs", check.Warn, "approval"},
+		{"old CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3 * time.Minute)} }, "csrs", check.Fail, "approval"},
+		{"unsigned CSR", func(s *health.State) {
+			s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3*time.Minute, certificatesv1.CertificateApproved)}
+		}, "csrs", check.Fail, "not signed"},
+		{"denied CSR", func(s *health.State) {
+			s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Hour, certificatesv1.CertificateDenied)}
+		}, "csrs", check.Pass, ""},
+		{"route refused", func(s *health.State) { s.Routes[2].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Fail, "HostAlreadyClaimed"},
+		{"route nobody looked at", func(s *health.State) { s.Routes[2].Status.Ingress = nil }, "routes", check.Fail, "no router"},
+		{"user's route refused", func(s *health.State) { s.Routes[4].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Warn, "plant/portal"},
+		{"login has no new name", func(s *health.State) {
+			s.Routes[2] = route("openshift-authentication", "oauth-openshift", "oauth.apps.old.example", corev1.ConditionTrue)
+		}, "routes", check.Fail, "Login page"},
+		{"monitoring with old name", func(s *health.State) {
+			s.Routes = append(s.Routes, route("openshift-monitoring", "thanos", "thanos.apps.old.example", corev1.ConditionTrue))
+		}, "routes", check.Warn, "openshift-monitoring/thanos"},
+		{"console down", func(s *health.State) {
+			s.Sites["web-console"] = health.Answer{Host: "console.apps." + domain, Status: http.StatusServiceUnavailable}
+		}, "web-console", check.Fail, "503"},
+		{"console silent", func(s *health.State) { s.Sites["web-console"] = health.Answer{Host: "c", Err: errors.New("refused")} }, "web-console", check.Fail, "refused"},
+		{"new name not served", func(s *health.State) { s.Served["cert-api-new"] = shown("api."+domain, "api.factory.example.com") }, "cert-api-new", check.Fail, "other names"},
+		{"new name from unknown CA", func(s *health.State) {
+			x := shown("api."+domain, "api."+domain)
+			x.Trust = x509.UnknownAuthorityError{}
+			s.Served["cert-api-new"] = x
+		}, "cert-api-new", check.Fail, "some-signer"},
+		{"router's own CA", func(s *health.State) {
+			x := shown("touchdown.apps."+domain, "*.apps."+domain)
+			x.Trust = x509.UnknownAuthorityError{}
+			s.Served["cert-apps"] = x
+		}, "cert-apps", check.Warn, "some-signer"},
+		{"apps expired", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(-time.Hour) }, "cert-apps", check.Fail, "expired"},
+		{"apps not valid yet", func(s *health.State) { s.Served["cert-apps"].Leaf.NotBefore = now.Add(time.Hour) }, "cert-apps", check.Fail, "not valid before"},
+		{"apps ends soon", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(days(29)) }, "cert-apps", check.Pass, ""},
+		{"apps of two years ends soon", func(s *health.State) {
+			s.Served["cert-apps"].Leaf.NotBefore, s.Served["cert-apps"].Leaf.NotAfter = now.Add(-days(700)), now.Add(days(29))
+		}, "cert-apps", check.Warn, "valid until"},
+		{"rotation overdue", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(17)), now.Add(days(13))) }, "certs", check.Warn, "overdue"},
+		{"rotating expired", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(31)), now.Add(-days(1))) }, "certs", check.Fail, "kubelet-client expired"},
+		{"copy of an old revision", func(s *health.State) {
+			s.Secrets = append(s.Secrets, secret("etcd-client-3", now.Add(-days(31)), now.Add(-days(1)), metav1.OwnerReference{Kind: "ConfigMap", Name: "revision-status-3"}))
+		}, "certs", check.Pass, "kubelet-client"},
+		{"long-lived signer after renewal date", func(s *health.State) {
+			s.Secrets = append(s.Secrets, secret("signer", now.Add(-days(300)), now.Add(days(65))))
+		}, "certs", check.Pass, ""},
+		{"no dates", func(s *health.State) { s.Secrets = nil }, "certs", check.Skip, "no dates"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := healthy()
+			c.spoil(s)
+			got := judge(s)[c.id]
+			if got.Status != c.want || !strings.Contains(got.Observed, c.says) {
+				t.Errorf("%s is %s: %q; want %s with %q", c.id, got.Status, got.Observed, c.want, c.says)
+			}
+			if bad := got.Status == check.Warn || got.Status == check.Fail; bad != (got.Fix != "") {
+				t.Errorf("%s is %s with the fix %q", c.id, got.Status, got.Fix)
+			}
+		})
+	}
+}
+
+func csr(age time.Duration, conditions ...certificatesv1.RequestConditionType) certificatesv1.CertificateSigningRequest {
+	r := certificatesv1.CertificateSigningRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: "csr-1", CreationTimestamp: ago(age)},
+		Spec:       certificatesv1.CertificateSigningRequestSpec{SignerName: "kubernetes.io/kubelet-serving", Username: "system:node:node"},
+	}
+	for _, c := range conditions {
+		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{Type: c})
+	}
+	return r
+}
+
+func TestWaivedChecksAreNotInTheWay(t *testing.T) {
+	s := healthy()
+	s.Nodes[0].Spec.Unschedulable = true
+	o := health.Options{Domain: domain, Waived: func(id string) bool { return id == "node-schedulable" }}
+	if bad := health.Bad(health.Judge(s, o), o); len(bad) != 0 {
+		t.Errorf("in the way: %v", bad)
+	}
+	if bad := health.Bad(health.Judge(s, o), health.Options{}); len(bad) != 1 {
+		t.Errorf("in the way: %v, want the cordon", bad)
+	}
+}

@@ -1,0 +1,312 @@
+package health
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	routev1 "github.com/openshift/api/route/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+)
+
+// callTime is how long one call may take: a look is repeated soon, so it does not wait for an API that is away.
+const callTime = 20 * time.Second
+
+// State is what one look at the cluster found.
+type State struct {
+	At        time.Time
+	Away      error // why the API does not answer at all
+	NotReady  error // the API answers, and says that it is not ready
+	Version   *configv1.ClusterVersion
+	Infra     *configv1.Infrastructure
+	Operators []configv1.ClusterOperator
+	Nodes     []corev1.Node
+	Leases    map[string]time.Time // when each node last said that it lives
+	Pools     []machinev1.MachineConfigPool
+	Etcd      *operatorv1.Etcd
+	API       *operatorv1.KubeAPIServer
+	Manager   *operatorv1.KubeControllerManager
+	Scheduler *operatorv1.KubeScheduler
+	Pods      []corev1.Pod
+	CSRs      []certificatesv1.CertificateSigningRequest
+	Routes    []routev1.Route
+	Secrets   []metav1.PartialObjectMetadata // without their content
+	Sites     map[string]Answer              // by the ID of the check
+	Served    map[string]Shown               // by the ID of the check
+	Errors    map[string]error               // what could not be read
+
+	mu sync.Mutex
+}
+
+// Answer is what a web console said.
+type Answer struct {
+	Host   string
+	Status int
+	Err    error
+}
+
+// Shown is the certificate that a server showed for a name.
+type Shown struct {
+	Name  string
+	Skip  string // why nobody looked
+	Leaf  *x509.Certificate
+	Trust error // why the certificate is not good for the name
+	Err   error // why none came
+}
+
+// Look reads everything that the checks need, all at once, each call with a short patience of its own.
+func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
+	s := &State{At: o.now(), Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
+	if s.ready(ctx, c); s.Away != nil {
+		return s
+	}
+	var all sync.WaitGroup
+	for _, read := range s.reads(c) {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, callTime)
+			defer cancel()
+			if err := read.call(ctx); err != nil {
+				s.fail(read.what, err)
+			}
+		})
+	}
+	all.Wait()
+	s.readLeases(ctx, c)
+	s.probe(ctx, c, o)
+	return s
+}
+
+func (s *State) fail(what string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Errors[what] = err
+}
+
+func (s *State) ready(ctx context.Context, c *kube.Cluster) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	if _, answered := err.(apierrors.APIStatus); answered { //nolint:errorlint // DoRaw returns it bare
+		s.NotReady = err
+	} else {
+		s.Away = err
+	}
+}
+
+type read struct {
+	what string
+	call func(context.Context) error
+}
+
+func (s *State) reads(c *kube.Cluster) []read {
+	all := metav1.ListOptions{}
+	get := metav1.GetOptions{}
+	return []read{
+		{"version", one(&s.Version, func(ctx context.Context) (*configv1.ClusterVersion, error) {
+			return c.Config.ClusterVersions().Get(ctx, "version", get)
+		})},
+		{"infrastructure", one(&s.Infra, func(ctx context.Context) (*configv1.Infrastructure, error) {
+			return c.Config.Infrastructures().Get(ctx, "cluster", get)
+		})},
+		{"operators", list(&s.Operators, func(ctx context.Context) ([]configv1.ClusterOperator, error) {
+			l, err := c.Config.ClusterOperators().List(ctx, all)
+			return items(l, err, func() []configv1.ClusterOperator { return l.Items })
+		})},
+		{"nodes", list(&s.Nodes, func(ctx context.Context) ([]corev1.Node, error) {
+			l, err := c.Core.Nodes().List(ctx, all)
+			return items(l, err, func() []corev1.Node { return l.Items })
+		})},
+		{"pools", list(&s.Pools, func(ctx context.Context) ([]machinev1.MachineConfigPool, error) {
+			l, err := c.MachineConfig.MachineConfigPools().List(ctx, all)
+			return items(l, err, func() []machinev1.MachineConfigPool { return l.Items })
+		})},
+		{"etcd", one(&s.Etcd, func(ctx context.Context) (*operatorv1.Etcd, error) {
+			return c.Operator.Etcds().Get(ctx, "cluster", get)
+		})},
+		{"kube-apiserver", one(&s.API, func(ctx context.Context) (*operatorv1.KubeAPIServer, error) {
+			return c.Operator.KubeAPIServers().Get(ctx, "cluster", get)
+		})},
+		{"kube-controller-manager", one(&s.Manager, func(ctx context.Context) (*operatorv1.KubeControllerManager, error) {
+			return c.Operator.KubeControllerManagers().Get(ctx, "cluster", get)
+		})},
+		{"kube-scheduler", one(&s.Scheduler, func(ctx context.Context) (*operatorv1.KubeScheduler, error) {
+			return c.Operator.KubeSchedulers().Get(ctx, "cluster", get)
+		})},
+		{"pods", list(&s.Pods, func(ctx context.Context) ([]corev1.Pod, error) {
+			l, err := c.Core.Pods("").List(ctx, all)
+			return items(l, err, func() []corev1.Pod { return l.Items })
+		})},
+		{"csrs", list(&s.CSRs, func(ctx context.Context) ([]certificatesv1.CertificateSigningRequest, error) {
+			l, err := c.Certificates.CertificateSigningRequests().List(ctx, all)
+			return items(l, err, func() []certificatesv1.CertificateSigningRequest { return l.Items })
+		})},
+		{"routes", list(&s.Routes, func(ctx context.Context) ([]routev1.Route, error) {
+			l, err := c.Route.Routes("").List(ctx, all)
+			return items(l, err, func() []routev1.Route { return l.Items })
+		})},
+		{"secrets", list(&s.Secrets, func(ctx context.Context) ([]metav1.PartialObjectMetadata, error) { return secrets(ctx, c) })},
+	}
+}
+
+func one[T any](to **T, call func(context.Context) (*T, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		got, err := call(ctx)
+		if err == nil {
+			*to = got
+		}
+		return err
+	}
+}
+
+func list[T any](to *[]T, call func(context.Context) ([]T, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		got, err := call(ctx)
+		if err == nil {
+			*to = got
+		}
+		return err
+	}
+}
+
+// items spares each list the same three lines.
+func items[L, T any](_ *L, err error, of func() []T) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return of(), nil
+}
+
+// secrets reads the annotations of all secrets and none of their content.
+func secrets(ctx context.Context, c *kube.Cluster) ([]metav1.PartialObjectMetadata, error) {
+	raw, err := c.Core.RESTClient().Get().Resource("secrets").
+		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").DoRaw(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // a verdict, shown as it is
+	}
+	var l metav1.PartialObjectMetadataList
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return nil, fmt.Errorf("decoding the list of secrets: %w", err)
+	}
+	return l.Items, nil
+}
+
+// readLeases asks when each node last reported. A kubelet whose status does not change writes it only every five
+// minutes; its lease it renews every ten seconds.
+func (s *State) readLeases(ctx context.Context, c *kube.Cluster) {
+	for i := range s.Nodes {
+		name := s.Nodes[i].Name
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		raw, err := c.Core.RESTClient().Get().AbsPath("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", name).DoRaw(ctx)
+		cancel()
+		var lease coordinationv1.Lease
+		if err == nil && json.Unmarshal(raw, &lease) == nil && lease.Spec.RenewTime != nil {
+			s.Leases[name] = lease.Spec.RenewTime.Time
+		}
+	}
+}
+
+// probe asks the servers themselves, by the names under which people will.
+func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
+	roots := c.Roots()
+	for _, cert := range o.Roots {
+		roots.AddCert(cert)
+	}
+	ingress, api := o.Ingress, o.API
+	if api == "" {
+		api = c.Address()
+	}
+	if address := internalIP(s.Nodes); ingress == "" && address != "" {
+		ingress = net.JoinHostPort(address, "443")
+	}
+	var all sync.WaitGroup
+	for id, target := range s.targets(o, api, ingress) {
+		all.Go(func() {
+			shown := target.Shown
+			if shown.Skip == "" {
+				served, err := kube.Probe(ctx, target.address, shown.Name, roots, s.At)
+				if shown.Err = err; err == nil {
+					shown.Leaf, shown.Trust = served.Leaf(), served.Trust
+				}
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.Served[id] = shown
+		})
+	}
+	for _, site := range sites {
+		all.Go(func() {
+			answer := s.ask(ctx, site, ingress, o.Domain)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.Sites[site.id] = answer
+		})
+	}
+	all.Wait()
+}
+
+type target struct {
+	Shown
+	address string
+}
+
+func (s *State) targets(o Options, api, ingress string) map[string]target {
+	t := map[string]target{"cert-api": {Shown: Shown{Name: apiHost(s.Infra)}, address: api}}
+	if apiHost(s.Infra) == "" {
+		t["cert-api"] = target{Shown: Shown{Skip: "the cluster does not tell its API's name"}}
+	}
+	apps := o.Domain
+	if apps == "" {
+		t["cert-api-new"] = target{Shown: Shown{Skip: "the cluster has no new name"}}
+		apps = strings.TrimPrefix(apiHost(s.Infra), "api.")
+	} else {
+		t["cert-api-new"] = target{Shown: Shown{Name: "api." + apps}, address: api}
+	}
+	switch {
+	case ingress == "":
+		t["cert-apps"] = target{Shown: Shown{Skip: "the node's address is not known"}}
+	case apps == "":
+		t["cert-apps"] = target{Shown: Shown{Skip: "the cluster's domain is not known"}}
+	default:
+		t["cert-apps"] = target{Shown: Shown{Name: "touchdown.apps." + apps}, address: ingress}
+	}
+	return t
+}
+
+func apiHost(infra *configv1.Infrastructure) string {
+	if infra == nil {
+		return ""
+	}
+	u, err := url.Parse(infra.Status.APIServerURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func internalIP(nodes []corev1.Node) string {
+	for i := range nodes {
+		for _, a := range nodes[i].Status.Addresses {
+			if a.Type == corev1.NodeInternalIP {
+				return a.Address
+			}
+		}
+	}
+	return ""
+}
+
+func missing(err error) bool { return apierrors.IsNotFound(err) }

@@ -1,0 +1,139 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// freshness is how old the node's last sign of life may be: a Ready from before a power cut is worth nothing.
+const freshness = 100 * time.Second
+
+func judgeNode(s *State) check.Check {
+	c := check.Check{
+		ID: "node", Title: "Node works (Ready)", Expected: "Ready, last sign of life at most 100 s ago",
+		Source: "OpenShift CI's gate for single nodes: Ready and lastHeartbeatTime <= 100 s",
+		Fix:    "Wait some minutes after a start; if it stays, look at kubelet's log in the support bundle.",
+	}
+	if c, no := unread(s, c, "nodes"); no {
+		return c
+	}
+	if len(s.Nodes) == 0 {
+		c.Status, c.Observed = check.Fail, "the cluster knows no node"
+		return c
+	}
+	var faults, names []string
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		names = append(names, n.Name)
+		ready := nodeCondition(n, corev1.NodeReady)
+		if ready == nil {
+			faults = append(faults, n.Name+" does not say whether it is ready")
+			continue
+		}
+		if ready.Status != corev1.ConditionTrue {
+			faults = append(faults, fmt.Sprintf("%s is not ready: %s", n.Name, firstLine(ready.Message)))
+			continue
+		}
+		last := ready.LastHeartbeatTime.Time
+		if lease := s.Leases[n.Name]; lease.After(last) {
+			last = lease
+		}
+		if age := s.At.Sub(last); age > freshness {
+			faults = append(faults, fmt.Sprintf("%s gave its last sign of life %s ago", n.Name, age.Round(time.Second)))
+		}
+	}
+	return found(c, check.Fail, faults, shortList(names)+" ready")
+}
+
+func nodeCondition(n *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
+	for i := range n.Status.Conditions {
+		if n.Status.Conditions[i].Type == kind {
+			return &n.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func judgePressure(s *State) check.Check {
+	c := check.Check{
+		ID: "node-pressure", Title: "Node has room (memory, disk, processes, network)", Expected: "no shortage",
+		Source: "Node conditions MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable",
+		Fix:    "Free what is short; with a full disk the node removes pods and images.",
+	}
+	if c, no := unread(s, c, "nodes"); no {
+		return c
+	}
+	if len(s.Nodes) == 0 {
+		return absent(c)
+	}
+	var faults []string
+	for i := range s.Nodes {
+		for kind, says := range map[corev1.NodeConditionType]string{
+			corev1.NodeMemoryPressure: "is short of memory", corev1.NodeDiskPressure: "is short of disk space",
+			corev1.NodePIDPressure: "runs too many processes", corev1.NodeNetworkUnavailable: "has no pod network",
+		} {
+			if cond := nodeCondition(&s.Nodes[i], kind); cond != nil && cond.Status == corev1.ConditionTrue {
+				faults = append(faults, s.Nodes[i].Name+" "+says)
+			}
+		}
+	}
+	slices.Sort(faults)
+	return found(c, check.Fail, faults, "no shortage")
+}
+
+func judgeSchedulable(s *State) check.Check {
+	c := check.Check{
+		ID: "node-schedulable", Title: "Node takes applications (schedulable)", Expected: "not cordoned", Source: "Node spec.unschedulable",
+		Fix: "Wait: a change of the node's configuration cordons it for some minutes; else run: oc adm uncordon NODE",
+	}
+	if c, no := unread(s, c, "nodes"); no {
+		return c
+	}
+	if len(s.Nodes) == 0 {
+		return absent(c)
+	}
+	var faults []string
+	for i := range s.Nodes {
+		if s.Nodes[i].Spec.Unschedulable {
+			faults = append(faults, s.Nodes[i].Name+" takes no new pods (cordoned)")
+		}
+	}
+	return found(c, check.Fail, faults, "yes")
+}
+
+func judgePools(s *State) check.Check {
+	c := check.Check{
+		ID: "pools", Title: "Node configuration (MachineConfigPools)", Expected: "updated, not updating, not degraded",
+		Source: "MachineConfigPool conditions and counts; the node's machineconfiguration annotations",
+		Fix:    "Wait: a new configuration may reboot the node; a degraded pool says which file or unit it stumbles over.",
+	}
+	if c, no := unread(s, c, "pools"); no {
+		return c
+	}
+	if len(s.Pools) == 0 {
+		return absent(c)
+	}
+	var faults, names []string
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		names = append(names, p.Name)
+		var nodes []corev1.Node
+		if p.Status.MachineCount > 0 {
+			nodes = s.Nodes
+		}
+		why := kube.PoolUnsettled(p, nodes, "")
+		if degraded := kube.PoolDegraded(p); degraded != "" {
+			why = "degraded: " + degraded
+		}
+		if why != "" {
+			faults = append(faults, p.Name+": "+why)
+		}
+	}
+	return found(c, check.Fail, faults, shortList(names)+" up to date")
+}

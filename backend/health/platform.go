@@ -1,0 +1,226 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// optional operators and the namespaces of their pods never get well without the Internet or a registry, and nothing
+// that runs on the node needs them.
+var optional = map[string]string{
+	"insights":          "openshift-insights",
+	"marketplace":       "openshift-marketplace",
+	"image-registry":    "openshift-image-registry",
+	"openshift-samples": "openshift-cluster-samples-operator",
+}
+
+func judgeAPI(s *State) check.Check {
+	c := check.Check{ID: "api", Title: "Cluster answers (API readyz)", Expected: "ready", Source: "Kubernetes: /readyz"}
+	switch {
+	case s.Away != nil:
+		c.Status, c.Observed = check.Fail, "no answer: "+firstLine(s.Away.Error())
+		c.Fix = "Wait: the API is away for about a minute at each restart, and for some minutes after the node starts."
+	case s.NotReady != nil:
+		c.Status, c.Observed = check.Fail, "answers, but is not ready: "+firstLine(s.NotReady.Error())
+		c.Fix = "Wait some minutes; if it stays, make a support bundle."
+	default:
+		c.Status, c.Observed = check.Pass, "ready"
+	}
+	return c
+}
+
+func judgeVersion(s *State) check.Check {
+	c := check.Check{
+		ID: "version", Title: "OpenShift release (ClusterVersion)", Expected: "installed completely, not failing, no update at work",
+		Source: "ClusterVersion conditions Available, Failing, Progressing", Fix: "Wait for a running update to end; if it stays, make a support bundle.",
+	}
+	if c, no := unread(s, c, "version"); no {
+		return c
+	}
+	if s.Version == nil {
+		return absent(c)
+	}
+	var faults []string
+	for _, want := range []struct {
+		kind   configv1.ClusterStatusConditionType
+		status configv1.ConditionStatus
+		says   string
+	}{
+		{configv1.OperatorAvailable, configv1.ConditionTrue, "not installed completely"},
+		{"Failing", configv1.ConditionFalse, "failing"},
+		{configv1.OperatorProgressing, configv1.ConditionFalse, "an update is at work"},
+	} {
+		cond := versionCondition(s.Version, want.kind)
+		// Only a missing Failing is fine: it is left out until something has failed once.
+		if cond == nil && want.kind != "Failing" {
+			faults = append(faults, "does not say whether it is "+strings.ToLower(string(want.kind)))
+		} else if cond != nil && cond.Status != want.status {
+			faults = append(faults, strings.TrimRight(want.says+": "+firstLine(cond.Message), ": "))
+		}
+	}
+	if h := s.Version.Status.History; len(h) > 0 && h[0].State != configv1.CompletedUpdate {
+		faults = append(faults, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
+	}
+	return found(c, check.Fail, faults, s.Version.Status.Desired.Version)
+}
+
+func versionCondition(v *configv1.ClusterVersion, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {
+	for i := range v.Status.Conditions {
+		if v.Status.Conditions[i].Type == kind {
+			return &v.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// offline tells a cluster that cannot reach the update service, so hardly the Internet either.
+func offline(s *State) bool {
+	if s.Version == nil {
+		return true
+	}
+	cond := versionCondition(s.Version, configv1.RetrievedUpdates)
+	return cond == nil || cond.Status != configv1.ConditionTrue
+}
+
+func judgeOperators(s *State) check.Check {
+	c := check.Check{
+		ID: "operators", Title: "Platform services (ClusterOperators)", Expected: "all available, at rest, not degraded",
+		Source: "oc adm wait-for-stable-cluster; a condition that is not reported counts as bad",
+		Fix:    "Wait some minutes: services restart after a change; if one stays, its message says what it misses.",
+	}
+	if c, no := unread(s, c, "operators"); no {
+		return c
+	}
+	if len(s.Operators) == 0 {
+		c.Status, c.Observed = check.Fail, "the cluster reports no services yet"
+		return c
+	}
+	faults := unsettled(s, func(name string) bool { return optional[name] == "" || !offline(s) })
+	return found(c, check.Fail, faults, fmt.Sprintf("%d services, all well", len(s.Operators)))
+}
+
+func judgeOptionalOperators(s *State) check.Check {
+	c := check.Check{
+		ID: "operators-optional", Title: "Services that need the Internet (ClusterOperators)", Expected: "well, or the site is offline",
+		Source: "Touchdown: insights, marketplace, image-registry, openshift-samples only warn on a site without Internet",
+		Fix:    "Nothing to do on a site without Internet: applications on the node run without these.",
+	}
+	if c, no := unread(s, c, "operators"); no {
+		return c
+	}
+	if !offline(s) {
+		c.Status, c.Observed = check.Pass, "the site is online: judged with the others"
+		return c
+	}
+	return found(c, check.Warn, unsettled(s, func(name string) bool { return optional[name] != "" }), "all well")
+}
+
+func unsettled(s *State, concerns func(name string) bool) []string {
+	var faults []string
+	for i := range s.Operators {
+		if why := kube.Unsettled(&s.Operators[i]); why != "" && concerns(s.Operators[i].Name) {
+			faults = append(faults, why)
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+func judgeEtcd(s *State) check.Check {
+	c := check.Check{
+		ID: "etcd", Title: "Cluster database (etcd)", Expected: "its member is available, nothing degraded",
+		Source: "Etcd operator conditions EtcdMembersAvailable, *Degraded", Fix: "Wait some minutes; if it stays, check the disk: a slow or full one stops the database.",
+	}
+	if c, no := unread(s, c, "etcd"); no {
+		return c
+	}
+	if s.Etcd == nil {
+		return absent(c)
+	}
+	var faults []string
+	for _, cond := range s.Etcd.Status.Conditions {
+		switch {
+		case cond.Type == "EtcdMembersAvailable" && cond.Status != operatorv1.ConditionTrue,
+			strings.HasSuffix(cond.Type, "Degraded") && cond.Status == operatorv1.ConditionTrue:
+			faults = append(faults, strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": "))
+		}
+	}
+	return found(c, check.Fail, faults, "well")
+}
+
+func judgeStaticPods(s *State) check.Check {
+	c := check.Check{
+		ID: "static-pods", Title: "Control plane at its newest settings (static pod revisions)", Expected: "each at its latest revision",
+		Source: "operator status: currentRevision = latestAvailableRevision",
+		Fix:    "Wait: a new revision takes some minutes; one that failed is named with its cause.",
+	}
+	var faults, seen []string
+	for _, what := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		if c, no := unread(s, c, what); no && c.Status == check.Fail {
+			return c
+		} else if no {
+			continue
+		}
+		status := s.staticPod(what)
+		if status == nil || len(status.NodeStatuses) == 0 {
+			continue
+		}
+		n := status.NodeStatuses[0]
+		seen = append(seen, fmt.Sprintf("%s %d", what, n.CurrentRevision))
+		switch {
+		case n.LastFailedRevision > n.CurrentRevision:
+			faults = append(faults, strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
+				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))), ": "))
+		case n.CurrentRevision != status.LatestAvailableRevision || n.TargetRevision != 0 && n.TargetRevision != n.CurrentRevision:
+			faults = append(faults, fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
+		}
+	}
+	faults = append(faults, fallbacks(s.Pods)...)
+	if len(seen) == 0 {
+		if c, no := unread(s, c, "etcd"); no {
+			return c
+		}
+		return absent(c)
+	}
+	return found(c, check.Fail, faults, strings.Join(seen, ", "))
+}
+
+// staticPod returns the status of one of the control plane's operators, or nil.
+func (s *State) staticPod(what string) *operatorv1.StaticPodOperatorStatus {
+	switch {
+	case what == "etcd" && s.Etcd != nil:
+		return &s.Etcd.Status.StaticPodOperatorStatus
+	case what == "kube-apiserver" && s.API != nil:
+		return &s.API.Status.StaticPodOperatorStatus
+	case what == "kube-controller-manager" && s.Manager != nil:
+		return &s.Manager.Status.StaticPodOperatorStatus
+	case what == "kube-scheduler" && s.Scheduler != nil:
+		return &s.Scheduler.Status.StaticPodOperatorStatus
+	}
+	return nil
+}
+
+// fallbacks names API servers that went back to their last good revision.
+func fallbacks(pods []corev1.Pod) []string {
+	const mark = "startup-monitor.static-pods.openshift.io/fallback-"
+	var faults []string
+	for i := range pods {
+		if a := pods[i].Annotations; a[mark+"for-revision"] != "" {
+			faults = append(faults, fmt.Sprintf("%s went back from revision %s: %s", pods[i].Name, a[mark+"for-revision"], firstLine(a[mark+"reason"]+" "+a[mark+"message"])))
+		}
+	}
+	return faults
+}
+
+func absent(c check.Check) check.Check {
+	c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
+	return c
+}

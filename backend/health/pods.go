@@ -1,0 +1,157 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/check"
+)
+
+// startTime is how long a pod may take to become ready before that is a fault.
+const startTime = 5 * time.Minute
+
+// pulling and crashing are reasons for which a container waits that do not pass by themselves.
+var (
+	pulling  = []string{"ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed"}
+	crashing = []string{"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)
+
+// ailment is what is wrong with a pod.
+type ailment struct {
+	text  string
+	image bool // the registry, or an image that was not brought along, is the cause
+	young bool // it may still pass
+}
+
+func judgePods(s *State) check.Check {
+	c := check.Check{
+		ID: "pods", Title: "Programs of the cluster (pods)", Expected: "all running and ready, or done",
+		Source: "Pod phase and container states; 5 minutes to become ready",
+		Fix:    "Wait some minutes; if one stays, its reason and its log are in the support bundle.",
+	}
+	if c, no := unread(s, c, "pods"); no {
+		return c
+	}
+	grave, light := sick(s, false)
+	if len(grave) == 0 {
+		return found(c, check.Warn, light, fmt.Sprintf("%d pods, all well", len(s.Pods)))
+	}
+	return found(c, check.Fail, append(grave, light...), "")
+}
+
+func judgeImages(s *State) check.Check {
+	c := check.Check{
+		ID: "images", Title: "Images of the cluster's programs (registry)", Expected: "all there, or to be fetched",
+		Source: "Pod container states ImagePullBackOff, ErrImagePull and the like",
+		Fix:    "Check registry, mirror settings and pull secret, or seed the missing images from the stick.",
+	}
+	if c, no := unread(s, c, "pods"); no {
+		return c
+	}
+	grave, light := sick(s, true)
+	if len(grave) == 0 {
+		return found(c, check.Warn, light, "all there")
+	}
+	return found(c, check.Fail, append(grave, light...), "")
+}
+
+// sick returns what is wrong with pods: gravely with the platform's, lightly with those that may still come up, that a
+// site without Internet can do without, or that are the user's own.
+func sick(s *State, image bool) (grave, light []string) {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		a := examine(p, s.At)
+		if a == nil || a.image != image {
+			continue
+		}
+		text := p.Namespace + "/" + p.Name + " " + a.text
+		if a.young || !platform(p.Namespace) || dispensable(s, p.Namespace) {
+			light = append(light, text)
+		} else {
+			grave = append(grave, text)
+		}
+	}
+	slices.Sort(grave)
+	slices.Sort(light)
+	return grave, light
+}
+
+func platform(namespace string) bool {
+	return strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "kube-") || namespace == "openshift"
+}
+
+func dispensable(s *State, namespace string) bool {
+	for _, ns := range optional {
+		if ns == namespace {
+			return offline(s)
+		}
+	}
+	return false
+}
+
+// examine returns what is wrong with a pod, nil when nothing is.
+func examine(p *corev1.Pod, now time.Time) *ailment {
+	if p.Status.Phase == corev1.PodSucceeded || ofJob(p) {
+		return nil
+	}
+	if p.DeletionTimestamp != nil {
+		// It goes away in its own time.
+		if now.Sub(p.DeletionTimestamp.Time) < 2*startTime {
+			return nil
+		}
+		return &ailment{text: "does not end"}
+	}
+	if p.Status.Phase == corev1.PodFailed {
+		// Evicted pods and installers that were tried again stay as a record.
+		return &ailment{text: strings.TrimSpace("ended in failure " + p.Status.Reason), young: true}
+	}
+	if a := stuck(p); a != nil {
+		return a
+	}
+	ready := podCondition(p, corev1.PodReady)
+	if ready != nil && ready.Status == corev1.ConditionTrue {
+		return nil
+	}
+	since, why := p.CreationTimestamp.Time, "is not ready"
+	if ready != nil && ready.LastTransitionTime.After(since) {
+		since = ready.LastTransitionTime.Time
+	}
+	if s := podCondition(p, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
+		why = "has no place: " + firstLine(s.Message)
+	}
+	age := now.Sub(since)
+	return &ailment{text: fmt.Sprintf("%s since %s", why, max(0, age).Round(time.Second)), young: age < startTime}
+}
+
+// stuck looks for a container that waits for something that does not come.
+func stuck(p *corev1.Pod) *ailment {
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		w := c.State.Waiting
+		switch {
+		case w == nil:
+		case slices.Contains(pulling, w.Reason):
+			return &ailment{text: "misses its image " + c.Image + " (" + w.Reason + ")", image: true}
+		case slices.Contains(crashing, w.Reason):
+			return &ailment{text: fmt.Sprintf("fails to start (%s, %d restarts)", w.Reason, c.RestartCount)}
+		}
+	}
+	return nil
+}
+
+func ofJob(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Job" })
+}
+
+func podCondition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == kind {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return nil
+}
