@@ -87,9 +87,8 @@ func sameNames(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// Install puts the certificate into its Secrets, unless it is there, and reads each of them back. save is asked for
-// where to keep the original of each.
-func Install(ctx context.Context, c *kube.Cluster, w Want, save func(key string) kube.Save) (Installed, error) {
+// Install puts the certificate into its Secrets, unless it is there, and reads each of them back.
+func Install(ctx context.Context, c *kube.Cluster, w Want, save kube.Save) (Installed, error) {
 	pair, _, err := Usable(ctx, c, w)
 	if err != nil {
 		return Installed{}, err
@@ -110,7 +109,7 @@ func Install(ctx context.Context, c *kube.Cluster, w Want, save func(key string)
 		pair, issued = &made, true
 	}
 	for _, namespace := range w.Namespaces {
-		if _, err := c.PutSecret(ctx, secret(namespace, w.Secret, *pair), save("secret-"+namespace+"-"+w.Secret)); err != nil {
+		if _, err := c.PutSecret(ctx, secret(namespace, w.Secret, *pair), save); err != nil {
 			return Installed{}, err
 		}
 	}

@@ -33,6 +33,11 @@ func (c *Cluster) ChangeSpec(ctx context.Context, ref Ref, change func(spec map[
 	return c.change(ctx, edit{ref: ref, part: "spec", change: change}, save)
 }
 
+// ChangePart is ChangeSpec for another field at the top of an object: "data" of a Secret, where values are base64.
+func (c *Cluster) ChangePart(ctx context.Context, ref Ref, part string, change func(map[string]any) error, save Save) (bool, error) {
+	return c.change(ctx, edit{ref: ref, part: part, change: change}, save)
+}
+
 // PutSecret creates a Secret, or sets the given keys of the one that is there; its other keys stay.
 func (c *Cluster) PutSecret(ctx context.Context, want *corev1.Secret, save Save) (bool, error) {
 	want.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}

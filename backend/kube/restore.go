@@ -55,7 +55,11 @@ func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(obj
 	change(s.Manifest)
 	made := false
 	err = c.Do(ctx, "making "+s.Ref.String()+" again", func(ctx context.Context) error {
-		_, err := c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
+		_, err := c.resource(s.Ref).Get(ctx, s.Ref.Name, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			return err //nolint:wrapcheck // Do wraps once
+		}
+		_, err = c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}

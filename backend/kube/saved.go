@@ -12,8 +12,8 @@ import (
 // savedFormat is the version of the saved originals. It only rises; old versions stay readable.
 const savedFormat = 1
 
-// Save keeps an original on disk before it returns. What it is handed may hold secrets.
-type Save func(original []byte) error
+// Save keeps the original of an object on disk before it returns. What it is handed may hold secrets.
+type Save func(ref Ref, original []byte) error
 
 // saved is an original: one part of an object before and after our change, or a whole object that was deleted.
 type saved struct {
@@ -34,7 +34,7 @@ func keep(save Save, s saved) error {
 	if err != nil {
 		return &lasting{fmt.Errorf("encoding the original of %s: %w", s.Ref, err)}
 	}
-	if err := save(b); err != nil {
+	if err := save(s.Ref, b); err != nil {
 		return &lasting{fmt.Errorf("saving the original of %s: %w", s.Ref, err)}
 	}
 	return nil
@@ -70,4 +70,13 @@ func parseSaved(b []byte) (*saved, error) {
 		}
 	}
 	return &s, nil
+}
+
+// SavedRef returns which object an original is of.
+func SavedRef(original []byte) (Ref, error) {
+	s, err := parseSaved(original)
+	if err != nil {
+		return Ref{}, err
+	}
+	return s.Ref, nil
 }

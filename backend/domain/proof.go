@@ -1,0 +1,89 @@
+package domain
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// Proof is one name that the cluster must answer to.
+type Proof struct {
+	ID          string // of the check
+	Name        string // asked for by SNI and Host
+	Address     string // host:port that serves it
+	Fingerprint string // of the certificate it must show
+	Roots       *x509.CertPool
+	Path        string // also asked for over HTTP when not empty
+}
+
+// Prove asks for each name until it answers with its certificate, and returns a verdict on each. It fails when one does not in
+// time; servers load a new certificate some seconds after their operator says that it is done.
+func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Patience) ([]check.Check, error) {
+	var checks []check.Check
+	w := kube.Wait{
+		What: "the check of the new names", Limit: p.Notice, Usual: 30 * time.Second, Code: "CERT-SRV",
+		Fix: "Retry; if a name still shows another certificate, undo puts the old names back.",
+	}
+	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		checks = checks[:0]
+		good, waiting := int64(0), ""
+		for _, proof := range proofs {
+			ch := proof.look(ctx, now())
+			checks = append(checks, ch)
+			switch {
+			case ch.Status != check.Fail:
+				good++
+			case waiting == "":
+				waiting = proof.Name + ": " + ch.Observed
+			}
+		}
+		progress := kube.Progress{Done: good, Total: int64(len(proofs)), Unit: "names", Waiting: waiting}
+		return progress, good == int64(len(proofs)), nil
+	})
+	return checks, err
+}
+
+func (p Proof) look(ctx context.Context, now time.Time) check.Check {
+	ch := check.Check{
+		ID: p.ID, Title: p.Name + " answers with its certificate", Status: check.Fail,
+		Expected: "certificate " + shortPrint(p.Fingerprint), Source: "the secret that was read back",
+		Fix: "Look at the operators kube-apiserver and ingress.",
+	}
+	served, err := kube.Probe(ctx, p.Address, p.Name, p.Roots, now)
+	if err != nil {
+		ch.Observed = "no answer"
+		ch.Evidence = []string{err.Error()}
+		return ch
+	}
+	ch.Observed = "certificate " + shortPrint(served.Fingerprint())
+	ch.Evidence = []string{"SHA-256 " + served.Fingerprint(), "not after " + served.Leaf().NotAfter.UTC().Format(time.RFC3339)}
+	if served.Fingerprint() != p.Fingerprint {
+		return ch
+	}
+	if p.Path != "" {
+		status, _, err := kube.Get(ctx, p.Address, p.Name, p.Path)
+		if err != nil || status >= 400 {
+			ch.Observed = fmt.Sprintf("the right certificate, but status %d", status)
+			if err != nil {
+				ch.Observed, ch.Evidence = "the right certificate, but no answer", append(ch.Evidence, err.Error())
+			}
+			return ch
+		}
+		ch.Observed += fmt.Sprintf(", status %d", status)
+	}
+	ch.Status, ch.Fix = check.Pass, ""
+	if p.Roots != nil && served.Trust != nil {
+		ch.Status = check.Warn
+		ch.Observed += ", which the cluster's own CAs do not vouch for"
+		ch.Fix = "Give the clients the CA that signed it."
+		ch.Evidence = append(ch.Evidence, served.Trust.Error())
+	}
+	return ch
+}
+
+// shortPrint is enough of a fingerprint to compare over the phone.
+func shortPrint(fingerprint string) string { return fingerprint[:min(16, len(fingerprint))] }

@@ -1,0 +1,206 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+// movers are the operators that roll the names out, in the usual order of their ends. A cluster without the console's
+// capability has no such operator.
+var movers = []string{"ingress", "openshift-apiserver", "kube-apiserver", "console", "authentication"}
+
+// Patience is how the roll-outs are waited for.
+type Patience struct {
+	Notice time.Duration // until the operators have begun
+	Limit  time.Duration // until they have ended
+	Grace  time.Duration // how long an operator may be degraded on the way
+	Stable time.Duration // how long all must be at rest: between two roll-outs there is a short rest
+}
+
+// Usual is what a single node needs. Its API server falls back by itself after five minutes without success, which must be
+// seen and told, so the limit is well above that.
+func Usual() Patience {
+	return Patience{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}
+}
+
+const degradedFix = "Undo the change of the names, or retry when the cause below is cured."
+
+// Noticed waits until the operators have seen a change: a newer revision of the API server than after exists, and the router's
+// operator has read its configuration. Before, "at rest" is old news.
+func Noticed(ctx context.Context, c *kube.Cluster, after int32, p Patience) error {
+	w := kube.Wait{
+		What: "the start of the roll-out", Limit: p.Notice, Usual: time.Minute, Code: "REV-NEW",
+		Fix: "Look at the operator kube-apiserver; undo puts the names back.",
+	}
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		r, err := c.Revisions(ctx)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		if after > 0 && r.Latest <= after {
+			return kube.Progress{Waiting: r.Unsettled(after)}, false, nil
+		}
+		seen := false
+		err = c.Do(ctx, "reading ingresscontrollers/default", func(ctx context.Context) error {
+			ic, err := c.Operator.IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
+			if err == nil {
+				// Releases without the field leave it at zero.
+				seen = ic.Status.ObservedGeneration == 0 || ic.Status.ObservedGeneration >= ic.Generation
+			}
+			return err //nolint:wrapcheck // Do wraps once
+		})
+		return kube.Progress{Waiting: "the router's operator to read its configuration"}, seen, err
+	})
+}
+
+// Settle waits until all roll-outs have ended well: the API server's newest revision, newer than after, runs; the operators
+// are at rest; the console and the log-in have their hosts under want, when want is given.
+func Settle(ctx context.Context, c *kube.Cluster, want string, after int32, p Patience) error {
+	w := kube.Wait{
+		What: "the roll-out of the names", Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
+		Fix: "Retry to go on waiting; undo puts the old names back.",
+	}
+	g := &gate{want: want, after: after, p: p, since: map[string]time.Time{}}
+	return c.Patient(p.Limit).Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) { return g.look(ctx, c) })
+}
+
+// gate remembers between two looks since when something is so. It goes by its own clock, as the cluster's may have just jumped.
+type gate struct {
+	want  string
+	after int32
+	p     Patience
+	since map[string]time.Time
+}
+
+func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, error) {
+	r, err := c.Revisions(ctx)
+	if err != nil {
+		return kube.Progress{}, false, err
+	}
+	if r.Fell(g.after) {
+		return kube.Progress{}, false, &problem.Problem{
+			Code:    "REV-FALL",
+			Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
+			Fix:     "Undo: the old names come back. The new certificate is the likely cause.",
+			Err:     fmt.Errorf("%s", r.Why), //nolint:err113 // the cluster's own words
+		}
+	}
+	all, err := c.Operators(ctx)
+	if err != nil {
+		return kube.Progress{}, false, err
+	}
+	pending := []string{}
+	if why := r.Unsettled(g.after); why != "" {
+		pending = append(pending, why)
+	}
+	done, total := int64(0), int64(0)
+	for _, name := range movers {
+		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == name })
+		if i < 0 {
+			continue
+		}
+		total++
+		if why := kube.Unsettled(&all[i]); why != "" {
+			pending = append(pending, "operator "+why)
+		} else {
+			done++
+		}
+		if err := g.degraded(&all[i]); err != nil {
+			return kube.Progress{}, false, err
+		}
+	}
+	hosts, err := g.hosts(ctx, c)
+	if err != nil {
+		return kube.Progress{}, false, err
+	}
+	pending = append(pending, hosts...)
+	rest := g.lasts("rest", len(pending) == 0)
+	waiting := "the operators to stay at rest"
+	if len(pending) > 0 {
+		waiting = pending[0]
+	}
+	return kube.Progress{Done: done, Total: total, Unit: "operators", Waiting: waiting}, len(pending) == 0 && rest >= g.p.Stable, nil
+}
+
+// lasts returns for how long something has been so.
+func (g *gate) lasts(what string, so bool) time.Duration {
+	if !so {
+		delete(g.since, what)
+		return 0
+	}
+	if _, there := g.since[what]; !there {
+		g.since[what] = time.Now()
+	}
+	return time.Since(g.since[what])
+}
+
+func (g *gate) degraded(co *configv1.ClusterOperator) error {
+	cond := kube.Condition(co, configv1.OperatorDegraded)
+	bad := cond != nil && cond.Status == configv1.ConditionTrue
+	if g.lasts("degraded "+co.Name, bad) < g.p.Grace || !bad {
+		return nil
+	}
+	return &problem.Problem{
+		Code:    "CLU-DEGR",
+		Summary: fmt.Sprintf("The operator %s reports trouble with the new names.", co.Name),
+		Fix:     degradedFix,
+		Err:     fmt.Errorf("%s: %s", cond.Reason, cond.Message), //nolint:err113 // the cluster's own words
+	}
+}
+
+// hosts says which of the component routes do not have their new host yet, as far as their operators tell.
+func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, err error) {
+	if g.want == "" {
+		return nil, nil
+	}
+	var status []configv1.ComponentRouteStatus
+	err = c.Do(ctx, "reading ingresses/cluster", func(ctx context.Context) error {
+		ingress, err := c.Config.Ingresses().Get(ctx, "cluster", metav1.GetOptions{})
+		if err == nil {
+			status = ingress.Status.ComponentRoutes
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range components {
+		i := slices.IndexFunc(status, func(s configv1.ComponentRouteStatus) bool {
+			return s.Namespace == part.namespace && s.Name == part.name
+		})
+		if i < 0 {
+			continue // its operator is not installed, or too old to tell: the probe of the host decides
+		}
+		host := configv1.Hostname(part.host + "." + Apps(g.want))
+		if !slices.Contains(status[i].CurrentHostnames, host) {
+			pending = append(pending, "the host "+string(host))
+		}
+		if err := g.refused(part, status[i]); err != nil {
+			return nil, err
+		}
+	}
+	return pending, nil
+}
+
+func (g *gate) refused(part component, s configv1.ComponentRouteStatus) error {
+	i := slices.IndexFunc(s.Conditions, func(c metav1.Condition) bool {
+		return c.Type == "Degraded" && c.Status == metav1.ConditionTrue
+	})
+	if g.lasts("route "+part.name, i >= 0) < g.p.Grace || i < 0 {
+		return nil
+	}
+	return &problem.Problem{
+		Code:    "CERT-REF",
+		Summary: fmt.Sprintf("The cluster refuses the new host or certificate of %s.", part.name),
+		Fix:     degradedFix,
+		Err:     fmt.Errorf("%s: %s", s.Conditions[i].Reason, s.Conditions[i].Message), //nolint:err113 // the cluster's own words
+	}
+}

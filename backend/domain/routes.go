@@ -1,0 +1,168 @@
+package domain
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	routev1 "github.com/openshift/api/route/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+)
+
+// Kind says what may be done with a route.
+type Kind string
+
+// The kinds of route. Only Owned and Generated ones are ever touched.
+const (
+	Fine      Kind = "fine"      // has a host of the new domain
+	Owned     Kind = "owned"     // an operator makes it again when it is deleted
+	Generated Kind = "generated" // the cluster chose its host; made again, it gets one of the new domain
+	Custom    Kind = "custom"    // somebody chose its host
+	Moved     Kind = "moved"     // its operator moves it by itself, or serves it elsewhere
+)
+
+// generated marks a route whose host the cluster chose.
+const generated = "openshift.io/host.generated"
+
+// Route is a route as far as moving the names goes.
+type Route struct {
+	Namespace, Name, Host string
+	Kind                  Kind
+}
+
+// String is how a technician can tell the route to the one who owns it.
+func (r Route) String() string { return r.Namespace + "/" + r.Name + " (" + r.Host + ")" }
+
+func (r Route) ref() kube.Ref { return kube.Route(r.Namespace, r.Name) }
+
+// left are the namespaces whose operators move their routes by the ingress configuration, or never do and make the old host again.
+var left = []string{"openshift-console", "openshift-authentication", "open-cluster-management-agent-addon"}
+
+// known are operators' routes in whose manifests the host is empty although they lack the mark.
+var known = []string{
+	"openshift-ingress-canary/canary", "openshift-monitoring/alertmanager-main", "openshift-monitoring/prometheus-k8s",
+	"openshift-monitoring/prometheus-k8s-federate", "openshift-monitoring/thanos-querier",
+}
+
+// Routes lists the cluster's routes and what may be done with each when the names move to domain.
+func Routes(ctx context.Context, c *kube.Cluster, now Now, domain string) ([]Route, error) {
+	var items []routev1.Route
+	err := c.Do(ctx, "listing the routes", func(ctx context.Context) error {
+		list, err := c.Route.Routes(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			items = list.Items
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Route, 0, len(items))
+	for i := range items {
+		out = append(out, Route{items[i].Namespace, items[i].Name, items[i].Spec.Host, classify(&items[i], now, domain)})
+	}
+	slices.SortFunc(out, func(a, b Route) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	return out, nil
+}
+
+func classify(r *routev1.Route, now Now, domain string) Kind {
+	owned := r.Namespace == "openshift" || strings.HasPrefix(r.Namespace, "openshift-") || len(r.OwnerReferences) > 0
+	chosen := r.Annotations[generated] == "true"
+	old := below(r.Spec.Host, now.OldApps) || below(r.Spec.Host, Apps(now.Domain))
+	switch {
+	case below(r.Spec.Host, Apps(domain)):
+		return Fine
+	case slices.Contains(left, r.Namespace), r.Spec.Host == "", !byDefaultRouter(r):
+		return Moved
+	case chosen && owned, old && slices.Contains(known, r.Namespace+"/"+r.Name):
+		return Owned
+	case chosen:
+		return Generated
+	}
+	return Custom
+}
+
+func below(host, domain string) bool { return domain != "" && strings.HasSuffix(host, "."+domain) }
+
+// byDefaultRouter is true also for a route that no router has looked at yet.
+func byDefaultRouter(r *routev1.Route) bool {
+	return len(r.Status.Ingress) == 0 || slices.ContainsFunc(r.Status.Ingress, func(i routev1.RouteIngress) bool {
+		return i.RouterName == "default"
+	})
+}
+
+// Reset deletes the routes that may be touched and sees that each comes back, with a host of the new domain. saved are
+// the originals of an earlier try: a route that it deleted and did not make again is made again, one that came back
+// from its operator with the old host is not deleted twice.
+func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte, save kube.Save) (reset []Route, err error) {
+	tried := map[kube.Ref]bool{}
+	for _, original := range saved {
+		ref, err := kube.SavedRef(original)
+		if err != nil {
+			return nil, err
+		}
+		tried[ref] = true
+		if err := comeBack(ctx, c, ref, original); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range routes {
+		if r.Kind != Owned && r.Kind != Generated || tried[r.ref()] {
+			continue
+		}
+		var original []byte
+		if _, err := c.Delete(ctx, r.ref(), func(ref kube.Ref, b []byte) error { original = b; return save(ref, b) }); err != nil {
+			return reset, err
+		}
+		if original == nil { // gone before we came
+			continue
+		}
+		if r.Kind == Generated {
+			_, err = c.Recreate(ctx, original, withoutHost)
+		} else {
+			err = comeBack(ctx, c, r.ref(), original)
+		}
+		if err != nil {
+			return reset, err
+		}
+		reset = append(reset, r)
+	}
+	return reset, nil
+}
+
+// looks is how often an operator's route is looked for before we make it ourselves; operators answer at once or not at all.
+const looks = 5
+
+// comeBack waits for an operator to make its route again, and else makes it: a route in a namespace of the cluster need
+// not have an operator behind it.
+func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byte) error {
+	seen, there := 0, false
+	w := kube.Wait{What: "making the route " + ref.Name + " again", Limit: c.Pace.Limit, Code: "RTE-GNE", Fix: "Retry."}
+	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		seen++
+		err := c.Do(ctx, "looking for "+ref.String(), func(ctx context.Context) error {
+			list, err := c.Route.Routes(ref.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ref.Name})
+			there = err == nil && len(list.Items) > 0
+			return err //nolint:wrapcheck // Do wraps once
+		})
+		return kube.Progress{Waiting: "the operator of " + ref.Namespace + " to make its route again"}, there || seen >= looks, err
+	})
+	if err != nil || there {
+		return err
+	}
+	_, err = c.Recreate(ctx, original, withoutHost)
+	return err
+}
+
+// withoutHost lets the cluster choose the host.
+func withoutHost(object map[string]any) {
+	if spec, ok := object["spec"].(map[string]any); ok {
+		delete(spec, "host")
+	}
+	meta, _ := object["metadata"].(map[string]any)
+	if annotations, ok := meta["annotations"].(map[string]any); ok {
+		delete(annotations, generated)
+	}
+}

@@ -1,0 +1,186 @@
+// Package registry gives the cluster the log-ins of the site's registries.
+package registry
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+const (
+	dataKey = ".dockerconfigjson"
+	onDisk  = "/var/lib/kubelet/config.json" // what the Machine Config Operator makes of the secret
+	master  = "master"
+)
+
+func ref() kube.Ref { return kube.Secret("openshift-config", "pull-secret") }
+
+// Hosts names the registries of a pull secret, in order.
+func Hosts(pullSecret []byte) ([]string, error) {
+	auths, _, err := split(pullSecret)
+	return slices.Sorted(maps.Keys(auths)), err
+}
+
+// Current returns the registries that the cluster has log-ins for.
+func Current(ctx context.Context, c *kube.Cluster) ([]string, error) {
+	b, err := read(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return Hosts(b)
+}
+
+// Apply merges the site's log-ins into the cluster's pull secret: those given replace the ones of the same registry, the
+// others stay. The factory's may still be needed for images that nobody has mirrored, and one too many does no harm; a
+// missing one stops every pull from that registry.
+func Apply(ctx context.Context, c *kube.Cluster, pullSecret []byte, save kube.Save) (bool, error) {
+	if _, _, err := split(pullSecret); err != nil {
+		return false, err
+	}
+	return c.ChangePart(ctx, ref(), "data", func(data map[string]any) error {
+		encoded, _ := data[dataKey].(string)
+		current, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return fmt.Errorf("decoding %s: %w", ref(), err)
+		}
+		merged, changed, err := Merge(current, pullSecret)
+		if err != nil || !changed {
+			return err
+		}
+		data[dataKey] = base64.StdEncoding.EncodeToString(merged)
+		return nil
+	}, save)
+}
+
+// Merge puts the log-ins of site over those of current, and reports whether that changes anything. current is kept to the byte
+// when not.
+func Merge(current, site []byte) (merged []byte, changed bool, err error) {
+	auths, whole, err := split(current)
+	if err != nil {
+		return nil, false, err
+	}
+	wanted, _, err := split(site)
+	if err != nil {
+		return nil, false, err
+	}
+	for name, auth := range wanted {
+		if !sameJSON(auths[name], auth) {
+			auths[name], changed = auth, true
+		}
+	}
+	if !changed {
+		return current, false, nil
+	}
+	if whole["auths"], err = json.Marshal(auths); err == nil {
+		merged, err = json.Marshal(whole)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("encoding the pull secret: %w", err)
+	}
+	return merged, true, nil
+}
+
+// split never puts any of the secret into its error.
+func split(pullSecret []byte) (auths, whole map[string]json.RawMessage, err error) {
+	if len(pullSecret) == 0 {
+		return map[string]json.RawMessage{}, map[string]json.RawMessage{}, nil
+	}
+	bad := json.Unmarshal(pullSecret, &whole) != nil || whole == nil
+	if !bad && whole["auths"] != nil {
+		bad = json.Unmarshal(whole["auths"], &auths) != nil
+	}
+	if bad {
+		return nil, nil, &problem.Problem{
+			Code:    "PULL-BAD",
+			Summary: "The pull secret is not the JSON that registries' log-ins are kept in.",
+			Fix:     "Download it again and give it whole.",
+		}
+	}
+	if auths == nil {
+		auths = map[string]json.RawMessage{}
+	}
+	return auths, whole, nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	one, errOne := json.Marshal(x)
+	two, errTwo := json.Marshal(y)
+	return errOne == nil && errTwo == nil && string(one) == string(two)
+}
+
+func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
+	var b []byte
+	err := c.Do(ctx, "reading "+ref().String(), func(ctx context.Context) error {
+		secret, err := c.Core.Secrets("openshift-config").Get(ctx, "pull-secret", metav1.GetOptions{})
+		if err == nil {
+			b = secret.Data[dataKey]
+		}
+		return err //nolint:wrapcheck // Do wraps once
+	})
+	return b, err
+}
+
+// Rendered returns the configuration that the node's pool has to reach now. It is read before a change, so that Settle can tell
+// the next one from it.
+func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
+	pool, _, err := c.Pool(ctx, master)
+	if err != nil {
+		return "", err
+	}
+	return pool.Spec.Configuration.Name, nil
+}
+
+// Settle waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
+// before; "" takes any. The node neither drains nor reboots for it (since 4.7.4).
+func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
+	w := kube.Wait{
+		What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
+		Fix: "Look at the machine-config operator; retry to go on waiting.",
+	}
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		pool, nodes, err := c.Pool(ctx, master)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		if why := kube.PoolDegraded(pool); why != "" {
+			return kube.Progress{}, false, &problem.Problem{
+				Code:    "PULL-DGR",
+				Summary: "The node could not take its new configuration.",
+				Fix:     "Undo, or look at the machine-config operator.",
+				Err:     fmt.Errorf("%s", why), //nolint:err113 // the cluster's own words
+			}
+		}
+		if why := kube.PoolUnsettled(pool, nodes, before); why != "" {
+			return kube.Progress{Waiting: why}, false, nil
+		}
+		want, err := read(ctx, c)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		return kube.Progress{Waiting: "the pull secret on the node's disk"}, has(m, want), nil
+	})
+}
+
+// has reports whether the node's file holds every log-in of the secret; newer releases add the internal registry's to it.
+func has(m *host.Machine, want []byte) bool {
+	b, err := m.ReadFile(onDisk)
+	if err != nil {
+		return false
+	}
+	_, changed, err := Merge(b, want)
+	return err == nil && !changed
+}
