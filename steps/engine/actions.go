@@ -61,7 +61,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	case PowerOff:
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
 	case Inspect:
-		e.lookAgain()
+		e.round()
 		return nil
 	}
 	e.mu.Lock()

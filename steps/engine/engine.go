@@ -61,6 +61,8 @@ type Engine struct {
 	close   context.CancelFunc
 	workers sync.WaitGroup
 
+	oneRound sync.Mutex // held by a round of inspections; taken before mu
+
 	mu         sync.Mutex
 	journal    *journal
 	seq        uint64

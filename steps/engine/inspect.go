@@ -54,8 +54,10 @@ func (e *Engine) lookAgain() {
 	}
 }
 
-// round lets each step look, side by side, and returns when all have.
+// round lets each step look, side by side, and returns when all have. One round runs at a time.
 func (e *Engine) round() {
+	e.oneRound.Lock()
+	defer e.oneRound.Unlock()
 	ctx, stop := context.WithTimeout(e.closing, inspectLimit)
 	defer stop()
 	e.mu.Lock()

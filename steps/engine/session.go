@@ -43,7 +43,7 @@ type Verb string
 
 // The verbs. Each says in which states it is allowed.
 const (
-	Inspect  Verb = "inspect"  // look again (not while working)
+	Inspect  Verb = "inspect"  // look again, and return when every step has (before the review)
 	Review   Verb = "review"   // compute plans and the fingerprint of what would be done (collecting)
 	Start    Verb = "start"    // accept the review with Fingerprint and begin (reviewed)
 	Edit     Verb = "edit"     // back to collecting with everything kept (reviewed, failed, done)

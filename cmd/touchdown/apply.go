@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+)
+
+// applyFlags are what `touchdown apply` is told.
+type applyFlags struct {
+	*common
+	file   string
+	dryRun bool
+	force  bool
+	waive  []string
+	by     string
+}
+
+func (c *common) applyCommand() *cobra.Command {
+	f := &applyFlags{common: c}
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE",
+		Short: "Do what the wizard does, without anybody at a screen",
+		Long: `Apply gives the engine the answers in FILE, has them reviewed, starts the work and follows it to its end.
+The same checks and the same steps run as at a console; questions are answered by spec.policy.answers, or else
+by their defaults. It can be interrupted: the engine goes on, and "touchdown events --follow" shows how.`,
+		Example: `  touchdown site new > site.yaml      # then fill it in
+  touchdown apply -f site.yaml --dry-run
+  touchdown apply -f site.yaml -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required)")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed")
+	cmd.Flags().BoolVar(&f.force, "force", false, "take the pen over from another console")
+	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
+	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	c.outputFlag(cmd)
+	c.localFlags(cmd)
+	return cmd
+}
+
+func (f *applyFlags) run(cmd *cobra.Command) error {
+	asJSON, err := f.json()
+	if err != nil {
+		return err
+	}
+	if f.file == "" {
+		return usage(errors.New("apply needs -f FILE; `touchdown site new` prints one to fill in"))
+	}
+	cfg, err := loadSite(cmd, f.file)
+	if err != nil {
+		return err
+	}
+	session, closeSession, err := f.session()
+	if err != nil {
+		return err
+	}
+	a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}
+	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
+}
+
+// loadSite reads and judges a site config; what is wrong with it is the caller's mistake.
+func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
+	cfg, err := site.Load(file)
+	if err != nil {
+		return nil, usage(err)
+	}
+	errs, warnings := cfg.Validate(time.Now())
+	for _, w := range warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %v\n", w)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, usage(err)
+	}
+	return cfg, nil
+}
+
+// applying is one headless run.
+type applying struct {
+	flags   *applyFlags
+	cmd     *cobra.Command
+	session engine.Session
+	json    bool
+	pen     string
+}
+
+func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
+	if a.pen, err = a.session.TakePen(ctx, consoleName(), a.flags.force); err != nil {
+		return err
+	}
+	defer func() {
+		// With a context of its own: the pen is given back after an interruption too.
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer stop()
+		_ = a.session.ReleasePen(ctx, a.pen) // somebody may have taken it over
+	}()
+	review, from, err := a.review(ctx, cfg)
+	if err != nil || a.flags.dryRun {
+		return err
+	}
+	start := engine.Action{Verb: engine.Start, Fingerprint: review.Fingerprint, Unattended: true}
+	if err := a.session.Do(ctx, a.pen, start); err != nil {
+		return err
+	}
+	if err := a.follow(ctx, from); err != nil {
+		return err
+	}
+	return a.end(ctx)
+}
+
+// review gives the answers to the engine and prints what it would do. It returns the number of the last event.
+func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.ReviewView, uint64, error) {
+	snapshot, err := a.session.Snapshot(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	switch snapshot.State {
+	case engine.Inspecting, engine.Collecting:
+	default:
+		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Edit}); err != nil {
+			return nil, 0, err
+		}
+	}
+	values := map[string]string{}
+	for _, path := range cfg.Paths() {
+		values[path], _ = cfg.Get(path)
+	}
+	if err := a.session.Load(ctx, a.pen, values, "file "+a.flags.file); err != nil {
+		return nil, 0, err
+	}
+	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Inspect}); err != nil {
+		return nil, 0, err
+	}
+	if snapshot, err = a.session.Snapshot(ctx); err != nil {
+		return nil, 0, err
+	}
+	if err := a.waive(ctx, snapshot); err != nil {
+		return nil, 0, err
+	}
+	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Review}); err != nil {
+		return nil, 0, err
+	}
+	if snapshot, err = a.session.Snapshot(ctx); err != nil {
+		return nil, 0, err
+	}
+	if snapshot.Review == nil {
+		return nil, 0, fmt.Errorf("%w: an answer was changed at another console", engine.ErrState)
+	}
+	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
+}
+
+// printReview prints the plan; what stands against the start is the error.
+func (a *applying) printReview(r *engine.ReviewView) error {
+	if a.json && a.flags.dryRun {
+		if err := printJSON(a.cmd, r); err != nil {
+			return err
+		}
+	}
+	if !a.json {
+		renderReview(a.cmd.OutOrStdout(), r)
+	}
+	if len(r.Problems) > 0 {
+		return &exitError{code: exitFailed, err: fmt.Errorf("not started:\n  %s", strings.Join(r.Problems, "\n  "))}
+	}
+	return nil
+}
+
+// waive passes on the waivers of the command line.
+func (a *applying) waive(ctx context.Context, snapshot *engine.Snapshot) error {
+	for _, w := range a.flags.waive {
+		id, reason, ok := strings.Cut(w, "=")
+		if !ok || a.flags.by == "" {
+			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
+		}
+		step := stepOfCheck(snapshot, id)
+		if step == "" {
+			continue // it passed, or is not among the checks of this machine
+		}
+		action := engine.Action{Verb: engine.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
+		if err := a.session.Do(ctx, a.pen, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepOfCheck finds the step whose check of that ID did not pass.
+func stepOfCheck(s *engine.Snapshot, id string) string {
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			for _, c := range step.Checks {
+				if c.ID == id && (c.Status == "fail" || c.Status == "warn") {
+					return step.ID
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// follow prints events until the job has an end. An engine that is restarted meanwhile is found again.
+func (a *applying) follow(ctx context.Context, from uint64) error {
+	for {
+		err := a.session.Events(ctx, a.pen, from, func(events []steps.Event) error {
+			for _, e := range events {
+				from = e.Seq
+				if err := printEvent(a.cmd, e, a.json); err != nil {
+					return err
+				}
+			}
+			return a.ended(ctx)
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if !errors.Is(err, engine.ErrNoEngine) {
+			return err
+		}
+		fmt.Fprintln(a.cmd.ErrOrStderr(), "touchdown: the engine does not answer; trying again")
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// ended returns errEnough once nothing more will happen by itself.
+func (a *applying) ended(ctx context.Context) error {
+	snapshot, err := a.session.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	switch snapshot.State {
+	case engine.Working, engine.InQuestion, engine.UndoingAll:
+		return nil
+	}
+	return errEnough
+}
+
+// end prints the report, or returns what went wrong with its exit code.
+func (a *applying) end(ctx context.Context) error {
+	snapshot, err := a.session.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case snapshot.State == engine.IsDone && !a.json:
+		return exportFrom(ctx, a.cmd, a.session, engine.ReportText)
+	case snapshot.State == engine.IsDone:
+		return nil
+	case snapshot.Problem != nil && snapshot.Problem.Code == engine.RebootRefused:
+		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary)}
+	}
+	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+)
+
+const (
+	// memoryLimit makes the garbage collector work harder before the engine takes memory that workloads need.
+	memoryLimit = 32 << 20
+	// maxLog is the size in bytes at which the log begins anew; one earlier log is kept.
+	maxLog = 16 << 20
+)
+
+// engineFlags say which node an engine owns.
+type engineFlags struct {
+	state      string
+	kubeconfig string
+	noPower    bool
+}
+
+func (f *engineFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.state, "state", env("TOUCHDOWN_STATE", defaultState), "state folder: journal, answers, saved originals")
+	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", env("KUBECONFIG", defaultKubeconfig), "how to reach the node's cluster")
+	cmd.Flags().BoolVar(&f.noPower, "no-power", false, "never reboot or power off the machine, whatever a step or a person asks for")
+}
+
+// localFlags adds what hosts an engine inside a client.
+func (c *common) localFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.local, "local", false, "host the engine in this process instead of using the node's: for a laptop or a test")
+	c.engine.add(cmd)
+}
+
+func (c *common) engineCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "engine",
+		Short: "Own the node and serve the consoles",
+		Long: `The engine owns the node: it holds the lock, the answers and the journal, runs the steps and serves the
+consoles on a unix socket that only root may use. There is one engine on a node; a second one refuses to start.
+It goes on with unfinished work when it starts.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.engine.serve(cmd.Context(), c.socket, c.hooks)
+		},
+	}
+	c.engine.add(cmd)
+	return cmd
+}
+
+// serve runs an engine until ctx ends.
+func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
+	e, closeEngine, err := f.open(h)
+	if err != nil {
+		return err
+	}
+	return errors.Join(engine.Serve(ctx, e, socket), closeEngine())
+}
+
+// open starts an engine on the machine that the flags name.
+func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
+	debug.SetMemoryLimit(memoryLimit)
+	if err := os.MkdirAll(f.state, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
+	}
+	mask := &engine.Masker{}
+	logFile := filepath.Join(f.state, "engine.log")
+	out, err := openLog(logFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	log := newLog(out, mask)
+	cluster, err := kube.Open(f.kubeconfig, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	node := &backend.Node{
+		Host: host.Open(host.Options{NoPower: f.noPower, Log: log}),
+		Kube: cluster, Now: time.Now, Log: log,
+	}
+	e, err := engine.Open(engine.Options{
+		Dir: f.state, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
+		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
+			return steps.Site(cfg, steps.Wiring{Dir: f.state, Job: func() report.Job { return jobOf(facts()) }})
+		},
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// openLog opens the log for appending; a long one is set aside first.
+func openLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, fmt.Errorf("setting the old log aside: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	return f, nil
+}
+
+// newLog writes JSON lines without the secrets that were entered.
+func newLog(out io.Writer, mask *engine.Masker) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(maskedWriter{out, mask}, &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+// maskedWriter masks each record on its way out. A record is one Write.
+type maskedWriter struct {
+	out  io.Writer
+	mask *engine.Masker
+}
+
+func (w maskedWriter) Write(record []byte) (int, error) {
+	if _, err := io.WriteString(w.out, w.mask.Mask(string(record))); err != nil {
+		return 0, err
+	}
+	return len(record), nil
+}
+
+// session returns the engine's client, or with --local an engine of this process.
+func (c *common) session() (engine.Session, func() error, error) {
+	if !c.local {
+		return c.client(), func() error { return nil }, nil
+	}
+	return c.engine.open(c.hooks)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
+func renderEvent(e steps.Event) string {
+	at := e.Time.Format(time.TimeOnly)
+	line := func(format string, args ...any) string { return at + "  " + fmt.Sprintf(format, args...) + "\n" }
+	name := e.Step
+	if name == "" {
+		name = "job"
+	}
+	switch e.Kind {
+	case steps.Checked:
+		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
+	case steps.Said:
+		return line("      %s", e.Text)
+	case steps.Progressed:
+		return line("      %s", renderProgress(*e.Progress))
+	case steps.Asked:
+		return line("ASK   %s (default %s)", e.Question.Text, e.Question.Default)
+	case steps.Answered:
+		return line("ANSWR %s, by %s", e.Text, e.By)
+	case steps.Failed, steps.Cancelled:
+		return line("%-5s %s", strings.ToUpper(string(e.Kind)), name) + renderTrouble(e.Problem)
+	case steps.Changed:
+		return ""
+	}
+	out := strings.ToUpper(string(e.Kind)) + " " + name
+	if e.Text != "" && e.Step != "" {
+		out += ": " + e.Text
+	}
+	if e.Seconds >= 0.1 {
+		out += fmt.Sprintf(" (%.1f s)", e.Seconds)
+	}
+	return line("%s", out)
+}
+
+func renderProgress(p steps.Progress) string {
+	var parts []string
+	if p.Total > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d %s", p.Done, p.Total, p.Unit))
+	} else if p.Done > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", p.Done, p.Unit))
+	}
+	if p.Waiting != "" {
+		parts = append(parts, "waiting for "+p.Waiting)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func renderTrouble(t *steps.Trouble) string {
+	if t == nil {
+		return ""
+	}
+	out := fmt.Sprintf("    %s  %s\n", t.Code, t.Summary)
+	if t.Detail != "" {
+		out += fmt.Sprintf("    cause: %s\n", t.Detail)
+	}
+	for _, l := range t.Output {
+		out += "    | " + l + "\n"
+	}
+	return out + fmt.Sprintf("    try:   %s\n", t.Fix)
+}
+
+// renderReview prints what would be done.
+func renderReview(out io.Writer, r *engine.ReviewView) {
+	for _, s := range r.Steps {
+		if s.Skip != "" {
+			fmt.Fprintf(out, "  %s: left out, %s\n", s.Title, s.Skip)
+			continue
+		}
+		if len(s.Plan.Changes)+len(s.Plan.Disturbances)+len(s.Plan.Permanent) == 0 {
+			continue
+		}
+		fmt.Fprintf(out, "  %s\n", s.Title)
+		for _, c := range s.Plan.Changes {
+			fmt.Fprintf(out, "    %s: %s -> %s\n", c.What, orNone(c.Old), c.New)
+		}
+		for _, d := range s.Plan.Disturbances {
+			fmt.Fprintf(out, "    %s, about %s: %s\n", d.What, time.Duration(d.Seconds*float64(time.Second)), d.Cause)
+		}
+		for _, p := range s.Plan.Permanent {
+			fmt.Fprintf(out, "    cannot be undone: %s\n", p)
+		}
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(out, "  WARN  %s\n", w)
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(out, "  STOP  %s\n", p)
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// renderSnapshot prints where the node and the job are.
+func renderSnapshot(out io.Writer, s *engine.Snapshot) {
+	fmt.Fprintf(out, "%s %s: node %s, job %s\n", s.Hostname, s.Cluster, s.Life, s.State)
+	if s.Pen.Holder != "" {
+		fmt.Fprintf(out, "pen: %s\n", s.Pen.Holder)
+	}
+	for _, n := range s.Notices {
+		fmt.Fprintf(out, "notice: %s\n", n)
+	}
+	for _, stage := range s.Stages {
+		fmt.Fprintf(out, "%s\n", stage.Title)
+		for _, step := range stage.Steps {
+			line := fmt.Sprintf("  %-8s %s", step.Status, step.Title)
+			if step.Progress != nil {
+				line += ": " + renderProgress(*step.Progress)
+			}
+			if step.Skip != "" {
+				line += ": " + step.Skip
+			}
+			fmt.Fprintln(out, line)
+		}
+	}
+	if s.Question != nil {
+		fmt.Fprintf(out, "question: %s\n", s.Question.Text)
+	}
+	fmt.Fprint(out, renderTrouble(s.Problem))
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps/engine"
+)
+
+// Where things lie on a node.
+const (
+	defaultSocket = "/run/touchdown/engine.sock"
+	defaultState  = "/var/lib/touchdown"
+	// defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
+	defaultKubeconfig = "/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
+)
+
+// common are the flags of more than one command.
+type common struct {
+	socket string
+	output string
+	hooks  hooks
+	engine engineFlags
+	local  bool
+}
+
+func newRoot(h hooks) *cobra.Command {
+	c := &common{hooks: h}
+	root := &cobra.Command{
+		Use:   "touchdown",
+		Short: "Land a single-node OpenShift server at its site",
+		Long: `Touchdown takes a single-node OpenShift server that was built in a factory to its site: hardware check,
+names, relocation, verification, hand-over report. One engine does the work; any number of consoles and
+headless commands watch it and tell it what to do.
+
+Without a command it opens the console.
+
+Exit codes: 0 done, 1 failed or did not pass, 2 wrong command line or site config (nothing was begun),
+3 a reboot is needed and the site config does not allow it.`,
+		SilenceErrors: true, SilenceUsage: true, Version: version, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", defaultSocket), "where the engine listens")
+	c.localFlags(root)
+	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.statusCommand(), c.eventsCommand(),
+		c.answersCommand(), siteCommand(), c.reportCommand(), versionCommand())
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes wrong arguments usage errors in every command.
+func wrapArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usage(err)
+			}
+			return nil
+		}
+	}
+	for _, child := range cmd.Commands() {
+		wrapArgs(child)
+	}
+}
+
+// outputFlag adds -o.
+func (c *common) outputFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.output, "output", "o", "text", "text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// json tells whether -o json was given, and refuses anything but text and json.
+func (c *common) json() (bool, error) {
+	switch c.output {
+	case "text", "json":
+		return c.output == "json", nil
+	}
+	return false, usage(fmt.Errorf("-o %s: text or json", c.output))
+}
+
+// client is the session of a command that needs an engine at work.
+func (c *common) client() engine.Session { return engine.Dial(c.socket) }
+
+func env(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// consoleName tells the consoles apart: "tty1", "pts/0 (ssh)".
+func consoleName() string {
+	name, err := os.Readlink("/proc/self/fd/0")
+	if err != nil || !strings.HasPrefix(name, "/dev/") {
+		return fmt.Sprintf("process %d", os.Getpid())
+	}
+	name = strings.TrimPrefix(name, "/dev/")
+	if os.Getenv("SSH_CONNECTION") != "" {
+		name += " (ssh)"
+	}
+	return name
+}

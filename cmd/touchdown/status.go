@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+func (c *common) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			snapshot, err := c.client().Snapshot(cmd.Context())
+			if err != nil {
+				return explainClient(err)
+			}
+			if asJSON {
+				return printJSON(cmd, snapshot)
+			}
+			renderSnapshot(cmd.OutOrStdout(), snapshot)
+			return nil
+		},
+	}
+	c.outputFlag(cmd)
+	return cmd
+}
+
+func (c *common) eventsCommand() *cobra.Command {
+	var follow bool
+	var from uint64
+	cmd := &cobra.Command{
+		Use: "events", Short: "Print what happened, and with --follow what happens", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			return c.events(cmd, follow, from, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted")
+	cmd.Flags().Uint64Var(&from, "from", 0, "begin after the event of this number")
+	c.outputFlag(cmd)
+	return cmd
+}
+
+// errEnough ends a stream that has been read far enough.
+var errEnough = errors.New("enough")
+
+func (c *common) events(cmd *cobra.Command, follow bool, from uint64, asJSON bool) error {
+	session := c.client()
+	snapshot, err := session.Snapshot(cmd.Context())
+	if err != nil {
+		return explainClient(err)
+	}
+	if !follow && snapshot.Seq <= from {
+		return nil
+	}
+	err = session.Events(cmd.Context(), "", from, func(events []steps.Event) error {
+		for _, e := range events {
+			if err := printEvent(cmd, e, asJSON); err != nil {
+				return err
+			}
+			if !follow && e.Seq >= snapshot.Seq {
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) || cmd.Context().Err() != nil {
+		return nil
+	}
+	return explainClient(err)
+}
+
+func printEvent(cmd *cobra.Command, e steps.Event, asJSON bool) error {
+	if !asJSON {
+		fmt.Fprint(cmd.OutOrStdout(), renderEvent(e))
+		return nil
+	}
+	if err := json.NewEncoder(cmd.OutOrStdout()).Encode(e); err != nil {
+		return fmt.Errorf("printing an event: %w", err)
+	}
+	return nil
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	encoder := json.NewEncoder(cmd.OutOrStdout())
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}
+
+func (c *common) answersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "answers", Short: "Print the answers so far as a site config, secrets as <set>", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Answers) },
+	}
+	return cmd
+}
+
+func (c *common) reportCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "report", Short: "The hand-over report"}
+	show := &cobra.Command{
+		Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.export(cmd, engine.ReportJSON)
+			}
+			return c.export(cmd, engine.ReportText)
+		},
+	}
+	c.outputFlag(show)
+	bundle := &cobra.Command{
+		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
+	}
+	cmd.AddCommand(show, bundle)
+	return cmd
+}
+
+func (c *common) export(cmd *cobra.Command, what engine.Document) error {
+	return explainClient(exportFrom(cmd.Context(), cmd, c.client(), what))
+}
+
+func exportFrom(ctx context.Context, cmd *cobra.Command, session engine.Session, what engine.Document) error {
+	data, err := session.Export(ctx, what)
+	if err != nil {
+		return err
+	}
+	if _, err := cmd.OutOrStdout().Write(data); err != nil {
+		return fmt.Errorf("printing %s: %w", what, err)
+	}
+	return nil
+}

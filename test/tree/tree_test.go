@@ -1,0 +1,173 @@
+// Package tree holds the whole tree to its rules.
+package tree
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// listed is what `go list -json` tells of a package.
+type listed struct {
+	ImportPath, Dir, Doc string
+	Imports              []string
+	GoFiles              []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles", "touchdown/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
+		var p listed
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages listed", len(all))
+	}
+	return all
+}
+
+// may tells whether a package of the house may import another one. The order is cmd, tui, steps, backend.
+func may(from, to string) bool {
+	under := func(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+	switch {
+	case under(from, "touchdown/test"):
+		return true
+	case under(from, "touchdown/cmd"):
+		return under(to, "touchdown/tui") || under(to, "touchdown/steps") || under(to, "touchdown/backend")
+	case under(from, "touchdown/tui"):
+		return under(to, "touchdown/tui") || under(to, "touchdown/steps")
+	case from == "touchdown/steps/site":
+		return under(to, "touchdown/steps/site")
+	case under(from, "touchdown/steps"):
+		return under(to, "touchdown/steps") || under(to, "touchdown/backend")
+	case from == "touchdown/backend":
+		return to == "touchdown/backend/host" || to == "touchdown/backend/kube"
+	case under(from, "touchdown/backend"):
+		return slices.Contains([]string{"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
+			"touchdown/backend/check", "touchdown/assets"}, to)
+	}
+	return false
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, i := range p.Imports {
+			if strings.HasPrefix(i, "touchdown/") && !may(p.ImportPath, i) {
+				t.Errorf("%s imports %s", p.ImportPath, i)
+			}
+		}
+	}
+}
+
+func TestOneWayOut(t *testing.T) {
+	only := map[string]string{
+		"os/exec":                        "touchdown/backend/host",
+		"k8s.io/client-go/":              "touchdown/backend/kube",
+		"github.com/openshift/client-go": "touchdown/backend/kube",
+		"charm.land/":                    "touchdown/tui",
+	}
+	for _, p := range packages(t) {
+		if strings.HasPrefix(p.ImportPath, "touchdown/test") {
+			continue
+		}
+		for _, i := range p.Imports {
+			for prefix, owner := range only {
+				if strings.HasPrefix(i, prefix) && p.ImportPath != owner {
+					t.Errorf("%s imports %s, which only %s may", p.ImportPath, i, owner)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysItsJob(t *testing.T) {
+	for _, p := range packages(t) {
+		if len(p.GoFiles) > 0 && p.Doc == "" {
+			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+// TestHouseRules reads every file: no init, exported names documented, no file too long to read.
+func TestHouseRules(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			files := token.NewFileSet()
+			file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := files.File(file.Pos()).LineCount(); lines > maxLines {
+				t.Errorf("%s/%s has %d lines; is it one thing?", p.ImportPath, name, lines)
+			}
+			for _, d := range file.Decls {
+				checkDecl(t, p.ImportPath+"/"+name, d)
+			}
+		}
+	}
+}
+
+// maxLines is where a file is looked at again; style asks for 80 to 200, and again at 300.
+const maxLines = 320
+
+func checkDecl(t *testing.T, where string, d ast.Decl) {
+	t.Helper()
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.Name == "init" && d.Recv == nil {
+			t.Errorf("%s has an init function", where)
+		}
+		if d.Name.IsExported() && d.Doc == nil && (d.Recv == nil || exportedType(d.Recv.List[0].Type)) {
+			t.Errorf("%s: %s has no comment", where, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+				t.Errorf("%s: type %s has no comment", where, s.Name.Name)
+			}
+		}
+	}
+}
+
+func exportedType(e ast.Expr) bool {
+	if s, ok := e.(*ast.StarExpr); ok {
+		e = s.X
+	}
+	i, ok := e.(*ast.Ident)
+	return ok && i.IsExported()
+}
+
+// TestNothingOfThisMachine keeps the paths of a developer's machine out of the tree.
+func TestNothingOfThisMachine(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Skip("skipped: not a git checkout")
+	}
+	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil && strings.Contains(string(data), filepath.Dir(root)+"/") && filepath.Dir(root) != "/" {
+			t.Errorf("%s names a path of this machine", name)
+		}
+	}
+}
