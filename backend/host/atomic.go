@@ -22,10 +22,54 @@ type atomic struct {
 	fault func(path string, write func([]byte) error, b []byte) error
 }
 
-func (a atomic) replace(path string, data []byte, perm fs.FileMode) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+func (a atomic) replace(path string, data []byte, perm fs.FileMode) error {
+	return a.replaceAll(File{path, data, perm})
+}
+
+// File is one of several files that belong together.
+type File struct {
+	Path string
+	Data []byte
+	Perm fs.FileMode
+}
+
+// WriteFilesAtomic replaces several files of one directory like WriteFileAtomic. An error, such as a full disk, leaves
+// all of them as they were; a power cut may come between two of them, each whole.
+func WriteFilesAtomic(files ...File) error { return atomic{}.replaceAll(files...) }
+
+func (a atomic) replaceAll(files ...File) (err error) {
+	temps := make([]string, 0, len(files))
+	defer func() {
+		for _, t := range temps {
+			_ = os.Remove(t)
+		}
+	}()
+	for _, f := range files {
+		temp, err := a.prepare(f)
+		if err != nil {
+			return err
+		}
+		temps = append(temps, temp)
+	}
+	for i, f := range files {
+		if err := os.Rename(temps[0], f.Path); err != nil {
+			return fmt.Errorf("renaming: %w", err)
+		}
+		temps = temps[1:]
+		if i == len(files)-1 || filepath.Dir(files[i+1].Path) != filepath.Dir(f.Path) {
+			if err := syncDir(filepath.Dir(f.Path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prepare puts the new content on the disk, beside the old, and returns its name there.
+func (a atomic) prepare(f File) (name string, err error) {
+	temp, err := os.CreateTemp(filepath.Dir(f.Path), "."+filepath.Base(f.Path)+".*")
 	if err != nil {
-		return fmt.Errorf("creating a temporary file: %w", err)
+		return "", fmt.Errorf("creating a temporary file: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -33,24 +77,21 @@ func (a atomic) replace(path string, data []byte, perm fs.FileMode) (err error) 
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	keepAttributes(path, temp)
-	if err := temp.Chmod(perm); err != nil {
-		return fmt.Errorf("setting the mode: %w", err)
+	keepAttributes(f.Path, temp)
+	if err := temp.Chmod(f.Perm); err != nil {
+		return "", fmt.Errorf("setting the mode: %w", err)
 	}
-	if err := a.write(path, temp, data); err != nil {
-		return err
+	if err := a.write(f.Path, temp, f.Data); err != nil {
+		return "", err
 	}
 	// Some file systems find out that they are full only here or at close.
 	if err := temp.Sync(); err != nil {
-		return fmt.Errorf("syncing: %w", err)
+		return "", fmt.Errorf("syncing: %w", err)
 	}
 	if err := temp.Close(); err != nil {
-		return fmt.Errorf("closing: %w", err)
+		return "", fmt.Errorf("closing: %w", err)
 	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return fmt.Errorf("renaming: %w", err)
-	}
-	return syncDir(filepath.Dir(path))
+	return temp.Name(), nil
 }
 
 func (a atomic) write(path string, temp *os.File, data []byte) error {

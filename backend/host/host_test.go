@@ -60,6 +60,28 @@ func TestFullDiskLeavesTheOldFileAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestFullDiskLeavesAllFilesOfASet(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/lib/x/a", "old a")
+	for room := range 10 {
+		m.Fill(room)
+		err := m.WriteFiles(host.File{Path: "/var/lib/x/a", Data: []byte("new a"), Perm: 0o600}, host.File{Path: "/var/lib/x/b", Data: []byte("new b"), Perm: 0o600})
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("with room for %d bytes: err is %v, want no space left", room, err)
+		}
+		if left, _ := m.Glob("/var/lib/x/.*"); m.Content("/var/lib/x/a") != "old a" || m.Exists("/var/lib/x/b") || len(left) > 0 {
+			t.Errorf("with room for %d bytes: a is %q, b exists: %v, left behind %v", room, m.Content("/var/lib/x/a"), m.Exists("/var/lib/x/b"), left)
+		}
+	}
+	m.Fill(10)
+	if err := m.WriteFiles(host.File{Path: "/var/lib/x/a", Data: []byte("new a"), Perm: 0o600}, host.File{Path: "/var/lib/x/b", Data: []byte("new b"), Perm: 0o600}); err != nil {
+		t.Fatal(err)
+	}
+	if m.Content("/var/lib/x/a") != "new a" || m.Content("/var/lib/x/b") != "new b" {
+		t.Error("the files were not written")
+	}
+}
+
 func TestRemoveIsSafeToRepeat(t *testing.T) {
 	m := hosttest.New(t)
 	m.File("/etc/a", "x")

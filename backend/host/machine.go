@@ -75,6 +75,20 @@ func (m *Machine) WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
+// WriteFiles replaces several files of one directory, see WriteFilesAtomic, and makes the directories above them.
+func (m *Machine) WriteFiles(files ...File) error {
+	for i := range files {
+		files[i].Path = m.Path(files[i].Path)
+		if err := mkdirAll(filepath.Dir(files[i].Path)); err != nil {
+			return fmt.Errorf("writing %s: %w", filepath.Base(files[i].Path), cause(err))
+		}
+	}
+	if err := m.files.replaceAll(files...); err != nil {
+		return fmt.Errorf("writing %d files: %w", len(files), cause(err))
+	}
+	return nil
+}
+
 // Remove removes a file, durably. One that is not there is fine.
 func (m *Machine) Remove(path string) error {
 	err := os.Remove(m.Path(path))
