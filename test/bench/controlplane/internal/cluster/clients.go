@@ -3,6 +3,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 
 	configclient "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
 	mcoclient "github.com/openshift/client-go/machineconfiguration/clientset/versioned/typed/machineconfiguration/v1"
@@ -34,6 +35,7 @@ func Connect(kubeconfig string) (*Clients, error) {
 	// The stand-ins are many programs in one: no limit of one client's pace fits them.
 	config.QPS = -1
 	config.UserAgent = "bench-stand-ins"
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impatient{next} })
 	c := &Clients{REST: config}
 	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making the kubernetes client: %w", err)
@@ -54,4 +56,15 @@ func Connect(kubeconfig string) (*Clients, error) {
 		return nil, fmt.Errorf("making the machine config client: %w", err)
 	}
 	return c, nil
+}
+
+// impatient hides Retry-After. A server that has just come up sends clients away for seconds; the stand-ins have their own way of trying again.
+type impatient struct{ next http.RoundTripper }
+
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := i.next.RoundTrip(r)
+	if resp != nil {
+		resp.Header.Del("Retry-After")
+	}
+	return resp, err
 }

@@ -112,7 +112,7 @@ func (e *Env) loop(ctx context.Context, name string, resources []resource, recon
 	for _, r := range resources {
 		go e.follow(ctx, r, kick)
 	}
-	pause := time.Duration(0)
+	pause, failing := time.Duration(0), false
 	for {
 		select {
 		case <-ctx.Done():
@@ -122,10 +122,13 @@ func (e *Env) loop(ctx context.Context, name string, resources []resource, recon
 		}
 		pause = 0
 		if err := reconcile(ctx); err != nil && ctx.Err() == nil {
-			e.Log.Info("stand-in tries again", "operator", name, "error", err)
-			pause = 300 * time.Millisecond
+			if !failing {
+				e.Log.Info("stand-in tries again", "operator", name, "error", err)
+			}
+			pause, failing = 300*time.Millisecond, true
 			continue
 		}
+		failing = false
 		e.Stats.hasRun(name)
 	}
 }
@@ -163,7 +166,6 @@ func (e *Env) retry(ctx context.Context, f func() error) error {
 		if err == nil || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 			return err
 		}
-		e.Log.Debug("call tried again", "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -41,11 +43,15 @@ func reconcileKubeAPIServer(ctx context.Context, e *Env) error {
 		return e.noteRevision(ctx)
 	}
 	if in.hash() == applied {
-		// Certificates lie outside revisions: a Secret in use is copied beneath the running server, which takes it up by itself.
-		if err := e.syncCerts(ctx, in); err != nil {
+		if err := e.noteRevision(ctx); err != nil {
 			return err
 		}
-		return e.noteRevision(ctx)
+		// A Secret in use is copied beneath the running server, which takes it up by itself. After a fall-back none is in use.
+		dir := e.certDir(e.Stats.Report().Revision.Current)
+		if slices.Equal(in.sni(dir), e.API.SNI()) {
+			return e.syncCerts(ctx, in, dir, certSync)
+		}
+		return nil
 	}
 	if err := e.Pace.Sleep(ctx, observe); err != nil {
 		return err
@@ -96,25 +102,31 @@ func (in kasInput) sni(dir string) []string {
 
 func certName(i int) string { return fmt.Sprintf("user-serving-cert-%03d", i) }
 
+// certDir is where a revision finds its certificates. On a node all revisions share one folder; here each has its own, so that a fall-back always finds what it served before.
+func (e *Env) certDir(revision int32) string { return filepath.Join(e.CertDir, fmt.Sprint(revision)) }
+
 // syncCerts copies the Secrets of namedCertificates to the server's files. One that is missing has no file, as on a node; a bad one is copied as it is.
-func (e *Env) syncCerts(ctx context.Context, in kasInput) error {
+func (e *Env) syncCerts(ctx context.Context, in kasInput, dir string, wait time.Duration) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of serving certificates: %w", err)
+	}
 	for i, named := range in.spec.ServingCerts.NamedCertificates {
 		secret, err := e.Kube.CoreV1().Secrets("openshift-config").Get(ctx, named.ServingCertificate.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			_ = os.Remove(filepath.Join(e.CertDir, certName(i)+".crt"))
-			_ = os.Remove(filepath.Join(e.CertDir, certName(i)+".key"))
+			_ = os.Remove(filepath.Join(dir, certName(i)+".crt"))
+			_ = os.Remove(filepath.Join(dir, certName(i)+".key"))
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("reading a serving certificate: %w", err)
 		}
-		if current, err := os.ReadFile(filepath.Join(e.CertDir, certName(i)+".crt")); err == nil && string(current) == string(secret.Data[v1.TLSCertKey]) {
+		if current, err := os.ReadFile(filepath.Join(dir, certName(i)+".crt")); err == nil && string(current) == string(secret.Data[v1.TLSCertKey]) {
 			continue
 		}
-		if err := e.Pace.Sleep(ctx, certSync); err != nil {
+		if err := e.Pace.Sleep(ctx, wait); err != nil {
 			return err
 		}
-		if err := pki.SavePair(e.CertDir, certName(i), secret.Data[v1.TLSCertKey], secret.Data[v1.TLSPrivateKeyKey]); err != nil {
+		if err := pki.SavePair(dir, certName(i), secret.Data[v1.TLSCertKey], secret.Data[v1.TLSPrivateKeyKey]); err != nil {
 			return err
 		}
 	}
@@ -147,12 +159,13 @@ func newRevision(ctx context.Context, e *Env, in kasInput) error {
 	if err := e.Faults.unstuck(ctx, kas); err != nil {
 		return err
 	}
-	if err := e.syncCerts(ctx, in); err != nil {
+	dir := e.certDir(r.Latest)
+	if err := e.syncCerts(ctx, in, dir, 0); err != nil {
 		return err
 	}
 	old := e.API.SNI()
 	outage := func(ctx context.Context) error { return e.Pace.Sleep(ctx, apiOutage) }
-	if err := e.API.RollOut(ctx, in.sni(e.CertDir), outage); err != nil {
+	if err := e.API.RollOut(ctx, in.sni(dir), outage); err != nil {
 		return fallBack(ctx, e, in, r, old, err)
 	}
 	return arrive(ctx, e, in, r)

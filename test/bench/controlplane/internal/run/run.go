@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer file.Close()
 	b := &bench{Options: o, pace: &operators.Pace{}, stats: operators.NewStats(), faults: operators.NewFaults(),
-		log: slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+		log: slog.New(slog.NewJSONHandler(file, nil))}
 	klog.SetSlogLogger(b.log)
 	b.pace.Set(speed)
 	return b.run(ctx)

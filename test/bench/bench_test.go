@@ -1,0 +1,383 @@
+package bench_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	routev1 "github.com/openshift/api/route/v1"
+	configclient "github.com/openshift/client-go/config/clientset/versioned"
+	operatorclient "github.com/openshift/client-go/operator/clientset/versioned"
+	routeclient "github.com/openshift/client-go/route/clientset/versioned"
+	certv1 "k8s.io/api/certificates/v1"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"touchdown/test/bench"
+)
+
+// site is a cluster with the clients the program under test would use.
+type site struct {
+	*bench.Cluster
+	kube     kubernetes.Interface
+	config   configclient.Interface
+	operator operatorclient.Interface
+	route    routeclient.Interface
+}
+
+func start(t *testing.T, o bench.Options) *site {
+	t.Helper()
+	s := &site{Cluster: bench.Start(t, o)}
+	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig)
+	check(t, err)
+	config.UserAgent, config.QPS = "touchdown/test", -1
+	s.connect(t, config)
+	return s
+}
+
+func (s *site) connect(t *testing.T, config *rest.Config) {
+	t.Helper()
+	var err error
+	s.kube, err = kubernetes.NewForConfig(config)
+	check(t, err)
+	s.config, err = configclient.NewForConfig(config)
+	check(t, err)
+	s.operator, err = operatorclient.NewForConfig(config)
+	check(t, err)
+	s.route, err = routeclient.NewForConfig(config)
+	check(t, err)
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually fails the test if ok does not hold within 20 seconds.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("not within 20 s: %s", what)
+}
+
+// secret makes a TLS Secret for a name and returns the certificate's serial number.
+func (s *site) secret(t *testing.T, namespace, name string, hosts ...string) *big.Int {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(t, err)
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	check(t, err)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: hosts[0]}, DNSNames: hosts,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, &x509.Certificate{Subject: pkix.Name{CommonName: "test"}}, &key.PublicKey, key)
+	check(t, err)
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	check(t, err)
+	_, err = s.kube.CoreV1().Secrets(namespace).Create(t.Context(), &v1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Type: v1.SecretTypeTLS, Data: map[string][]byte{
+		v1.TLSCertKey:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		v1.TLSPrivateKeyKey: pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}),
+	}}, metav1.CreateOptions{})
+	check(t, err)
+	return serial
+}
+
+func (s *site) nameCertificate(t *testing.T, host, secret string) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"spec":{"servingCerts":{"namedCertificates":[{"names":[%q],"servingCertificate":{"name":%q}}]}}}`, host, secret)
+	_, err := s.config.ConfigV1().APIServers().Patch(t.Context(), "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
+	check(t, err)
+}
+
+func (s *site) serves(ctx context.Context, port, host string, serial *big.Int) bool {
+	leaf, err := s.Leaf(ctx, port, host)
+	return err == nil && leaf.SerialNumber.Cmp(serial) == 0
+}
+
+// answers asks the port itself: client-go tries again by itself and hides a short outage.
+func (s *site) answers(ctx context.Context) bool {
+	_, err := s.Leaf(ctx, "6443", "api."+s.Domain)
+	return err == nil
+}
+
+func (s *site) operatorIs(ctx context.Context, name string, kind configv1.ClusterStatusConditionType, want configv1.ConditionStatus) bool {
+	co, err := s.config.ConfigV1().ClusterOperators().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return false
+	}
+	for _, c := range co.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == want
+		}
+	}
+	return false
+}
+
+// TestSeed looks at the factory cluster as the product would meet it.
+func TestSeed(t *testing.T) {
+	s := start(t, bench.Options{})
+	list, err := s.config.ConfigV1().ClusterOperators().List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	if len(list.Items) != 34 {
+		t.Errorf("%d ClusterOperators, want 34", len(list.Items))
+	}
+	csrs, err := s.kube.CertificatesV1().CertificateSigningRequests().List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	requesters := map[string]string{}
+	for _, c := range csrs.Items {
+		if len(c.Status.Conditions) > 0 {
+			t.Errorf("request %s is not pending", c.Name)
+		}
+		requesters[c.Name] = c.Spec.Username
+	}
+	if len(requesters) != 3 || requesters["csr-d5x7k"] != "system:node:sno-factory" {
+		t.Errorf("pending requests: %v", requesters)
+	}
+	t.Run("a request that is approved is signed", func(t *testing.T) {
+		csr, err := s.kube.CertificatesV1().CertificateSigningRequests().Get(t.Context(), "csr-d5x7k", metav1.GetOptions{})
+		check(t, err)
+		csr.Status.Conditions = append(csr.Status.Conditions, certv1.CertificateSigningRequestCondition{Type: certv1.CertificateApproved, Status: v1.ConditionTrue, Reason: "Test"})
+		_, err = s.kube.CertificatesV1().CertificateSigningRequests().UpdateApproval(t.Context(), csr.Name, csr, metav1.UpdateOptions{})
+		check(t, err)
+		eventually(t, "the request is signed", func() bool {
+			csr, err := s.kube.CertificatesV1().CertificateSigningRequests().Get(t.Context(), "csr-d5x7k", metav1.GetOptions{})
+			return err == nil && len(csr.Status.Certificate) > 0
+		})
+	})
+	t.Run("signers", func(t *testing.T) { s.testSigners(t) })
+	t.Run("faults", func(t *testing.T) { s.testFaults(t) })
+	t.Run("pull secret", func(t *testing.T) { s.testPullSecret(t) })
+	t.Run("apps", func(t *testing.T) { s.testApps(t) })
+}
+
+// testSigners checks that what the cluster serves is signed by the Secrets it holds.
+func (s *site) testSigners(t *testing.T) {
+	for host, where := range map[string][3]string{
+		"api." + s.Domain:        {"6443", "openshift-kube-apiserver-operator", "loadbalancer-serving-signer"},
+		"x.apps." + s.Domain:     {"443", "openshift-ingress-operator", "router-ca"},
+		"kubernetes.default.svc": {"6443", "openshift-kube-apiserver-operator", "service-network-serving-signer"},
+	} {
+		leaf, err := s.Leaf(t.Context(), where[0], host)
+		check(t, err)
+		secret, err := s.kube.CoreV1().Secrets(where[1]).Get(t.Context(), where[2], metav1.GetOptions{})
+		check(t, err)
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(secret.Data[v1.TLSCertKey])
+		if _, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: roots}); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+func (s *site) testFaults(t *testing.T) {
+	get := func() error {
+		_, err := s.config.ConfigV1().ClusterVersions().Get(t.Context(), "version", metav1.GetOptions{})
+		return err
+	}
+	check(t, s.SetFault(bench.Fault{Kind: bench.Forbidden, Resource: "clusterversions"}))
+	if err := get(); !apierrors.IsForbidden(err) {
+		t.Errorf("forbidden: %v", err)
+	}
+	check(t, s.ClearFaults())
+	check(t, s.SetFault(bench.Fault{Kind: bench.Conflict, Times: 1}))
+	write := func() error {
+		_, err := s.config.ConfigV1().OAuths().Patch(t.Context(), "cluster", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
+		return err
+	}
+	if err := write(); !apierrors.IsConflict(err) {
+		t.Errorf("conflict: %v", err)
+	}
+	check(t, write())
+	check(t, s.SetFault(bench.Fault{Kind: bench.Slow, Millis: 300, Verb: "get", Times: 1}))
+	begun := time.Now()
+	check(t, get())
+	if took := time.Since(begun); took < 300*time.Millisecond {
+		t.Errorf("slow: took %v", took)
+	}
+	check(t, s.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "dns"}))
+	eventually(t, "dns is degraded", func() bool {
+		return s.operatorIs(t.Context(), "dns", configv1.OperatorDegraded, configv1.ConditionTrue)
+	})
+	check(t, s.ClearFaults())
+	eventually(t, "dns is well again", func() bool {
+		return s.operatorIs(t.Context(), "dns", configv1.OperatorDegraded, configv1.ConditionFalse)
+	})
+
+	before, err := s.State()
+	check(t, err)
+	check(t, write())
+	after, err := s.State()
+	check(t, err)
+	if n := after.Writes["PATCH oauths"] - before.Writes["PATCH oauths"]; n != 1 {
+		t.Errorf("one PATCH counted as %d", n)
+	}
+	check(t, s.KillAPI(200*time.Millisecond))
+	eventually(t, "the API is away", func() bool { return !s.answers(t.Context()) })
+	eventually(t, "the API is back", func() bool { return get() == nil })
+	again, err := s.State()
+	check(t, err)
+	if again.Writes["PATCH oauths"] != after.Writes["PATCH oauths"] {
+		t.Errorf("counts lost over the outage: %v", again.Writes)
+	}
+}
+
+func (s *site) testPullSecret(t *testing.T) {
+	patch := []byte(`{"stringData":{".dockerconfigjson":"{\"auths\":{\"registry.site.example\":{\"auth\":\"dTpw\"}}}"}}`)
+	_, err := s.kube.CoreV1().Secrets("openshift-config").Patch(t.Context(), "pull-secret", types.MergePatchType, patch, metav1.PatchOptions{})
+	check(t, err)
+	eventually(t, "both pools are rendered anew", func() bool {
+		st, err := s.State()
+		return err == nil && st.Renders == 2 && st.RollOuts["machine-config-master"].Done == 1
+	})
+	node, err := s.kube.CoreV1().Nodes().Get(t.Context(), "sno-factory", metav1.GetOptions{})
+	check(t, err)
+	const mco = "machineconfiguration.openshift.io/"
+	if a := node.Annotations; a[mco+"currentConfig"] != a[mco+"desiredConfig"] || a[mco+"state"] != "Done" || node.Spec.Unschedulable {
+		t.Errorf("node after the update: %v", a)
+	}
+}
+
+// testApps moves the applications' domain and looks at what follows it and what does not.
+func (s *site) testApps(t *testing.T) {
+	ctx := t.Context()
+	patch := []byte(`{"spec":{"appsDomain":"apps.site.example"}}`)
+	_, err := s.config.ConfigV1().Ingresses().Patch(ctx, "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
+	check(t, err)
+	eventually(t, "openshift-apiserver rolled out", func() bool {
+		st, err := s.State()
+		return err == nil && st.RollOuts["openshift-apiserver"].Done == 1
+	})
+	for _, at := range [][2]string{{"openshift-monitoring", "thanos-querier"}, {"openshift-console", "console"}} {
+		check(t, s.route.RouteV1().Routes(at[0]).Delete(ctx, at[1], metav1.DeleteOptions{}))
+	}
+	host := func(namespace, name string) string {
+		r, err := s.route.RouteV1().Routes(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil || len(r.Status.Ingress) == 0 || r.Status.Ingress[0].Host != r.Spec.Host {
+			return ""
+		}
+		return r.Spec.Host
+	}
+	eventually(t, "the querier's route is back in the new domain", func() bool {
+		return host("openshift-monitoring", "thanos-querier") == "thanos-querier-openshift-monitoring.apps.site.example"
+	})
+	eventually(t, "the console's route is back in the old domain", func() bool {
+		return host("openshift-console", "console") == "console-openshift-console.apps."+s.Domain
+	})
+	if got := host("plant", "portal"); got != "portal.plant.example" {
+		t.Errorf("the user's own host became %s", got)
+	}
+	if code, _, err := s.Get(ctx, "nobody.apps.site.example", "/"); err != nil || code != 503 {
+		t.Errorf("unknown host: %d, %v", code, err)
+	}
+}
+
+// TestRollOut gives the API a certificate for a new name and follows it through the outage.
+func TestRollOut(t *testing.T) {
+	s := start(t, bench.Options{})
+	ctx := t.Context()
+	serial := s.secret(t, "openshift-config", "site-api", "api.site.example")
+	s.nameCertificate(t, "api.site.example", "site-api")
+	away := false
+	eventually(t, "the new certificate is served", func() bool {
+		away = away || !s.answers(ctx)
+		return s.serves(ctx, "6443", "api.site.example", serial)
+	})
+	if !away {
+		t.Error("no outage was seen")
+	}
+	eventually(t, "the node has the new revision", func() bool {
+		st, err := s.State()
+		return err == nil && st.Revision == bench.Revision{Current: 8, Latest: 8} && st.RollOuts["kube-apiserver"].Done == 1
+	})
+	eventually(t, "the operator has settled", func() bool {
+		return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorProgressing, configv1.ConditionFalse)
+	})
+	t.Run("a secret that is missing", func(t *testing.T) {
+		s.nameCertificate(t, "api.site.example", "no-such-secret")
+		eventually(t, "the operator falls back", func() bool {
+			return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorDegraded, configv1.ConditionTrue)
+		})
+		op, err := s.operator.OperatorV1().KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
+		check(t, err)
+		if n := op.Status.NodeStatuses[0]; n.CurrentRevision != 8 || n.LastFailedRevision != 9 {
+			t.Errorf("node status after the fall-back: %+v", n)
+		}
+	})
+	t.Run("and put right", func(t *testing.T) {
+		s.nameCertificate(t, "api.site.example", "site-api")
+		eventually(t, "the operator recovers", func() bool {
+			return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorDegraded, configv1.ConditionFalse) && s.serves(ctx, "6443", "api.site.example", serial)
+		})
+	})
+}
+
+// TestRouter gives the applications their certificate and hosts, and follows those to the API server's revision.
+func TestRouter(t *testing.T) {
+	s := start(t, bench.Options{})
+	ctx := t.Context()
+	const apps = "apps.site.example"
+	serial := s.secret(t, "openshift-ingress", "site-apps", "*."+apps)
+	own := s.secret(t, "openshift-config", "site-apps", "*."+apps)
+	patch := []byte(`{"spec":{"defaultCertificate":{"name":"site-apps"}}}`)
+	_, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Patch(ctx, "default", types.MergePatchType, patch, metav1.PatchOptions{})
+	check(t, err)
+	eventually(t, "the router serves the new certificate", func() bool { return s.serves(ctx, "443", "test."+apps, serial) })
+	eventually(t, "the controller's generation is observed", func() bool {
+		ic, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
+		return err == nil && ic.Status.ObservedGeneration == ic.Generation && progressing(ic) == operatorv1.ConditionFalse
+	})
+	_, err = s.config.ConfigV1().Ingresses().Patch(ctx, "cluster", types.MergePatchType, []byte(`{"spec":{"componentRoutes":[
+		{"namespace":"openshift-console","name":"console","hostname":"console.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}},
+		{"namespace":"openshift-authentication","name":"oauth-openshift","hostname":"oauth.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}}]}}`), metav1.PatchOptions{})
+	check(t, err)
+	for host, path := range map[string]string{"console." + apps: "/", "oauth." + apps: "/healthz"} {
+		eventually(t, host+" answers with its own certificate", func() bool {
+			code, _, err := s.Get(ctx, host, path)
+			return err == nil && code == 200 && s.serves(ctx, "443", host, own)
+		})
+	}
+	eventually(t, "the console's address is published", func() bool {
+		console, err := s.config.ConfigV1().Consoles().Get(ctx, "cluster", metav1.GetOptions{})
+		return err == nil && console.Status.ConsoleURL == "https://console."+apps
+	})
+	eventually(t, "the OAuth host has made a revision", func() bool {
+		st, err := s.State()
+		return err == nil && st.RollOuts["kube-apiserver"].Done == 1 && st.Revision.Current == 8
+	})
+	var r *routev1.Route
+	eventually(t, "the API is back", func() bool {
+		r, err = s.route.RouteV1().Routes("openshift-console").Get(ctx, "console", metav1.GetOptions{})
+		return err == nil
+	})
+	if r.Spec.Host != "console-openshift-console.apps."+s.Domain {
+		t.Errorf("the default console route moved to %s", r.Spec.Host)
+	}
+}
+
+func progressing(ic *operatorv1.IngressController) operatorv1.ConditionStatus {
+	for _, c := range ic.Status.Conditions {
+		if c.Type == operatorv1.OperatorStatusTypeProgressing {
+			return c.Status
+		}
+	}
+	return ""
+}
