@@ -73,6 +73,18 @@ func readSecret(ctx context.Context, c *kube.Cluster, ref kube.Ref) (*corev1.Sec
 	return secret, err
 }
 
+// Roots is what a client trusts that trusts this signer.
+func (s *Signer) Roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, ca := range s.chain {
+		pool.AddCert(ca)
+	}
+	return pool
+}
+
+// Fingerprint is the SHA-256 of a certificate, in hex.
+func Fingerprint(cert *x509.Certificate) string { return kube.Fingerprint(cert) }
+
 // Issue makes a certificate for names. The key is RSA because all of OpenShift's own are: a cluster whose TLS profile
 // lists only RSA ciphers could not serve an ECDSA one.
 func (s *Signer) Issue(names []string, now time.Time) (Pair, error) {

@@ -69,7 +69,8 @@ func Settle(ctx context.Context, c *kube.Cluster, want string, after int32, p Pa
 		Fix: "Retry to go on waiting; undo puts the old names back.",
 	}
 	g := &gate{want: want, after: after, p: p, since: map[string]time.Time{}}
-	return c.Patient(p.Limit).Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) { return g.look(ctx, c) })
+	c = c.Within(max(p.Limit, c.Pace.Limit)) // a fallback takes the API away for longer than a revision does
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) { return g.look(ctx, c) })
 }
 
 // gate remembers between two looks since when something is so. It goes by its own clock, as the cluster's may have just jumped.
@@ -85,7 +86,9 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	if err != nil {
 		return kube.Progress{}, false, err
 	}
-	if r.Fell(g.after) {
+	// An installer that fails is tried again; an API server that fell back is not.
+	fell := r.Fell(g.after)
+	if long := g.lasts("fell", fell) >= g.p.Grace; fell && (r.FellBack || long) {
 		return kube.Progress{}, false, &problem.Problem{
 			Code:    "REV-FALL",
 			Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),

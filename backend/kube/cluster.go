@@ -101,10 +101,10 @@ func (c *Cluster) Telling(tell func(Progress)) *Cluster {
 	return &d
 }
 
-// Patient returns the same cluster, which waits up to limit for an API that is away.
-func (c *Cluster) Patient(limit time.Duration) *Cluster {
+// Within returns the same cluster, which waits up to limit for an API that is away.
+func (c *Cluster) Within(limit time.Duration) *Cluster {
 	d := *c
-	d.Pace.Limit = max(limit, c.Pace.Limit)
+	d.Pace.Limit = limit
 	return &d
 }
 

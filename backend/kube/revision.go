@@ -17,6 +17,7 @@ const fallback = "startup-monitor.static-pods.openshift.io/fallback-"
 type Revisions struct {
 	Latest, Current, Target int32
 	Failed                  int32  // the revision that failed last
+	FellBack                bool   // it ran, and the API server went back to the one before
 	Why                     string // it failed, or what the API server fell back from
 }
 
@@ -44,6 +45,7 @@ func RevisionsOf(ks *operatorv1.KubeAPIServer, pods []corev1.Pod) Revisions {
 	if nodes := ks.Status.NodeStatuses; len(nodes) > 0 {
 		n := nodes[0]
 		r.Current, r.Target, r.Failed = n.CurrentRevision, n.TargetRevision, n.LastFailedRevision
+		r.FellBack = n.LastFallbackCount > 0
 		r.Why = firstLine(strings.Join(append([]string{n.LastFailedReason}, n.LastFailedRevisionErrors...), " "))
 	}
 	for i := range pods {
@@ -53,7 +55,7 @@ func RevisionsOf(ks *operatorv1.KubeAPIServer, pods []corev1.Pod) Revisions {
 		}
 		var revision int32
 		if _, err := fmt.Sscan(a[fallback+"for-revision"], &revision); err == nil && revision >= r.Failed {
-			r.Failed = revision
+			r.Failed, r.FellBack = revision, true
 			r.Why = firstLine(a[fallback+"reason"] + " " + a[fallback+"message"])
 		}
 	}

@@ -1,0 +1,119 @@
+package steps
+
+import (
+	"context"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/certs"
+	"touchdown/backend/check"
+	"touchdown/backend/domain"
+	"touchdown/steps/site"
+)
+
+// Credentials asks for what a site may bring of its own: a registry log-in and certificates. PullSecret and Certificates
+// put them into the cluster.
+type Credentials struct{ Site *site.Config }
+
+var (
+	_ Inspector = (*Credentials)(nil)
+	_ Reader    = (*Credentials)(nil)
+)
+
+// ID names the step in the journal.
+func (*Credentials) ID() string { return "credentials" }
+
+// Title says what the step is about.
+func (*Credentials) Title() string { return "Bring own certificates and log-ins" }
+
+// Fields asks for what may all stay empty.
+func (s *Credentials) Fields() []Field {
+	api := func() bool { return s.Site.Spec.APICert.Cert != "" }
+	apps := func() bool { return s.Site.Spec.IngressCert.Cert != "" }
+	return []Field{
+		{
+			Path: "spec.pullSecret", Kind: Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret,
+			Help: "Log-in to the site's image registries, as JSON. Empty keeps the factory's.",
+		},
+		{
+			Path: "spec.apiCert.cert", Kind: PEM, Label: "API certificate", Optional: true, Check: site.Certificate,
+			Help: "For api.NAME.DOMAIN, then its intermediates. Empty: the cluster signs one itself.",
+		},
+		{
+			Path: "spec.apiCert.key", Kind: PEM, Label: "Key of the API certificate", Check: site.PrivateKey, Visible: api,
+			Help: "The key with which the certificate was requested, not encrypted.",
+		},
+		{
+			Path: "spec.ingressCert.cert", Kind: PEM, Label: "Apps certificate", Optional: true, Check: site.Certificate,
+			Help: "For *.apps.NAME.DOMAIN, then its intermediates. Empty: the cluster signs one itself.",
+		},
+		{
+			Path: "spec.ingressCert.key", Kind: PEM, Label: "Key of the apps certificate", Check: site.PrivateKey, Visible: apps,
+			Help: "The key with which the certificate was requested, not encrypted.",
+		},
+		{
+			Path: "spec.ingressCert.ca", Kind: PEM, Label: "CA of the apps certificate", Optional: true, Check: site.CABundle, Visible: apps,
+			Help: "The root certificate, when it is no public one.",
+		},
+	}
+}
+
+// Reads names the answers that own certificates have to fit.
+func (*Credentials) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+
+// Inspect checks own certificates against the names and the clock.
+func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	d := s.Site.Domain()
+	if d == "" {
+		return nil
+	}
+	api, apps := ownPairs(s.Site)
+	if api != nil {
+		report.Check(ownCheck("api-cert", "Own certificate for the API", *api, []string{domain.API(d)}, nil, node))
+	}
+	if apps == nil {
+		return nil
+	}
+	var old []string
+	if now, err := domain.Read(ctx, node.Kube.Within(glance)); err == nil {
+		old = []string{"*." + now.OldApps}
+	}
+	report.Check(ownCheck("apps-cert", "Own certificate for the apps", *apps, []string{"*." + domain.Apps(d)}, old, node))
+	if s.Site.Spec.IngressCert.CA != "" {
+		report.Check(Check{
+			ID: "apps-ca", Title: "CA of the apps certificate", Status: check.Warn,
+			Observed: "Touchdown does not add it to the cluster's trust",
+			Fix:      "Put it behind the apps certificate as the last of its chain, which the console and the log-in trust.",
+		})
+	}
+	return nil
+}
+
+// Run has nothing to do.
+func (*Credentials) Run(context.Context, *backend.Node, Report) error { return nil }
+
+func ownCheck(id, title string, pair certs.Pair, names, also []string, node *backend.Node) Check {
+	ch := Check{ID: id, Title: title, Status: check.Pass, Expected: "for " + strings.Join(names, ", ")}
+	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
+	switch {
+	case err != nil:
+		p := asProblem(err)
+		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
+	case len(warnings) > 0:
+		ch.Status, ch.Observed = check.Warn, strings.Join(warnings, " ")
+	default:
+		ch.Observed = "good until " + leaf.NotAfter.UTC().Format("2006-01-02")
+	}
+	return ch
+}
+
+// ownPairs returns the certificates that the site brings, nil for each that it does not.
+func ownPairs(cfg *site.Config) (api, apps *certs.Pair) {
+	pair := func(p site.KeyPair) *certs.Pair {
+		if p.Cert == "" {
+			return nil
+		}
+		return &certs.Pair{Cert: []byte(p.Cert), Key: []byte(p.Key)}
+	}
+	return pair(cfg.Spec.APICert), pair(cfg.Spec.IngressCert.KeyPair)
+}

@@ -1,0 +1,119 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/csr"
+	"touchdown/backend/kube"
+)
+
+// CSRs approves the kubelet's certificate requests when the node's certificates have expired on the shelf. Nothing else in
+// the cluster would: its approver refuses a node that exists already.
+type CSRs struct {
+	Limit time.Duration // zero: 20 minutes; a control plane with expired certificates takes up to ten to recover
+}
+
+var (
+	_ Inspector = (*CSRs)(nil)
+	_ Planner   = (*CSRs)(nil)
+)
+
+// ID names the step in the journal.
+func (*CSRs) ID() string { return "csrs" }
+
+// Title says what the step does.
+func (*CSRs) Title() string { return "Renew the node's certificates" }
+
+// Fields is empty.
+func (*CSRs) Fields() []Field { return nil }
+
+// Inspect tells whether the node's certificates are good, and who else asks for one.
+func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	ch := Check{ID: "node-certs", Title: "Certificates of the node", Status: check.Pass, Observed: "good"}
+	if why := csr.Files(node.Host, node.Now()); why != "" {
+		ch.Status, ch.Observed = check.Warn, why
+		ch.Fix = "None needed: Touchdown approves the node's own requests. Check that the clock is right."
+	}
+	report.Check(ch)
+	c := node.Kube.Within(glance)
+	if e, err := s.self(ctx, node, c); err == nil {
+		if _, left, err := csr.Look(ctx, c, e); err == nil {
+			report.Check(strangers(left))
+		}
+	}
+	return nil
+}
+
+// Plan tells that requests will be approved, which cannot be taken back.
+func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	if why := csr.Files(node.Host, node.Now()); why != "" {
+		return Plan{
+			Changes:   []Change{{What: "Certificates of the node", Old: why, New: "renewed"}},
+			Permanent: []string{"An approved certificate request stays approved."},
+		}, nil
+	}
+	return Plan{}, nil
+}
+
+// Run approves until the kubelet has good certificates on disk and no request of its own waits.
+func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c := telling(node.Kube, report)
+	limit := s.Limit
+	if limit == 0 {
+		limit = 20 * time.Minute
+	}
+	c = c.Within(max(limit, c.Pace.Limit))
+	w := kube.Wait{
+		What: "renewing the node's certificates", Limit: limit, Usual: 10 * time.Minute, Code: "CSR-LATE",
+		Fix: "Check the node's clock and that the service kubelet runs, then retry.",
+	}
+	approved := int64(0)
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		e, err := s.self(ctx, node, c)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		out, err := csr.Approve(ctx, c, e)
+		if err != nil {
+			return kube.Progress{}, false, fmt.Errorf("approving certificate requests: %w", err)
+		}
+		for _, name := range out.Approved {
+			report.Say("Approved the node's own certificate request %s.", name)
+		}
+		approved += int64(len(out.Approved))
+		report.Check(strangers(out.Left))
+		waiting := csr.Files(node.Host, node.Now())
+		p := kube.Progress{Done: approved, Unit: "requests", Waiting: "new certificates: " + waiting}
+		return p, waiting == "" && len(out.Approved) == 0, nil
+	})
+}
+
+func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (csr.Expect, error) {
+	hostname, err := node.Host.Hostname()
+	if err != nil {
+		return csr.Expect{}, fmt.Errorf("reading the node's name: %w", err)
+	}
+	e, _, err := csr.Self(ctx, c, hostname)
+	if err != nil {
+		return csr.Expect{}, fmt.Errorf("looking for this node: %w", err)
+	}
+	return e, nil
+}
+
+// strangers lists the requests that are not this node's own.
+func strangers(left []csr.Left) Check {
+	ch := Check{ID: "csr-left", Title: "Certificate requests of others", Status: check.Pass, Observed: "none"}
+	if len(left) == 0 {
+		return ch
+	}
+	ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d wait and are left alone", len(left))
+	ch.Fix = "Have somebody who knows the cluster look at them; deny what nobody knows."
+	for _, l := range left {
+		ch.Evidence = append(ch.Evidence, l.Name+": "+l.Reason)
+	}
+	return ch
+}

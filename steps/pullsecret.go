@@ -1,0 +1,112 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/kube"
+	"touchdown/backend/registry"
+	"touchdown/steps/site"
+)
+
+// rollTime is how long the node may take for its new configuration.
+const rollTime = 20 * time.Minute
+
+// PullSecret gives the cluster the log-ins of the site's image registries.
+type PullSecret struct{ Site *site.Config }
+
+var (
+	_ Skipper = (*PullSecret)(nil)
+	_ Planner = (*PullSecret)(nil)
+	_ Undoer  = (*PullSecret)(nil)
+	_ Reader  = (*PullSecret)(nil)
+)
+
+// ID names the step in the journal.
+func (*PullSecret) ID() string { return "pull-secret" }
+
+// Title says what the step does.
+func (*PullSecret) Title() string { return "Add the site's registry log-ins" }
+
+// Fields is empty: Credentials asks.
+func (*PullSecret) Fields() []Field { return nil }
+
+// Reads names the log-ins.
+func (*PullSecret) Reads() []string { return []string{"spec.pullSecret"} }
+
+// Skip applies where the site brings no log-ins.
+func (s *PullSecret) Skip() string {
+	if s.Site.Spec.PullSecret == "" {
+		return "the factory's log-ins stay"
+	}
+	return ""
+}
+
+// Plan tells which registries get a new log-in. The cluster's nodes neither drain nor reboot for it.
+func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	given, err := registry.Hosts(s.secret())
+	if err != nil {
+		return Plan{}, fmt.Errorf("reading the pull secret: %w", err)
+	}
+	// An API that does not run yet only means that the old list is not known.
+	have, _ := registry.Current(ctx, node.Kube.Within(glance))
+	change := Change{What: "Registry log-ins", Old: strings.Join(have, ", "), New: "set for " + strings.Join(given, ", ")}
+	if slices.ContainsFunc(have, func(h string) bool { return !slices.Contains(given, h) }) {
+		change.New += "; the others stay"
+	}
+	return Plan{Changes: []Change{change}}, nil
+}
+
+// Run merges the log-ins into the cluster's and waits until the node has them on disk.
+func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	changed, err := registry.Apply(ctx, c, s.secret(), func(ref kube.Ref, original []byte) error {
+		before, err := registry.Rendered(ctx, c)
+		if err != nil {
+			return fmt.Errorf("reading the node's configuration: %w", err)
+		}
+		if err := o.mark("rendered", before); err != nil {
+			return err
+		}
+		return o.save(ref, original)
+	})
+	if err != nil {
+		return fmt.Errorf("changing the pull secret: %w", err)
+	}
+	if changed {
+		report.Say("The cluster has the site's registry log-ins.")
+	}
+	if err := registry.Settle(ctx, c, node.Host, o.marked("rendered"), rollTime); err != nil {
+		return fmt.Errorf("waiting for the node: %w", err)
+	}
+	return nil
+}
+
+// Undo puts the factory's log-ins back, to the byte.
+func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	if len(o.all()) == 0 {
+		return nil
+	}
+	before, err := registry.Rendered(ctx, c)
+	if err != nil {
+		return fmt.Errorf("reading the node's configuration: %w", err)
+	}
+	changed, err := o.restore(ctx, c)
+	if err != nil {
+		return err
+	}
+	if len(changed) == 0 {
+		before = ""
+	}
+	if err := registry.Settle(ctx, c, node.Host, before, rollTime); err != nil {
+		return fmt.Errorf("waiting for the node: %w", err)
+	}
+	return nil
+}
+
+func (s *PullSecret) secret() []byte { return []byte(string(s.Site.Spec.PullSecret)) }

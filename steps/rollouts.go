@@ -1,0 +1,99 @@
+package steps
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+
+	"touchdown/backend"
+	"touchdown/backend/certs"
+	"touchdown/backend/domain"
+	"touchdown/steps/site"
+)
+
+// Rollouts waits until the cluster answers under its new names, and proves it from the outside.
+type Rollouts struct {
+	Site     *site.Config
+	Patience domain.Patience // zero: domain.Usual
+	Router   string          // host:port of the apps; empty: port 443 of the node
+}
+
+var (
+	_ Skipper = (*Rollouts)(nil)
+	_ Reader  = (*Rollouts)(nil)
+)
+
+// ID names the step in the journal.
+func (*Rollouts) ID() string { return "rollouts" }
+
+// Title says what the step does.
+func (*Rollouts) Title() string { return "Wait until the new names are served" }
+
+// Fields is empty: Names asks.
+func (*Rollouts) Fields() []Field { return nil }
+
+// Reads names what the served certificates are made of.
+func (*Rollouts) Reads() []string { return (*Certificates)(nil).Reads() }
+
+// Skip applies where no new name was asked for.
+func (s *Rollouts) Skip() string { return noNames(s.Site) }
+
+// Run changes nothing: it waits for the operators and then asks for each name.
+func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c := telling(node.Kube, report)
+	d := s.Site.Domain()
+	if err := domain.Settle(ctx, c, d, 0, orUsual(s.Patience)); err != nil {
+		return fmt.Errorf("waiting for the operators: %w", err)
+	}
+	proofs, err := s.proofs(ctx, node, report)
+	if err != nil {
+		return err
+	}
+	checks, err := domain.Prove(ctx, c, proofs, node.Now, orUsual(s.Patience))
+	for _, ch := range checks {
+		report.Check(ch)
+	}
+	if err != nil {
+		return fmt.Errorf("asking for the new names: %w", err)
+	}
+	report.Say("The cluster answers at %s and *.%s.", domain.API(d), domain.Apps(d))
+	return nil
+}
+
+// proofs takes the expected certificates from the Secrets, which is what the servers load.
+func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report) ([]domain.Proof, error) {
+	c := telling(node.Kube, report)
+	now, err := domain.Read(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
+	}
+	wants, err := wantedCerts(ctx, c, s.Site, node)
+	if err != nil {
+		return nil, err
+	}
+	var prints [2]string
+	var roots [2]*x509.CertPool
+	for i, w := range wants {
+		leaf, err := certs.ReadBack(ctx, c, w)
+		if err != nil {
+			return nil, fmt.Errorf("reading the certificates back: %w", err)
+		}
+		prints[i] = certs.Fingerprint(leaf)
+		if w.Signer != nil { // who vouches for a site's own one, its clients know better than this node
+			roots[i] = w.Signer.Roots()
+		}
+	}
+	if roots[0] != nil {
+		roots[0] = c.Roots() // the new API name must be good for the kubeconfigs that are out there
+	}
+	if s.Router != "" {
+		now.Router = s.Router
+	}
+	d := s.Site.Domain()
+	return []domain.Proof{
+		{ID: "name-api", Name: domain.API(d), Address: now.API, Fingerprint: prints[0], Roots: roots[0], Path: "/readyz"},
+		{ID: "name-apps", Name: "touchdown-probe." + domain.Apps(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1]},
+		{ID: "name-console", Name: domain.Console(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1], Path: "/"},
+		{ID: "name-oauth", Name: domain.OAuth(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1], Path: "/healthz"},
+	}, nil
+}

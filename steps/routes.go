@@ -1,0 +1,122 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/domain"
+	"touchdown/backend/kube"
+	"touchdown/steps/site"
+)
+
+// Routes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host that somebody
+// chose are listed, never touched.
+type Routes struct{ Site *site.Config }
+
+var (
+	_ Inspector = (*Routes)(nil)
+	_ Skipper   = (*Routes)(nil)
+	_ Planner   = (*Routes)(nil)
+	_ Undoer    = (*Routes)(nil)
+	_ Reader    = (*Routes)(nil)
+)
+
+// ID names the step in the journal.
+func (*Routes) ID() string { return "routes" }
+
+// Title says what the step does.
+func (*Routes) Title() string { return "Give applications their new addresses" }
+
+// Fields is empty: Names asks.
+func (*Routes) Fields() []Field { return nil }
+
+// Reads names what the new hosts are made of.
+func (*Routes) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+
+// Skip applies where no new name was asked for.
+func (s *Routes) Skip() string { return noNames(s.Site) }
+
+// Inspect lists the applications that will keep their address.
+func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	if s.Site.Domain() == "" {
+		return nil
+	}
+	ch := Check{ID: "routes-kept", Title: "Applications with an address of their own", Status: check.Pass}
+	routes, err := s.list(ctx, node.Kube.Within(glance))
+	if err != nil {
+		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"
+		ch.Evidence = []string{err.Error()}
+		report.Check(ch)
+		return nil
+	}
+	for _, r := range routes {
+		if r.Kind == domain.Custom {
+			ch.Evidence = append(ch.Evidence, r.String())
+		}
+	}
+	ch.Observed = fmt.Sprintf("%d keep the address that somebody chose for them", len(ch.Evidence))
+	if len(ch.Evidence) > 0 {
+		ch.Status, ch.Fix = check.Warn, "Tell their owners; the site's DNS has to know these addresses."
+	}
+	report.Check(ch)
+	return nil
+}
+
+// Plan tells each address that changes.
+func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	routes, err := s.list(ctx, node.Kube.Within(glance))
+	if err != nil {
+		return Plan{Changes: []Change{{What: "Addresses of applications", New: "those that the cluster chose move to the new domain"}}}, nil //nolint:nilerr // it does not run yet
+	}
+	var plan Plan
+	for _, r := range routes {
+		if r.Kind == domain.Owned || r.Kind == domain.Generated {
+			plan.Changes = append(plan.Changes, Change{
+				What: "Address of " + r.Namespace + "/" + r.Name, Old: r.Host, New: "one under " + domain.Apps(s.Site.Domain()),
+			})
+		}
+	}
+	if len(plan.Changes) > 0 {
+		plan.Disturbances = []Disturbance{{
+			What: "applications out of reach", Cause: "their routes are made again", Seconds: 10,
+		}}
+	}
+	return plan, nil
+}
+
+// Run resets the routes. It runs after the roll-outs: before, a new route could still get an old host.
+func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	routes, err := s.list(ctx, c)
+	if err != nil {
+		return err
+	}
+	reset, err := domain.Reset(ctx, c, routes, o.all(), o.save)
+	if err != nil {
+		return fmt.Errorf("resetting the routes: %w", err)
+	}
+	if len(reset) > 0 {
+		report.Say("%d applications get an address under %s.", len(reset), domain.Apps(s.Site.Domain()))
+	}
+	return nil
+}
+
+// Undo gives each route its old spec back.
+func (s *Routes) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	_, err := originals{report}.restore(ctx, telling(node.Kube, report))
+	return err
+}
+
+func (s *Routes) list(ctx context.Context, c *kube.Cluster) ([]domain.Route, error) {
+	now, err := domain.Read(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
+	}
+	routes, err := domain.Routes(ctx, c, now, s.Site.Domain())
+	if err != nil {
+		return nil, fmt.Errorf("reading the routes: %w", err)
+	}
+	return routes, nil
+}
