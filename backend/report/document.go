@@ -1,0 +1,217 @@
+// Package report makes the hand-over report: one typed document, as text for people and as JSON for machines.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+)
+
+// Schema names the form of the JSON. It changes when a reader would have to.
+const Schema = "touchdown.dev/report/v1alpha1"
+
+// Document is the whole report. It holds no secrets.
+type Document struct {
+	Schema       string        `json:"schema"`
+	Made         time.Time     `json:"made"`
+	Verdict      string        `json:"verdict"` // "landed", "landed, with warnings", ...
+	Touchdown    string        `json:"touchdown"`
+	Node         Node          `json:"node"`
+	Cluster      Cluster       `json:"cluster"`
+	URLs         URLs          `json:"urls"`
+	DNS          []Record      `json:"dns"`
+	Certificates []Certificate `json:"certificates"`
+	Checks       []Check       `json:"checks"`
+	Waivers      []Waiver      `json:"waivers"`
+	Steps        []Step        `json:"steps"`
+	APIWrites    int64         `json:"apiWrites"`
+	Warnings     []string      `json:"warnings"`
+	Problems     []string      `json:"problems"`
+}
+
+// Node is the machine.
+type Node struct {
+	Hostname string `json:"hostname"`
+	Serial   string `json:"serial"`
+	Model    string `json:"model,omitempty"`
+	Address  string `json:"address"`
+}
+
+// Cluster is what runs on it.
+type Cluster struct {
+	ID        string `json:"id"`
+	Version   string `json:"version"`
+	OldDomain string `json:"oldDomain"`
+	NewDomain string `json:"newDomain"`
+}
+
+// URLs are for the people who will work with the cluster.
+type URLs struct {
+	Console string `json:"console"`
+	API     string `json:"api"`
+}
+
+// Record is one DNS record that the site's administrator has to make.
+type Record struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Value    string `json:"value"`
+	Optional bool   `json:"optional,omitempty"`
+}
+
+// Certificate is one that the node serves.
+type Certificate struct {
+	Use      string    `json:"use"` // "API", "web consoles"
+	Name     string    `json:"name"`
+	Issuer   string    `json:"issuer"`
+	SHA256   string    `json:"sha256"`
+	NotAfter time.Time `json:"notAfter"`
+}
+
+// Check is a check with the step that made it.
+type Check struct {
+	Step string `json:"step"`
+	check.Check
+}
+
+// Waiver is a check for which a person took responsibility.
+type Waiver struct {
+	Check  string `json:"check"`
+	Title  string `json:"title"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// Step is one step of the work.
+type Step struct {
+	ID      string  `json:"id"`
+	Title   string  `json:"title"`
+	Outcome string  `json:"outcome"` // "done", "skipped"
+	Why     string  `json:"why,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Job is what the engine knows about the work; the rest of the report is looked up on node and cluster.
+type Job struct {
+	Version  string // of Touchdown
+	Serial   string
+	Hostname string
+	Started  time.Time
+	Steps    []JobStep
+	Warnings []string // plain sentences, such as the engine's notices
+	Problems []string // what failed on the way and was mended
+}
+
+// JobStep is a Step with its checks.
+type JobStep struct {
+	Step
+	Checks []check.Check
+}
+
+// Waived reports whether a person took responsibility for a check of a step.
+func (j Job) Waived(step, id string) bool {
+	for _, s := range j.Steps {
+		for _, c := range s.Checks {
+			if s.ID == step && c.ID == id && c.Status == check.Waived {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// New puts the document together. A step without an outcome, such as the one that writes the report, is left out.
+func New(job Job, facts Facts, made time.Time) *Document {
+	d := &Document{
+		Schema: Schema, Made: made.UTC().Truncate(time.Second), Touchdown: job.Version,
+		Node:    Node{Hostname: job.Hostname, Serial: job.Serial, Model: facts.Model, Address: facts.Address},
+		Cluster: facts.Cluster, URLs: facts.URLs, DNS: Records(facts.Cluster.NewDomain, facts.Address),
+		Certificates: facts.Certificates, APIWrites: facts.Writes,
+		// Empty, not nil: readers of the JSON find a list everywhere.
+		Warnings: slices.Concat([]string{}, job.Warnings, facts.Gaps), Problems: slices.Concat([]string{}, job.Problems),
+		Checks: []Check{}, Waivers: []Waiver{}, Steps: []Step{},
+	}
+	if d.Certificates == nil {
+		d.Certificates = []Certificate{}
+	}
+	for _, s := range job.Steps {
+		if s.Outcome != "" {
+			d.Steps = append(d.Steps, s.Step)
+		}
+		for _, c := range s.Checks {
+			d.Checks = append(d.Checks, Check{Step: s.ID, Check: c})
+			if w := c.Waiver; c.Status == check.Waived && w != nil {
+				d.Waivers = append(d.Waivers, Waiver{Check: c.ID, Title: c.Title, By: w.By, Reason: w.Reason})
+			}
+		}
+	}
+	d.Verdict = d.verdict()
+	return d
+}
+
+func (d *Document) verdict() string {
+	worst := check.Pass
+	var all []check.Check
+	for _, c := range d.Checks {
+		all = append(all, c.Check)
+	}
+	if len(all) > 0 {
+		worst = check.Worst(all)
+	}
+	text := "landed"
+	switch {
+	case worst == check.Fail:
+		text = "NOT landed: a check failed"
+	case worst == check.Warn || len(d.Warnings) > 0:
+		text = "landed, with warnings"
+	}
+	if len(d.Waivers) > 0 {
+		text += fmt.Sprintf(", %d waived", len(d.Waivers))
+	}
+	return text
+}
+
+// Records are the DNS records of a domain whose node has an address.
+func Records(domain, address string) []Record {
+	addr, err := netip.ParseAddr(address)
+	if domain == "" || err != nil {
+		return []Record{}
+	}
+	kind := "A"
+	if addr.Is6() {
+		kind = "AAAA"
+	}
+	return []Record{
+		{Name: "api." + domain, Type: kind, Value: addr.String()},
+		{Name: "*.apps." + domain, Type: kind, Value: addr.String()},
+		{Name: "api-int." + domain, Type: kind, Value: addr.String(), Optional: true},
+	}
+}
+
+// JSON is the canonical form: sorted keys, two spaces, a newline at the end. The same document gives the same bytes.
+func (d *Document) JSON() ([]byte, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the report: %w", err)
+	}
+	// Maps are encoded with sorted keys, whatever the order of the fields in Go.
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var sorted any
+	if err := decoder.Decode(&sorted); err != nil {
+		return nil, fmt.Errorf("encoding the report: %w", err)
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(sorted); err != nil {
+		return nil, fmt.Errorf("encoding the report: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// The files of a report. Sums is what sha256sum -c reads.
+const (
+	TextFile = "report.txt"
+	JSONFile = "report.json"
+	Sums     = "SHA256SUMS"
+)
+
+// Store keeps the report in a directory.
+type Store struct {
+	Dir   string
+	Write func(...host.File) error // nil: host.WriteFilesAtomic
+}
+
+// Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
+// that a repeated hand-over changes no fingerprint that somebody has noted.
+func (s Store) Save(d *Document) error {
+	if old, err := s.Open(); err == nil {
+		again := *d
+		again.Made = old.Made
+		if same(old, &again) {
+			return nil
+		}
+	}
+	files, err := s.files(d)
+	if err != nil {
+		return err
+	}
+	write := s.Write
+	if write == nil {
+		write = host.WriteFilesAtomic
+	}
+	if err := write(files...); err != nil {
+		return unwritten(err)
+	}
+	return nil
+}
+
+func (s Store) files(d *Document) ([]host.File, error) {
+	text, err := d.Text()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := d.JSON()
+	if err != nil {
+		return nil, err
+	}
+	files := []host.File{{Path: JSONFile, Data: raw}, {Path: TextFile, Data: text}, {Path: Sums, Data: sums(raw, text)}}
+	for i := range files {
+		files[i].Path, files[i].Perm = filepath.Join(s.Dir, files[i].Path), 0o600
+	}
+	return files, nil
+}
+
+// Open reads the report, and refuses one whose files do not fit together.
+func (s Store) Open() (*Document, error) {
+	content := map[string][]byte{}
+	for _, name := range []string{JSONFile, TextFile, Sums} {
+		b, err := os.ReadFile(filepath.Join(s.Dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("opening the report: %w", err)
+		}
+		content[name] = b
+	}
+	// Not by making the text again: a later Touchdown may word it otherwise.
+	if !bytes.Equal(content[Sums], sums(content[JSONFile], content[TextFile])) {
+		return nil, fmt.Errorf("opening the report: it was changed: %w", fs.ErrInvalid)
+	}
+	d := &Document{}
+	if err := json.Unmarshal(content[JSONFile], d); err != nil {
+		return nil, fmt.Errorf("opening the report: %w", err)
+	}
+	if d.Schema != Schema {
+		return nil, fmt.Errorf("opening the report: its schema is %q, not %s: %w", d.Schema, Schema, fs.ErrInvalid)
+	}
+	return d, nil
+}
+
+func sums(raw, text []byte) []byte {
+	return fmt.Appendf(nil, "%x  %s\n%x  %s\n", sha256.Sum256(raw), JSONFile, sha256.Sum256(text), TextFile)
+}
+
+func same(a, b *Document) bool {
+	x, errX := a.JSON()
+	y, errY := b.JSON()
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func unwritten(err error) error {
+	p := &problem.Problem{
+		Code: "RPT-SAVE", Summary: "The hand-over report could not be written.",
+		Fix: "Retry; if it fails again, make a support bundle.", Err: err,
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		p.Code, p.Summary, p.Fix = "RPT-FULL", "The disk is full: the hand-over report could not be written.", "Free some space on /var, then retry."
+	}
+	return p
+}

@@ -1,0 +1,58 @@
+package steps
+
+import (
+	"context"
+
+	"touchdown/backend"
+	"touchdown/backend/report"
+	"touchdown/steps/site"
+)
+
+// HandOver writes the report that the technician leaves behind.
+type HandOver struct {
+	Site *site.Config
+	Dir  string            // where the report lies: the engine's state folder
+	Job  func() report.Job // what the engine knows about the work so far
+	At   report.Where      // where the servers are asked; zero: where people reach them
+}
+
+var (
+	_ Step   = (*HandOver)(nil)
+	_ Reader = (*HandOver)(nil)
+)
+
+// ID implements Step.
+func (*HandOver) ID() string { return "hand-over" }
+
+// Title implements Step.
+func (*HandOver) Title() string { return "Write the hand-over report" }
+
+// Fields implements Step.
+func (*HandOver) Fields() []Field { return nil }
+
+// Reads implements Reader.
+func (*HandOver) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+
+// Run writes the report. One that already tells the same stays to the byte.
+func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) error {
+	rep.Progress(Progress{Done: 0, Total: 2, Unit: "parts", Waiting: "the cluster's identity and certificates"})
+	facts, err := report.Look(ctx, node.Host, node.Kube, h.Site.Domain(), h.At)
+	if err != nil {
+		return err
+	}
+	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: "the disk"})
+	d := report.New(h.Job(), facts, node.Now())
+	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {
+		return err
+	}
+	for _, r := range d.DNS {
+		if !r.Optional {
+			rep.Say("DNS record for the site's administrator: %s %s %s", r.Name, r.Type, r.Value)
+		}
+	}
+	if d.URLs.Console != "" {
+		rep.Say("Web console: %s", d.URLs.Console)
+	}
+	rep.Say("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile)
+	return nil
+}

@@ -1,0 +1,98 @@
+package steps
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"sync"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/health"
+	"touchdown/backend/report"
+	"touchdown/steps/site"
+)
+
+// Health waits until the cluster has been well without a break for as long as the site's policy wants. It changes
+// nothing.
+type Health struct {
+	Site   *site.Config
+	Job    func() report.Job // for the waivers; nil: there are none
+	Window health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
+	At     report.Where      // where the servers are asked; zero: where people reach them
+}
+
+var (
+	_ Step   = (*Health)(nil)
+	_ Reader = (*Health)(nil)
+)
+
+// ID implements Step.
+func (*Health) ID() string { return "health" }
+
+// Title implements Step.
+func (*Health) Title() string { return "Verify the cluster's health" }
+
+// Fields implements Step.
+func (h *Health) Fields() []Field {
+	return []Field{{
+		Path: "spec.policy.stabilityWindow", Kind: Text, Label: "Stability window", Example: "2m", Check: site.StabilityWindow,
+		Help: "How long the cluster has to stay healthy without a break before it counts as landed.",
+	}}
+}
+
+// Reads implements Reader.
+func (*Health) Reads() []string {
+	return []string{"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca"}
+}
+
+// Run looks at the cluster until it is well for long enough. Checks that fail at the end are the engine's to judge, like
+// those of Hardware; the Problem names the one that stood in the way.
+func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error {
+	window := h.Window
+	window.For = h.Site.Spec.Policy.StabilityWindow
+	options := health.Options{
+		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
+	}
+	// A break is worth a line in the journal; each look is not.
+	var said sync.Once
+	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting string) {
+		if waiting != "" {
+			said.Do(func() { rep.Say("Waiting for the cluster. In the way: %s", waiting) })
+		} else {
+			said = sync.Once{}
+			waiting = fmt.Sprintf("healthy for %d of %d s", int(well.Seconds()), int(window.For.Seconds()))
+		}
+		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
+	})
+	if err != nil {
+		return err
+	}
+	rep.Say("The cluster was healthy for %s without a break.", window.For)
+	return nil
+}
+
+func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(h.ID(), id) }
+
+// roots are the CAs that came with the site's own certificates: the last certificate of a chain is trusted because the
+// site says so.
+func (h *Health) roots() []*x509.Certificate {
+	var roots []*x509.Certificate
+	for _, text := range []string{h.Site.Spec.APICert.Cert, h.Site.Spec.IngressCert.Cert, h.Site.Spec.IngressCert.CA} {
+		var last *x509.Certificate
+		for rest := []byte(text); ; {
+			var block *pem.Block
+			if block, rest = pem.Decode(rest); block == nil {
+				break
+			}
+			if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+				last = cert
+			}
+		}
+		if last != nil {
+			roots = append(roots, last)
+		}
+	}
+	return roots
+}
