@@ -74,6 +74,7 @@ func serve(args []string) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.StringVar(&o.Dir, "state", "", "folder of certificates and etcd")
 	flags.StringVar(&o.Address, "address", "", "address to listen on")
+	flags.BoolVar(&o.Hold, "hold", false, "let requests wait until the server is ready")
 	flags.Var((*list)(&o.SNI), "sni", "certificate, key and names, as for --tls-sni-cert-key; may be repeated")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)

@@ -24,8 +24,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
 )
 
-// runControllers waits for the API and starts the loops of kube-controller-manager that the bench needs.
-func runControllers(ctx context.Context, dir string) {
+// runControllers waits for the API, says when it is ready, and starts the loops of kube-controller-manager that the bench needs.
+func runControllers(ctx context.Context, dir string, ready chan<- struct{}) {
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "stand-ins.kubeconfig"))
 	if err != nil {
 		slog.Error("starting controllers", "error", err)
@@ -42,9 +42,10 @@ func runControllers(ctx context.Context, dir string) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(30 * time.Millisecond):
 		}
 	}
+	close(ready)
 	if err := startControllers(ctx, config, client, dir); err != nil {
 		slog.Error("starting controllers", "error", err)
 	}

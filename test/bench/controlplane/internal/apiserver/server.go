@@ -21,6 +21,7 @@ type Options struct {
 	Dir     string   // state: pki/, certs/, etcd/
 	Address string   // of the node
 	SNI     []string // file pairs with their names, in the form of --tls-sni-cert-key
+	Hold    bool     // requests before readiness wait for it instead of being sent away
 }
 
 // Serve runs until the process gets SIGTERM or a part fails.
@@ -33,13 +34,13 @@ func Serve(o Options) error {
 	}
 	// Open watches would hold up a graceful stop for many seconds; etcd has everything on disk, so closing it and leaving is clean.
 	defer etcd.Close()
-	gate := newGate()
+	gate := newGate(o.Hold)
 	if err := gate.listen(filepath.Join(o.Dir, "serve.sock")); err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- runAPIServer(ctx, o.flags(endpoint), gate) }()
-	go runControllers(ctx, o.Dir)
+	go runControllers(ctx, o.Dir, gate.ready)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("running kube-apiserver: %w", err)

@@ -29,6 +29,9 @@ func ParsePace(s string) (float64, error) {
 // Set changes the speed: 1 is life, 60 a minute in a second, 0 no delay.
 func (p *Pace) Set(speed float64) { p.millis.Store(int64(speed * 1000)) }
 
+// None says whether there is no delay at all.
+func (p *Pace) None() bool { return p.millis.Load() == 0 }
+
 // Sleep waits for d of life.
 func (p *Pace) Sleep(ctx context.Context, d time.Duration) error {
 	const tick = 50 * time.Millisecond

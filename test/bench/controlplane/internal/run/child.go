@@ -27,6 +27,7 @@ type child struct {
 	dir, address string
 	log          *slog.Logger
 	probe        *http.Client
+	hold         func() bool              // nobody wants to wait: without delays, also not for a server that has just come up
 	remember     func(sni []string) error // keeps what a good roll-out started with
 
 	turn sync.Mutex // one start or stop at a time
@@ -62,6 +63,9 @@ func (c *child) start(ctx context.Context, sni []string) error {
 		return fmt.Errorf("finding the own program: %w", err)
 	}
 	args := []string{"serve", "--state", c.dir, "--address", c.address}
+	if c.hold() {
+		args = append(args, "--hold")
+	}
 	for _, pair := range sni {
 		args = append(args, "--sni", pair)
 	}
@@ -144,22 +148,10 @@ func (c *child) kill() {
 	c.process = nil
 }
 
-// stop ends the process by SIGTERM, so that etcd closes its files.
+// stop ends the process for good. A kill is as good as any stop: etcd has synced every write, and a graceful one waits for seconds on open watches.
 func (c *child) stop() {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	c.mu.Lock()
-	cmd, exited := c.process, c.exited
-	c.wanted = false
-	c.mu.Unlock()
-	if cmd == nil {
-		return
-	}
-	_ = cmd.Process.Signal(os.Interrupt)
-	select {
-	case <-exited:
-	case <-time.After(5 * time.Second):
-	}
 	c.kill()
 }
 

@@ -208,6 +208,7 @@ func (b *bench) startServer(ctx context.Context) (err error) {
 	}
 	if b.child == nil {
 		b.child = newChild(b.State, b.id.Address, b.log)
+		b.child.hold = b.pace.None
 		b.child.remember = func(sni []string) error {
 			b.id.SNI = sni
 			return b.id.save(b.State)
