@@ -97,8 +97,20 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 	if err != nil {
 		return fmt.Errorf("resetting the routes: %w", err)
 	}
-	if len(reset) > 0 {
-		report.Say("%d applications get an address under %s.", len(reset), domain.Apps(s.Site.Domain()))
+	if len(reset) == 0 {
+		return nil
+	}
+	now, err := domain.Read(ctx, c)
+	if err != nil {
+		return fmt.Errorf("reading what the cluster is called: %w", err)
+	}
+	kept, err := domain.Hosts(ctx, c, now, s.Site.Domain(), reset)
+	if err != nil {
+		return fmt.Errorf("resetting the routes: %w", err)
+	}
+	report.Say("%d applications have an address under %s.", len(reset)-len(kept), domain.Apps(s.Site.Domain()))
+	for _, r := range kept {
+		report.Say("The operator of %s gave it its old address again.", r)
 	}
 	return nil
 }

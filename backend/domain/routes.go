@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	routev1 "github.com/openshift/api/route/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -130,6 +131,33 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 		reset = append(reset, r)
 	}
 	return reset, nil
+}
+
+// Hosts waits until each of the routes has a host again, and returns those whose operator gave them another than one below
+// the domain's apps.
+func Hosts(ctx context.Context, c *kube.Cluster, now Now, domain string, reset []Route) (kept []Route, err error) {
+	w := kube.Wait{
+		What: "giving the applications their addresses", Limit: c.Pace.Limit, Usual: 10 * time.Second, Code: "RTE-HST",
+		Fix: "Look at the operator openshift-apiserver, then retry.",
+	}
+	err = c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		all, err := Routes(ctx, c, now, domain)
+		p := kube.Progress{Total: int64(len(reset)), Unit: "applications"}
+		kept = kept[:0]
+		for _, r := range reset {
+			i := slices.IndexFunc(all, func(a Route) bool { return a.ref() == r.ref() })
+			switch {
+			case i < 0 || all[i].Host == "":
+				p.Waiting = "an address for " + r.Namespace + "/" + r.Name
+				continue
+			case all[i].Kind != Fine:
+				kept = append(kept, all[i])
+			}
+			p.Done++
+		}
+		return p, p.Done == p.Total, err
+	})
+	return kept, err
 }
 
 // looks is how often an operator's route is looked for before we make it ourselves; operators answer at once or not at all.
