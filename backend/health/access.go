@@ -2,6 +2,8 @@ package health
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,7 +24,7 @@ const signTime = 2 * time.Minute
 
 func judgeCSRs(s *State) check.Check {
 	c := check.Check{
-		ID: "csrs", Title: "Certificate requests (CSRs)", Expected: "none waits longer than 2 minutes", Source: "Touchdown: a node whose request stays unanswered drops out",
+		ID: "csrs", Title: "Certificate requests (CSRs)", Expected: "none of the node's own waits longer than 2 minutes", Source: "Touchdown: a node whose request stays unanswered drops out",
 		Fix: "Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anybody approves them.",
 	}
 	if c, no := unread(s, c, "csrs"); no {
@@ -34,9 +36,13 @@ func judgeCSRs(s *State) check.Check {
 		if text == "" {
 			continue
 		}
-		if s.At.Sub(s.CSRs[i].CreationTimestamp.Time) > signTime {
+		switch {
+		case !s.own(&s.CSRs[i]):
+			// It does not hold up this node; somebody should know, and nobody should approve it unseen.
+			light = append(light, text+", and is not this node's")
+		case s.At.Sub(s.CSRs[i].CreationTimestamp.Time) > signTime:
 			grave = append(grave, text)
-		} else {
+		default:
 			light = append(light, text)
 		}
 	}
@@ -44,6 +50,17 @@ func judgeCSRs(s *State) check.Check {
 		return found(c, check.Warn, light, "none waits")
 	}
 	return found(c, check.Fail, append(grave, light...), "")
+}
+
+// own reports whether a request is for the kubelet of one of the cluster's nodes.
+func (s *State) own(csr *certificatesv1.CertificateSigningRequest) bool {
+	name := csr.Spec.Username
+	if block, _ := pem.Decode(csr.Spec.Request); block != nil {
+		if r, err := x509.ParseCertificateRequest(block.Bytes); err == nil {
+			name = r.Subject.CommonName
+		}
+	}
+	return slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return name == "system:node:"+n.Name })
 }
 
 // open says what a request waits for, "" when it is settled.

@@ -267,6 +267,11 @@ func TestFaultsAreFound(t *testing.T) {
 		}, "pods", check.Warn, "Evicted"},
 		{"young CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Minute)} }, "csrs", check.Warn, "approval"},
 		{"old CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3 * time.Minute)} }, "csrs", check.Fail, "approval"},
+		{"foreign CSR", func(s *health.State) {
+			r := csr(time.Hour)
+			r.Spec.Username = "system:node:other"
+			s.CSRs = []certificatesv1.CertificateSigningRequest{r}
+		}, "csrs", check.Warn, "not this node's"},
 		{"unsigned CSR", func(s *health.State) {
 			s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3*time.Minute, certificatesv1.CertificateApproved)}
 		}, "csrs", check.Fail, "not signed"},

@@ -1,0 +1,123 @@
+package steps_test
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/health"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/kube"
+	"touchdown/backend/report"
+	"touchdown/steps"
+	"touchdown/steps/site"
+	"touchdown/test/bench"
+)
+
+// notes is a Report that only remembers.
+type notes struct {
+	checks   map[string]steps.Check
+	said     []string
+	progress []steps.Progress
+}
+
+func (n *notes) Progress(p steps.Progress) { n.progress = append(n.progress, p) }
+
+func (n *notes) Check(c steps.Check) {
+	if n.checks == nil {
+		n.checks = map[string]steps.Check{}
+	}
+	n.checks[c.ID] = c
+}
+func (n *notes) Say(format string, _ ...any)                       { n.said = append(n.said, format) }
+func (*notes) Ask(context.Context, steps.Question) (string, error) { return "", nil }
+func (*notes) Save(string, []byte) error                           { return nil }
+func (*notes) Saved(string) ([]byte, error)                        { return nil, fs.ErrNotExist }
+func (*notes) Suggest(_, _, _ string)                              {}
+func (*notes) Offer(string, []steps.Choice)                        {}
+func node(m *hosttest.Fake, cluster *kube.Cluster) *backend.Node {
+	return &backend.Node{Host: m.Machine, Kube: cluster, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+}
+
+func TestHardwareTellsItsChecksTwiceAlike(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/proc/meminfo", "MemTotal:        8000000 kB\n")
+	h := &steps.Hardware{}
+	first, second := &notes{}, &notes{}
+	if err := h.Inspect(t.Context(), node(m, nil), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(t.Context(), node(m, nil), second); err != nil {
+		t.Fatal(err)
+	}
+	if c := second.checks["hw-memory"]; c.Status != check.Fail {
+		t.Errorf("8 GB of memory are %s", c.Status)
+	}
+	if len(first.checks) == 0 || len(first.checks) != len(second.checks) {
+		t.Errorf("%d checks at the inspection, %d at the run", len(first.checks), len(second.checks))
+	}
+	for _, call := range m.Calls() {
+		if call != "systemd-detect-virt" {
+			t.Errorf("the machine was touched: %s", call)
+		}
+	}
+}
+
+// The cluster did not move, its own requests wait: a person takes responsibility, then the report is written, twice.
+func TestHealthAndHandOverOnARealAPI(t *testing.T) {
+	b := bench.Start(t, bench.Options{})
+	cluster, err := kube.Open(b.Kubeconfig, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hosttest.New(t)
+	cfg := site.New()
+	cfg.Spec.Policy.StabilityWindow = time.Second
+	job := func() report.Job {
+		return report.Job{Version: "test", Hostname: "node", Serial: "SN-1", Steps: []report.JobStep{{
+			Step: report.Step{ID: "health", Title: "Verify the cluster's health", Outcome: "done", Seconds: 12},
+			Checks: []check.Check{{
+				ID: "csrs", Title: "Certificate requests (CSRs)", Status: check.Waived, Waiver: &check.Waiver{By: "test", Reason: "factory's"},
+			}},
+		}}}
+	}
+	verify := &steps.Health{Site: cfg, Job: job, Window: health.Window{Poll: 50 * time.Millisecond}}
+	seen := &notes{}
+	if err := verify.Run(t.Context(), node(m, cluster), seen); err != nil {
+		t.Fatal(err)
+	}
+	if last := seen.progress[len(seen.progress)-1]; last.Done != 1 || last.Total != 1 || !strings.Contains(last.Waiting, "healthy for 1 of 1 s") {
+		t.Errorf("the last progress is %+v", last)
+	}
+
+	hand := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job}
+	var before []byte
+	for range 2 {
+		if err := hand.Run(t.Context(), node(m, cluster), &notes{}); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(hand.Dir, report.TextFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && string(before) != string(text) {
+			t.Errorf("the second run wrote another report")
+		}
+		before = text
+	}
+	d, err := (report.Store{Dir: hand.Dir}).Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Cluster.ID == "" || d.Cluster.NewDomain != b.Domain || len(d.DNS) != 3 || len(d.Certificates) != 2 || d.URLs.Console == "" || d.APIWrites != 0 {
+		t.Errorf("the report lacks facts:\n%s", before)
+	}
+	t.Logf("the report:\n%s", before)
+}
