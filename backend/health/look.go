@@ -5,9 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -218,95 +215,6 @@ func (s *State) readLeases(ctx context.Context, c *kube.Cluster) {
 			s.Leases[name] = lease.Spec.RenewTime.Time
 		}
 	}
-}
-
-// probe asks the servers themselves, by the names under which people will.
-func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
-	roots := c.Roots()
-	for _, cert := range o.Roots {
-		roots.AddCert(cert)
-	}
-	ingress, api := o.Ingress, o.API
-	if api == "" {
-		api = c.Address()
-	}
-	if address := internalIP(s.Nodes); ingress == "" && address != "" {
-		ingress = net.JoinHostPort(address, "443")
-	}
-	var all sync.WaitGroup
-	for id, target := range s.targets(o, api, ingress) {
-		all.Go(func() {
-			shown := target.Shown
-			if shown.Skip == "" {
-				served, err := kube.Probe(ctx, target.address, shown.Name, roots, s.At)
-				if shown.Err = err; err == nil {
-					shown.Leaf, shown.Trust = served.Leaf(), served.Trust
-				}
-			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.Served[id] = shown
-		})
-	}
-	for _, site := range sites {
-		all.Go(func() {
-			answer := s.ask(ctx, site, ingress, o.Domain)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.Sites[site.id] = answer
-		})
-	}
-	all.Wait()
-}
-
-type target struct {
-	Shown
-	address string
-}
-
-func (s *State) targets(o Options, api, ingress string) map[string]target {
-	t := map[string]target{"cert-api": {Shown: Shown{Name: apiHost(s.Infra)}, address: api}}
-	if apiHost(s.Infra) == "" {
-		t["cert-api"] = target{Shown: Shown{Skip: "the cluster does not tell its API's name"}}
-	}
-	apps := o.Domain
-	if apps == "" {
-		t["cert-api-new"] = target{Shown: Shown{Skip: "the cluster has no new name"}}
-		apps = strings.TrimPrefix(apiHost(s.Infra), "api.")
-	} else {
-		t["cert-api-new"] = target{Shown: Shown{Name: "api." + apps}, address: api}
-	}
-	switch {
-	case ingress == "":
-		t["cert-apps"] = target{Shown: Shown{Skip: "the node's address is not known"}}
-	case apps == "":
-		t["cert-apps"] = target{Shown: Shown{Skip: "the cluster's domain is not known"}}
-	default:
-		t["cert-apps"] = target{Shown: Shown{Name: "touchdown.apps." + apps}, address: ingress}
-	}
-	return t
-}
-
-func apiHost(infra *configv1.Infrastructure) string {
-	if infra == nil {
-		return ""
-	}
-	u, err := url.Parse(infra.Status.APIServerURL)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
-
-func internalIP(nodes []corev1.Node) string {
-	for i := range nodes {
-		for _, a := range nodes[i].Status.Addresses {
-			if a.Type == corev1.NodeInternalIP {
-				return a.Address
-			}
-		}
-	}
-	return ""
 }
 
 func missing(err error) bool { return apierrors.IsNotFound(err) }

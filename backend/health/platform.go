@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
-	operatorv1 "github.com/openshift/api/operator/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
@@ -132,95 +130,4 @@ func unsettled(s *State, concerns func(name string) bool) []string {
 	}
 	slices.Sort(faults)
 	return faults
-}
-
-func judgeEtcd(s *State) check.Check {
-	c := check.Check{
-		ID: "etcd", Title: "Cluster database (etcd)", Expected: "its member is available, nothing degraded",
-		Source: "Etcd operator conditions EtcdMembersAvailable, *Degraded", Fix: "Wait some minutes; if it stays, check the disk: a slow or full one stops the database.",
-	}
-	if c, no := unread(s, c, "etcd"); no {
-		return c
-	}
-	if s.Etcd == nil {
-		return absent(c)
-	}
-	var faults []string
-	for _, cond := range s.Etcd.Status.Conditions {
-		switch {
-		case cond.Type == "EtcdMembersAvailable" && cond.Status != operatorv1.ConditionTrue,
-			strings.HasSuffix(cond.Type, "Degraded") && cond.Status == operatorv1.ConditionTrue:
-			faults = append(faults, strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": "))
-		}
-	}
-	return found(c, check.Fail, faults, "well")
-}
-
-func judgeStaticPods(s *State) check.Check {
-	c := check.Check{
-		ID: "static-pods", Title: "Control plane at its newest settings (static pod revisions)", Expected: "each at its latest revision",
-		Source: "operator status: currentRevision = latestAvailableRevision",
-		Fix:    "Wait: a new revision takes some minutes; one that failed is named with its cause.",
-	}
-	var faults, seen []string
-	for _, what := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		if c, no := unread(s, c, what); no && c.Status == check.Fail {
-			return c
-		} else if no {
-			continue
-		}
-		status := s.staticPod(what)
-		if status == nil || len(status.NodeStatuses) == 0 {
-			continue
-		}
-		n := status.NodeStatuses[0]
-		seen = append(seen, fmt.Sprintf("%s %d", what, n.CurrentRevision))
-		switch {
-		case n.LastFailedRevision > n.CurrentRevision:
-			faults = append(faults, strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
-				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))), ": "))
-		case n.CurrentRevision != status.LatestAvailableRevision || n.TargetRevision != 0 && n.TargetRevision != n.CurrentRevision:
-			faults = append(faults, fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
-		}
-	}
-	faults = append(faults, fallbacks(s.Pods)...)
-	if len(seen) == 0 {
-		if c, no := unread(s, c, "etcd"); no {
-			return c
-		}
-		return absent(c)
-	}
-	return found(c, check.Fail, faults, strings.Join(seen, ", "))
-}
-
-// staticPod returns the status of one of the control plane's operators, or nil.
-func (s *State) staticPod(what string) *operatorv1.StaticPodOperatorStatus {
-	switch {
-	case what == "etcd" && s.Etcd != nil:
-		return &s.Etcd.Status.StaticPodOperatorStatus
-	case what == "kube-apiserver" && s.API != nil:
-		return &s.API.Status.StaticPodOperatorStatus
-	case what == "kube-controller-manager" && s.Manager != nil:
-		return &s.Manager.Status.StaticPodOperatorStatus
-	case what == "kube-scheduler" && s.Scheduler != nil:
-		return &s.Scheduler.Status.StaticPodOperatorStatus
-	}
-	return nil
-}
-
-// fallbacks names API servers that went back to their last good revision.
-func fallbacks(pods []corev1.Pod) []string {
-	const mark = "startup-monitor.static-pods.openshift.io/fallback-"
-	var faults []string
-	for i := range pods {
-		if a := pods[i].Annotations; a[mark+"for-revision"] != "" {
-			faults = append(faults, fmt.Sprintf("%s went back from revision %s: %s", pods[i].Name, a[mark+"for-revision"], firstLine(a[mark+"reason"]+" "+a[mark+"message"])))
-		}
-	}
-	return faults
-}
-
-func absent(c check.Check) check.Check {
-	c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
-	return c
 }

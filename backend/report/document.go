@@ -96,35 +96,6 @@ type Step struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Job is what the engine knows about the work; the rest of the report is looked up on node and cluster.
-type Job struct {
-	Version  string // of Touchdown
-	Serial   string
-	Hostname string
-	Started  time.Time
-	Steps    []JobStep
-	Warnings []string // plain sentences, such as the engine's notices
-	Problems []string // what failed on the way and was mended
-}
-
-// JobStep is a Step with its checks.
-type JobStep struct {
-	Step
-	Checks []check.Check
-}
-
-// Waived reports whether a person took responsibility for a check of a step.
-func (j Job) Waived(step, id string) bool {
-	for _, s := range j.Steps {
-		for _, c := range s.Checks {
-			if s.ID == step && c.ID == id && c.Status == check.Waived {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // New puts the document together. A step without an outcome, such as the one that writes the report, is left out.
 func New(job Job, facts Facts, made time.Time) *Document {
 	d := &Document{
