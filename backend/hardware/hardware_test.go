@@ -3,6 +3,7 @@ package hardware_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 )
 
@@ -229,5 +231,20 @@ func BenchmarkInspect(b *testing.B) {
 	m := machine(b, "amd64-8581cf3a529e5d8b97ea876eade2f60d")
 	for b.Loop() {
 		hardware.Checks(hardware.Inspect(b.Context(), m.Machine, hardware.Options{}), hardware.For(""))
+	}
+}
+
+// The machine that runs the tests may be anything; looking at it must work, and every verdict be complete.
+func TestThisMachine(t *testing.T) {
+	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
+	i := hardware.Inspect(t.Context(), m, hardware.Options{})
+	for _, line := range i.Summary() {
+		t.Log(line)
+	}
+	for _, c := range hardware.Checks(i, hardware.For("")) {
+		t.Logf("%-14s %-4s %s", c.ID, c.Status, c.Observed)
+		if c.Status == "" || c.Observed == "" {
+			t.Errorf("%s has no verdict: %+v", c.ID, c)
+		}
 	}
 }

@@ -110,6 +110,7 @@ type read struct {
 	call func(context.Context) error
 }
 
+//nolint:wrapcheck // each error is a verdict, shown as it is
 func (s *State) reads(c *kube.Cluster) []read {
 	all := metav1.ListOptions{}
 	get := metav1.GetOptions{}
