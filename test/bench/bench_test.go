@@ -330,7 +330,7 @@ func TestRollOut(t *testing.T) {
 	})
 }
 
-// TestRouter gives the applications their certificate and hosts, and follows those to the API server's revision.
+// TestRouter gives the applications their certificate and hosts and the API its name at one time: all of it is one revision of the API server.
 func TestRouter(t *testing.T) {
 	s := start(t, bench.Options{})
 	ctx := t.Context()
@@ -349,6 +349,8 @@ func TestRouter(t *testing.T) {
 		{"namespace":"openshift-console","name":"console","hostname":"console.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}},
 		{"namespace":"openshift-authentication","name":"oauth-openshift","hostname":"oauth.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}}]}}`), metav1.PatchOptions{})
 	check(t, err)
+	api := s.secret(t, "openshift-config", "site-api", "api.site.example")
+	s.nameCertificate(t, "api.site.example", "site-api")
 	for host, path := range map[string]string{"console." + apps: "/", "oauth." + apps: "/healthz"} {
 		eventually(t, host+" answers with its own certificate", func() bool {
 			code, _, err := s.Get(ctx, host, path)
@@ -359,9 +361,9 @@ func TestRouter(t *testing.T) {
 		console, err := s.config.ConfigV1().Consoles().Get(ctx, "cluster", metav1.GetOptions{})
 		return err == nil && console.Status.ConsoleURL == "https://console."+apps
 	})
-	eventually(t, "the OAuth host has made a revision", func() bool {
+	eventually(t, "the OAuth host and the API's name have made one revision", func() bool {
 		st, err := s.State()
-		return err == nil && st.RollOuts["kube-apiserver"].Done == 1 && st.Revision.Current == 8
+		return err == nil && st.RollOuts["kube-apiserver"].Done == 1 && st.Revision == bench.Revision{Current: 8, Latest: 8} && s.serves(ctx, "6443", "api.site.example", api)
 	})
 	var r *routev1.Route
 	eventually(t, "the API is back", func() bool {

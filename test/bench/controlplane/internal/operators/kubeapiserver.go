@@ -56,6 +56,11 @@ func reconcileKubeAPIServer(ctx context.Context, e *Env) error {
 	if err := e.Pace.Sleep(ctx, observe); err != nil {
 		return err
 	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(coalesce):
+	}
 	if in, err = readKASInput(ctx, e); err != nil {
 		return err
 	}

@@ -51,6 +51,9 @@ func (p *Pace) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// coalesce is how long kube-apiserver's operator looks for further changes even without delays: else the writes of one step made a revision each.
+const coalesce = 150 * time.Millisecond
+
 // Durations of life. None is measured on a cluster: all are modelled, from the sources named in the domain notes where there is one.
 const (
 	observe          = 5 * time.Second        // a change is seen and several of one moment become one revision; modelled
