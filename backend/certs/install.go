@@ -89,6 +89,11 @@ func sameNames(a, b []string) bool {
 
 // Install puts the certificate into its Secrets, unless it is there, and reads each of them back.
 func Install(ctx context.Context, c *kube.Cluster, w Want, save kube.Save) (Installed, error) {
+	if w.Own != nil {
+		if _, _, err := Check(*w.Own, w.Names, nil, w.Now); err != nil {
+			return Installed{}, err
+		}
+	}
 	pair, _, err := Usable(ctx, c, w)
 	if err != nil {
 		return Installed{}, err
@@ -98,9 +103,6 @@ func Install(ctx context.Context, c *kube.Cluster, w Want, save kube.Save) (Inst
 	case pair != nil:
 	case w.Own != nil:
 		pair = w.Own
-		if _, _, err := Check(*pair, w.Names, nil, w.Now); err != nil {
-			return Installed{}, err
-		}
 	default:
 		made, err := w.Signer.Issue(w.Names, w.Now)
 		if err != nil {

@@ -71,7 +71,7 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	config.UserAgent = "touchdown/" + version()
 	config.Timeout = 30 * time.Second
 	config.QPS, config.Burst = 50, 100
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next, c.writes} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next, c.writes} })
 	return c, c.connect()
 }
 
@@ -136,18 +136,4 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
-}
-
-// counter counts the changing calls that went well.
-type counter struct {
-	next   http.RoundTripper
-	writes *atomic.Int64
-}
-
-func (t *counter) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := t.next.RoundTrip(r)
-	if err == nil && resp.StatusCode < 300 && r.Method != http.MethodGet && !r.URL.Query().Has("dryRun") {
-		t.writes.Add(1)
-	}
-	return resp, err //nolint:wrapcheck // a transport hands on what it got
 }

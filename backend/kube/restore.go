@@ -111,13 +111,13 @@ func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Un
 		return c.replace(ctx, s.Ref, object, s.Part, s.Original, s.Had)
 	}
 	next := revertMap(s.Original, s.Ours, current)
-	return c.replace(ctx, s.Ref, object, s.Part, next, true)
+	return c.replace(ctx, s.Ref, object, s.Part, next, s.Had || len(next) > 0)
 }
 
 // replace sets a part of an object as a whole, unless somebody was faster. A merge patch could not set a null.
 func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool) (bool, error) {
 	current, had := object.Object[part].(map[string]any)
-	if has == had && reflect.DeepEqual(current, next) {
+	if has == had && (!has || reflect.DeepEqual(current, next)) {
 		return false, nil
 	}
 	type op struct {

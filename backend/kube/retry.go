@@ -59,16 +59,21 @@ func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Contex
 // backOff tells what is waited for and how long the API asked to be left alone.
 func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duration {
 	waiting := "the cluster's API, which does not answer"
-	if apierrors.IsTooManyRequests(err) {
+	if busy(err) {
 		waiting = "the cluster's API, which is busy"
 	}
 	c.log.Warn("API call is repeated", "doing", doing, "for", time.Since(start).Round(time.Millisecond), "err", err)
 	c.tell(Progress{Waiting: waiting, Usual: time.Minute})
 	pause := c.Pace.Pause
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-		pause = max(pause, time.Duration(seconds)*time.Second)
+	if e, ok := errors.AsType[*interrupted](err); ok {
+		pause = max(pause, e.after)
 	}
 	return min(pause, max(time.Millisecond, c.Pace.Limit-time.Since(start)))
+}
+
+func busy(err error) bool {
+	e, ok := errors.AsType[*interrupted](err)
+	return ok && e.busy || apierrors.IsTooManyRequests(err)
 }
 
 // transient tells whether the same call could go well later.
@@ -134,7 +139,7 @@ func away(doing string, after time.Duration, err error) error {
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case apierrors.IsTooManyRequests(err):
+	case busy(err):
 		p.Code, p.Summary = "CLU-BUSY", fmt.Sprintf("The cluster's API was too busy for %s.", after.Round(time.Second))
 	case errors.As(err, &unknown), errors.As(err, &invalid):
 		p.Code, p.Summary = "CLU-CERT", "The cluster's API shows a certificate that the node's kubeconfig does not trust."

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,7 +54,7 @@ func New(t testing.TB) (*API, *kube.Cluster) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := kube.Open(path, nil)
+	c, err := kube.Open(path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,8 +198,21 @@ func (a *API) store(path string, o map[string]any) map[string]any {
 	if meta["uid"] == nil {
 		meta["uid"] = "uid-" + strconv.Itoa(a.revision)
 	}
+	if o["kind"] == nil { // a test need not write them
+		o["kind"], o["apiVersion"] = kindOf(parts[len(parts)-2]), strings.TrimPrefix(strings.TrimPrefix(strings.Split(path, "/v1/")[0]+"/v1", "/apis/"), "/api/")
+	}
 	meta["resourceVersion"] = strconv.Itoa(a.revision)
 	o["metadata"] = meta
 	a.objects[path] = o
 	return o
+}
+
+// kindOf turns the plural of a path into a kind, for those that the typed clients look at.
+func kindOf(resource string) string {
+	for _, kind := range []string{"Secret", "ConfigMap", "Node", "Pod", "APIServer", "Ingress", "Route", "ClusterOperator"} {
+		if plural := strings.ToLower(kind); resource == plural+"s" || resource == plural+"es" {
+			return kind
+		}
+	}
+	return "Object"
 }

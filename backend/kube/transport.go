@@ -1,0 +1,54 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// transport counts the changing calls that went well, and keeps client-go from repeating the others: it would do so for ten
+// seconds and longer, and nobody would be told what is waited for. Do repeats them.
+type transport struct {
+	next   http.RoundTripper
+	writes *atomic.Int64
+}
+
+// interrupted is a call that may go well later. It has no Unwrap: client-go must not recognise what is in it.
+type interrupted struct {
+	text  string
+	busy  bool
+	after time.Duration // how long the API asked to be left alone
+}
+
+func (e *interrupted) Error() string { return e.text }
+
+// RoundTrip makes one call.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		if utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
+			return nil, &interrupted{text: "the connection was cut"}
+		}
+		return nil, err //nolint:wrapcheck // a transport hands on what it got
+	}
+	if after := resp.Header.Get("Retry-After"); after != "" && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500) {
+		seconds, _ := strconv.Atoi(after) // a date instead of seconds only costs the usual pause
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16))
+		resp.Body.Close()
+		return nil, &interrupted{
+			text: fmt.Sprintf("the API answered %s, retry after %s", resp.Status, after),
+			busy: resp.StatusCode == http.StatusTooManyRequests, after: time.Duration(seconds) * time.Second,
+		}
+	}
+	if resp.StatusCode < 300 && r.Method != http.MethodGet && !r.URL.Query().Has("dryRun") {
+		t.writes.Add(1)
+	}
+	return resp, nil
+}
