@@ -31,7 +31,7 @@ func (i *Inventory) readBoot(m *host.Machine) error {
 	case errors.Is(err, fs.ErrNotExist) && m.Exists("/sys/firmware/efi/efivars"):
 		i.Firmware.SecureBoot = "not supported"
 	case err != nil:
-		return err
+		return fmt.Errorf("asking for Secure Boot: %w", err)
 	case len(b) != 5:
 		return fmt.Errorf("reading the Secure Boot variable: %d bytes instead of 5", len(b))
 	case b[4] == 1:

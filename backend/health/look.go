@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -98,7 +99,8 @@ func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	if _, answered := err.(apierrors.APIStatus); answered { //nolint:errorlint // DoRaw returns it bare
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) {
 		s.NotReady = err
 	} else {
 		s.Away = err
@@ -110,7 +112,6 @@ type read struct {
 	call func(context.Context) error
 }
 
-//nolint:wrapcheck // each error is a verdict, shown as it is
 func (s *State) reads(c *kube.Cluster) []read {
 	all := metav1.ListOptions{}
 	get := metav1.GetOptions{}

@@ -96,8 +96,10 @@ func (a atomic) prepare(f File) (name string, err error) {
 
 func (a atomic) write(path string, temp *os.File, data []byte) error {
 	plain := func(b []byte) error {
-		_, err := temp.Write(b)
-		return err
+		if _, err := temp.Write(b); err != nil {
+			return fmt.Errorf("filling a temporary file: %w", err)
+		}
+		return nil
 	}
 	if a.fault != nil {
 		return a.fault(path, plain, data)
@@ -123,15 +125,14 @@ func keepAttributes(path string, temp *os.File) {
 
 // mkdirAll is os.MkdirAll that a power cut does not take back.
 func mkdirAll(dir string) error {
-	_, err := os.Stat(dir)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, err := os.Stat(dir); err == nil {
+		return nil
 	}
 	if err := mkdirAll(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return fmt.Errorf("making a directory: %w", err)
 	}
 	return syncDir(filepath.Dir(dir))
 }
@@ -142,7 +143,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("opening the directory: %w", err)
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	// Some file systems have no sync for directories and say EINVAL; their renames are as durable as they get.
 	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("syncing the directory: %w", err)

@@ -121,7 +121,7 @@ func (f *Fake) exec(ctx context.Context, c host.Command) (stdout, both []byte, e
 	}
 	f.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("the command was not begun: %w", err)
 	}
 	if reply != nil {
 		out, err := reply(c.Argv, c.Stdin)
