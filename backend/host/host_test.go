@@ -120,6 +120,22 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestRunEndsTheChildrenToo(t *testing.T) {
+	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	out, err := m.Run(ctx, "sh", "-c", "sleep 600 & echo $!; wait")
+	child := strings.TrimSpace(out)
+	if err == nil || child == "" {
+		t.Fatalf("out is %q, err %v", out, err)
+	}
+	// Gone, or dead and waiting for somebody to take note.
+	stat, err := os.ReadFile("/proc/" + child + "/stat")
+	if err == nil && strings.HasPrefix(string(stat), child+" (sleep) S") {
+		t.Errorf("process %s still runs: %s", child, stat)
+	}
+}
+
 func TestSecretsAreMaskedInErrorsAndLog(t *testing.T) {
 	var log bytes.Buffer
 	m := host.Open(host.Options{
