@@ -25,7 +25,7 @@ type Options struct {
 	Delay    string // zero (default), life or how many times faster than life
 	Domain   string // cluster name and base domain; default sno.factory.example
 	Dir      string // state folder; default: a new one, removed by Stop. One with a cluster in it goes on with that
-	CRDs     string // folder of definitions; default: today's
+	Older    bool   // the API definitions of OpenShift 4.14
 	Address  string // of the node; default: a free loopback address
 	NodeRoot string // root of the node's files, for what the machine config operator writes there
 	RealNode bool   // a kubelet keeps the Node object
@@ -76,11 +76,12 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	cache := filepath.Join(root, ".cache", "bench")
-	if o.CRDs == "" {
-		o.CRDs = filepath.Join(cache, "crds")
+	definitions := filepath.Join(cache, "crds")
+	if o.Older {
+		definitions += "-4.14"
 	}
 	program := filepath.Join(cache, "bin", "controlplane")
-	for _, need := range []string{program, o.CRDs} {
+	for _, need := range []string{program, definitions} {
 		if _, err := os.Stat(need); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNotBuilt, err)
 		}
@@ -96,14 +97,14 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 		}
 		c.temporary = true
 	}
-	if err := c.start(ctx, program, o.arguments(c.Dir, filepath.Join(cache, "seeded"))); err != nil {
+	if err := c.start(ctx, program, append(o.arguments(c.Dir, filepath.Join(cache, "seeded")), "--crds", definitions)); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
 func (o Options) arguments(dir, seeded string) []string {
-	args := []string{"run", "--state", dir, "--crds", o.CRDs, "--domain", o.Domain}
+	args := []string{"run", "--state", dir, "--domain", o.Domain}
 	add := func(flag, value string) {
 		if value != "" {
 			args = append(args, flag, value)

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"os"
 	"testing"
 	"time"
 
@@ -134,6 +135,7 @@ func (s *site) operatorIs(ctx context.Context, name string, kind configv1.Cluste
 
 // TestSeed looks at the factory cluster as the product would meet it.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	s := start(t, bench.Options{})
 	list, err := s.config.ConfigV1().ClusterOperators().List(t.Context(), metav1.ListOptions{})
 	check(t, err)
@@ -212,6 +214,12 @@ func (s *site) testFaults(t *testing.T) {
 	check(t, get())
 	if took := time.Since(begun); took < 300*time.Millisecond {
 		t.Errorf("slow: took %v", took)
+	}
+	check(t, s.SetFault(bench.Fault{Kind: bench.Throttled, Millis: 1000, Verb: "get", Times: 1}))
+	begun = time.Now()
+	check(t, get()) // client-go obeys Retry-After by itself
+	if took := time.Since(begun); took < time.Second {
+		t.Errorf("throttled: took %v", took)
 	}
 	check(t, s.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "dns"}))
 	eventually(t, "dns is degraded", func() bool {
@@ -292,6 +300,7 @@ func (s *site) testApps(t *testing.T) {
 
 // TestRollOut gives the API a certificate for a new name and follows it through the outage.
 func TestRollOut(t *testing.T) {
+	t.Parallel()
 	s := start(t, bench.Options{})
 	ctx := t.Context()
 	serial := s.secret(t, "openshift-config", "site-api", "api.site.example")
@@ -332,7 +341,8 @@ func TestRollOut(t *testing.T) {
 
 // TestRouter gives the applications their certificate and hosts and the API its name at one time: all of it is one revision of the API server.
 func TestRouter(t *testing.T) {
-	s := start(t, bench.Options{})
+	t.Parallel()
+	s := start(t, bench.Options{Older: true})
 	ctx := t.Context()
 	const apps = "apps.site.example"
 	serial := s.secret(t, "openshift-ingress", "site-apps", "*."+apps)
@@ -382,4 +392,26 @@ func progressing(ic *operatorv1.IngressController) operatorv1.ConditionStatus {
 		}
 	}
 	return ""
+}
+
+// TestGoesOn stops a cluster in the middle of a roll-out that is stuck and starts it again from its folder.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "bench-")
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := start(t, bench.Options{Dir: dir})
+	check(t, s.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "kube-apiserver"}))
+	serial := s.secret(t, "openshift-config", "site-api", "api.site.example")
+	s.nameCertificate(t, "api.site.example", "site-api")
+	eventually(t, "the revision is under way", func() bool {
+		st, err := s.State()
+		return err == nil && st.Revision == bench.Revision{Current: 7, Target: 8, Latest: 8}
+	})
+	check(t, s.Stop())
+	s = start(t, bench.Options{Dir: dir})
+	eventually(t, "the revision ends after the restart", func() bool {
+		st, err := s.State()
+		return err == nil && st.Revision == bench.Revision{Current: 8, Latest: 8} && s.serves(t.Context(), "6443", "api.site.example", serial)
+	})
 }

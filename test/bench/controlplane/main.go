@@ -88,17 +88,20 @@ func serve(args []string) error {
 
 func copyCRDs(args []string) error {
 	flags := flag.NewFlagSet("crds", flag.ContinueOnError)
-	from := flags.String("from", "", "unpacked openshift/api module (default: the one of the go.mod here)")
 	to := flags.String("to", "", "folder to copy to")
+	older := flags.Bool("older", false, "the definitions of 4.14, and today's where that has none")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
-	n, err := 0, error(nil)
-	if *from == "" {
-		n, err = crds.Copy(*to)
-	} else {
-		n, err = crds.CopyFrom(*from, *to)
+	today, err := crds.Today()
+	if err != nil {
+		return err
 	}
+	releases := []string{today}
+	if *older {
+		releases = []string{crds.Older, today}
+	}
+	n, err := crds.Copy(*to, releases...)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,12 @@ type Counts struct {
 	Writes map[string]int `json:"writes"`
 }
 
+// Snapshot is what the gate holds at one moment.
+type Snapshot struct {
+	Counts Counts  `json:"counts"`
+	Faults []Fault `json:"faults"` // those that still have requests to hit
+}
+
 // gate stands in front of the API: it counts and, on demand, spoils the requests whose User-Agent begins with "touchdown".
 type gate struct {
 	mu     sync.Mutex
@@ -143,7 +149,7 @@ func refuse(w http.ResponseWriter, f Fault, info *request.RequestInfo) {
 	_ = json.NewEncoder(w).Encode(status)
 }
 
-// listen serves the gate's controls on a socket: PUT /faults replaces the list, GET /counts reads, POST /freeze reads for the last time.
+// listen serves the gate's controls on a socket: PUT /faults replaces the list, GET /snapshot reads, POST /freeze reads for the last time.
 func (g *gate) listen(path string) error {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("removing the old control socket: %w", err)
@@ -163,16 +169,16 @@ func (g *gate) listen(path string) error {
 		defer g.mu.Unlock()
 		g.faults = faults
 	})
-	counts := func(freeze bool) http.HandlerFunc {
+	snapshot := func(freeze bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.frozen = g.frozen || freeze
-			_ = json.NewEncoder(w).Encode(g.counts)
+			_ = json.NewEncoder(w).Encode(Snapshot{Counts: g.counts, Faults: g.faults})
 		}
 	}
-	mux.HandleFunc("GET /counts", counts(false))
-	mux.HandleFunc("POST /freeze", counts(true))
+	mux.HandleFunc("GET /snapshot", snapshot(false))
+	mux.HandleFunc("POST /freeze", snapshot(true))
 	go func() { _ = http.Serve(socket, mux) }()
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"touchdown/test/bench/controlplane/internal/apiserver"
@@ -94,13 +93,7 @@ func (b *bench) setFault(ctx context.Context, f fault) error {
 	b.log.Info("fault set", "fault", f)
 	switch f.Kind {
 	case "slow", "forbidden", "conflict", "throttled":
-		b.child.mu.Lock()
-		all := append(slices.Clone(b.child.faults), f.Fault)
-		b.child.mu.Unlock()
-		// With the server away the fault still waits for it.
-		if err := b.child.setFaults(all); err != nil && b.child.ready() {
-			return err
-		}
+		return b.child.addFault(f.Fault)
 	case "down":
 		go b.child.outage(ctx, time.Duration(f.Seconds*float64(time.Second)))
 	case "degraded":
@@ -109,9 +102,7 @@ func (b *bench) setFault(ctx context.Context, f fault) error {
 		b.faults.Stick(f.Operator)
 	case "clear":
 		b.faults.Clear()
-		if err := b.child.setFaults(nil); err != nil && b.child.ready() {
-			return err
-		}
+		return b.child.clearFaults()
 	default:
 		return fmt.Errorf("unknown fault %q", f.Kind)
 	}

@@ -6,11 +6,30 @@ import (
 	"touchdown/test/bench/controlplane/internal/apiserver"
 )
 
-// setFaults replaces the faults of requests, now and for every process that comes.
-func (c *child) setFaults(faults []apiserver.Fault) error {
+// addFault adds a fault of requests to those that still have some to hit. With the server away it waits for the next process.
+func (c *child) addFault(f apiserver.Fault) error {
+	var now apiserver.Snapshot
+	alive := c.socket("GET", "/snapshot", nil, &now) == nil
 	c.mu.Lock()
-	c.faults = faults
+	if alive {
+		c.faults = now.Faults
+	}
+	c.faults = append(c.faults, f)
 	c.mu.Unlock()
+	if !alive {
+		return nil
+	}
+	return c.sendFaults()
+}
+
+// clearFaults ends all faults of requests.
+func (c *child) clearFaults() error {
+	c.mu.Lock()
+	c.faults = nil
+	c.mu.Unlock()
+	if !c.ready() {
+		return nil
+	}
 	return c.sendFaults()
 }
 
@@ -23,13 +42,14 @@ func (c *child) sendFaults() error {
 
 // keepCounts saves what a process counted before it is killed, and has it answer the program under test no more.
 func (c *child) keepCounts() {
-	var last apiserver.Counts
+	var last apiserver.Snapshot
 	if err := c.socket("POST", "/freeze", nil, &last); err != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	add(c.past, last)
+	add(c.past, last.Counts)
+	c.faults = last.Faults
 }
 
 // counts are those of all processes.
@@ -38,9 +58,9 @@ func (c *child) counts() (apiserver.Counts, int) {
 	total := apiserver.Counts{Reads: maps.Clone(c.past.Reads), Writes: maps.Clone(c.past.Writes)}
 	restarts := c.restarts
 	c.mu.Unlock()
-	var now apiserver.Counts
-	if err := c.socket("GET", "/counts", nil, &now); err == nil {
-		add(total, now)
+	var now apiserver.Snapshot
+	if err := c.socket("GET", "/snapshot", nil, &now); err == nil {
+		add(total, now.Counts)
 	}
 	return total, restarts
 }

@@ -78,6 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	b := &bench{Options: o, pace: &operators.Pace{}, stats: operators.NewStats(), faults: operators.NewFaults(),
 		log: slog.New(slog.NewJSONHandler(file, nil))}
 	klog.SetSlogLogger(b.log)
+	slog.SetDefault(b.log)
 	b.pace.Set(speed)
 	return b.run(ctx)
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"strings"
 	"sync"
 	"text/template"
 
@@ -109,6 +111,11 @@ func create(ctx context.Context, client dynamic.Interface, mapper meta.RESTMappe
 		to = client.Resource(mapping.Resource).Namespace(item.GetNamespace())
 	}
 	made, err := to.Create(ctx, item, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error") {
+		// Older definitions lack fields of today.
+		slog.Warn("seeding without unknown fields", "kind", item.GetKind(), "name", item.GetName(), "error", err)
+		made, err = to.Create(ctx, item, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
+	}
 	if apierrors.IsAlreadyExists(err) {
 		made, err = to.Get(ctx, item.GetName(), metav1.GetOptions{})
 	}
