@@ -16,6 +16,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"

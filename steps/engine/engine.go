@@ -40,7 +40,7 @@ type Options struct {
 	// copy of the config of its own, so that a step never sees a value change under its hands.
 	Stages func(*site.Config, Facts) []steps.Stage
 
-	// AfterEvent, when set, is called after each event is on the disk; the crash tests end the process there.
+	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
 }
 
@@ -199,7 +199,8 @@ func (e *Engine) emit(event steps.Event) error {
 func (e *Engine) emitLocked(event steps.Event) error {
 	e.mask.event(&event)
 	event.Seq, event.Time = e.seq+1, e.now()
-	if event.Lifecycle() && e.journalled(event) {
+	durable := event.Lifecycle() && e.journalled(event)
+	if durable {
 		if err := e.journal.append(event, true); err != nil {
 			e.notices["disk"] = problem.From(err).Summary
 			return err
@@ -209,7 +210,7 @@ func (e *Engine) emitLocked(event steps.Event) error {
 	e.seq = event.Seq
 	e.job.apply(event)
 	e.hub.publish(event)
-	if e.o.AfterEvent != nil && event.Lifecycle() {
+	if e.o.AfterEvent != nil && durable {
 		e.o.AfterEvent(event)
 	}
 	return nil

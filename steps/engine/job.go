@@ -26,6 +26,7 @@ type job struct {
 	problem     *steps.Trouble
 	undoing     bool // the failure, if any, was in an undo
 	handedOver  bool
+	met         []string // failures on the way, for the report
 }
 
 // stepState is where one step is.
@@ -98,6 +99,9 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 	case steps.Failed, steps.Cancelled:
 		s.status, s.seconds, s.progress = StepFailed, e.Seconds, nil
 		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
+		if e.Problem != nil {
+			j.met = append(j.met, e.Step+": "+e.Problem.Code+" "+e.Problem.Summary)
+		}
 	case steps.Rebooting:
 		if !slices.Contains(s.reboots, e.Boot) {
 			s.reboots = append(s.reboots, e.Boot)
@@ -130,7 +134,7 @@ func (j *job) applyJob(e steps.Event) {
 func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
-	j.problem, j.undoing, j.handedOver = nil, false, false
+	j.problem, j.undoing, j.handedOver, j.met = nil, false, false, nil
 	for _, s := range j.steps {
 		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots = Pending, 0, nil, "", nil, nil
 	}

@@ -129,6 +129,7 @@ type Snapshot struct {
 	Question *QuestionView  `json:"question,omitempty"`
 	Problem  *steps.Trouble `json:"problem,omitempty"`
 	Notices  []string       `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Met      []string       `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Pen      PenView        `json:"pen"`
 }
 

@@ -1,0 +1,39 @@
+package steps
+
+import (
+	"touchdown/backend/report"
+	"touchdown/steps/site"
+)
+
+// Wiring is what the steps get from the program around them.
+type Wiring struct {
+	Dir string            // where the report goes: the engine's state folder
+	Job func() report.Job // what the job knows of itself
+}
+
+// Site is the wizard for a node at its site: the whole product, in the order of its screens.
+func Site(cfg *site.Config, w Wiring) []Stage {
+	return []Stage{
+		{ID: "hardware", Title: "Hardware check", Steps: []Step{
+			&Hardware{}, // is the machine what OpenShift needs?
+		}},
+		{ID: "site", Title: "Names and log-ins", Steps: []Step{
+			&Names{Site: cfg},       // asks what the cluster is called here
+			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
+		}},
+		{ID: "relocation", Title: "Relocation", Steps: []Step{
+			&CSRs{},                  // the node's own certificates, when they expired on the shelf
+			&PullSecret{Site: cfg},   // log-in to the site's registries
+			&Certificates{Site: cfg}, // for the new names, read back before anything refers to them
+			&Domain{Site: cfg},       // the new names beside the old ones, written close together
+			&Rollouts{Site: cfg},     // until each operator has taken them
+			&Routes{Site: cfg},       // addresses of the cluster's own pages
+		}},
+		{ID: "health", Title: "Cluster health", Steps: []Step{
+			&Health{Site: cfg, Job: w.Job}, // well without a break, for as long as the policy wants
+		}},
+		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
+			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job}, // the proof
+		}},
+	}
+}

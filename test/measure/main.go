@@ -1,0 +1,101 @@
+// Command measure takes the figures that the project promises, prints them as a table, and leaves them as JSON.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+)
+
+// metric is one figure, beside what it is measured against.
+type metric struct {
+	Value   float64 `json:"value"`
+	Unit    string  `json:"unit"`
+	Against string  `json:"against"`
+	Ratio   float64 `json:"ratio"` // value divided by what it is measured against
+}
+
+// goal is a metric measured against the most that is allowed.
+func goal(value float64, unit string, most float64) metric {
+	return metric{value, unit, fmt.Sprintf("goal: at most %g %s", most, unit), value / most}
+}
+
+// measurement fills a table with figures.
+type measurement struct {
+	name string
+	take func(context.Context, setup) (map[string]metric, error)
+}
+
+// setup is what is measured.
+type setup struct {
+	binary string // touchdown
+	dir    string // for state; removed afterwards
+}
+
+func main() {
+	binary := flag.String("touchdown", ".cache/bin/touchdown", "the program to measure")
+	out := flag.String("out", ".cache/bench", "where the JSON goes")
+	only := flag.String("only", "", "take only this measurement")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *binary, *out, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, binary, out, only string) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	for _, m := range []measurement{{"console", console}, {"move", move}} {
+		if only != "" && only != m.name {
+			continue
+		}
+		dir, err := os.MkdirTemp("", "measure-")
+		if err != nil {
+			return err
+		}
+		figures, err := m.take(ctx, setup{binary, dir})
+		_ = os.RemoveAll(dir) // a temporary folder
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if err := write(filepath.Join(out, m.name+".json"), figures); err != nil {
+			return err
+		}
+		table(m.name, figures)
+	}
+	return nil
+}
+
+func write(path string, figures map[string]metric) error {
+	data, err := json.MarshalIndent(figures, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+func table(name string, figures map[string]metric) {
+	fmt.Printf("\n%s\n", name)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	var names []string
+	for n := range figures {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		m := figures[n]
+		fmt.Fprintf(w, "  %s\t%.3g %s\t%s\tratio %.2f\n", n, m.Value, m.Unit, m.Against, m.Ratio)
+	}
+	_ = w.Flush() // to a terminal
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"touchdown/steps/engine"
+	"touchdown/test/bench"
+)
+
+// lab is a cluster with an engine beside it.
+type lab struct {
+	setup
+	cluster *bench.Cluster
+	engine  *exec.Cmd
+	socket  string
+}
+
+// newLab starts both; close ends them.
+func newLab(ctx context.Context, s setup, delay string) (*lab, error) {
+	cluster, err := bench.Launch(ctx, bench.Options{Delay: delay})
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{setup: s, cluster: cluster, socket: filepath.Join(s.dir, "run", "engine.sock")}
+	l.engine = exec.Command(s.binary, "engine", "--socket", l.socket, "--state", filepath.Join(s.dir, "state"),
+		"--kubeconfig", cluster.Kubeconfig, "--no-power")
+	l.engine.Stderr = os.Stderr
+	if err := l.engine.Start(); err != nil {
+		l.close()
+		return nil, fmt.Errorf("starting the engine: %w", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := l.snapshot(ctx); err == nil {
+			return l, nil
+		} else if time.Now().After(deadline) {
+			l.close()
+			return nil, fmt.Errorf("waiting for the engine: %w", err)
+		}
+	}
+}
+
+func (l *lab) close() {
+	if l.engine.Process != nil {
+		_ = l.engine.Process.Signal(syscall.SIGTERM)
+		_ = l.engine.Wait()
+	}
+	_ = l.cluster.Stop()
+	_ = os.RemoveAll(filepath.Join(l.dir, "state"))
+}
+
+func (l *lab) snapshot(ctx context.Context) (*engine.Snapshot, error) {
+	out, err := exec.CommandContext(ctx, l.binary, "--socket", l.socket, "status", "-o", "json").Output()
+	if err != nil {
+		return nil, err
+	}
+	var s engine.Snapshot
+	return &s, json.Unmarshal(out, &s)
+}
+
+// resident is the resident memory of a process in MiB, as the kernel counts it: shared file pages included.
+func resident(pid int) (float64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("process %d has no VmRSS", pid)
+}
