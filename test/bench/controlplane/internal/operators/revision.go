@@ -1,0 +1,153 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+
+	configv1 "github.com/openshift/api/config/v1"
+	operatorv1 "github.com/openshift/api/operator/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// newRevision plays one revision from its making to the end, good or bad.
+func newRevision(ctx context.Context, e *Env, in kasInput) error {
+	e.Stats.begin(kas)
+	var r Revision
+	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
+		n := &s.NodeStatuses[0]
+		if s.LatestAvailableRevision == n.CurrentRevision || s.LatestAvailableRevision == n.LastFailedRevision {
+			s.LatestAvailableRevision++
+		}
+		n.TargetRevision = s.LatestAvailableRevision
+		r = Revision{Current: n.CurrentRevision, Target: n.TargetRevision, Latest: s.LatestAvailableRevision}
+	})
+	if err != nil {
+		return err
+	}
+	e.Log.Info("revision begins", "revision", r.Latest)
+	message := fmt.Sprintf("NodeInstallerProgressing: 1 node is at revision %d; 0 nodes have achieved new revision %d", r.Current, r.Latest)
+	if err := e.condition(ctx, kas, configv1.OperatorProgressing, true, "NodeInstaller", message); err != nil {
+		return err
+	}
+	if err := e.Pace.Sleep(ctx, installer); err != nil {
+		return err
+	}
+	if err := e.Faults.unstuck(ctx, kas); err != nil {
+		return err
+	}
+	dir := e.certDir(r.Latest)
+	if err := e.syncCerts(ctx, in, dir, 0); err != nil {
+		return err
+	}
+	old := e.API.SNI()
+	outage := func(ctx context.Context) error { return e.Pace.Sleep(ctx, apiOutage) }
+	if err := e.API.RollOut(ctx, in.sni(dir), outage); err != nil {
+		return fallBack(ctx, e, in, r, old, err)
+	}
+	return arrive(ctx, e, in, r)
+}
+
+func arrive(ctx context.Context, e *Env, in kasInput, r Revision) error {
+	if err := e.Pace.Sleep(ctx, startupMonitor); err != nil {
+		return err
+	}
+	if err := e.setApplied(ctx, kas, in.hash()); err != nil {
+		return err
+	}
+	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
+		s.NodeStatuses[0].CurrentRevision, s.NodeStatuses[0].TargetRevision = r.Latest, 0
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.degraded(ctx, kas, false, "AsExpected", ""); err != nil {
+		return err
+	}
+	message := fmt.Sprintf("NodeInstallerProgressing: 1 node is at revision %d", r.Latest)
+	if err := e.condition(ctx, kas, configv1.OperatorProgressing, false, "AsExpected", message); err != nil {
+		return err
+	}
+	e.Stats.done(kas)
+	e.Log.Info("revision ends", "revision", r.Latest)
+	return nil
+}
+
+// fallBack plays a server that does not come up: the API is away until the startup monitor goes back to the last good revision, and the operator says why.
+func fallBack(ctx context.Context, e *Env, in kasInput, r Revision, old []string, cause error) error {
+	e.Log.Warn("revision does not start", "revision", r.Latest, "error", cause)
+	wait := func(ctx context.Context) error { return e.Pace.Sleep(ctx, fallback) }
+	if err := e.API.RollOut(ctx, old, wait); err != nil {
+		return fmt.Errorf("falling back: %w", err)
+	}
+	if err := e.setApplied(ctx, kas, in.hash()); err != nil { // a revision that crashed is not tried again before something changes
+		return err
+	}
+	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
+		n, now := &s.NodeStatuses[0], metav1.Now()
+		n.TargetRevision, n.LastFailedRevision, n.LastFailedReason, n.LastFailedTime = 0, r.Latest, "OperandFailedFallback", &now
+		n.LastFallbackCount++
+		n.LastFailedRevisionErrors = []string{cause.Error()}
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.markFallback(ctx, r.Latest, cause); err != nil {
+		return err
+	}
+	message := fmt.Sprintf("StaticPodFallbackRevisionDegraded: a static pod was rolled back to revision %d due to waiting for kube-apiserver static pod to listen on port 6443: %v", r.Current, cause)
+	if err := e.degraded(ctx, kas, true, "StaticPodFallbackRevision_StaticPodFallbackRevision", message); err != nil {
+		return err
+	}
+	e.Stats.fail(kas)
+	return nil
+}
+
+// markFallback writes on the static pod what the startup monitor writes there.
+func (e *Env) markFallback(ctx context.Context, revision int32, cause error) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"startup-monitor.static-pods.openshift.io/fallback-for-revision":"%d",`+
+		`"startup-monitor.static-pods.openshift.io/fallback-reason":"NetworkError","startup-monitor.static-pods.openshift.io/fallback-message":%q}}}`, revision, cause.Error())
+	err := e.retry(ctx, func() error {
+		_, err := e.Kube.CoreV1().Pods("openshift-kube-apiserver").Patch(ctx, "kube-apiserver-"+e.Node, types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// updateRevision changes the status of the KubeAPIServer operator resource.
+func (e *Env) updateRevision(ctx context.Context, change func(*operatorv1.StaticPodOperatorStatus)) error {
+	err := e.retry(ctx, func() error {
+		o, err := e.Operator.KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(&o.Status.StaticPodOperatorStatus)
+		o, err = e.Operator.KubeAPIServers().UpdateStatus(ctx, o, metav1.UpdateOptions{})
+		if err == nil {
+			e.Stats.setRevision(revisionOf(o))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("changing the revision of kube-apiserver: %w", err)
+	}
+	return nil
+}
+
+func (e *Env) noteRevision(ctx context.Context) error {
+	o, err := e.Operator.KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the revision of kube-apiserver: %w", err)
+	}
+	e.Stats.setRevision(revisionOf(o))
+	return nil
+}
+
+func revisionOf(o *operatorv1.KubeAPIServer) Revision {
+	n := o.Status.NodeStatuses[0]
+	return Revision{Current: n.CurrentRevision, Target: n.TargetRevision, Latest: o.Status.LatestAvailableRevision}
+}
