@@ -38,6 +38,7 @@ func TestApproveForReal(t *testing.T) {
 	}
 	t.Log(out)
 	host := hosttest.New(t)
+	host.File("/var/lib/kubelet/pki/kubelet.crt", "")
 	for _, name := range out.Approved {
 		var signed []byte
 		err := c.Until(ctx, kube.Wait{What: "signing", Limit: 20 * time.Second}, func(ctx context.Context) (kube.Progress, bool, error) {

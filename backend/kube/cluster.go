@@ -71,6 +71,7 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	config.UserAgent = "touchdown/" + version()
 	config.Timeout = 30 * time.Second
 	config.QPS, config.Burst = 50, 100
+	config.WarningHandler = warnings{log} // the default writes over the screen
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next, c.writes} })
 	return c, c.connect()
 }
@@ -136,4 +137,14 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
+}
+
+// warnings puts what the API warns about into the log.
+type warnings struct{ log *slog.Logger }
+
+// HandleWarningHeader logs one warning.
+func (w warnings) HandleWarningHeader(_ int, _ string, text string) {
+	if text != "" {
+		w.log.Warn("the API warns", "text", text)
+	}
 }

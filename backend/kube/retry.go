@@ -126,6 +126,10 @@ func permission(err error) string {
 	if len(words) >= 3 && words[1] == "resource" {
 		return words[0] + " " + strings.Trim(words[2], `":`)
 	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil && len(words) > 0 {
+		return words[0] + " " + status.Status().Details.Kind
+	}
 	return strings.TrimRight(what, ".:")
 }
 

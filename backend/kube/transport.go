@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +39,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err //nolint:wrapcheck // a transport hands on what it got
 	}
+	// Read here: client-go would write a connection that ends within an answer over the screen.
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil {
+		return nil, &interrupted{text: "the connection was cut"}
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	if after := resp.Header.Get("Retry-After"); after != "" && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500) {
 		seconds, _ := strconv.Atoi(after) // a date instead of seconds only costs the usual pause
-		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16))
-		resp.Body.Close()
 		return nil, &interrupted{
 			text: fmt.Sprintf("the API answered %s, retry after %s", resp.Status, after),
 			busy: resp.StatusCode == http.StatusTooManyRequests, after: time.Duration(seconds) * time.Second,
