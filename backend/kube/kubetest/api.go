@@ -199,12 +199,18 @@ func (a *API) store(path string, o map[string]any) map[string]any {
 		meta["uid"] = "uid-" + strconv.Itoa(a.revision)
 	}
 	if o["kind"] == nil { // a test need not write them
-		o["kind"], o["apiVersion"] = kindOf(parts[len(parts)-2]), strings.TrimPrefix(strings.TrimPrefix(strings.Split(path, "/v1/")[0]+"/v1", "/apis/"), "/api/")
+		o["kind"], o["apiVersion"] = kindOf(parts[len(parts)-2]), version(path)
 	}
 	meta["resourceVersion"] = strconv.Itoa(a.revision)
 	o["metadata"] = meta
 	a.objects[path] = o
 	return o
+}
+
+// version is the group and version in a path.
+func version(path string) string {
+	before, _, _ := strings.Cut(path, "/v1/")
+	return strings.TrimPrefix(strings.TrimPrefix(before+"/v1", "/apis/"), "/api/")
 }
 
 // kindOf turns the plural of a path into a kind, for those that the typed clients look at.

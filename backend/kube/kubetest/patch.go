@@ -55,7 +55,7 @@ func (a *API) list(r *http.Request) (int, any) {
 	for _, path := range paths {
 		items = append(items, a.objects[path])
 	}
-	return 200, map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items}
+	return 200, map[string]any{"kind": kindOf(kind) + "List", "apiVersion": version(r.URL.Path), "metadata": map[string]any{}, "items": items}
 }
 
 // change applies a PUT, a JSON merge patch or a JSON patch of the kinds that kube sends.

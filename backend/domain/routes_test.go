@@ -1,0 +1,97 @@
+package domain_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"touchdown/backend/domain"
+	"touchdown/backend/kube"
+	"touchdown/backend/kube/kubetest"
+)
+
+const old, site = "sno.factory.example", "store1.site.example"
+
+func putRoute(api *kubetest.API, path, host, meta, status string) {
+	ns, name, _ := strings.Cut(path, "/")
+	api.Put("/apis/route.openshift.io/v1/namespaces/"+ns+"/routes/"+name,
+		fmt.Sprintf(`{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{%s},"spec":{"host":%q,"to":{"kind":"Service","name":"x"}},"status":{%s}}`, meta, host, status))
+}
+
+const chosen = `"annotations":{"openshift.io/host.generated":"true"}`
+
+func TestRouteKinds(t *testing.T) {
+	api, c := kubetest.New(t)
+	now := domain.Now{Factory: old, OldApps: "apps." + old, Domain: old}
+	other := `"ingress":[{"routerName":"edge"}]`
+	for path, test := range map[string]struct {
+		host, meta, status string
+		want               domain.Kind
+	}{
+		"openshift-console/console":                {"console-openshift-console.apps." + old, chosen, "", domain.Moved},
+		"openshift-authentication/oauth-openshift": {"oauth-openshift.apps." + old, "", "", domain.Moved},
+		"open-cluster-management-agent-addon/x":    {"x.apps." + old, chosen, "", domain.Moved},
+		"openshift-ingress-canary/canary":          {"canary.apps." + old, "", "", domain.Owned},
+		"openshift-monitoring/thanos-querier":      {"t.apps." + old, "", "", domain.Owned},
+		"openshift-monitoring/prometheus-k8s":      {"prometheus.vanity.example", "", "", domain.Custom},
+		"openshift-image-registry/default-route":   {"r.apps." + old, chosen, "", domain.Owned},
+		"openshift-image-registry/own":             {"registry.apps." + old, "", "", domain.Custom},
+		"plant/generated":                          {"generated-plant.apps." + old, chosen, "", domain.Generated},
+		"plant/portal":                             {"portal.plant.example", "", "", domain.Custom},
+		"plant/vanity-below-old":                   {"shop.apps." + old, "", "", domain.Custom},
+		"plant/says-not-generated":                 {"shop.apps." + old, `"annotations":{"openshift.io/host.generated":"false"}`, "", domain.Custom},
+		"plant/looks-like-ours":                    {"x.myapps." + site, "", "", domain.Custom},
+		"plant/moved":                              {"x.apps." + site, chosen, "", domain.Fine},
+		"plant/subdomain":                          {"", "", "", domain.Moved},
+		"plant/edge":                               {"x.apps." + old, chosen, other, domain.Moved},
+		"plant/both":                               {"x.apps." + old, chosen, `"ingress":[{"routerName":"edge"},{"routerName":"default"}]`, domain.Generated},
+		"team/operand":                             {"x.apps." + old, chosen + `,"ownerReferences":[{"kind":"X","name":"x","apiVersion":"v1","uid":"1"}]`, "", domain.Owned},
+		"openshift-storage/noobaa-mgmt":            {"n.apps." + old, chosen, "", domain.Owned},
+	} {
+		putRoute(api, path, test.host, test.meta, test.status)
+		routes, err := domain.Routes(t.Context(), c, now, site)
+		if err != nil || len(routes) != 1 || routes[0].Kind != test.want {
+			t.Errorf("%s: %v %v, want %s", path, routes, err, test.want)
+		}
+		ns, name, _ := strings.Cut(path, "/")
+		api.Drop("/apis/route.openshift.io/v1/namespaces/" + ns + "/routes/" + name)
+	}
+}
+
+// An operator's route whose operator is gone is made again by us; a power cut between delete and create loses nothing.
+func TestResetLosesNothing(t *testing.T) {
+	api, c := kubetest.New(t)
+	now := domain.Now{Factory: old, OldApps: "apps." + old, Domain: old}
+	putRoute(api, "openshift-gone/orphan", "orphan.apps."+old, chosen, "")
+	putRoute(api, "plant/shop", "shop.apps."+old, chosen, "")
+	var saved [][]byte
+	save := func(_ kube.Ref, b []byte) error { saved = append(saved, b); return nil }
+	api.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodPost && kubetest.Refuse(w, 403, "Forbidden", "the power went")
+	}
+	routes, err := domain.Routes(t.Context(), c, now, site)
+	fatal(t, err)
+	if _, err := domain.Reset(t.Context(), c, routes, nil, save); err == nil {
+		t.Fatal("no power cut")
+	}
+	api.Fault = nil
+	routes, err = domain.Routes(t.Context(), c, now, site)
+	fatal(t, err)
+	_, err = domain.Reset(t.Context(), c, routes, saved, save)
+	fatal(t, err)
+	for _, path := range []string{"openshift-gone/routes/orphan", "plant/routes/shop"} {
+		spec := api.Get("/apis/route.openshift.io/v1/namespaces/"+path, "spec")
+		if spec == "" || strings.Contains(spec, "host") {
+			t.Errorf("%s: %q", path, spec)
+		}
+	}
+	api.Changes()
+	routes, err = domain.Routes(t.Context(), c, now, site)
+	fatal(t, err)
+	_, err = domain.Reset(t.Context(), c, routes, saved, save)
+	fatal(t, err)
+	if changes := api.Changes(); len(changes) > 0 || len(saved) != 2 {
+		t.Error(changes, len(saved))
+	}
+}
