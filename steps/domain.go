@@ -16,7 +16,7 @@ import (
 )
 
 // glance is how long an API is waited for that may not run yet, while a person looks at a form.
-const glance = 2 * time.Second
+const glance = 500 * time.Millisecond
 
 // Domain adds the new names to the cluster's configuration, beside the old ones.
 type Domain struct {

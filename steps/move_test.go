@@ -1,13 +1,22 @@
 package steps_test
 
 import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/check"
+	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
 )
@@ -99,4 +108,125 @@ func TestMoveTwiceAndBack(t *testing.T) {
 	if err := l.undo(t); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A move that is cut off, then edited to another name while the API goes away, is still undone to the byte.
+func TestMoveCutEditedAndBack(t *testing.T) {
+	l := newLand(t, bench.Options{})
+	before := l.specs(t)
+	cut, cancel := context.WithCancel(t.Context())
+	if err := l.steps[1].Run(cut, l.node, l.reports["certificates"]); err != nil {
+		t.Fatal(err)
+	}
+	stop := &cutting{clusterReport: l.reports["domain"], after: 3, cut: cancel}
+	if err := l.steps[2].Run(cut, l.node, stop); err == nil {
+		t.Fatal("the power cut did not come")
+	}
+	l.site.Spec.ClusterName = "store2"
+	if err := l.cluster.KillAPI(2 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if spec := l.specs(t)["ingress"]; !strings.Contains(spec, "apps.store2.site.example") || strings.Contains(spec, "store1") {
+		t.Error(spec)
+	}
+	if err := l.undo(t); err != nil {
+		t.Fatal(err)
+	}
+	after := l.specs(t)
+	for name, was := range before {
+		if after[name] != was {
+			t.Errorf("%s is not as it was:\n%s\n%s", name, was, after[name])
+		}
+	}
+}
+
+// cutting ends the work when so many originals were saved, before the change that the last one belongs to.
+type cutting struct {
+	*clusterReport
+	after int
+	cut   func()
+}
+
+func (r *cutting) Save(key string, original []byte) error {
+	if strings.HasPrefix(key, "change-") {
+		if r.after--; r.after == 0 {
+			defer r.cut()
+		}
+	}
+	return r.clusterReport.Save(key, original)
+}
+
+// Before the cluster runs, and while it is away, forms and review come at once.
+func TestPlanWithoutCluster(t *testing.T) {
+	l := newLand(t, bench.Options{})
+	plan := func() (lines []string) {
+		t.Helper()
+		begin := time.Now()
+		for _, s := range append(l.steps, &steps.CSRs{}, &steps.Names{Site: l.site}, &steps.Credentials{Site: l.site}) {
+			if i, ok := s.(steps.Inspector); ok {
+				if err := i.Inspect(t.Context(), l.node, newReport()); err != nil {
+					t.Error(err)
+				}
+			}
+			p, ok := s.(steps.Planner)
+			if !ok {
+				continue
+			}
+			got, err := p.Plan(t.Context(), l.node)
+			if err != nil {
+				t.Error(s.ID(), err)
+			}
+			for _, c := range got.Changes {
+				lines = append(lines, c.What+": "+c.Old+" -> "+c.New)
+			}
+		}
+		t.Logf("%.1f s", time.Since(begin).Seconds())
+		return lines
+	}
+	l.site.Spec.PullSecret = `{"auths":{"mirror.site.example:5000":{"auth":"dXNlcjpwYXNz"}}}`
+	own, key := selfSigned(t, "*.apps.store1.site.example")
+	l.site.Spec.IngressCert.Cert, l.site.Spec.IngressCert.Key = own, site.Secret(key)
+	up := strings.Join(plan(), "\n")
+	t.Log(up)
+	for _, want := range []string{
+		"api.sno.factory.example -> api.store1.site.example", "not for the old name *.apps.sno.factory.example",
+		"plant/dashboard", "set for mirror.site.example:5000; the others stay",
+	} {
+		if !strings.Contains(up, want) {
+			t.Errorf("the plan lacks %q", want)
+		}
+	}
+	if n := l.node.Kube.Writes(); n != 0 {
+		t.Errorf("looking changed the cluster %d times", n)
+	}
+	if err := l.cluster.KillAPI(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if down := plan(); len(down) < 5 || time.Since(begin) > 40*time.Second {
+		t.Error(time.Since(begin), down)
+	}
+}
+
+func selfSigned(t *testing.T, name string) (cert, key string) {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(9000 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, k.Public(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := x509.MarshalECPrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: b}))
 }

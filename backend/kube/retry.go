@@ -31,7 +31,7 @@ func (e *lasting) Unwrap() error { return e.err }
 func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Context) error) error {
 	start, races := time.Now(), 0
 	for {
-		err := call(ctx)
+		err := c.once(ctx, call)
 		var pause time.Duration
 		switch {
 		case err == nil:
@@ -54,6 +54,13 @@ func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Contex
 			return fmt.Errorf("%s: %w", doing, err)
 		}
 	}
+}
+
+// once makes one call. An API that takes the connection and says nothing must not outlast the limit by far.
+func (c *Cluster) once(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, max(5*time.Second, c.Pace.Limit)))
+	defer cancel()
+	return call(ctx)
 }
 
 // backOff tells what is waited for and how long the API asked to be left alone.
