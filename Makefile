@@ -15,7 +15,8 @@ export GOFLAGS := -trimpath -buildvcs=false
 KUBE_VERSION := v1.34.1
 KUBE_LDFLAGS := -s -w \
   -X k8s.io/component-base/version.gitVersion=$(KUBE_VERSION) \
-  -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34
+  -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34 \
+  -X k8s.io/client-go/pkg/version.gitVersion=$(KUBE_VERSION)
 
 BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -name '*.go' 2>/dev/null) test/bench/controlplane/go.mod test/bench/controlplane/go.sum
@@ -52,7 +53,7 @@ golden: ## write the expected screens and texts anew; read the diff
 clean: ## remove .cache
 	rm -rf $(CACHE)
 
-bench-cluster: $(BENCH)
+bench-cluster: $(BENCH) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14
 
 $(BIN): $(GO_SRC)
 	@echo "building touchdown $(VERSION)"
@@ -67,3 +68,10 @@ $(BENCH): $(BENCH_SRC)
 	@echo "building the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators (4 to 8 minutes the first time)"
 	@mkdir -p $(@D)
 	@go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
+
+# The definitions of today's OpenShift and of the oldest that is supported.
+$(CACHE)/bench/crds: $(BENCH)
+	@$(BENCH) crds --to $@ && touch $@
+
+$(CACHE)/bench/crds-4.14: $(BENCH)
+	@$(BENCH) crds --older --to $@ && touch $@

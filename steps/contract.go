@@ -17,6 +17,16 @@ import (
 type (
 	Check   = check.Check
 	Problem = problem.Problem
+	Status  = check.Status
+)
+
+// The verdicts of a Check.
+const (
+	Pass   = check.Pass
+	Warn   = check.Warn
+	Fail   = check.Fail
+	Skip   = check.Skip
+	Waived = check.Waived
 )
 
 // Step makes one aspect of the machine match the site config.

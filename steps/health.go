@@ -35,16 +35,14 @@ func (*Health) ID() string { return "health" }
 func (*Health) Title() string { return "Verify the cluster's health" }
 
 // Fields implements Step.
-func (h *Health) Fields() []Field {
-	return []Field{{
-		Path: "spec.policy.stabilityWindow", Kind: Text, Label: "Stability window", Example: "2m", Check: site.StabilityWindow,
-		Help: "How long the cluster has to stay healthy without a break before it counts as landed.",
-	}}
-}
+func (h *Health) Fields() []Field { return nil }
 
 // Reads implements Reader.
 func (*Health) Reads() []string {
-	return []string{"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca"}
+	return []string{
+		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca",
+		"spec.policy.stabilityWindow",
+	}
 }
 
 // Run looks at the cluster until it is well for long enough. Checks that fail at the end are the engine's to judge, like

@@ -96,6 +96,9 @@ func (m *Masker) event(e *steps.Event) {
 }
 
 func (m *Masker) lines(lines []string) []string {
+	if lines == nil {
+		return nil
+	}
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = m.Mask(l)
