@@ -83,54 +83,70 @@ type gate struct {
 
 func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, error) {
 	r, err := c.Revisions(ctx)
+	if err == nil {
+		err = g.fell(r)
+	}
 	if err != nil {
 		return kube.Progress{}, false, err
-	}
-	// An installer that fails is tried again; an API server that fell back is not.
-	fell := r.Fell(g.after)
-	if long := g.lasts("fell", fell) >= g.p.Grace; fell && (r.FellBack || long) {
-		return kube.Progress{}, false, &problem.Problem{
-			Code:    "REV-FALL",
-			Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
-			Fix:     "Undo: the old names come back. The new certificate is the likely cause.",
-			Err:     fmt.Errorf("%s", r.Why), //nolint:err113 // the cluster's own words
-		}
 	}
 	all, err := c.Operators(ctx)
 	if err != nil {
 		return kube.Progress{}, false, err
 	}
-	pending := []string{}
-	if why := r.Unsettled(g.after); why != "" {
-		pending = append(pending, why)
+	p, pending, err := g.operators(all)
+	if err != nil {
+		return p, false, err
 	}
-	done, total := int64(0), int64(0)
+	if why := r.Unsettled(g.after); why != "" {
+		pending = slices.Insert(pending, 0, why)
+	}
+	hosts, err := g.hosts(ctx, c)
+	if err != nil {
+		return p, false, err
+	}
+	pending = append(pending, hosts...)
+	p.Waiting = "the operators to stay at rest"
+	if len(pending) > 0 {
+		p.Waiting = pending[0]
+	}
+	rest := g.lasts("rest", len(pending) == 0)
+	return p, len(pending) == 0 && rest >= g.p.Stable, nil
+}
+
+// fell tells a revision that will not come up any more. An installer that fails is tried again, so it gets some time; an
+// API server that fell back is not.
+func (g *gate) fell(r kube.Revisions) error {
+	fell := r.Fell(g.after)
+	if long := g.lasts("fell", fell) >= g.p.Grace; !fell || !r.FellBack && !long {
+		return nil
+	}
+	return &problem.Problem{
+		Code:    "REV-FALL",
+		Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
+		Fix:     "Undo: the old names come back. The new certificate is the likely cause.",
+		Err:     fmt.Errorf("%s", r.Why), //nolint:err113 // the cluster's own words
+	}
+}
+
+// operators counts those at rest and says what the others do.
+func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pending []string, err error) {
+	p.Unit = "operators"
 	for _, name := range movers {
 		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == name })
 		if i < 0 {
 			continue
 		}
-		total++
+		p.Total++
 		if why := kube.Unsettled(&all[i]); why != "" {
 			pending = append(pending, "operator "+why)
 		} else {
-			done++
+			p.Done++
 		}
 		if err := g.degraded(&all[i]); err != nil {
-			return kube.Progress{}, false, err
+			return p, nil, err
 		}
 	}
-	hosts, err := g.hosts(ctx, c)
-	if err != nil {
-		return kube.Progress{}, false, err
-	}
-	pending = append(pending, hosts...)
-	rest := g.lasts("rest", len(pending) == 0)
-	waiting := "the operators to stay at rest"
-	if len(pending) > 0 {
-		waiting = pending[0]
-	}
-	return kube.Progress{Done: done, Total: total, Unit: "operators", Waiting: waiting}, len(pending) == 0 && rest >= g.p.Stable, nil
+	return p, pending, nil
 }
 
 // lasts returns for how long something has been so.

@@ -128,9 +128,13 @@ func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstru
 	if err != nil {
 		return false, err
 	}
-	patch := mergePatch(before, after)
+	return c.send(ctx, e, object, mergePatch(before, after))
+}
+
+// send sends only what changed, with the version that it was worked out from: the API refuses when somebody was faster.
+func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstructured, patch map[string]any) (bool, error) {
 	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": object.GetResourceVersion()}, // refused when somebody was faster
+		"metadata": map[string]any{"resourceVersion": object.GetResourceVersion()},
 		e.part:     patch,
 	})
 	if err != nil {
