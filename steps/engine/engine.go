@@ -163,6 +163,8 @@ func (e *Engine) begin() {
 	case Working, InQuestion, UndoingAll:
 		e.resumed = e.now()
 		e.resumeLocked()
+	default:
+		e.changedLocked() // for a client that read the job's last event and follows on: no other one would come
 	}
 }
 
