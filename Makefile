@@ -20,7 +20,7 @@ KUBE_LDFLAGS := -s -w \
 
 BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -name '*.go' 2>/dev/null) test/bench/controlplane/go.mod test/bench/controlplane/go.sum
-GO_SRC    := $(shell find backend cmd steps tui assets -name '*.go' -o -path 'assets/*' -type f 2>/dev/null) go.mod go.sum
+GO_SRC    := $(shell find backend cmd steps tui -name '*.go' 2>/dev/null) go.mod go.sum
 
 .PHONY: help demo test bench lint build crash clean golden bench-cluster
 

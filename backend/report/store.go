@@ -53,14 +53,11 @@ func (s Store) Save(d *Document) error {
 }
 
 func (s Store) files(d *Document) ([]host.File, error) {
-	text, err := d.Text()
-	if err != nil {
-		return nil, err
-	}
 	raw, err := d.JSON()
 	if err != nil {
 		return nil, err
 	}
+	text := d.Text()
 	files := []host.File{{Path: JSONFile, Data: raw}, {Path: TextFile, Data: text}, {Path: Sums, Data: sums(raw, text)}}
 	for i := range files {
 		files[i].Path, files[i].Perm = filepath.Join(s.Dir, files[i].Path), 0o600

@@ -1,43 +1,14 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"text/template"
-	"time"
 
-	"touchdown/assets"
 	"touchdown/backend/check"
 )
 
 // width leaves a margin on a console of 80 columns.
 const width = 76
-
-// Text is the report for people: at most 76 columns of plain ASCII, so that it reads the same on a serial console, in
-// less and on paper.
-func (d *Document) Text() ([]byte, error) {
-	t, err := template.New("report").Funcs(template.FuncMap{
-		"rule":        func(s string) string { return strings.Repeat(s, width) },
-		"field":       field,
-		"para":        para,
-		"moment":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
-		"day":         func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
-		"record":      record,
-		"fingerprint": fingerprint,
-		"tally":       tally,
-		"verdict":     verdict,
-		"timing":      timing,
-	}).Parse(assets.Report)
-	if err != nil {
-		return nil, fmt.Errorf("parsing the report's template: %w", err)
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, d); err != nil {
-		return nil, fmt.Errorf("filling the report's template: %w", err)
-	}
-	return []byte(ascii(out.String())), nil
-}
 
 // plain spells what people type outside ASCII: names, and the quotation marks of a desktop.
 var plain = strings.NewReplacer(

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Text is the report for people: at most 76 columns of plain ASCII, so that it reads the same on a serial console, in
+// less and on paper. It is laid out in Go, because text/template calls methods by names that the linker cannot know: a
+// program that has it keeps every method of every type, which made this one 16 MB larger.
+func (d *Document) Text() []byte {
+	blocks := [][]string{
+		d.head(),
+		{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)},
+		block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address is not known")),
+		block("CERTIFICATES SERVED (SHA-256 fingerprints)", orNone(each(d.Certificates, served), "none was seen")),
+		block("CHECKS: "+tally(d.Checks), each(d.Checks, verdict)),
+	}
+	for _, b := range [][]string{
+		block("WAIVED: a person took responsibility", each(d.Waivers, waived)),
+		block("WARNINGS", each(d.Warnings, entry)),
+		block("PROBLEMS MET ON THE WAY", each(d.Problems, entry)),
+	} {
+		if len(b) > 1 {
+			blocks = append(blocks, b)
+		}
+	}
+	writes := fmt.Sprintf("%d calls to the cluster's API since Touchdown's last start", d.APIWrites)
+	blocks = append(blocks, append(block("WORK DONE", each(d.Steps, timing)), field("Changes made", writes)), []string{
+		rule("-"),
+		para(0, "This report holds no passwords and no keys. The same facts for machines are in report.json; "+
+			"sha256sum -c SHA256SUMS tells whether either was changed."),
+	})
+	parts := each(blocks, func(lines []string) string { return strings.Join(lines, "\n") })
+	return []byte(ascii(strings.Join(parts, "\n\n") + "\n"))
+}
+
+func (d *Document) head() []string {
+	lines := []string{
+		rule("="), "TOUCHDOWN HAND-OVER REPORT", rule("="),
+		field("Result", d.Verdict),
+		field("Made", d.Made.UTC().Format("2006-01-02 15:04 UTC")),
+		field("Node", d.Node.Hostname),
+		field("Serial number", d.Node.Serial),
+	}
+	if d.Node.Model != "" {
+		lines = append(lines, field("Model", d.Node.Model))
+	}
+	return append(lines,
+		field("Cluster ID", d.Cluster.ID),
+		field("OpenShift", d.Cluster.Version),
+		field("Touchdown", d.Touchdown),
+		field("Name before", d.Cluster.OldDomain),
+		field("Name now", d.Cluster.NewDomain),
+	)
+}
+
+// block is a title with what belongs to it.
+func block(title string, lines []string) []string { return append([]string{title}, lines...) }
+
+// each makes a text of each item.
+func each[T any](items []T, text func(T) string) []string {
+	var lines []string
+	for _, item := range items {
+		lines = append(lines, text(item))
+	}
+	return lines
+}
+
+// orNone says why there are no lines.
+func orNone(lines []string, why string) []string {
+	if len(lines) == 0 {
+		return []string{entry(why)}
+	}
+	return lines
+}
+
+func rule(of string) string { return strings.Repeat(of, width) }
+
+func entry(text string) string { return para(2, text) }
+
+func served(c Certificate) string {
+	until := c.NotAfter.UTC().Format(time.DateOnly)
+	return entry(fmt.Sprintf("%s, for %s, valid until %s", c.Use, c.Name, until)) + "\n" + fingerprint(c.SHA256)
+}
+
+func waived(w Waiver) string { return entry(fmt.Sprintf("%s: by %s (%s)", w.Title, w.By, w.Reason)) }
