@@ -140,11 +140,14 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	return domain.Settle(ctx, c, "", after, s.patience()) //nolint:wrapcheck // it is a Problem with its own words
 }
 
-func (s *Domain) patience() domain.Patience { return orUsual(s.Patience) }
+func (s *Domain) patience() domain.Patience { return orUsual(s.Patience, s.Site) }
 
-func orUsual(p domain.Patience) domain.Patience {
+// orUsual is the usual patience where none is given. A policy that trusts a short rest of the cluster trusts it here too; the
+// health check at the end watches for the whole window in any case.
+func orUsual(p domain.Patience, cfg *site.Config) domain.Patience {
 	if p == (domain.Patience{}) {
-		return domain.Usual()
+		p = domain.Usual()
+		p.Stable = min(p.Stable, cfg.Spec.Policy.StabilityWindow)
 	}
 	return p
 }

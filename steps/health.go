@@ -28,6 +28,9 @@ var (
 	_ Reader = (*Health)(nil)
 )
 
+// usualPoll is the time between two looks at a cluster's health: a look reads every pod, so it is not free.
+const usualPoll = 5 * time.Second
+
 // ID implements Step.
 func (*Health) ID() string { return "health" }
 
@@ -50,6 +53,9 @@ func (*Health) Reads() []string {
 func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	window := h.Window
 	window.For = h.Site.Spec.Policy.StabilityWindow
+	if window.Poll == 0 {
+		window.Poll = min(usualPoll, max(window.For/4, time.Second)) // a short window is looked at more often
+	}
 	options := health.Options{
 		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
 	}

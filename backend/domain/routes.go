@@ -109,6 +109,7 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 			return nil, err
 		}
 	}
+	var deleted [][]byte // in the order of reset; nil for what came back at once
 	for _, r := range routes {
 		if r.Kind != Owned && r.Kind != Generated || tried[r.ref()] {
 			continue
@@ -120,15 +121,23 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 		if original == nil { // gone before we came
 			continue
 		}
+		reset = append(reset, r)
 		if r.Kind == Generated {
-			_, err = c.Recreate(ctx, original, withoutHost)
-		} else {
-			err = comeBack(ctx, c, r.ref(), original)
+			if _, err = c.Recreate(ctx, original, withoutHost); err != nil {
+				return reset, err
+			}
+			original = nil
 		}
-		if err != nil {
+		deleted = append(deleted, original)
+	}
+	// All are deleted before the first is waited for, so that their operators work side by side.
+	for i, original := range deleted {
+		if original == nil {
+			continue
+		}
+		if err := comeBack(ctx, c, reset[i].ref(), original); err != nil {
 			return reset, err
 		}
-		reset = append(reset, r)
 	}
 	return reset, nil
 }
@@ -161,7 +170,7 @@ func Hosts(ctx context.Context, c *kube.Cluster, now Now, domain string, reset [
 }
 
 // looks is how often an operator's route is looked for before we make it ourselves; operators answer at once or not at all.
-const looks = 5
+const looks = 10
 
 // comeBack waits for an operator to make its route again, and else makes it: a route in a namespace of the cluster need
 // not have an operator behind it.

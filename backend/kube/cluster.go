@@ -62,7 +62,7 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	}
 	c := &Cluster{
 		// The API of a single node is away for about a minute at each of its revisions; five is its fallback's time.
-		Pace:   Pace{Limit: 5 * time.Minute, Pause: 2 * time.Second, Poll: 2 * time.Second},
+		Pace:   Pace{Limit: 5 * time.Minute, Pause: time.Second, Poll: time.Second},
 		rest:   config,
 		log:    log,
 		writes: new(atomic.Int64),
