@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strconv"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,64 +22,113 @@ func crashes(t *testing.T) (n int, seed uint64) {
 	if v, err := strconv.ParseUint(os.Getenv("CRASH_SEED"), 10, 64); err == nil {
 		seed = v
 	}
-	t.Logf("%d runs with seed %d", n, seed)
 	return n, seed
+}
+
+// cuts are the events behind which the engines of one run die, one after the other: the first from the run's own part
+// of the journal, so that many runs cover all of it, and by chance up to three more, each counted from the start of the
+// engine that it ends.
+func cuts(random *rand.Rand, i, runs, events int) []int {
+	part := max(events/max(runs, 1), 1)
+	out := []int{1 + (i*events/max(runs, 1)+random.IntN(part))%events}
+	for len(out) < 4 && random.IntN(2) == 0 {
+		out = append(out, 1+random.IntN(events/3))
+	}
+	return out
 }
 
 // TestCrashAtEventBoundaries kills the engine behind an event, often more than once in a run. Each time the
 // next engine must come to the end to which an undisturbed run comes.
 func TestCrashAtEventBoundaries(t *testing.T) {
-	n, seed := crashes(t)
+	t.Parallel()
+	runs, seed := crashes(t)
+	begin := time.Now()
+	var want string
+	var events int
+	var kills atomic.Int64
+	t.Run("undisturbed", func(t *testing.T) {
+		calm := newNode(t)
+		calm.start(0)
+		calm.lives()
+		calm.lands(shop)
+		want, events = calm.landed(), len(calm.journal())
+		t.Logf("the end of %d events:\n%s", events, want)
+	})
+	if events == 0 {
+		t.FailNow() // skipped, or broken
+	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	calm := newNode(t)
-	calm.start(0)
-	calm.wait(10*time.Second, "an engine", func(*engine.Snapshot) bool { return true })
-	if code, out := calm.apply(shop); code != 0 {
-		t.Fatalf("the undisturbed run ended with %d:\n%s", code, out)
-	}
-	want, events := calm.landed(t), calm.events(t)
-	t.Logf("an undisturbed run has %d events", events)
-	if err := calm.cluster.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		cuts := []int{1 + (i*events/max(n, 1)+random.IntN(max(events/max(n, 1), 1)))%events}
-		for random.IntN(2) == 0 && len(cuts) < 4 {
-			cuts = append(cuts, 1+random.IntN(events))
+	t.Run("crashed", func(t *testing.T) {
+		for i := range runs {
+			at := cuts(random, i, runs, events)
+			t.Run(fmt.Sprintf("%02d at %v", i, at), func(t *testing.T) {
+				t.Parallel()
+				n := newNode(t)
+				before := n.specs()
+				kills.Add(n.crash(at))
+				if got := n.landed(); got != want {
+					t.Errorf("after kills behind events %v the cluster is\n%s\nand not\n%s", at, got, want)
+				}
+				if i == runs-1 {
+					n.undo(before)
+				}
+			})
 		}
-		t.Run(fmt.Sprintf("%02d at %v", i, cuts), func(t *testing.T) {
-			crashed := newNode(t)
-			crashed.crash(cuts)
-			if got := crashed.landed(t); got != want {
-				t.Errorf("after kills behind events %v the cluster is\n%s\nand not\n%s", cuts, got, want)
-			}
-		})
-	}
+	})
+	t.Logf("crash: %d runs with seed %d, %d kills in %d events, %.0f s", runs, seed, kills.Load(), events, time.Since(begin).Seconds())
 }
 
-// crash runs the job with an engine that dies behind each of the events in turn, and then one that lives. An
-// engine that died before the job had begun leaves it to be asked for again.
-func (n *node) crash(cuts []int) {
+// crash runs the job with an engine that dies behind each of the events in turn, and then one that lives. It
+// returns how many died.
+func (n *node) crash(cuts []int) (died int64) {
 	n.t.Helper()
 	for _, at := range append(cuts, 0) {
-		r := n.start(at)
-		ready := func(s *engine.Snapshot) bool { return s.State != engine.Inspecting }
-		if !n.died(r, func() {
-			if n.wait(30*time.Second, "an engine", ready).State == engine.Collecting {
-				go n.apply(shop)
-			}
-		}) && at > 0 {
-			n.t.Logf("the job ended before event %d", at)
+		if !n.dies(n.start(at)) {
+			break
 		}
+		died++
 	}
-	n.wait(3*time.Minute, "the end", func(s *engine.Snapshot) bool { return s.State == engine.IsDone })
+	return died
 }
 
-// events counts the events of the journal.
-func (n *node) events(t *testing.T) int {
-	data, err := os.ReadFile(filepath.Join(n.dir, "state", "journal.jsonl"))
-	if err != nil {
-		t.Fatal(err)
+// dies follows the engine to its death or to the end of the job, and tells which it was. A job that had not begun when
+// an engine died is asked for again.
+func (n *node) dies(r *run) bool {
+	n.t.Helper()
+	var asked *exec.Cmd
+	client := n.client()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+		select {
+		case <-r.exited:
+			return true
+		case <-time.After(50 * time.Millisecond):
+		}
+		s, err := client.Snapshot(n.t.Context())
+		switch {
+		case err != nil:
+		case s.State == engine.IsDone:
+			return false
+		case s.State == engine.HasFailed:
+			n.t.Fatalf("the job failed at %s: %+v", s.Current, s.Problem)
+		case s.State == engine.Collecting && asked == nil:
+			asked = n.command(shop, "--force")
+			if err := asked.Start(); err != nil {
+				n.t.Fatal(err)
+			}
+			n.t.Cleanup(func() {
+				_ = asked.Process.Kill()
+				_ = asked.Wait()
+			})
+		}
 	}
-	return strings.Count(string(data), "\n") - 1
+	n.t.Fatal("the job did not end within 3 minutes")
+	return false
+}
+
+// undo puts everything back and compares it to the byte.
+func (n *node) undo(before map[string]string) {
+	n.t.Helper()
+	n.act(engine.Action{Verb: engine.Undo})
+	n.is(engine.IsUndone, n.ends(2*time.Minute))
+	same(n.t, before, n.specs())
 }

@@ -90,14 +90,21 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
+	if h.cluster != nil {
+		h.cluster(cluster)
+	}
 	node := &backend.Node{
-		Host: host.Open(host.Options{NoPower: f.noPower, Log: log}),
+		Host: host.Open(host.Options{Root: h.root, NoPower: f.noPower, Log: log}),
 		Kube: cluster, Now: time.Now, Log: log,
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: f.state, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
-			return steps.Site(cfg, steps.Wiring{Dir: f.state, Job: func() report.Job { return jobOf(facts()) }})
+			stages := steps.Site(cfg, steps.Wiring{Dir: f.state, Job: func() report.Job { return jobOf(facts()) }})
+			if h.stages != nil {
+				h.stages(stages)
+			}
+			return stages
 		},
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
@@ -33,9 +34,12 @@ func main() {
 	os.Exit(code)
 }
 
-// hooks are what the crash tests put into an engine; empty in the product.
+// hooks are what tests put into an engine; empty in the product.
 type hooks struct {
-	afterEvent func(steps.Event)
+	root       string              // prefix of the machine's paths
+	afterEvent func(steps.Event)   // called behind each event of the journal
+	cluster    func(*kube.Cluster) // sets its pace
+	stages     func([]steps.Stage) // sets the steps' patience
 }
 
 // exitError carries an exit code up to main. Its message has been printed when quiet is set.

@@ -4,35 +4,85 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"touchdown/backend/domain"
+	"touchdown/backend/health"
+	"touchdown/backend/kube"
 	"touchdown/steps"
+)
+
+// The environment by which tests reach into an engine process.
+const (
+	crashAt    = "TEST_CRASH_AT"    // number of an event, counted from the engine's start
+	holdBehind = "TEST_HOLD_BEHIND" // "KIND STEP" of events behind which the engine waits ...
+	holdFile   = "TEST_HOLD_FILE"   // ... for as long as this file, which it makes, is there
+	stepLimit  = "TEST_STEP_LIMIT"  // how long a step waits for the cluster
+	rootFolder = "TEST_ROOT"        // the machine's files
 )
 
 // TestMain makes this test binary stand in for touchdown: tests and scripts find it in PATH under that name.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"touchdown": func() {
-		os.Exit(execute(context.Background(), newRoot(crashHooks()), os.Args[1:]))
+		os.Exit(execute(context.Background(), newRoot(testHooks()), os.Args[1:]))
 	}})
 }
 
-// crashHooks ends the process with SIGKILL behind the event whose number, counted from the engine's start, is
-// in CRASH_AT. That is the moment at which the event is on the disk and nothing after it has happened.
-func crashHooks() hooks {
-	at, err := strconv.ParseInt(os.Getenv("CRASH_AT"), 10, 64)
+// testHooks make an engine as impatient as the bench's cluster is quick, and let a test stop it at an event.
+func testHooks() hooks {
+	limit, err := time.ParseDuration(os.Getenv(stepLimit))
 	if err != nil {
-		return hooks{}
+		limit = 90 * time.Second
 	}
+	return hooks{
+		root:       os.Getenv(rootFolder),
+		afterEvent: behindEvent(),
+		cluster: func(c *kube.Cluster) {
+			c.Pace = kube.Pace{Limit: time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
+		},
+		stages: func(stages []steps.Stage) {
+			patience := domain.Patience{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
+			for _, stage := range stages {
+				for _, step := range stage.Steps {
+					switch s := step.(type) {
+					case *steps.Domain:
+						s.Patience = patience
+					case *steps.Rollouts:
+						s.Patience = patience
+					case *steps.Health:
+						s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
+					}
+				}
+			}
+		},
+	}
+}
+
+// behindEvent ends the process with SIGKILL behind the event that it is told, or holds it there. That is the moment
+// at which the event is on the disk and nothing after it has happened.
+func behindEvent() func(steps.Event) {
+	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
+	hold, file := os.Getenv(holdBehind), os.Getenv(holdFile)
 	var seen atomic.Int64
-	return hooks{afterEvent: func(steps.Event) {
+	return func(e steps.Event) {
 		if seen.Add(1) == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // nothing more happens while the signal is on its way
 		}
-	}}
+		if hold == "" || hold != strings.TrimSpace(string(e.Kind)+" "+e.Step) || os.WriteFile(file, nil, 0o600) != nil {
+			return
+		}
+		for there := true; there; time.Sleep(20 * time.Millisecond) {
+			_, err := os.Stat(file)
+			there = err == nil
+		}
+	}
 }
 
 func TestScripts(t *testing.T) {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -14,64 +14,91 @@ import (
 	"touchdown/test/bench"
 )
 
+// places keeps the number of clusters that run at once down to what two cores carry.
+var places = make(chan struct{}, 2)
+
 // node is a factory cluster and a state folder, on which engines come and go.
 type node struct {
 	t       testing.TB
 	cluster *bench.Cluster
+	api     *api
 	dir     string
+	env     []string // of its engines
 }
 
-func newNode(t testing.TB) *node {
+func newNode(t testing.TB) *node { return newNodeWith(t, bench.Options{}) }
+
+func newNodeWith(t testing.TB, o bench.Options) *node {
 	t.Helper()
+	places <- struct{}{}
+	t.Cleanup(func() { <-places })
 	dir, err := os.MkdirTemp("", "node-") // not the test's own folder: the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	return &node{t: t, cluster: bench.Start(t, bench.Options{}), dir: dir}
+	n := &node{t: t, cluster: bench.Start(t, o), dir: dir}
+	n.api = openAPI(t, n.cluster)
+	return n
 }
 
-func (n *node) socket() string { return filepath.Join(n.dir, "run", "engine.sock") }
+func (n *node) socket() string         { return filepath.Join(n.dir, "run", "engine.sock") }
+func (n *node) state() string          { return filepath.Join(n.dir, "state") }
+func (n *node) client() *engine.Client { return engine.Dial(n.socket()) }
+func (n *node) hold() string           { return filepath.Join(n.dir, "hold") }
+func (n *node) lives() *engine.Snapshot {
+	n.t.Helper()
+	return n.wait(30*time.Second, "an engine", ready)
+}
+
+// ready is past the first look around.
+func ready(s *engine.Snapshot) bool { return s.State != engine.Inspecting }
 
 // run is one engine process.
 type run struct {
 	cmd    *exec.Cmd
-	exited chan error
+	exited chan struct{} // closed when it has
+	stderr bytes.Buffer  // to be read after that
 }
 
-// start starts an engine. It kills itself behind event number crashAt, counted from its start; 0: never.
-func (n *node) start(crashAt int) *run {
+// start starts an engine. It kills itself behind event number crash, counted from its start; 0: never.
+func (n *node) start(crash int) *run {
 	n.t.Helper()
-	cmd := exec.Command("touchdown", "engine", "--socket", n.socket(), "--state", filepath.Join(n.dir, "state"),
-		"--kubeconfig", n.cluster.Kubeconfig, "--no-power")
-	if crashAt > 0 {
-		cmd.Env = append(os.Environ(), "CRASH_AT="+strconv.Itoa(crashAt))
+	r := &run{exited: make(chan struct{})}
+	r.cmd = exec.Command("touchdown", "engine", "--socket", n.socket(), "--state", n.state(), "--kubeconfig", n.cluster.Kubeconfig, "--no-power")
+	r.cmd.Env = append(os.Environ(), n.env...)
+	if crash > 0 {
+		r.cmd.Env = append(r.cmd.Env, crashAt+"="+strconv.Itoa(crash))
 	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
+	r.cmd.Stderr = &r.stderr
+	if err := r.cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}
-	r := &run{cmd, make(chan error, 1)}
-	go func() { r.exited <- cmd.Wait() }()
-	n.t.Cleanup(r.kill)
+	go func() {
+		_ = r.cmd.Wait() // a killed engine's status says nothing
+		close(r.exited)
+	}()
+	n.t.Cleanup(func() {
+		r.kill()
+		if n.t.Failed() {
+			n.t.Logf("the engine said: %s", &r.stderr)
+		}
+	})
 	return r
 }
 
 func (r *run) kill() {
 	_ = r.cmd.Process.Kill()
-	select {
-	case <-r.exited:
-	case <-time.After(5 * time.Second):
-	}
+	<-r.exited
 }
 
 // wait waits until the snapshot of whatever engine answers satisfies ok.
 func (n *node) wait(limit time.Duration, what string, ok func(*engine.Snapshot) bool) *engine.Snapshot {
 	n.t.Helper()
-	client := engine.Dial(n.socket())
+	client := n.client()
 	var last *engine.Snapshot
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		snapshot, err := client.Snapshot(context.Background())
+		snapshot, err := client.Snapshot(n.t.Context())
 		if err != nil {
 			continue
 		}
@@ -79,36 +106,108 @@ func (n *node) wait(limit time.Duration, what string, ok func(*engine.Snapshot) 
 			return snapshot
 		}
 	}
-	n.t.Fatalf("never saw %s; last %+v", what, last)
+	if last == nil {
+		n.t.Fatalf("not within %s: %s; no engine answered", limit, what)
+	}
+	n.t.Fatalf("not within %s: %s; the job is %s at %q, problem %+v", limit, what, last.State, last.Current, last.Problem)
 	return nil
 }
 
-// shop is the site of the tests.
+// ends waits for a job that nothing more happens to.
+func (n *node) ends(limit time.Duration) *engine.Snapshot {
+	n.t.Helper()
+	return n.wait(limit, "the end", func(s *engine.Snapshot) bool {
+		return s.State == engine.IsDone || s.State == engine.HasFailed || s.State == engine.IsUndone
+	})
+}
+
+// is fails the test unless the job is in that state.
+func (n *node) is(want engine.State, s *engine.Snapshot) {
+	n.t.Helper()
+	if s.State != want {
+		n.t.Fatalf("the job is %s at %q and not %s: %+v", s.State, s.Current, want, s.Problem)
+	}
+}
+
+// act takes the pen and carries actions out.
+func (n *node) act(actions ...engine.Action) {
+	n.t.Helper()
+	if err := n.try(actions...); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *node) try(actions ...engine.Action) error {
+	client := n.client()
+	pen, err := client.TakePen(n.t.Context(), "test", true)
+	if err != nil {
+		return err
+	}
+	for _, a := range actions {
+		if err := client.Do(n.t.Context(), pen, a); err != nil {
+			return err
+		}
+	}
+	return client.ReleasePen(n.t.Context(), pen)
+}
+
+// shop is the site of the tests. A failure is left as it is.
 const shop = `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
 spec:
   clusterName: shop
   baseDomain: example.org
-  policy: {stabilityWindow: 1s}
+  policy: {stabilityWindow: 1s, rollbackOnFailure: false}
 `
 
-// apply runs `touchdown apply` and returns its exit code and output.
-func (n *node) apply(site string, more ...string) (code int, output string) {
+// waivers take responsibility for what a build machine lacks.
+func waivers() []string {
+	args := []string{"--by", "test"}
+	for _, c := range []string{"hw-cpu", "hw-cpu-flags", "hw-memory", "hw-disk", "hw-var", "hw-nics", "hw-link", "hw-clock"} {
+		args = append(args, "--waive", c+"=a build machine is no edge server")
+	}
+	return args
+}
+
+// command prepares `touchdown apply`.
+func (n *node) command(site string, more ...string) *exec.Cmd {
 	n.t.Helper()
 	file := filepath.Join(n.dir, "site.yaml")
 	if err := os.WriteFile(file, []byte(site), 0o600); err != nil {
 		n.t.Fatal(err)
 	}
-	args := []string{"--socket", n.socket(), "apply", "-f", file, "--by", "test", "--force"}
-	for _, c := range []string{"hw-cpu", "hw-memory", "hw-disk", "hw-var", "hw-nics", "hw-link", "hw-clock", "hw-cpu-flags"} {
-		args = append(args, "--waive", c+"=a build machine is no edge server")
-	}
-	out, err := exec.Command("touchdown", append(args, more...)...).CombinedOutput()
+	args := append([]string{"--socket", n.socket(), "apply", "-f", file}, waivers()...)
+	return exec.Command("touchdown", append(args, more...)...)
+}
+
+// apply runs `touchdown apply` and returns its exit code and output.
+func (n *node) apply(site string, more ...string) (code int, output string) {
+	n.t.Helper()
+	return finished(n.t, n.command(site, append(more, "--force")...))
+}
+
+// touchdown runs another command against the node's engine.
+func (n *node) touchdown(args ...string) (code int, output string) {
+	n.t.Helper()
+	return finished(n.t, exec.Command("touchdown", append([]string{"--socket", n.socket()}, args...)...))
+}
+
+func finished(t testing.TB, cmd *exec.Cmd) (int, string) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), string(out)
 	}
 	if err != nil {
-		n.t.Fatal(err)
+		t.Error(err)
 	}
 	return 0, string(out)
+}
+
+// lands runs the job to its good end.
+func (n *node) lands(site string) {
+	n.t.Helper()
+	if code, out := n.apply(site); code != exitOK {
+		n.t.Fatalf("apply ended with %d:\n%s", code, out)
+	}
 }
