@@ -217,7 +217,7 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 					return err
 				}
 			}
-			return a.ended(ctx)
+			return a.ended(ctx, from)
 		})
 		if errors.Is(err, errEnough) {
 			return nil
@@ -234,14 +234,17 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 	}
 }
 
-// ended returns errEnough once nothing more will happen by itself.
-func (a *applying) ended(ctx context.Context) error {
+// ended returns errEnough once nothing more will happen by itself and all that happened has been read.
+func (a *applying) ended(ctx context.Context, read uint64) error {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	switch snapshot.State {
 	case engine.Working, engine.InQuestion, engine.UndoingAll:
+		return nil
+	}
+	if snapshot.Seq > read {
 		return nil
 	}
 	return errEnough
