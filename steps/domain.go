@@ -88,7 +88,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 	if changed {
 		report.Say("The cluster is told to answer at %s and *.%s.", domain.API(d), domain.Apps(d))
 	}
-	return domain.Noticed(ctx, c, mark(o), s.patience()) //nolint:wrapcheck // it is a Problem with its own words
+	return domain.Noticed(ctx, c, mark(o), s.patience())
 }
 
 // marking notes the API server's newest revision before the change that makes the next one.
@@ -137,7 +137,7 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	if err := domain.Noticed(ctx, c, after, s.patience()); err != nil {
 		return fmt.Errorf("putting the old names back: %w", err)
 	}
-	return domain.Settle(ctx, c, "", after, s.patience()) //nolint:wrapcheck // it is a Problem with its own words
+	return domain.Settle(ctx, c, "", after, s.patience())
 }
 
 func (s *Domain) patience() domain.Patience { return orUsual(s.Patience, s.Site) }

@@ -33,12 +33,12 @@ func (o originals) save(_ kube.Ref, original []byte) error {
 	if n := len(all); n > 0 && bytes.Equal(all[n-1], original) {
 		return nil
 	}
-	return o.report.Save(o.key(len(all)+1), original) //nolint:wrapcheck // kube wraps it
+	return o.report.Save(o.key(len(all)+1), original)
 }
 
 // mark keeps the state of something at the time of the next change.
 func (o originals) mark(name, value string) error {
-	return o.report.Save(fmt.Sprintf("%s-%03d", name, len(o.all())+1), []byte(value)) //nolint:wrapcheck // kube wraps it
+	return o.report.Save(fmt.Sprintf("%s-%03d", name, len(o.all())+1), []byte(value))
 }
 
 // marked returns the newest mark of that name, "" when there is none.

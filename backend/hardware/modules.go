@@ -165,7 +165,7 @@ func known(s string) string {
 func number(m *host.Machine, path string) (int, error) {
 	b, err := m.ReadFile(path)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // the machine wraps once
+		return 0, err
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil {

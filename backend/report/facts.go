@@ -55,7 +55,7 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, 
 		return nil
 	})
 	if err != nil {
-		return f, err //nolint:wrapcheck // Do wraps once
+		return f, err
 	}
 	if f.Cluster.NewDomain = domain; domain == "" {
 		f.Cluster.NewDomain = f.Cluster.OldDomain
@@ -117,7 +117,7 @@ func console(ctx context.Context, c *kube.Cluster, domain string) (string, error
 		return nil
 	})
 	if err != nil || best == "" {
-		return "", err //nolint:wrapcheck // Do wraps once
+		return "", err
 	}
 	return "https://" + best, nil
 }

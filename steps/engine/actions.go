@@ -265,7 +265,7 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 	cfg := site.New()
 	for _, path := range slices.Sorted(maps.Keys(values)) {
 		if err := cfg.SetFrom(path, values[path], source); err != nil {
-			return fmt.Errorf("%w: %v", ErrInvalid, err)
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}
 	if err := e.takeSiteLocked(cfg); err != nil {
@@ -281,7 +281,7 @@ func (e *Engine) setLocked(path, value string) error {
 	}
 	cfg := e.site.Clone()
 	if err := cfg.Set(path, value); err != nil {
-		return fmt.Errorf("%w: %v", ErrInvalid, err)
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return e.takeSiteLocked(cfg)
 }

@@ -91,7 +91,7 @@ func (c *Client) Events(ctx context.Context, pen string, from uint64, each func(
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: the event stream ended: %v", ErrNoEngine, err)
+			return fmt.Errorf("%w: the event stream ended: %w", ErrNoEngine, err)
 		}
 		if err := each([]steps.Event{e}); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (c *Client) send(ctx context.Context, method, path, pen string, body any) (
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%w on %s: %v", ErrNoEngine, c.socket, err)
+		return nil, fmt.Errorf("%w on %s: %w", ErrNoEngine, c.socket, err)
 	}
 	if response.StatusCode < http.StatusBadRequest {
 		return response, nil

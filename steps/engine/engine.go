@@ -57,7 +57,7 @@ type Engine struct {
 	hostname string
 	serial   string
 
-	closing context.Context // ended by Close
+	closing context.Context //nolint:containedctx // the engine's own life: ended by Close
 	close   context.CancelFunc
 	workers sync.WaitGroup
 
@@ -171,10 +171,13 @@ func (e *Engine) begin() {
 // resumeLocked goes on with the job after the engine was stopped or the power cut.
 func (e *Engine) resumeLocked() {
 	if e.job.state != UndoingAll && e.inputs(e.site) != e.job.inputs {
-		e.emitLocked(steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
+		event := steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
 			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
 			Fix: "Go back to the answers, look them through, and start again.",
-		})})
+		})}
+		if e.emitLocked(event) != nil { // told all the same; the next engine finds the same
+			e.job.apply(event)
+		}
 		return
 	}
 	e.workLocked(e.job.state == UndoingAll)

@@ -36,7 +36,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	if e.inputs(cfg) != e.inputs(e.site) {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
-	e.judgeChecksLocked(v, stages, cfg)
+	e.judgeChecksLocked(v, stages)
 	plans, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
@@ -98,17 +98,17 @@ func (e *Engine) planStep(ctx context.Context, v *ReviewView, step steps.Step) {
 }
 
 // judgeChecksLocked adds the checks that stand against a start. The caller holds e.mu.
-func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage, cfg *site.Config) {
+func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, c := range e.job.step(step.ID()).checks {
 				text := fmt.Sprintf("%s: %s. %s", c.Title, c.Observed, c.Fix)
-				switch {
-				case c.Status == check.Fail:
+				switch c.Status {
+				case check.Fail:
 					v.Problems = append(v.Problems, text)
-				case c.Status == check.Warn:
+				case check.Warn:
 					v.Warnings = append(v.Warnings, text)
-				case c.Status == check.Waived:
+				case check.Waived:
 					v.Warnings = append(v.Warnings, fmt.Sprintf("%s: waived by %s (%s)", c.Title, c.Waiver.By, c.Waiver.Reason))
 				}
 			}

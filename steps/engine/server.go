@@ -27,7 +27,7 @@ func Serve(ctx context.Context, session Session, path string) error {
 	}
 	// Between bind and chmod the socket would be open to others where its folder is.
 	old := syscall.Umask(0o177)
-	listener, err := net.Listen("unix", path)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	syscall.Umask(old)
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w", path, err)
@@ -37,7 +37,7 @@ func Serve(ctx context.Context, session Session, path string) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
-	stop := context.AfterFunc(ctx, func() { server.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s: %w", path, err)
@@ -146,7 +146,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		answer(w, nil, fmt.Errorf("%w: the request's body: %v", ErrInvalid, err))
+		answer(w, nil, fmt.Errorf("%w: the request's body: %w", ErrInvalid, err))
 		return false
 	}
 	return true

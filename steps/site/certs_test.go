@@ -111,8 +111,10 @@ func TestKeyForms(t *testing.T) {
 		{"Ed25519", pkcs8(t, ed), "is of a kind that OpenShift does not take; use an RSA or EC key"},
 		{"OpenSSH", block("OPENSSH PRIVATE KEY", sec1), "is of a kind that OpenShift does not take; use an RSA or EC key"},
 		{"encrypted PKCS 8", block("ENCRYPTED PRIVATE KEY", sec1), "is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW"},
-		{"encrypted PKCS 1", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
-			"is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW"},
+		{
+			"encrypted PKCS 1", "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
+			"is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW",
+		},
 		{"wrong label", block("RSA PRIVATE KEY", sec1), "cannot be read; copy it again, from BEGIN to END"},
 		{"damaged", block("PRIVATE KEY", []byte(planted)), "cannot be read; copy it again, from BEGIN to END"},
 		{"cut off", whole[:len(whole)-20], "is cut off or damaged; copy it again, from BEGIN to END"},

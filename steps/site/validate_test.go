@@ -41,13 +41,19 @@ func TestValidate(t *testing.T) {
 		change         func(*Config)
 		errs, warnings string
 	}{
-		{"nothing", func(c *Config) { *c = *New() },
-			"spec.clusterName: is missing; write it like store0042\nspec.baseDomain: is missing; write it like example.com", ""},
+		{
+			"nothing", func(c *Config) { *c = *New() },
+			"spec.clusterName: is missing; write it like store0042\nspec.baseDomain: is missing; write it like example.com", "",
+		},
 		{"least", func(*Config) {}, "", ""},
-		{"local", func(c *Config) { c.Spec.BaseDomain = "site.local" }, "",
-			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can"},
-		{"cluster name twice", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "store", "store.example.com" }, "",
-			`spec.baseDomain: starts with the cluster name, so that the domain is "store.store.example.com"; leave the cluster name out of the base domain`},
+		{
+			"local", func(c *Config) { c.Spec.BaseDomain = "site.local" }, "",
+			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can",
+		},
+		{
+			"cluster name twice", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "store", "store.example.com" }, "",
+			`spec.baseDomain: starts with the cluster name, so that the domain is "store.store.example.com"; leave the cluster name out of the base domain`,
+		},
 		{"longest domain", func(c *Config) {
 			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 20)
 		}, "", ""},
@@ -56,13 +62,17 @@ func TestValidate(t *testing.T) {
 		}, "spec.baseDomain: gives with the cluster name a domain of 204 characters; with the cluster's own host names in front 203 are the most; choose a shorter cluster name or domain", ""},
 		{"written past Set", func(c *Config) { c.Metadata.Name = "a\x1bb" }, "metadata.name: has a control character (U+001B); remove it", ""},
 		{"stability", func(c *Config) { c.Spec.Policy.StabilityWindow = time.Hour }, `spec.policy.stabilityWindow: is "1h", outside of 1s to 30m; write 1s to 30m`, ""},
-		{"pull secret", func(c *Config) { c.Spec.PullSecret = planted },
-			"spec.pullSecret: is not JSON from its line 1, column 1 on; paste the whole pull secret again", ""},
+		{
+			"pull secret", func(c *Config) { c.Spec.PullSecret = planted },
+			"spec.pullSecret: is not JSON from its line 1, column 1 on; paste the whole pull secret again", "",
+		},
 		{"api certificate", api(good("api.a.b")), "", ""},
 		{"api wildcard", api(good("*.a.b")), "", ""},
 		{"without key", func(c *Config) { c.Spec.APICert.Cert = root.pem }, "spec.apiCert.key: is missing, but there is a certificate; give both, or neither to have a certificate made", ""},
-		{"without certificate", func(c *Config) { c.Spec.IngressCert.Key = Secret(pkcs8(t, root.key)) },
-			"spec.ingressCert.cert: is missing, but there is a key; give both, or neither to have a certificate made", ""},
+		{
+			"without certificate", func(c *Config) { c.Spec.IngressCert.Key = Secret(pkcs8(t, root.key)) },
+			"spec.ingressCert.cert: is missing, but there is a key; give both, or neither to have a certificate made", "",
+		},
 		{"other key", func(c *Config) {
 			api(good("api.a.b"))(c)
 			c.Spec.APICert.Key = Secret(pkcs8(t, root.key))
@@ -72,29 +82,49 @@ func TestValidate(t *testing.T) {
 		{"key of the second certificate", func(c *Config) {
 			c.Spec.APICert = KeyPair{Cert: other.pem + root.pem, Key: Secret(pkcs8(t, root.key))}
 		}, "spec.apiCert.cert: does not start with the key's certificate, which is number 2; put that certificate first", ""},
-		{"expired", api(spoilt(func(c *x509.Certificate) { c.NotAfter = expired })),
-			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", ""},
-		{"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(time.Hour) })),
-			"spec.apiCert.cert: is not valid before 1 June 2026 13:00 UTC (certificate 1); check the clock", ""},
-		{"soon", api(spoilt(func(c *x509.Certificate) { c.NotAfter = today().AddDate(0, 0, 29) })), "",
-			"spec.apiCert.cert: expires on 30 June 2026 12:00 UTC (certificate 1); have a new one made soon"},
+		{
+			"expired", api(spoilt(func(c *x509.Certificate) { c.NotAfter = expired })),
+			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", "",
+		},
+		{
+			"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(time.Hour) })),
+			"spec.apiCert.cert: is not valid before 1 June 2026 13:00 UTC (certificate 1); check the clock", "",
+		},
+		{
+			"soon", api(spoilt(func(c *x509.Certificate) { c.NotAfter = today().AddDate(0, 0, 29) })), "",
+			"spec.apiCert.cert: expires on 30 June 2026 12:00 UTC (certificate 1); have a new one made soon",
+		},
 		{"other name", api(good("api.c.d", "x.y")), `spec.apiCert.cert: is not for api.a.b but for "api.c.d, x.y"; have one made for that name, or correct the domain`, ""},
-		{"no name", api(spoilt(func(c *x509.Certificate) { c.DNSNames = nil })),
-			"spec.apiCert.cert: has no subject alternative name; the common name does not count; have one made with api.a.b as subject alternative name", ""},
-		{"for clients", api(spoilt(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })),
-			"spec.apiCert.cert: is not meant for servers (extended key usage without serverAuth); have one made for a TLS server", ""},
+		{
+			"no name", api(spoilt(func(c *x509.Certificate) { c.DNSNames = nil })),
+			"spec.apiCert.cert: has no subject alternative name; the common name does not count; have one made with api.a.b as subject alternative name", "",
+		},
+		{
+			"for clients", api(spoilt(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })),
+			"spec.apiCert.cert: is not meant for servers (extended key usage without serverAuth); have one made for a TLS server", "",
+		},
 		{"apps", apps(good("*.apps.a.b"), root.pem), "", ""},
-		{"apps without wildcard", apps(good("console.apps.a.b"), ""),
-			`spec.ingressCert.cert: is not for *.apps.a.b but for "console.apps.a.b"; have one made for that name, or correct the domain`, ""},
-		{"apps with a wildcard too high", apps(good("*.a.b"), ""),
-			`spec.ingressCert.cert: is not for *.apps.a.b but for "*.a.b"; have one made for that name, or correct the domain`, ""},
-		{"other root", apps(good("*.apps.a.b"), issue(t, "root", nil, ecKey(t), ca).pem), "",
-			"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate"},
-		{"no authority", apps(good("*.apps.a.b"), other.pem), "",
+		{
+			"apps without wildcard", apps(good("console.apps.a.b"), ""),
+			`spec.ingressCert.cert: is not for *.apps.a.b but for "console.apps.a.b"; have one made for that name, or correct the domain`, "",
+		},
+		{
+			"apps with a wildcard too high", apps(good("*.a.b"), ""),
+			`spec.ingressCert.cert: is not for *.apps.a.b but for "*.a.b"; have one made for that name, or correct the domain`, "",
+		},
+		{
+			"other root", apps(good("*.apps.a.b"), issue(t, "root", nil, ecKey(t), ca).pem), "",
+			"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate",
+		},
+		{
+			"no authority", apps(good("*.apps.a.b"), other.pem), "",
 			"spec.ingressCert.ca: holds a certificate that is no authority, number 1; give the certificate of the authority\n" +
-				"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate"},
-		{"root alone", func(c *Config) { c.Spec.IngressCert.CA = root.pem },
-			"spec.ingressCert.ca: is given, but there is no certificate; give the certificate too, or leave the CA out", ""},
+				"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate",
+		},
+		{
+			"root alone", func(c *Config) { c.Spec.IngressCert.CA = root.pem },
+			"spec.ingressCert.ca: is given, but there is no certificate; give the certificate too, or leave the CA out", "",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

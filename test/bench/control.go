@@ -83,10 +83,12 @@ func (c *Cluster) ask(method, path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("encoding a question to the bench: %w", err)
 	}
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", c.socket)
-		}}}
+		},
+	}}
 	req, err := http.NewRequest(method, "http://bench"+path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("making a question to the bench: %w", err)
@@ -122,11 +124,13 @@ func (c *Cluster) Leaf(ctx context.Context, port, name string) (*x509.Certificat
 
 // Get asks the router for a page of a host and returns the status and the text.
 func (c *Cluster) Get(ctx context.Context, host, path string) (int, string, error) {
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{ServerName: host, InsecureSkipVerify: true},
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{ServerName: host, InsecureSkipVerify: true},
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(c.Address, "443"))
-		}}}
+		},
+	}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+path, nil)
 	if err != nil {
 		return 0, "", fmt.Errorf("making a request to %s: %w", host, err)

@@ -84,8 +84,10 @@ func (s *site) secret(t *testing.T, namespace, name string, hosts ...string) *bi
 	check(t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	check(t, err)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: hosts[0]}, DNSNames: hosts,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, &x509.Certificate{Subject: pkix.Name{CommonName: "test"}}, &key.PublicKey, key)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: hosts[0]}, DNSNames: hosts,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}, &x509.Certificate{Subject: pkix.Name{CommonName: "test"}}, &key.PublicKey, key)
 	check(t, err)
 	keyDER, err := x509.MarshalECPrivateKey(key)
 	check(t, err)

@@ -61,8 +61,10 @@ func get(ctx context.Context, address, host, port, path string, roots *x509.Cert
 			return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(address, port))
 		},
 	}
-	client := &http.Client{Transport: transport, Timeout: 10 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport: transport, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+net.JoinHostPort(host, port)+path, nil)
 	if err != nil {
 		return "", "", err
@@ -92,7 +94,7 @@ func kubeconfigCA(path string) (*x509.CertPool, error) {
 		} `json:"clusters"`
 	}
 	if err := yaml.Unmarshal(data, &config); err != nil || len(config.Clusters) == 0 {
-		return nil, fmt.Errorf("reading the kubeconfig: no cluster in it (%v)", err)
+		return nil, fmt.Errorf("reading the kubeconfig: no cluster in it (%w)", err)
 	}
 	ca, err := base64.StdEncoding.DecodeString(config.Clusters[0].Cluster.CA)
 	if err != nil {

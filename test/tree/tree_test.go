@@ -59,8 +59,10 @@ func may(from, to string) bool {
 	case from == "touchdown/backend":
 		return to == "touchdown/backend/host" || to == "touchdown/backend/kube"
 	case under(from, "touchdown/backend"):
-		return slices.Contains([]string{"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check"}, to)
+		return slices.Contains([]string{
+			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
+			"touchdown/backend/check",
+		}, to)
 	}
 	return false
 }

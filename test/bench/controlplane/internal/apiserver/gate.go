@@ -128,8 +128,10 @@ func wait(r *http.Request, d time.Duration) {
 }
 
 func refuse(w http.ResponseWriter, f Fault, info *request.RequestInfo) {
-	status := metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
-		Details: &metav1.StatusDetails{Name: info.Name, Group: info.APIGroup, Kind: info.Resource}}
+	status := metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
+		Details: &metav1.StatusDetails{Name: info.Name, Group: info.APIGroup, Kind: info.Resource},
+	}
 	what := fmt.Sprintf("%s.%s %q", info.Resource, info.APIGroup, info.Name)
 	switch f.Kind {
 	case "forbidden":

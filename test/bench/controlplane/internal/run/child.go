@@ -234,10 +234,12 @@ func (c *child) socket(method, path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("encoding a control request: %w", err)
 	}
-	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(c.dir, "serve.sock"))
-		}}}
+		},
+	}}
 	req, err := http.NewRequest(method, "http://serve"+path, bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("making a control request: %w", err)

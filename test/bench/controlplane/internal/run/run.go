@@ -75,8 +75,10 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("opening the log: %w", err)
 	}
 	defer file.Close()
-	b := &bench{Options: o, pace: &operators.Pace{}, stats: operators.NewStats(), faults: operators.NewFaults(),
-		log: slog.New(slog.NewJSONHandler(file, nil))}
+	b := &bench{
+		Options: o, pace: &operators.Pace{}, stats: operators.NewStats(), faults: operators.NewFaults(),
+		log: slog.New(slog.NewJSONHandler(file, nil)),
+	}
 	klog.SetSlogLogger(b.log)
 	slog.SetDefault(b.log)
 	b.pace.Set(speed)

@@ -111,6 +111,11 @@ func pods() []pod {
 }
 
 func deployments() []object {
-	return []object{{"openshift-ingress", "router-default"}, {"openshift-console", "console"}, {"openshift-console", "downloads"},
-		{"openshift-authentication", "oauth-openshift"}, {"openshift-apiserver", "apiserver"}}
+	return []object{
+		{"openshift-ingress", "router-default"},
+		{"openshift-console", "console"},
+		{"openshift-console", "downloads"},
+		{"openshift-authentication", "oauth-openshift"},
+		{"openshift-apiserver", "apiserver"},
+	}
 }

@@ -38,12 +38,18 @@ func requestCertificates(ctx context.Context, c *cluster.Clients, v *Values) err
 	}
 	bootstrap := []string{"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"}
 	for _, r := range []certRequest{
-		{name: "csr-8wq2t", signer: certv1.KubeAPIServerClientKubeletSignerName, user: Bootstrapper, groups: bootstrap,
-			subject: nodes(v.Node), usage: certv1.UsageClientAuth},
-		{name: "csr-d5x7k", signer: certv1.KubeletServingSignerName, user: "system:node:" + v.Node, groups: []string{"system:nodes", "system:authenticated"},
-			subject: nodes(v.Node), dns: []string{v.Node}, ips: []net.IP{net.ParseIP(v.Address)}, usage: certv1.UsageServerAuth},
-		{name: "csr-foreign", signer: certv1.KubeAPIServerClientKubeletSignerName, user: Bootstrapper, groups: bootstrap,
-			subject: nodes("intruder"), usage: certv1.UsageClientAuth},
+		{
+			name: "csr-8wq2t", signer: certv1.KubeAPIServerClientKubeletSignerName, user: Bootstrapper, groups: bootstrap,
+			subject: nodes(v.Node), usage: certv1.UsageClientAuth,
+		},
+		{
+			name: "csr-d5x7k", signer: certv1.KubeletServingSignerName, user: "system:node:" + v.Node, groups: []string{"system:nodes", "system:authenticated"},
+			subject: nodes(v.Node), dns: []string{v.Node}, ips: []net.IP{net.ParseIP(v.Address)}, usage: certv1.UsageServerAuth,
+		},
+		{
+			name: "csr-foreign", signer: certv1.KubeAPIServerClientKubeletSignerName, user: Bootstrapper, groups: bootstrap,
+			subject: nodes("intruder"), usage: certv1.UsageClientAuth,
+		},
 	} {
 		if err := r.send(ctx, c.REST); err != nil {
 			return fmt.Errorf("requesting certificate %s: %w", r.name, err)
