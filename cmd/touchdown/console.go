@@ -37,6 +37,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	if _, err := session.Snapshot(cmd.Context()); errors.Is(err, engine.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
+	letGo()
 	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), In: os.Stdin, Out: os.Stdout})
 	return errors.Join(err, closeSession())
 }

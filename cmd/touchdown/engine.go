@@ -70,6 +70,7 @@ func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 	if err != nil {
 		return err
 	}
+	letGo()
 	return errors.Join(engine.Serve(ctx, e, socket), closeEngine())
 }
 
