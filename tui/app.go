@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// idle is how long nobody types before the next key repaints everything: a console that was away, or a message of
+// the kernel, may have left anything on the screen.
+const idle = 30 * time.Second
+
+// app is the root: size, ticks, leaving, and which screen gets the keys.
+type app struct {
+	*desk
+	painter    *painter
+	w, h       int
+	page       screen // asked for by the job's state
+	over       screen // on top of it, or nil
+	wipe       int    // rises for each full repaint
+	lastKey    time.Time
+	generation int // of ticks
+	fast       bool
+	every      time.Duration
+}
+
+func newApp(d *desk, p *painter, w, h int, every time.Duration) *app {
+	return &app{desk: d, painter: p, w: w, h: h, page: d.choose(nil), lastKey: d.clock(), every: every}
+}
+
+// Init implements tea.Model.
+func (a *app) Init() tea.Cmd {
+	return tea.Batch(a.link.take(false), a.link.wait, a.tick())
+}
+
+// top is the screen that gets the keys.
+func (a *app) top() screen {
+	if a.over != nil {
+		return a.over
+	}
+	return a.page
+}
+
+// Update implements tea.Model.
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmds []tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		if msg.Width > 0 && msg.Height > 0 {
+			a.w, a.h = msg.Width, msg.Height
+			a.wipe++
+		}
+	case tea.KeyPressMsg:
+		return a, a.press(msg)
+	case tickMsg:
+		if msg.generation == a.generation {
+			cmds = append(cmds, a.onTick(), a.pass(msg))
+		}
+	case sightMsg:
+		cmds = append(cmds, a.absorb(msg.sight))
+	case eventMsg:
+		cmds = append(cmds, a.absorb(msg.sight), a.link.wait, a.pass(msg))
+	case setMsg:
+		cmds = append(cmds, a.absorb(msg.sight))
+		a.settled(msg)
+		cmds = append(cmds, a.pass(msg))
+	case actMsg:
+		cmds = append(cmds, a.absorb(msg.sight))
+		a.acted(msg)
+	case penMsg:
+		a.tookPen(msg)
+		cmds = append(cmds, a.absorb(msg.sight))
+	case docMsg:
+		a.gotDocument(msg)
+		cmds = append(cmds, a.pass(msg))
+	case logMsg:
+		cmds = append(cmds, a.pass(msg))
+	}
+	a.settle()
+	if fast := a.moving(); fast != a.fast {
+		a.fast = fast
+		a.generation++
+		cmds = append(cmds, a.tick())
+	}
+	return a, tea.Batch(cmds...)
+}
+
+// settle brings the page in line with the job's state.
+func (a *app) settle() {
+	a.page = a.desk.choose(a.page)
+	if a.over == nil {
+		return
+	}
+	// A confirmation of something that is over must not stay; reading matter may.
+	if c, ok := a.over.(*confirm); ok && c.cmd == nil && c.state != a.state() {
+		a.over = nil
+	}
+}
+
+// press handles the keys that work everywhere, and passes on the others.
+func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
+	now := a.clock()
+	if now.Sub(a.lastKey) > idle {
+		a.wipe++
+	}
+	a.lastKey = now
+	a.flash = ""
+	top := a.top()
+	switch k := a.desk.keys; {
+	case pressed(msg, k.repaint):
+		a.wipe++
+		return nil
+	case pressed(msg, k.leave):
+		a.over = newLeave(a.desk)
+		return nil
+	case top.typing() && msg.Key().Text != "":
+	case pressed(msg, k.help) && top.name() != "help":
+		a.over = newHelp(a.desk, top)
+		return nil
+	case pressed(msg, k.pen) && a.snap != nil && !a.held && !top.typing():
+		next, cmd := a.takeOver()
+		a.over = next
+		return cmd
+	}
+	cmd := a.pass(msg)
+	a.settle()
+	return cmd
+}
+
+// pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.
+func (a *app) pass(msg tea.Msg) tea.Cmd {
+	next, cmd := a.top().update(msg)
+	switch {
+	case next == nil:
+		a.over = nil
+	case next.overlay():
+		a.over = next
+	default:
+		a.over, a.page = nil, next
+	}
+	return cmd
+}
+
+// acted tells how an action went.
+func (a *app) acted(msg actMsg) {
+	switch {
+	case msg.failed != nil:
+		a.flash = a.explain(msg.failed)
+	case msg.action.Verb == engine.Inspect:
+		a.flash = t("checks.done")
+	case msg.action.Verb == engine.Waive:
+		a.flash = t("waive.done")
+	case msg.action.Verb == engine.HandOver:
+		a.flash = t("handover.done")
+	default:
+		a.flash = ""
+	}
+}
+
+func (a *app) tookPen(msg penMsg) {
+	if msg.failed != nil {
+		a.flash = a.explain(msg.failed)
+		return
+	}
+	a.held = true
+	a.wipe++
+}
+
+func (a *app) gotDocument(msg docMsg) {
+	if msg.what != engine.Bundle {
+		return
+	}
+	a.flash = t("bundle.saved", msg.saved)
+	if msg.failed != nil {
+		a.flash = a.explain(msg.failed)
+	}
+}
+
+// tick waits until the screen may have to change by itself: soon while something works, else at the next minute of
+// the header's clock, so that a form costs the line nothing.
+func (a *app) tick() tea.Cmd {
+	wait, generation := a.every, a.generation
+	if !a.fast {
+		now := a.now()
+		wait = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
+	}
+	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{generation} })
+}
+
+func (a *app) onTick() tea.Cmd {
+	if a.fast {
+		return tea.Batch(a.tick(), a.link.refresh)
+	}
+	return a.tick()
+}
+
+// View implements tea.Model. The painter gets the picture; Bubble Tea's own renderer is off.
+func (a *app) View() tea.View {
+	f := a.desk.frame(a.top(), a.w, a.h)
+	f.wipe = a.wipe
+	if a.painter != nil {
+		a.painter.show(f)
+	}
+	return tea.NewView("")
+}

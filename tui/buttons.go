@@ -1,0 +1,92 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// button is one thing that can be done: by Tab and Enter, or by its letter where no text is typed.
+type button struct {
+	key   key.Binding
+	label string
+	do    func() (screen, tea.Cmd)
+}
+
+// row is the focus among buttons.
+type row struct{ at int }
+
+// press moves the focus or returns the button that was chosen.
+func (r *row) press(msg tea.KeyPressMsg, keys keyMap, list []button) *button {
+	r.at = min(r.at, len(list)-1)
+	switch {
+	case pressed(msg, keys.left):
+		r.at = max(r.at-1, 0)
+	case pressed(msg, keys.right):
+		r.at = min(r.at+1, len(list)-1)
+	case pressed(msg, keys.enter):
+		return &list[r.at]
+	}
+	return nil
+}
+
+// letter returns the button whose letter was typed.
+func letter(msg tea.KeyPressMsg, list []button) *button {
+	for i := range list {
+		if pressed(msg, list[i].key) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// view draws the buttons on as many lines as they need; x and y are where the one in focus begins.
+func (r row) view(th theme, list []button, focused bool, w int) (lines []string, x, y int) {
+	line := ""
+	for i, b := range list {
+		part := "[ " + b.label + " ]"
+		if ansi.StringWidth(line)+ansi.StringWidth(part)+2 > w {
+			lines = append(lines, line)
+			line = ""
+		}
+		if focused && i == r.at {
+			x, y = ansi.StringWidth(line)+3, len(lines)
+			line += marker + th.focus.Render(part) + " "
+			continue
+		}
+		line += " " + part + " "
+	}
+	return append(lines, line), x, y
+}
+
+// list draws the buttons below each other, each with a sentence, for a decision that needs one.
+func (r row) list(th theme, list []button, says func(int) string, w int) (lines []string, y int) {
+	widest := 0
+	for _, b := range list {
+		widest = max(widest, ansi.StringWidth(b.label))
+	}
+	for i, b := range list {
+		name := pad(b.label, widest)
+		mark := " "
+		if i == r.at {
+			mark, y = marker, i
+			name = th.focus.Render(name)
+		}
+		lines = append(lines, cut(mark+" "+b.key.Help().Key+"  "+name+"  "+says(i), w))
+	}
+	return lines, y
+}
+
+// choose moves the focus up and down, or returns the button that was chosen.
+func (r *row) choose(msg tea.KeyPressMsg, keys keyMap, list []button) *button {
+	r.at = min(max(r.at, 0), len(list)-1)
+	switch {
+	case pressed(msg, keys.up, keys.prev, keys.left):
+		r.at = (r.at + len(list) - 1) % len(list)
+	case pressed(msg, keys.down, keys.next, keys.right):
+		r.at = (r.at + 1) % len(list)
+	case pressed(msg, keys.enter):
+		return &list[r.at]
+	}
+	return letter(msg, list)
+}

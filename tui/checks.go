@@ -1,0 +1,224 @@
+package tui
+
+import (
+	"fmt"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// checks shows what was found out: as the page of a stage that asks nothing, or on top of another page.
+type checks struct {
+	base
+	stage string
+	over  bool
+	at    int // the check in focus
+	row   row
+	onRow bool
+}
+
+func newChecks(d *desk, stage string) *checks {
+	return &checks{base: base{d}, stage: stage, onRow: true}
+}
+
+func (c *checks) name() string  { return "checks" }
+func (c *checks) overlay() bool { return c.over }
+
+func (c *checks) keys() []key.Binding {
+	k := c.desk.keys
+	return []key.Binding{k.next, k.up, k.down, k.enter, k.goOn, k.back, k.help, k.log}
+}
+
+func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		if !c.over && c.stage != c.page {
+			c.stage, c.at = c.page, 0
+		}
+		return c, nil
+	}
+	k, list := c.desk.keys, c.buttons()
+	n := len(c.findings())
+	switch {
+	case pressed(press, k.next):
+		c.onRow, c.row.at = true, next(c.onRow, c.row.at, 1, len(list))
+	case pressed(press, k.prev):
+		c.onRow, c.row.at = true, next(c.onRow, c.row.at, -1, len(list))
+	case pressed(press, k.up) && n > 0:
+		if c.onRow {
+			c.onRow, c.at = false, n-1
+			break
+		}
+		c.at = max(c.at-1, 0)
+	case pressed(press, k.down) && n > 0:
+		if !c.onRow && c.at < n-1 {
+			c.at++
+			break
+		}
+		c.onRow = true
+	default:
+		hit := letter(press, list)
+		if hit == nil {
+			hit = c.row.press(press, k, list)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+	}
+	return c, nil
+}
+
+// next moves a focus among n buttons, round and round; coming from elsewhere it stays.
+func next(on bool, at, step, n int) int {
+	if !on {
+		return at
+	}
+	return (at + step + n) % n
+}
+
+func (c *checks) findings() []finding {
+	stage, _ := c.desk.stage(c.stage)
+	return findings(stage)
+}
+
+func (c *checks) buttons() []button {
+	k, d := c.desk.keys, c.desk
+	var list []button
+	if c.over {
+		list = []button{{k.back, t("button.back"), func() (screen, tea.Cmd) { return nil, nil }}}
+	} else {
+		list = []button{
+			{k.goOn, t("button.goOn"), func() (screen, tea.Cmd) { c.at = 0; return c, d.turn(1) }},
+			{k.back, t("button.back"), func() (screen, tea.Cmd) { return c, d.backPage() }},
+		}
+	}
+	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return c, d.lookAgain() }})
+	if found := c.findings(); d.held && c.at < len(found) && bad(found[c.at].Check) {
+		list = append(list, button{k.waive, t("button.waive"), func() (screen, tea.Cmd) {
+			return newWaive(d, found[c.at]), nil
+		}})
+	}
+	return append(list, d.common(c)...)
+}
+
+// bad reports whether a check needs somebody's attention.
+func bad(c steps.Check) bool { return c.Status == "fail" || c.Status == "warn" }
+
+func (c *checks) view(w, h int) page {
+	buttons, bx, by := c.row.view(c.theme, c.buttons(), c.onRow, w)
+	found := c.findings()
+	var lines []string
+	if !c.over && len(c.pages()) > 0 && c.pages()[0] == c.stage {
+		lines = append(wrap(t("checks.welcome"), w, ""), "")
+	}
+	c.at = min(c.at, max(len(found)-1, 0))
+	detail := c.detail(found, w)
+	room := h - len(lines) - len(detail) - len(buttons) - 2
+	from := max(0, min(c.at-room/2, len(found)-room))
+	p := page{x: bx}
+	for i := from; i < len(found) && i < from+room; i++ {
+		mark := " "
+		if !c.onRow && i == c.at {
+			mark, p.x, p.y = marker, 0, len(lines)
+		}
+		lines = append(lines, mark+" "+c.line(found[i].Check, w-2))
+	}
+	if waits := c.waiting(); waits != "" {
+		lines = append(lines, "  "+waits)
+	}
+	for len(lines) < h-len(detail)-len(buttons)-1 {
+		lines = append(lines, "")
+	}
+	lines = append(append(lines, detail...), "")
+	if c.onRow {
+		p.y = len(lines) + by
+	}
+	p.lines = append(lines, buttons...)
+	return p
+}
+
+func (c *checks) line(f steps.Check, w int) string {
+	title := min(w/2, 34)
+	return c.theme.verdict(f) + "  " + pad(cut(f.Title, title), title) + "  " + cut(f.Observed, w-title-8)
+}
+
+// waiting says what is still being looked at.
+func (c *checks) waiting() string {
+	stage, _ := c.desk.stage(c.stage)
+	for _, step := range stage.Steps {
+		if step.Inspecting {
+			return t("checks.looking", step.Title)
+		}
+	}
+	return ""
+}
+
+// detail explains the check in focus; on the buttons the first that needs attention.
+func (c *checks) detail(found []finding, w int) []string {
+	at := c.at
+	if c.onRow {
+		for i, f := range found {
+			if bad(f.Check) {
+				at = i
+				break
+			}
+		}
+	}
+	if at >= len(found) || c.onRow && !bad(found[at].Check) {
+		return []string{tally(found)}
+	}
+	f := found[at]
+	lines := []string{rule(w), cut(f.Title+": "+f.Observed, w)}
+	if f.Expected != "" {
+		lines = append(lines, cut(t("checks.expected", f.Expected, f.Source), w))
+	}
+	if f.Waiver != nil {
+		lines = append(lines, cut(t("checks.waived", f.Waiver.By, f.Waiver.Reason), w))
+	}
+	if f.Fix != "" {
+		lines = append(lines, wrap(t("checks.fix", f.Fix), w, "")...)
+	}
+	for i, e := range f.Evidence {
+		if !c.onRow && i < 3 {
+			lines = append(lines, cut("  "+e, w))
+		}
+	}
+	return append(lines, tally(found))
+}
+
+// tally counts verdicts: "7 PASS, 1 WARN".
+func tally(found []finding) string {
+	counts := map[string]int{}
+	for _, f := range found {
+		counts[string(f.Status)]++
+	}
+	s := ""
+	for _, v := range [...]string{"pass", "warn", "fail", "skip", "waived"} {
+		if counts[v] == 0 {
+			continue
+		}
+		if s != "" {
+			s += ", "
+		}
+		s += fmt.Sprintf("%d %s", counts[v], t("verdict."+v))
+	}
+	return s
+}
+
+// lookAgain inspects the machine once more.
+func (d *desk) lookAgain() tea.Cmd {
+	d.flash = t("checks.again")
+	return d.link.act(engine.Action{Verb: engine.Inspect})
+}
+
+// backPage goes one page back, never further than the first.
+func (d *desk) backPage() tea.Cmd {
+	if pages := d.pages(); len(pages) == 0 || pages[0] == d.page {
+		d.flash = t("form.firstPage")
+		return nil
+	}
+	return d.turn(-1)
+}

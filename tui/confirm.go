@@ -1,0 +1,208 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// confirm asks before something that a stray key must not do. With words, one of them must be typed.
+type confirm struct {
+	base
+	title, text string
+	word        []string
+	verb        engine.Action
+	cmd         tea.Cmd // done instead of verb, when set
+	row         row
+	onWord      bool
+	ed          editor
+	state       engine.State
+}
+
+func newConfirm(d *desk, c confirm) *confirm {
+	c.base, c.state = base{d}, d.state()
+	return &c
+}
+
+// newLeave asks before this console is closed.
+func newLeave(d *desk) *confirm {
+	return newConfirm(d, confirm{title: t("leave.title"), text: t("leave.text"), cmd: tea.Quit})
+}
+
+// newTakeover asks before the pen is taken from somebody.
+func newTakeover(d *desk) *confirm {
+	return newConfirm(d, confirm{
+		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true),
+	})
+}
+
+func (c *confirm) name() string  { return "confirm" }
+func (c *confirm) overlay() bool { return true }
+func (c *confirm) typing() bool  { return c.onWord }
+
+func (c *confirm) keys() []key.Binding {
+	k := c.desk.keys
+	if c.onWord {
+		return []key.Binding{k.next, k.enter}
+	}
+	return []key.Binding{k.next, k.enter, k.back}
+}
+
+func (c *confirm) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		if c.cmd == nil && c.desk.state() != c.state {
+			return nil, nil // what was asked about is over
+		}
+		return c, nil
+	}
+	k := c.desk.keys
+	places := 2 // "No" and "Yes", with the word between them
+	if len(c.word) > 0 {
+		places = 3
+	}
+	at := c.place(places)
+	switch {
+	case pressed(press, k.next, k.down):
+		c.put((at+1)%places, places)
+	case pressed(press, k.prev, k.up):
+		c.put((at+places-1)%places, places)
+	case !c.onWord && pressed(press, k.left, k.right):
+		c.row.at = 1 - c.row.at
+	case pressed(press, k.enter) && (c.onWord || c.row.at == 1):
+		return c.yes()
+	case pressed(press, k.enter), !c.onWord && pressed(press, k.back, k.no):
+		return nil, nil
+	case c.onWord:
+		c.ed.press(press, k)
+	case pressed(press, k.yes) && len(c.word) == 0:
+		return c.yes()
+	}
+	return c, nil
+}
+
+func (c *confirm) place(places int) int {
+	switch {
+	case c.onWord:
+		return 1
+	case c.row.at == 1:
+		return places - 1
+	}
+	return 0
+}
+
+func (c *confirm) put(place, places int) {
+	c.onWord = places == 3 && place == 1
+	c.row.at = 0
+	if place == places-1 {
+		c.row.at = 1
+	}
+}
+
+func (c *confirm) yes() (screen, tea.Cmd) {
+	typed := strings.TrimSpace(c.ed.value())
+	if len(c.word) > 0 && !slices.ContainsFunc(c.word, func(w string) bool { return strings.EqualFold(w, typed) }) {
+		c.flash = t("confirm.word", strings.Join(c.word, t("word.or")))
+		c.onWord, c.row.at = true, 0
+		return c, nil
+	}
+	if c.cmd != nil {
+		return nil, c.cmd
+	}
+	return nil, c.link.act(c.verb)
+}
+
+func (c *confirm) view(w, _ int) page {
+	lines := []string{"", c.theme.strong.Render(cut(c.title, w)), ""}
+	lines = append(append(lines, wrap(c.text, w, "")...), "")
+	p := page{}
+	if len(c.word) > 0 {
+		ask := t("confirm.type", strings.Join(c.word, t("word.or")))
+		mark := "  "
+		text, x := c.ed.view(24, false)
+		if c.onWord {
+			mark, p.x, p.y = marker+" ", 2+len([]rune(ask))+2+x, len(lines)
+		}
+		lines = append(lines, mark+ask+" ["+pad(text, 24)+"]", "")
+	}
+	list := []button{{c.desk.keys.no, t("button.no"), nil}, {c.desk.keys.yes, t("button.yes"), nil}}
+	buttons, x, _ := c.row.view(c.theme, list, !c.onWord, w)
+	if !c.onWord {
+		p.x, p.y = x, len(lines)
+	}
+	p.lines = append(lines, buttons...)
+	return p
+}
+
+// waive takes responsibility for a check that did not pass: with a name and a reason.
+type waive struct {
+	base
+	of    finding
+	eds   [2]editor
+	focus int // 0 who, 1 why, 2 and 3 the buttons
+}
+
+func newWaive(d *desk, of finding) *waive { return &waive{base: base{d}, of: of} }
+
+func (v *waive) name() string  { return "waive" }
+func (v *waive) overlay() bool { return true }
+func (v *waive) typing() bool  { return v.focus < 2 }
+
+func (v *waive) keys() []key.Binding {
+	k := v.desk.keys
+	return []key.Binding{k.next, k.prev, k.enter}
+}
+
+func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return v, nil
+	}
+	k := v.desk.keys
+	switch {
+	case pressed(press, k.next, k.down), v.typing() && pressed(press, k.enter):
+		v.focus = (v.focus + 1) % 4
+	case pressed(press, k.prev, k.up):
+		v.focus = (v.focus + 3) % 4
+	case v.typing():
+		v.eds[v.focus].press(press, k)
+	case pressed(press, k.left, k.right):
+		v.focus = 5 - v.focus
+	case pressed(press, k.back), pressed(press, k.enter) && v.focus == 2:
+		return nil, nil
+	case pressed(press, k.enter):
+		by, why := strings.TrimSpace(v.eds[0].value()), strings.TrimSpace(v.eds[1].value())
+		if by == "" || why == "" {
+			v.flash = t("waive.needed")
+			return v, nil
+		}
+		return nil, v.link.act(engine.Action{Verb: engine.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
+	}
+	return v, nil
+}
+
+func (v *waive) view(w, _ int) page {
+	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(v.of.Observed, w), ""}
+	lines = append(append(lines, wrap(t("waive.text"), w, "")...), "")
+	p := page{}
+	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {
+		mark := "  "
+		text, x := v.eds[i].view(48, false)
+		if v.focus == i {
+			mark, p.x, p.y = marker+" ", 2+11+x, len(lines)
+		}
+		lines = append(lines, mark+pad(label, 10)+"["+pad(text, 48)+"]")
+	}
+	lines = append(lines, "")
+	list := []button{{v.desk.keys.no, t("button.goBack"), nil}, {v.desk.keys.yes, t("button.waive"), nil}}
+	buttons, x, _ := row{max(v.focus-2, 0)}.view(v.theme, list, v.focus >= 2, w)
+	if v.focus >= 2 {
+		p.x, p.y = x, len(lines)
+	}
+	p.lines = append(lines, buttons...)
+	return p
+}

@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// dashboard stays on the screen after the work: where the cluster is, how it is, and what can be done now.
+type dashboard struct {
+	base
+	row    row
+	scroll scroller
+}
+
+func newDashboard(d *desk) *dashboard { return &dashboard{base: base{d}} }
+
+func (b *dashboard) name() string { return "dashboard" }
+
+func (b *dashboard) keys() []key.Binding {
+	k := b.desk.keys
+	return []key.Binding{k.next, k.enter, k.up, k.down, k.log, k.help, k.leave}
+}
+
+func (b *dashboard) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return b, nil
+	}
+	k, list := b.desk.keys, b.buttons()
+	switch {
+	case pressed(press, k.next):
+		b.row.at = (b.row.at + 1) % len(list)
+	case pressed(press, k.prev):
+		b.row.at = (b.row.at + len(list) - 1) % len(list)
+	default:
+		hit := letter(press, list)
+		if hit == nil {
+			hit = b.row.press(press, k, list)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+		b.scroll.press(press, k)
+	}
+	return b, nil
+}
+
+func (b *dashboard) buttons() []button {
+	k, d := b.desk.keys, b.desk
+	ask := func(key string, a engine.Action, words []string) func() (screen, tea.Cmd) {
+		return func() (screen, tea.Cmd) {
+			return newConfirm(d, confirm{title: t(key + ".title"), text: t(key + ".text"), word: words, verb: a}), nil
+		}
+	}
+	var list []button
+	if d.state() == engine.IsDone {
+		list = append(list, button{k.report, t("button.report"), func() (screen, tea.Cmd) { return newReport(d) }})
+	}
+	list = append(list, d.common(b)...)
+	list = append(list, button{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return b, d.bundle() }})
+	if !d.held {
+		return list
+	}
+	power := []button{
+		{k.reboot, t("button.reboot"), ask("reboot", engine.Action{Verb: engine.Reboot}, nil)},
+		{k.powerOff, t("button.powerOff"), ask("powerOff", engine.Action{Verb: engine.PowerOff}, nil)},
+	}
+	if d.snap.Locked {
+		unlock := button{k.unlock, t("button.unlock"), ask("unlock",
+			engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname}, []string{d.snap.Hostname})}
+		return append(append(list, unlock), power...)
+	}
+	list = append(list, button{k.edit, t("button.move"), ask("move", engine.Action{Verb: engine.Edit}, nil)})
+	if d.state() == engine.IsDone {
+		list = append(list,
+			button{k.handover, t("button.handover"), ask("handover", engine.Action{Verb: engine.HandOver}, d.words())},
+			button{k.undo, t("button.undo"), func() (screen, tea.Cmd) { return d.confirmUndo(), nil }})
+	}
+	return append(list, power...)
+}
+
+func (b *dashboard) view(w, h int) page {
+	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
+	lines := b.scroll.view(b.text(w), h-len(buttons)-1)
+	lines = append(append(lines, rule(w)), buttons...)
+	return page{lines: lines, x: x, y: h - len(buttons) + y}
+}
+
+func (b *dashboard) text(w int) []string {
+	s := b.snap
+	title := t("dashboard.undone")
+	if s.State == engine.IsDone {
+		title = t("dashboard.done", span(s.Ended.Sub(s.Started)))
+	}
+	lines := []string{b.theme.strong.Render(title)}
+	if s.Locked {
+		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
+	}
+	if s.State == engine.IsDone && s.Cluster != "" {
+		lines = append(lines, "",
+			t("dashboard.cluster", s.Cluster),
+			t("dashboard.api", s.Cluster),
+			t("dashboard.console", s.Cluster))
+	}
+	lines = append(lines, "")
+	var found []finding
+	for _, stage := range s.Stages {
+		found = append(found, findings(stage)...)
+	}
+	if len(found) > 0 {
+		lines = append(lines, t("dashboard.checks", tally(found)))
+	}
+	c := checks{base: b.base}
+	for _, f := range found {
+		if f.Status != "pass" {
+			lines = append(lines, "  "+c.line(f.Check, w-2))
+		}
+	}
+	for _, f := range found {
+		if f.Status == "pass" && strings.HasPrefix(f.step, "health") {
+			lines = append(lines, "  "+c.line(f.Check, w-2))
+		}
+	}
+	if len(s.Met) > 0 {
+		lines = append(lines, "", t("dashboard.met"))
+		for _, m := range s.Met {
+			lines = append(lines, hang(bullet+m, w, "  ", 2)...)
+		}
+	}
+	return lines
+}

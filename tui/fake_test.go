@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
+
+// fake is an engine that plays a script. Its state changes as the real one's does, with no time in between.
+type fake struct {
+	mu      sync.Mutex
+	snap    engine.Snapshot
+	secrets map[string]string
+	tokens  int
+	pen     string
+	gone    bool
+	slow    time.Duration
+	actions []engine.Action
+	sets    []string
+	log     []string
+	changed chan struct{}
+	looks   int
+}
+
+func newFake() *fake {
+	return &fake{snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}),
+		log: []string{"engine started", "inspecting hardware", "names: found store0042", "all quiet"}}
+}
+
+var _ engine.Session = (*fake)(nil)
+
+func (f *fake) Snapshot(context.Context) (*engine.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
+	if f.gone {
+		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	s := f.snap
+	s.Stages = make([]engine.StageView, len(f.snap.Stages))
+	for i, stage := range f.snap.Stages {
+		s.Stages[i] = stage
+		s.Stages[i].Steps = make([]engine.StepView, len(stage.Steps))
+		for j, step := range stage.Steps {
+			step.Fields = append([]engine.FieldView{}, step.Fields...)
+			s.Stages[i].Steps[j] = step
+		}
+	}
+	return &s, nil
+}
+
+// change edits the snapshot and wakes the event streams.
+func (f *fake) change(edit func(*engine.Snapshot)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	edit(&f.snap)
+	f.wakeLocked()
+}
+
+func (f *fake) wakeLocked() {
+	f.snap.Seq++
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *fake) Set(_ context.Context, pen, path, value string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.mayLocked(pen); err != nil {
+		return err
+	}
+	f.sets = append(f.sets, path+"="+value)
+	for i := range f.snap.Stages {
+		for j := range f.snap.Stages[i].Steps {
+			for k := range f.snap.Stages[i].Steps[j].Fields {
+				if v := &f.snap.Stages[i].Steps[j].Fields[k]; v.Path == path {
+					f.setLocked(v, value)
+				}
+			}
+		}
+	}
+	f.wakeLocked()
+	return nil
+}
+
+func (f *fake) setLocked(v *engine.FieldView, value string) {
+	v.Source, v.Changed, v.Problem = "typed", true, ""
+	if v.Kind == steps.Secret {
+		v.SecretSet = value != ""
+		f.secrets[v.Path] = value
+		return
+	}
+	v.Value = value
+	if strings.Contains(value, "_") {
+		v.Problem = "a name has letters, digits and hyphens; leave out the underscore"
+	}
+}
+
+func (f *fake) mayLocked(pen string) error {
+	if f.gone {
+		return fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	if pen == "" || pen != f.pen {
+		return engine.ErrNoPen
+	}
+	return nil
+}
+
+func (f *fake) Load(context.Context, string, map[string]string, string) error { return nil }
+
+func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.mayLocked(pen); err != nil {
+		return err
+	}
+	f.actions = append(f.actions, a)
+	switch a.Verb {
+	case engine.Review:
+		f.snap.State, f.snap.Review = engine.Reviewed, reviewView()
+	case engine.Edit:
+		f.snap.State, f.snap.Review = engine.Collecting, nil
+	case engine.Start, engine.Retry, engine.Skip:
+		working(&f.snap)
+	case engine.Reply:
+		working(&f.snap)
+	case engine.Undo:
+		f.snap.State = engine.UndoingAll
+	case engine.Cancel:
+		failed(&f.snap)
+	}
+	f.wakeLocked()
+	return nil
+}
+
+func (f *fake) verbs() []engine.Verb {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []engine.Verb
+	for _, a := range f.actions {
+		out = append(out, a.Verb)
+	}
+	return out
+}
+
+func (f *fake) TakePen(_ context.Context, console string, force bool) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
+		return "", fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	if f.snap.Pen.Holder != "" && !force {
+		return "", fmt.Errorf("%w: %s", engine.ErrPenHeld, f.snap.Pen.Holder)
+	}
+	f.tokens++
+	f.pen = fmt.Sprint("pen", f.tokens)
+	f.snap.Pen = engine.PenView{Holder: console, Since: epoch}
+	f.wakeLocked()
+	return f.pen, nil
+}
+
+func (f *fake) ReleasePen(_ context.Context, pen string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if pen == f.pen {
+		f.pen, f.snap.Pen = "", engine.PenView{}
+	}
+	return nil
+}
+
+func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+	for {
+		f.mu.Lock()
+		if f.gone {
+			f.mu.Unlock()
+			return engine.ErrNoEngine
+		}
+		wait, seq := f.changed, f.snap.Seq
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-wait:
+			if err := each([]steps.Event{{Seq: seq + 1, Kind: steps.Changed}}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (f *fake) Log(_ context.Context, n int) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string{}, f.log[max(0, len(f.log)-n):]...), nil
+}
+
+func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
+	if what == engine.ReportText {
+		return []byte("HAND-OVER REPORT\n\nNode sno-042, serial 7XK2Q13\n\n" + strings.Repeat("PASS  a check\n", 30)), nil
+	}
+	return []byte("bundle"), nil
+}

@@ -1,0 +1,192 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// pressChoice handles the fields that are chosen, not typed.
+func (f *form) pressChoice(msg tea.KeyPressMsg, v engine.FieldView, _ []engine.FieldView) (screen, tea.Cmd) {
+	k := f.desk.keys
+	choices := choicesOf(v)
+	at := slices.IndexFunc(choices, func(c steps.Choice) bool { return c.Value == f.value(v) })
+	_, i := f.field()
+	switch {
+	case v.Kind == steps.YesNo && pressed(msg, k.yes):
+		return f, f.pick(v, "true")
+	case v.Kind == steps.YesNo && pressed(msg, k.no):
+		return f, f.pick(v, "false")
+	case len(choices) > 0 && pressed(msg, k.left):
+		return f, f.pick(v, choices[max(at-1, 0)].Value)
+	case len(choices) > 0 && pressed(msg, k.right):
+		return f, f.pick(v, choices[min(at+1, len(choices)-1)].Value)
+	case len(choices) > 0 && pressed(msg, k.toggle):
+		return f, f.pick(v, choices[(at+1)%len(choices)].Value)
+	case v.Kind == steps.Pick && len(choices) > 0 && pressed(msg, k.enter):
+		return newPick(f, v, max(at, 0)), nil
+	case pressed(msg, k.enter):
+		return f, f.step(i, 1, false)
+	}
+	if n := digit(msg); n >= 1 && n <= len(choices) {
+		return f, f.pick(v, choices[n-1].Value)
+	}
+	if hit := letter(msg, f.buttons()); hit != nil {
+		return hit.do()
+	}
+	return f, nil
+}
+
+// pick takes a value that was chosen.
+func (f *form) pick(v engine.FieldView, value string) tea.Cmd {
+	if value == f.value(v) {
+		return nil
+	}
+	f.drafts[v.Path] = value
+	return f.set(v.Path, value)
+}
+
+// value is the draft, or what the engine has.
+func (f *form) value(v engine.FieldView) string {
+	if draft, ok := f.drafts[v.Path]; ok {
+		return draft
+	}
+	return v.Value
+}
+
+func choicesOf(v engine.FieldView) []steps.Choice {
+	if v.Kind == steps.YesNo {
+		return []steps.Choice{{Value: "true", Label: t("yes")}, {Value: "false", Label: t("no")}}
+	}
+	return v.Choices
+}
+
+// paste collects lines until an empty one. Nothing of it is shown: it may be a key.
+type paste struct {
+	lines []string
+	fresh bool // has lines that were not sent yet
+	cr    bool // the last key was a carriage return, which a line feed may follow
+}
+
+func (f *form) pressPEM(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+	k := f.desk.keys
+	cr := f.paste.cr
+	f.paste.cr = false
+	if !pressed(msg, k.enter) {
+		f.ed.press(msg, k)
+		return nil
+	}
+	if msg.Key().Mod != 0 && cr {
+		return nil // the second half of CR LF
+	}
+	f.paste.cr = msg.Key().Mod == 0
+	line := strings.TrimSpace(f.ed.value())
+	_, i := f.field()
+	switch {
+	case line == "" && len(f.paste.lines) == 0:
+		return f.step(i, 1, false)
+	case line == "." || line == "" && !f.inBlock() || len(f.paste.lines) == 0 && strings.HasPrefix(line, "/"):
+		return f.endPaste(v)
+	case line != "":
+		f.paste.lines, f.paste.fresh = append(f.paste.lines, line), true
+	}
+	f.ed = editor{}
+	return nil
+}
+
+// inBlock reports whether the last block that was begun has not ended.
+func (f *form) inBlock() bool {
+	for _, line := range slices.Backward(f.paste.lines) {
+		if strings.HasPrefix(line, "-----END") {
+			return false
+		}
+		if strings.HasPrefix(line, "-----BEGIN") {
+			return true
+		}
+	}
+	return false
+}
+
+// endPaste sends what was pasted, or what the named file holds. The lines stay until the field is left: a chain may
+// have empty lines between its certificates, and then the rest follows.
+func (f *form) endPaste(v engine.FieldView) tea.Cmd {
+	line := strings.TrimSpace(f.ed.value())
+	f.ed = editor{}
+	if len(f.paste.lines) == 0 && strings.HasPrefix(line, "/") {
+		f.pending++
+		return f.link.setFile(v.Path, line)
+	}
+	if line != "" && line != "." {
+		f.paste.lines, f.paste.fresh = append(f.paste.lines, line), true
+	}
+	if !f.paste.fresh {
+		return nil
+	}
+	f.paste.fresh = false
+	value := strings.Join(f.paste.lines, "\n") + "\n"
+	f.drafts[v.Path] = value
+	return f.set(v.Path, value)
+}
+
+// pickList is the list of a field's choices on a page of its own.
+type pickList struct {
+	base
+	form *form
+	of   engine.FieldView
+	row  row
+}
+
+func newPick(f *form, v engine.FieldView, at int) *pickList {
+	return &pickList{base: f.base, form: f, of: v, row: row{at}}
+}
+
+func (p *pickList) name() string  { return "pick" }
+func (p *pickList) overlay() bool { return true }
+
+func (p *pickList) keys() []key.Binding {
+	k := p.desk.keys
+	return []key.Binding{k.up, k.down, k.enter, k.back}
+}
+
+func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return p, nil
+	}
+	n := len(p.of.Choices)
+	if d := digit(press); d >= 1 && d <= n {
+		return nil, p.form.pick(p.of, p.of.Choices[d-1].Value)
+	}
+	k := p.desk.keys
+	switch {
+	case pressed(press, k.back):
+		return nil, nil
+	case pressed(press, k.up, k.prev):
+		p.row.at = (p.row.at + n - 1) % n
+	case pressed(press, k.down, k.next):
+		p.row.at = (p.row.at + 1) % n
+	case pressed(press, k.enter):
+		return nil, p.form.pick(p.of, p.of.Choices[p.row.at].Value)
+	}
+	return p, nil
+}
+
+func (p *pickList) view(w, h int) page {
+	lines := []string{p.theme.head.Render(p.of.Label), ""}
+	from := max(0, min(p.row.at-(h-6)/2, len(p.of.Choices)-(h-4)))
+	y := 0
+	for i := from; i < len(p.of.Choices) && len(lines) < h-2; i++ {
+		line := pad("", 2) + t("pick.choice", i+1, p.of.Choices[i].Label)
+		if i == p.row.at {
+			line = marker + " " + p.theme.focus.Render(strings.TrimSpace(line))
+			y = len(lines)
+		}
+		lines = append(lines, cut(line, w))
+	}
+	return page{lines: append(lines, "", t("pick.how")), x: 0, y: y}
+}

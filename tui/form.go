@@ -1,0 +1,299 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// form asks the questions of one stage. What is typed stays a draft of this console until the field is left.
+type form struct {
+	base
+	stage   string
+	path    string // of the field in focus; "" on the buttons
+	last    string // of the field that was in focus last
+	row     row
+	ed      editor
+	paste   paste
+	tried   bool // "Continue" was chosen: say what is missing
+	leaving bool // go on when everything on its way to the engine was taken
+	scroll  scroller
+}
+
+func newForm(d *desk) *form {
+	f := &form{base: base{d}, stage: d.page}
+	if list := f.fields(); len(list) > 0 {
+		f.focus(list[0].Path)
+	}
+	return f
+}
+
+func (f *form) name() string { return "form" }
+
+func (f *form) fields() []engine.FieldView {
+	stage, _ := f.desk.stage(f.stage)
+	return fields(stage)
+}
+
+// field returns the one in focus and its index, or -1 on the buttons.
+func (f *form) field() (engine.FieldView, int) {
+	for i, v := range f.fields() {
+		if v.Path == f.path {
+			return v, i
+		}
+	}
+	return engine.FieldView{}, -1
+}
+
+func (f *form) typing() bool {
+	v, i := f.field()
+	return i >= 0 && f.held && isText(v.Kind)
+}
+
+func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || k == steps.PEM }
+
+func (f *form) keys() []key.Binding {
+	k := f.desk.keys
+	switch v, i := f.field(); {
+	case i < 0 || !f.held:
+		return []key.Binding{k.next, k.enter, k.back, k.goOn, k.help, k.log}
+	case v.Kind == steps.PEM:
+		return []key.Binding{k.next, k.prev, alias(k.restore)}
+	case isText(v.Kind):
+		return []key.Binding{k.next, k.prev, k.enter, alias(k.restore), k.leave}
+	default:
+		return []key.Binding{k.next, k.left, k.right, k.enter, k.restore, k.back, k.help}
+	}
+}
+
+// alias names a binding by its second key, the one that works while text is typed.
+func alias(b key.Binding) key.Binding {
+	return key.NewBinding(key.WithKeys(b.Keys()[1:]...), key.WithHelp(label(b.Keys()[1]), b.Help().Desc))
+}
+
+// focus goes to a field, or to the buttons for "".
+func (f *form) focus(path string) {
+	f.path, f.paste = path, paste{}
+	v, i := f.field()
+	if i < 0 {
+		f.path, f.row.at = "", 0
+		return
+	}
+	f.last = path
+	text := v.Value
+	if v.Kind == steps.Secret || v.Kind == steps.PEM {
+		text = ""
+	}
+	if draft, ok := f.drafts[path]; ok && v.Kind != steps.PEM {
+		text = draft
+	}
+	f.ed = newEditor(text)
+}
+
+func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
+	if _, i := f.field(); i < 0 && f.path != "" {
+		f.focus("") // the field went away because another answer made it needless
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return f.press(msg)
+	case setMsg:
+		if f.leaving && f.pending == 0 {
+			return f, f.decide()
+		}
+	}
+	return f, nil
+}
+
+func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
+	k, list := f.desk.keys, f.fields()
+	v, i := f.field()
+	f.leaving = false
+	switch {
+	case pressed(msg, k.next), pressed(msg, k.down):
+		return f, f.step(i, 1, pressed(msg, k.next))
+	case pressed(msg, k.prev), pressed(msg, k.up):
+		return f, f.step(i, -1, pressed(msg, k.prev))
+	case i < 0:
+		buttons := f.buttons()
+		hit := f.row.press(msg, k, buttons)
+		if hit == nil {
+			hit = letter(msg, buttons)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+	case !f.held:
+		if hit := letter(msg, f.buttons()); hit != nil {
+			return hit.do()
+		}
+		if pressed(msg, k.enter) {
+			return f, f.step(i, 1, false)
+		}
+		f.flash = t("pen.readonly")
+	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
+		return f, f.restore(v)
+	case v.Kind == steps.PEM:
+		return f, f.pressPEM(msg, v)
+	case isText(v.Kind):
+		return f, f.pressText(msg, v)
+	default:
+		return f.pressChoice(msg, v, list)
+	}
+	return f, nil
+}
+
+// step moves the focus among fields and buttons; Tab goes through the buttons one by one.
+func (f *form) step(i, n int, tab bool) tea.Cmd {
+	list := f.fields()
+	if i < 0 {
+		if at := f.row.at + n; tab && at >= 0 && at < len(f.buttons()) {
+			f.row.at = at
+			return nil
+		}
+		if n > 0 {
+			f.focus(list[0].Path)
+		} else {
+			f.focus(list[len(list)-1].Path)
+		}
+		return nil
+	}
+	cmd := f.commit()
+	switch to := i + n; {
+	case to >= 0 && to < len(list):
+		f.focus(list[to].Path)
+	case to < 0 && tab:
+		f.focus("")
+		f.row.at = 1 // Back, so that Shift-Tab on the first field leads there
+	default:
+		f.focus("")
+	}
+	return cmd
+}
+
+// commit sends what was typed in the field in focus.
+func (f *form) commit() tea.Cmd {
+	v, i := f.field()
+	if i < 0 || !f.held || !isText(v.Kind) {
+		return nil
+	}
+	if v.Kind == steps.PEM {
+		return f.endPaste(v)
+	}
+	text := strings.TrimSpace(f.ed.value())
+	_, refused := f.refused[v.Path]
+	if v.Kind == steps.Secret && text == "" || v.Kind == steps.Text && text == v.Value && !refused {
+		delete(f.drafts, v.Path)
+		return nil
+	}
+	f.drafts[v.Path] = text
+	return f.set(v.Path, text)
+}
+
+func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+	k := f.desk.keys
+	_, i := f.field()
+	if pressed(msg, k.enter) {
+		if v.Kind == steps.Secret && unbalanced(f.ed.value()) {
+			f.ed.insert("\n") // a pull secret pasted on several lines
+			return nil
+		}
+		return f.step(i, 1, false)
+	}
+	if !f.ed.press(msg, k) {
+		return nil
+	}
+	text := strings.TrimSpace(f.ed.value())
+	f.drafts[v.Path] = text
+	if v.Problem != "" || f.refused[v.Path] != "" {
+		return f.set(v.Path, text) // so that the keystroke that mends it takes the message away
+	}
+	return nil
+}
+
+// unbalanced reports whether s is the beginning of a JSON object.
+func unbalanced(s string) bool {
+	return strings.HasPrefix(strings.TrimSpace(s), "{") && strings.Count(s, "{") > strings.Count(s, "}")
+}
+
+// restore goes back to the value that was found.
+func (f *form) restore(v engine.FieldView) tea.Cmd {
+	found, ok := f.found[v.Path]
+	if !ok && !isHidden(v) {
+		f.flash = t("form.unknown")
+		return nil
+	}
+	delete(f.drafts, v.Path)
+	delete(f.refused, v.Path)
+	f.ed, f.paste = newEditor(found), paste{}
+	f.flash = t("form.restored", v.Label)
+	return f.set(v.Path, found)
+}
+
+// isHidden reports whether a value never comes back from the engine or is too long to show.
+func isHidden(v engine.FieldView) bool { return v.Kind == steps.Secret || v.Kind == steps.PEM }
+
+// goOn leaves for the next page when everything typed was taken.
+func (f *form) goOn() (screen, tea.Cmd) {
+	f.tried = true
+	if f.pending > 0 {
+		f.leaving = true
+		return f, nil
+	}
+	return f, f.decide()
+}
+
+// decide goes on, or to the first field that keeps the page from being left.
+func (f *form) decide() tea.Cmd {
+	f.leaving = false
+	for _, v := range f.fields() {
+		if f.held && f.problem(v) != "" {
+			f.focus(v.Path)
+			f.flash = t("form.mend", v.Label)
+			return nil
+		}
+	}
+	return f.turn(1)
+}
+
+// problem is what is said beside a field.
+func (f *form) problem(v engine.FieldView) string {
+	if why := f.refused[v.Path]; why != "" {
+		return why
+	}
+	if v.Problem != "" {
+		return v.Problem
+	}
+	empty := v.Value == "" && !v.SecretSet && f.drafts[v.Path] == "" && v.Kind != steps.YesNo
+	if f.tried && empty && !v.Optional {
+		return t("form.needed")
+	}
+	return ""
+}
+
+func (f *form) buttons() []button {
+	k, d := f.desk.keys, f.desk
+	list := []button{
+		{k.goOn, t("button.goOn"), f.goOn},
+		{k.back, t("button.back"), func() (screen, tea.Cmd) { return f, d.backPage() }},
+	}
+	stage, _ := d.stage(f.stage)
+	if found := findings(stage); len(found) > 0 {
+		list = append(list, button{k.checks, t("button.checks", tally(found)), func() (screen, tea.Cmd) {
+			c := newChecks(d, f.stage)
+			c.over = true
+			return c, nil
+		}})
+	}
+	for _, v := range f.fields() {
+		if v.Path == f.last && f.held {
+			list = append(list, button{k.restore, t("button.restore"), func() (screen, tea.Cmd) { return f, f.restore(v) }})
+		}
+	}
+	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return f, d.lookAgain() }})
+	return append(list, d.common(f)...)
+}

@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"strings"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// Columns of a form: what the longest label and the source of a value may take.
+const (
+	labelMax  = 28
+	sourceMax = 20
+)
+
+func (f *form) view(w, h int) page {
+	buttons, bx, by := f.row.view(f.theme, f.buttons(), f.path == "", w)
+	room := h - len(buttons) - 1
+	body, at, x := f.body(w, true)
+	if len(body) > room {
+		body, at, x = f.body(w, false) // help only where the focus is
+	}
+	p := page{x: x}
+	f.scroll.height = room
+	if at < f.scroll.at {
+		f.scroll.at = max(at-1, 0)
+	}
+	if at >= f.scroll.at+room-2 {
+		f.scroll.at = at - room + 3
+	}
+	shown := f.scroll.view(body, room)
+	p.y = at - f.scroll.at
+	if f.path == "" {
+		p.x, p.y = bx, room+1+by
+	}
+	p.lines = append(append(shown, ""), buttons...)
+	return p
+}
+
+// body draws the fields. It returns the line of the one in focus and the cursor's column in it.
+func (f *form) body(w int, helps bool) (lines []string, at, x int) {
+	list := f.fields()
+	wide := 0
+	for _, v := range list {
+		wide = max(wide, min(len([]rune(v.Label)), labelMax))
+	}
+	for i, v := range list {
+		focused := v.Path == f.path
+		mark := " "
+		if focused {
+			mark, at = marker, len(lines)
+		}
+		room := w - wide - sourceMax - 6
+		value, cx := f.draw(v, focused, room)
+		head := mark + " " + pad(cut(v.Label, wide), wide) + "  "
+		lines = append(lines, head+pad(value, room)+"  "+cut(f.source(v), sourceMax))
+		if focused {
+			x = len([]rune(head)) + cx
+		}
+		lines = append(lines, f.below(v, focused || helps, w, wide+4)...)
+		if helps && i < len(list)-1 {
+			lines = append(lines, "")
+		}
+	}
+	return lines, at, x
+}
+
+// below is what is said under a field: why it is refused, or else what it is for.
+func (f *form) below(v engine.FieldView, help bool, w, indent int) []string {
+	space := strings.Repeat(" ", indent)
+	if why := f.problem(v); why != "" {
+		lines := wrap(alert+why, w, space)
+		for i := range lines {
+			lines[i] = f.theme.bad.Render(lines[i])
+		}
+		return lines
+	}
+	if !help {
+		return nil
+	}
+	text := v.Help
+	switch {
+	case v.Kind == steps.PEM:
+		text += " " + t("form.pem")
+	case v.Example != "":
+		text += " " + t("form.example", v.Example)
+	}
+	return wrap(text, w, space)
+}
+
+// draw is a field's value in at most w columns and the cursor's column in it.
+func (f *form) draw(v engine.FieldView, focused bool, w int) (string, int) {
+	inner := w - 2
+	box := func(s string) string { return "[" + pad(cut(s, inner), inner) + "]" }
+	switch v.Kind {
+	case steps.YesNo:
+		if f.value(v) == "true" {
+			return t("yesno.yes"), 1
+		}
+		return t("yesno.no"), 10
+	case steps.Pick:
+		return f.drawPick(v, inner), 0
+	case steps.PEM:
+		return f.drawPEM(v, focused, box)
+	case steps.Secret:
+		if focused && f.held && len(f.ed.text) > 0 {
+			s, x := f.ed.view(inner, true)
+			return box(s), x + 1
+		}
+		if v.SecretSet || f.drafts[v.Path] != "" {
+			return box(t("form.set")), 1
+		}
+		return box(""), 1
+	}
+	if focused && f.held {
+		s, x := f.ed.view(inner, false)
+		return box(s), x + 1
+	}
+	return box(f.value(v)), 1
+}
+
+func (f *form) drawPick(v engine.FieldView, w int) string {
+	if len(v.Choices) == 0 {
+		if v.Loading {
+			return t("pick.loading")
+		}
+		return t("pick.none")
+	}
+	label := t("pick.open")
+	for _, c := range v.Choices {
+		if c.Value == f.value(v) {
+			label = c.Label
+		}
+	}
+	return "< " + cut(label, w-2) + " >"
+}
+
+func (f *form) drawPEM(v engine.FieldView, focused bool, box func(string) string) (string, int) {
+	typed := f.ed.value()
+	switch {
+	case focused && len(f.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
+		s, x := f.ed.view(len(box(""))-2, false)
+		return box(s), x + 1
+	case focused && (len(f.paste.lines) > 0 && f.paste.fresh || typed != ""):
+		return box(t("form.pasting", len(f.paste.lines)+1)), 1
+	case v.SecretSet, v.Value != "", f.drafts[v.Path] != "":
+		return box(t("form.set")), 1
+	}
+	return box(""), 1
+}
+
+// source tells where a value comes from and whether it was changed.
+func (f *form) source(v engine.FieldView) string {
+	if draft, ok := f.drafts[v.Path]; ok && draft != v.Value && v.Path != f.path {
+		return t("form.draft")
+	}
+	if v.Value == "" && !v.SecretSet {
+		if v.Optional {
+			return t("form.optional")
+		}
+		return t("form.required")
+	}
+	if v.Changed && v.Source != "typed" && v.Source != "" {
+		return v.Source + ", " + t("form.changed")
+	}
+	if v.Changed {
+		return t("form.changed")
+	}
+	return v.Source
+}

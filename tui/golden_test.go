@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// scene is one picture: what the engine says and what was typed to get there.
+type scene struct {
+	name  string
+	edits []func(*engine.Snapshot)
+	keys  []string
+}
+
+// scenes are all screens, in the order in which a technician meets them.
+func scenes() []scene {
+	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) { return edits }
+	reviewed := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
+	blocked := func(s *engine.Snapshot) {
+		reviewed(s)
+		s.Review.Problems = []string{"Base domain: this is needed.", "Disk for the system: 60 GB, needed are 120 GB."}
+	}
+	late := func(s *engine.Snapshot) {
+		working(s)
+		s.Stages[3].Steps[2].Progress.Usual = 60
+		s.Resumed = epoch
+		s.Notices = []string{"disk full: the journal keeps its last entries in memory"}
+	}
+	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
+	pem := func(s *engine.Snapshot) { s.Stages[1].Steps[1].Fields[0].SecretSet = true }
+	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
+	loading := func(s *engine.Snapshot) {
+		s.State = engine.Inspecting
+		s.Stages[0].Steps[0].Inspecting = true
+		s.Stages[0].Steps[0].Checks = s.Stages[0].Steps[0].Checks[:2]
+	}
+	return []scene{
+		{"checks-looking", on(loading), nil},
+		{"checks", nil, nil},
+		{"checks-focus", nil, []string{"up", "up"}},
+		{"form", nil, []string{"c"}},
+		{"form-problem", nil, []string{"c", "tab", "'bad_domain", "tab"}},
+		{"form-secret", on(pem), []string{"c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
+		{"form-choices", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "right"}},
+		{"form-readonly", on(held), []string{"c"}},
+		{"pick", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "enter"}},
+		{"review", on(reviewed), nil},
+		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
+		{"review-blocked", on(blocked), nil},
+		{"work", on(working), nil},
+		{"work-late", on(late), nil},
+		{"undoing", on(undoing), nil},
+		{"question", on(asking), nil},
+		{"problem", on(failed), nil},
+		{"problem-readonly", on(failed, held), nil},
+		{"dashboard", on(finished), nil},
+		{"dashboard-locked", on(locked), nil},
+		{"undone", on(undone), nil},
+		{"report", on(finished), []string{"r"}},
+		{"log", on(working), []string{"l"}},
+		{"log-find", on(working), []string{"l", "/", "'names"}},
+		{"help", nil, []string{"c", "tab", "tab", "tab", "tab", "?"}},
+		{"confirm-undo", on(failed), []string{"u", "tab"}},
+		{"confirm-leave", nil, []string{"ctrl+c"}},
+		{"takeover", on(held), []string{"T"}},
+		{"waive", on(failed), []string{"w"}},
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for _, s := range scenes() {
+		t.Run(s.name, func(t *testing.T) {
+			b := newBench(t, 80, 24, s.edits...)
+			b.press(s.keys...)
+			b.golden(s.name)
+		})
+	}
+}
+
+func TestGoldenSizes(t *testing.T) {
+	for _, size := range [][2]int{{100, 37}, {132, 43}, {79, 23}, {80, 25}} {
+		for _, s := range scenes() {
+			if s.name != "form" && s.name != "work" && s.name != "problem" {
+				continue
+			}
+			name := fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				b := newBench(t, size[0], size[1], s.edits...)
+				b.press(s.keys...)
+				b.golden(name)
+			})
+		}
+	}
+}
+
+// TestNothingClipped draws every scene at every size: no line is too long, no button is missing, nothing panics.
+func TestNothingClipped(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {80, 25}, {100, 37}, {132, 43}, {79, 23}, {40, 10}, {1, 1}} {
+		for _, s := range scenes() {
+			t.Run(fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1]), func(t *testing.T) {
+				b := newBench(t, 80, 24, s.edits...)
+				b.press(s.keys...)
+				b.app.w, b.app.h = size[0], size[1]
+				f := b.app.desk.frame(b.app.top(), size[0], size[1])
+				if size[0] < 79 {
+					return
+				}
+				if len(f.lines) != size[1] {
+					t.Errorf("%d lines", len(f.lines))
+				}
+				for _, line := range f.lines {
+					if w := ansi.StringWidth(line); w > size[0] {
+						t.Errorf("a line of %d columns: %q", w, line)
+					}
+				}
+				screen := b.screen()
+				for _, label := range labels(b.app.top()) {
+					if !strings.Contains(screen, label) {
+						t.Errorf("%q is not on the screen:\n%s", label, screen)
+					}
+				}
+				if strings.Contains(screen, "%!") {
+					t.Errorf("a broken text:\n%s", screen)
+				}
+			})
+		}
+	}
+}
+
+// labels are the things that can be done on a screen.
+func labels(s screen) []string {
+	var list []button
+	switch s := s.(type) {
+	case *checks:
+		list = s.buttons()
+	case *form:
+		list = s.buttons()
+	case *review:
+		list = s.buttons()
+	case *work:
+		list = s.buttons()
+	case *question:
+		list = s.buttons()
+	case *trouble:
+		list = s.buttons()
+	case *dashboard:
+		list = s.buttons()
+	}
+	var out []string
+	for _, b := range list {
+		out = append(out, b.label)
+	}
+	return out
+}
+
+// TestFocusIsMarked: one line of every picture has the mark, whatever colours the terminal has.
+func TestFocusIsMarked(t *testing.T) {
+	for _, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		f := b.app.desk.frame(b.app.top(), 80, 24)
+		if !strings.Contains(ansi.Strip(f.lines[f.y]), marker) {
+			t.Errorf("%s: the cursor's line has no mark: %q", s.name, ansi.Strip(f.lines[f.y]))
+		}
+		if strings.Contains(b.screen(), string(steps.Secret)+"=") {
+			t.Errorf("%s shows a secret", s.name)
+		}
+	}
+}

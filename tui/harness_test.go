@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"touchdown/steps/engine"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// bench runs an app without a terminal and without time: commands run at once, those that wait are left out.
+type bench struct {
+	t    *testing.T
+	fake *fake
+	app  *app
+	now  time.Time
+}
+
+func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
+	t.Helper()
+	f := newFake()
+	for _, edit := range edits {
+		edit(&f.snap)
+	}
+	b := &bench{t: t, fake: f, now: epoch}
+	o := Options{Name: "ttyS0", Mode: Basic, Clock: func() time.Time { return b.now },
+		Save: func(data []byte) (string, error) { return "/var/tmp/touchdown-support.tar.gz, 1 kB", nil }}
+	link := newLink(t.Context(), f, o.Name, time.Second)
+	b.app = newApp(newDesk(link, o), nil, w, h, time.Second)
+	b.run(link.take(false))
+	return b
+}
+
+// run carries out a command and what follows from it.
+func (b *bench) run(cmd tea.Cmd) {
+	b.t.Helper()
+	if cmd == nil {
+		return
+	}
+	done := make(chan tea.Msg, 1)
+	go func() { done <- cmd() }()
+	select {
+	case msg := <-done:
+		switch msg := msg.(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				b.run(c)
+			}
+		case tea.QuitMsg:
+			b.t.Log("quit")
+		default:
+			_, next := b.app.Update(msg)
+			b.run(next)
+		}
+	case <-time.After(20 * time.Millisecond): // it waits for events or the clock
+	}
+}
+
+// press types keys by name; a longer word in quotes is typed letter by letter.
+func (b *bench) press(keys ...string) {
+	b.t.Helper()
+	for _, k := range keys {
+		if text, ok := strings.CutPrefix(k, "'"); ok {
+			for _, r := range text {
+				b.key(string(r))
+			}
+			continue
+		}
+		b.key(k)
+	}
+}
+
+func (b *bench) key(name string) {
+	b.t.Helper()
+	_, cmd := b.app.Update(keyPress(name))
+	b.run(cmd)
+}
+
+func keyPress(name string) tea.KeyPressMsg {
+	codes := map[string]tea.KeyPressMsg{
+		"tab": {Code: tea.KeyTab}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "enter": {Code: tea.KeyEnter},
+		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+		"backspace": {Code: tea.KeyBackspace}, "pgdown": {Code: tea.KeyPgDown}, "esc": {Code: tea.KeyEscape},
+		"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl}, "ctrl+l": {Code: 'l', Mod: tea.ModCtrl},
+		"ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "space": {Code: ' ', Text: " "},
+	}
+	if msg, ok := codes[name]; ok {
+		return msg
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+// refresh takes over what the fake was changed to.
+func (b *bench) refresh() {
+	b.t.Helper()
+	b.run(b.app.link.refresh)
+}
+
+// screen is the picture as text, with ^ never drawn: the cursor is told below it.
+func (b *bench) screen() string {
+	f := b.app.desk.frame(b.app.top(), b.app.w, b.app.h)
+	var out strings.Builder
+	for _, line := range f.lines {
+		out.WriteString(strings.TrimRight(ansi.Strip(line), " ") + "\n")
+	}
+	return out.String()
+}
+
+func (b *bench) shows(want string) {
+	b.t.Helper()
+	if s := b.screen(); !strings.Contains(s, want) {
+		b.t.Fatalf("the screen does not show %q:\n%s", want, s)
+	}
+}
+
+func (b *bench) golden(name string) {
+	b.t.Helper()
+	got, file := b.screen(), filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if got != string(want) {
+		b.t.Errorf("%s differs; run with -update when that is right.\n--- got\n%s--- want\n%s", name, got, want)
+	}
+}

@@ -1,0 +1,97 @@
+package tui
+
+// helps say for each screen what it is for and what to type, with an example: at most 16 lines of 76 columns, so
+// that the page with them fits the smallest screen.
+var helps = map[string]string{
+	"hello": `This page waits for the engine, the part of Touchdown that does the work.
+It comes back by itself, also after a reboot. Nothing to type.
+
+If it stays away for more than five minutes: log in on another console and
+run  systemctl restart touchdown-engine`,
+
+	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
+
+PASS  is right.          WARN  works, but somebody should know.
+FAIL  is in the way.     SKIP  could not be looked at; the line says why.
+
+Up and Down move among the checks; below the list stands what was expected
+and what to try. "Look again" after you have changed something, such as
+plugging in a cable. "Waive" takes responsibility for a check: your name and
+the reason go into the report.
+
+Example: WARN for a clock without time server is fine on a site without one.`,
+
+	"form": `This page asks for what the site has given you. Nothing changes before the
+review.
+
+Tab or Enter goes to the next field, Shift-Tab back. A message below a field
+says what is wrong with a value. Right of a value stands where it came from.
+Ctrl-R puts the value back that was found.
+
+Secrets and keys are never shown again. Paste certificates and keys whole and
+end with an empty line, or type the path of a file on a stick.
+
+Letters work as keys only on the buttons: Tab through the fields to get there.
+Example: Base domain  example.com`,
+
+	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.`,
+
+	"review": `This page shows everything that would be done. So far nothing was changed.
+
+First what keeps the work from starting, then what users of the cluster will
+notice and for how long, what cannot be undone, and every change as
+old -> new. Up, Down and PgDn scroll.
+
+"Go back" leads back to the questions; it never changes anything.
+To start, press Tab, type the name shown, and press Enter.
+Example: sno-0042`,
+
+	"work": `The work is going on. You can leave this console: the work goes on without it.
+
+Left: the stages, [x] done, [>] at work, [-] left out, [!] failed, and how
+many of their steps are finished. Right: what is done now, how far it is and
+what it waits for. The mark after "engine:" turns as long as the engine
+answers.
+
+If it says that it takes longer than normal, look at the log first. "Stop the
+work" stops at the next safe point; you can retry or undo then.`,
+
+	"question": `The work needs a decision. The number in front of an answer, or Up, Down
+and Enter choose it.
+
+If nobody answers in time, the answer marked (default) is taken. Looking at
+the log first does no harm; the time goes on.`,
+
+	"problem": `A step failed. Nothing is lost, and nothing goes on by itself.
+
+Read "Try" first: it is the most likely cure. "Retry" runs the step again;
+what is right already is left alone. "Edit answers" leads to the questions,
+with everything kept. "Undo" puts everything back, last step first.
+
+Calling somebody? Read them the code, and make a support bundle: it holds the
+log and the journal, but no secrets.`,
+
+	"dashboard": `The work is finished. This page stays: it shows the cluster as it is now.
+
+"Report" shows the hand-over report. "Hand over" accepts it: the saved
+originals and the secrets are wiped, undo ends, and the node is locked.
+"Undo" puts everything back as it was at the factory.
+"Leave" closes this console; the node keeps running.`,
+
+	"confirm": `This asks whether you mean it. "No, go back" changes nothing. Where a name
+has to be typed, it stands in the line above.`,
+
+	"waive": `A waiver says that you know about a check that did not pass and that you
+take responsibility. Type your name and why.
+
+Example: Reason  agreed with the site on the phone, ticket 4711`,
+
+	"log": `The log of the engine, newest line last, without secrets.
+
+"Older" and "Newer", or PgUp and PgDn, move. "Find" looks for a word; find
+again for the next one. "Follow" shows new lines as they come.`,
+
+	"help": `This explains the page below it. Enter or b closes it.`,
+
+	"report": `The hand-over report. Up, Down and PgDn scroll; Enter or b closes it.`,
+}

@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
+
+// keyMap holds every key that does something. Letters act only where no text is typed. Ctrl chords that a browser, a
+// terminal program or flow control swallows (W T N Q S A Z) are not used.
+type keyMap struct {
+	next, prev, up, down, left, right, enter, toggle key.Binding
+	pageUp, pageDown, first, last                    key.Binding
+	back, help, pen, log, repaint, leave             key.Binding
+	restore, erase, delLeft, delRight                key.Binding
+	yes, no, find, follow                            key.Binding
+	again, goOn, waive, retry, edit, skip, undo      key.Binding
+	bundle, stop, report, handover, unlock           key.Binding
+	reboot, powerOff, checks                         key.Binding
+}
+
+func bind(text string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label(keys[0]), t(text)))
+}
+
+func newKeys() keyMap {
+	return keyMap{
+		next: bind("key.next", "tab"), prev: bind("key.prev", "shift+tab"),
+		up: bind("key.up", "up"), down: bind("key.down", "down"),
+		left: bind("key.left", "left"), right: bind("key.right", "right"),
+		enter: bind("key.enter", "enter", "ctrl+j"), toggle: bind("key.toggle", "space"),
+		pageUp: bind("key.pageUp", "pgup", "-"), pageDown: bind("key.pageDown", "pgdown", "space"),
+		first: bind("key.first", "home"), last: bind("key.last", "end"),
+		back: bind("key.back", "b", "esc"), help: bind("key.help", "?", "f1", "alt+1"),
+		pen: bind("key.pen", "T"), log: bind("key.log", "l"),
+		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
+		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
+		delLeft: bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
+		yes: bind("key.yes", "y"), no: bind("key.no", "n"),
+		find: bind("key.find", "/"), follow: bind("key.follow", "f"),
+		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"),
+		retry: bind("key.retry", "r"), edit: bind("key.edit", "e"), skip: bind("key.skip", "s"),
+		undo: bind("key.undo", "u"), bundle: bind("key.bundle", "p"), stop: bind("key.stop", "x"),
+		report: bind("key.report", "r"), handover: bind("key.handover", "h"), unlock: bind("key.unlock", "k"),
+		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
+		checks: bind("key.checks", "v"),
+	}
+}
+
+// label is how a key is called in the footer.
+func label(name string) string {
+	switch name {
+	case "tab", "enter", "space", "esc", "home", "end", "up", "down", "left", "right":
+		return strings.ToUpper(name[:1]) + name[1:]
+	case "shift+tab":
+		return "Shift-Tab"
+	case "pgup":
+		return "PgUp"
+	case "pgdown":
+		return "PgDn"
+	}
+	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return "Ctrl-" + strings.ToUpper(rest)
+	}
+	return name
+}
+
+// pressed reports whether msg is one of the keys of b.
+func pressed(msg tea.KeyPressMsg, b ...key.Binding) bool { return key.Matches(msg, b...) }
+
+// digit returns the digit typed, or -1.
+func digit(msg tea.KeyPressMsg) int {
+	if s := msg.Key().Text; len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
+		return int(s[0] - '0')
+	}
+	return -1
+}
+
+// footer names keys that work now, as many as fit.
+func footer(width int, keys ...key.Binding) string {
+	line := ""
+	for _, k := range keys {
+		part := k.Help().Key + " " + k.Help().Desc
+		if line != "" {
+			part = line + "   " + part
+		}
+		if len(part) > width {
+			break
+		}
+		line = part
+	}
+	return line
+}

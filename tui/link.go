@@ -1,0 +1,258 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+const (
+	askTimeout  = 3 * time.Second // for what the engine answers at once
+	workTimeout = 5 * time.Minute // for looking at the machine
+	retryPause  = time.Second     // between two attempts to reach the engine
+	urgentGap   = 100 * time.Millisecond
+)
+
+// link is the only part of the console that talks to the session. Its methods that return a tea.Cmd do so outside of
+// the program's loop.
+type link struct {
+	session engine.Session
+	ctx     context.Context //nolint:containedctx // ends with Run, which made it
+	name    string
+	rate    time.Duration // how often progress is worth a redraw
+
+	asked  atomic.Uint64
+	writes sync.Mutex // one write at a time, in the order typed
+	mu     sync.Mutex
+	pen    string
+	again  context.CancelFunc // ends the event stream, to open it with another pen
+	newest map[string]uint64  // the last value typed per field
+	events []steps.Event
+	lost   error
+	notify chan struct{}
+	since  time.Time // when the last refresh was
+}
+
+func newLink(ctx context.Context, session engine.Session, name string, rate time.Duration) *link {
+	return &link{
+		session: session, ctx: ctx, name: name, rate: rate,
+		newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {},
+	}
+}
+
+// look asks for a snapshot.
+func (l *link) look() sight {
+	n := l.asked.Add(1)
+	ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
+	defer cancel()
+	snap, err := l.session.Snapshot(ctx)
+	return sight{snap, err, n}
+}
+
+func (l *link) refresh() tea.Msg { return sightMsg{l.look()} }
+
+// follow keeps an event stream open until Run ends, and opens it again when the engine was away.
+func (l *link) follow() {
+	var from uint64
+	for l.ctx.Err() == nil {
+		ctx, cancel := context.WithCancel(l.ctx)
+		l.mu.Lock()
+		pen := l.pen
+		l.again = cancel
+		l.mu.Unlock()
+		l.poke(nil)
+		err := l.session.Events(ctx, pen, from, func(events []steps.Event) error {
+			for _, e := range events {
+				from = max(from, e.Seq)
+			}
+			l.mu.Lock()
+			l.events = append(l.events, events...)
+			l.mu.Unlock()
+			l.poke(nil)
+			return nil
+		})
+		wanted := ctx.Err() != nil
+		cancel()
+		if wanted {
+			continue
+		}
+		l.poke(err)
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+func (l *link) poke(err error) {
+	l.mu.Lock()
+	l.lost = err
+	l.mu.Unlock()
+	select {
+	case l.notify <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits for events and takes all there are, so that a flood of them costs one redraw.
+func (l *link) wait() tea.Msg {
+	select {
+	case <-l.ctx.Done():
+		return nil
+	case <-l.notify:
+	}
+	pause := l.rate
+	l.mu.Lock()
+	if l.lost != nil || len(l.events) == 0 || slices.ContainsFunc(l.events, urgent) {
+		pause = urgentGap
+	}
+	rest := time.Until(l.since.Add(pause))
+	l.mu.Unlock()
+	if rest > 0 {
+		select {
+		case <-l.ctx.Done():
+			return nil
+		case <-time.After(rest):
+		}
+	}
+	l.mu.Lock()
+	l.events, l.since = nil, time.Now()
+	l.mu.Unlock()
+	return eventMsg{l.look()}
+}
+
+// urgent reports whether people wait for what e tells.
+func urgent(e steps.Event) bool {
+	switch e.Kind {
+	case steps.Progressed, steps.Said, steps.Checked:
+		return false
+	}
+	return true
+}
+
+// set gives a field a value, unless a newer one was typed meanwhile.
+func (l *link) set(path, value string) tea.Cmd {
+	return l.setting(path, func() (string, error) { return value, nil })
+}
+
+// setFile gives a field what lies in a file of this machine, such as one on a stick.
+func (l *link) setFile(path, file string) tea.Cmd {
+	return l.setting(path, func() (string, error) {
+		f, err := os.Open(file)
+		if err != nil {
+			return file, fmt.Errorf("%w: %v", engine.ErrInvalid, err)
+		}
+		defer f.Close()
+		data, err := io.ReadAll(io.LimitReader(f, longest))
+		if err != nil {
+			return file, fmt.Errorf("%w: %v", engine.ErrInvalid, err)
+		}
+		return string(data), nil
+	})
+}
+
+func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
+	l.mu.Lock()
+	l.newest[path]++
+	mine := l.newest[path]
+	l.mu.Unlock()
+	return func() tea.Msg {
+		l.writes.Lock()
+		defer l.writes.Unlock()
+		l.mu.Lock()
+		stale, pen := l.newest[path] != mine, l.pen
+		l.mu.Unlock()
+		if stale {
+			return setMsg{sight: l.look(), path: path, stale: true}
+		}
+		v, err := value()
+		if err == nil {
+			ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+			defer cancel()
+			err = l.session.Set(ctx, pen, path, v)
+		}
+		return setMsg{sight: l.look(), path: path, value: v, failed: err}
+	}
+}
+
+// act carries out an action.
+func (l *link) act(a engine.Action) tea.Cmd {
+	return func() tea.Msg {
+		l.writes.Lock()
+		defer l.writes.Unlock()
+		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+		defer cancel()
+		err := l.session.Do(ctx, l.token(), a)
+		return actMsg{l.look(), a, err}
+	}
+}
+
+func (l *link) token() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pen
+}
+
+// take asks for the pen. A holder of the same name is this console before it was started anew.
+func (l *link) take(force bool) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
+		defer cancel()
+		pen, err := l.session.TakePen(ctx, l.name, force)
+		if errors.Is(err, engine.ErrPenHeld) {
+			if s := l.look(); s.err == nil && s.snap.Pen.Holder == l.name {
+				pen, err = l.session.TakePen(ctx, l.name, true)
+			}
+		}
+		if err == nil {
+			l.mu.Lock()
+			l.pen = pen
+			l.again() // the stream that names the pen keeps it
+			l.mu.Unlock()
+		}
+		return penMsg{l.look(), err}
+	}
+}
+
+// release gives the pen back when the console ends.
+func (l *link) release() {
+	if pen := l.token(); pen != "" {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), askTimeout)
+		defer cancel()
+		_ = l.session.ReleasePen(ctx, pen) // a console that is gone loses it anyway
+	}
+}
+
+func (l *link) log(lines int) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
+		defer cancel()
+		got, err := l.session.Log(ctx, lines)
+		return logMsg{got, err}
+	}
+}
+
+// export fetches a document; save, unless nil, puts it somewhere and says where.
+func (l *link) export(what engine.Document, save func([]byte) (string, error)) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+		defer cancel()
+		data, err := l.session.Export(ctx, what)
+		saved := ""
+		if err == nil && save != nil {
+			saved, err = save(data)
+		}
+		return docMsg{what, data, saved, err}
+	}
+}

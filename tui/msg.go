@@ -1,0 +1,45 @@
+package tui
+
+import (
+	"touchdown/steps/engine"
+)
+
+// sight is a snapshot and when it was asked for: answers may overtake each other.
+type sight struct {
+	snap *engine.Snapshot
+	err  error
+	n    uint64
+}
+
+// The messages. Each brings what a command found out.
+type (
+	sightMsg struct{ sight } // somebody asked for a fresh snapshot
+	eventMsg struct{ sight } // something happened in the engine; ask to wait for the next
+	setMsg   struct {        // a field was set
+		sight
+		path, value string
+		failed      error
+		stale       bool // a newer value of the same field is on its way
+	}
+	actMsg struct { // an action was carried out
+		sight
+		action engine.Action
+		failed error
+	}
+	penMsg struct { // the pen was asked for
+		sight
+		failed error
+	}
+	logMsg struct { // the log's last lines
+		lines  []string
+		failed error
+	}
+	docMsg struct { // a document
+		what   engine.Document
+		data   []byte
+		saved  string
+		failed error
+	}
+	tickMsg  struct{ generation int } // time to look at the clock
+	flashMsg struct{ text string }    // one sentence for the person
+)

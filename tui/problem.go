@@ -1,0 +1,119 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// trouble shows what failed and the ways on. There are always several.
+type trouble struct {
+	base
+	row row
+}
+
+func newProblem(d *desk) *trouble { return &trouble{base: base{d}} }
+
+func (p *trouble) name() string { return "problem" }
+
+func (p *trouble) keys() []key.Binding {
+	k := p.desk.keys
+	return []key.Binding{k.up, k.down, k.enter, k.log, k.help, k.leave}
+}
+
+func (p *trouble) update(msg tea.Msg) (screen, tea.Cmd) {
+	if press, ok := msg.(tea.KeyPressMsg); ok {
+		if hit := p.row.choose(press, p.desk.keys, p.buttons()); hit != nil {
+			return hit.do()
+		}
+	}
+	return p, nil
+}
+
+func (p *trouble) act(a engine.Action) func() (screen, tea.Cmd) {
+	return func() (screen, tea.Cmd) { return p, p.link.act(a) }
+}
+
+// buttons are the ways on, without what each does.
+func (p *trouble) buttons() []button {
+	list, _ := p.ways()
+	return list
+}
+
+// ways are the ways on, and in a sentence what each does.
+func (p *trouble) ways() (list []button, says []string) {
+	k, d := p.desk.keys, p.desk
+	step, _ := d.current()
+	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) {
+		list, says = append(list, button{k, t("button." + name), do}), append(says, t("does."+name))
+	}
+	if d.held {
+		way(k.retry, "retry", p.act(engine.Action{Verb: engine.Retry}))
+		way(k.edit, "edit", p.act(engine.Action{Verb: engine.Edit}))
+		way(k.skip, "skip", func() (screen, tea.Cmd) {
+			return newConfirm(d, confirm{
+				title: t("skip.title", step.Title), text: t("skip.text"), word: d.words(),
+				verb: engine.Action{Verb: engine.Skip, Step: step.ID},
+			}), nil
+		})
+		for _, c := range step.Checks {
+			if bad(c) {
+				way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, finding{c, step.ID}), nil })
+				break
+			}
+		}
+		way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil })
+	} else {
+		way(k.pen, "pen", d.takeOver)
+	}
+	way(k.log, "log", func() (screen, tea.Cmd) { return newLog(d) })
+	way(k.bundle, "bundle", func() (screen, tea.Cmd) { return p, d.bundle() })
+	way(k.stop, "stop", func() (screen, tea.Cmd) { return newLeave(d), nil })
+	way(k.help, "help", func() (screen, tea.Cmd) { return newHelp(d, p), nil })
+	return list, says
+}
+
+func (p *trouble) view(w, h int) page {
+	step, _ := p.desk.current()
+	v := p.snap.Problem
+	if v == nil {
+		v = &steps.Trouble{Code: t("problem.unknown"), Summary: t("problem.stopped"), Fix: t("problem.tryAgain")}
+	}
+	lines := []string{p.theme.bad.Render(cut(t("problem.title", step.Title), w))}
+	for _, line := range wrap(v.Summary, w, "") {
+		lines = append(lines, p.theme.strong.Render(line))
+	}
+	lines = append(lines, wrap(t("problem.fix", v.Fix), w, "")...)
+	lines = append(lines, t("problem.code", v.Code))
+	lines = append(lines, t("problem.safe"))
+	ways, says := p.ways()
+	list, y := p.row.list(p.theme, ways, func(i int) string { return says[i] }, w)
+	room := h - len(lines) - len(list) - 2
+	var output []string
+	for _, line := range append(wrap(v.Detail, w, ""), v.Output...) {
+		output = append(output, cut(line, w))
+	}
+	output = output[max(0, len(output)-max(room, 0)):]
+	if len(output) > 0 {
+		lines = append(append(lines, ""), output...)
+	}
+	lines = append(lines, "")
+	result := page{x: 0, y: len(lines) + y}
+	result.lines = append(lines, list...)
+	return result
+}
+
+// confirmUndo asks before everything is put back.
+func (d *desk) confirmUndo() screen {
+	return newConfirm(d, confirm{
+		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: engine.Action{Verb: engine.Undo},
+	})
+}
+
+// bundle has a support bundle made and saved.
+func (d *desk) bundle() tea.Cmd {
+	d.flash = t("bundle.making")
+	return d.link.export(engine.Bundle, d.save)
+}

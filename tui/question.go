@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// settle is how long a question ignores Enter after it came up: the key may have been meant for the page before.
+const settle = time.Second
+
+// question asks what a step wants to know.
+type question struct {
+	base
+	id    string
+	since time.Time
+	row   row
+}
+
+func newQuestion(d *desk) *question {
+	q := &question{base: base{d}, id: d.snap.Question.ID, since: d.clock()}
+	for i, c := range d.snap.Question.Choices {
+		if c.Value == d.snap.Question.Default {
+			q.row.at = i
+		}
+	}
+	return q
+}
+
+func (q *question) name() string { return "question" }
+
+func (q *question) keys() []key.Binding {
+	k := q.desk.keys
+	return []key.Binding{k.up, k.down, k.enter, k.log, k.help, k.leave}
+}
+
+func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
+	if q.snap.Question != nil && q.snap.Question.ID != q.id {
+		*q = *newQuestion(q.desk)
+	}
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok || q.snap.Question == nil {
+		return q, nil
+	}
+	list := q.buttons()
+	if n := digit(press); n >= 1 && n <= len(q.snap.Question.Choices) {
+		q.row.at = n - 1
+		return q, nil
+	}
+	if hit := q.row.choose(press, q.desk.keys, list); hit != nil {
+		if q.clock().Sub(q.since) < settle {
+			return q, nil
+		}
+		return hit.do()
+	}
+	return q, nil
+}
+
+func (q *question) buttons() []button {
+	var list []button
+	for i, c := range q.snap.Question.Choices {
+		number := key.NewBinding(key.WithKeys("choice"), key.WithHelp(string(rune('1'+i)), c.Label))
+		list = append(list, button{number, c.Label, func() (screen, tea.Cmd) {
+			if !q.held {
+				q.flash = t("pen.readonly")
+				return q, nil
+			}
+			return q, q.link.act(engine.Action{Verb: engine.Reply, Question: q.id, Value: c.Value})
+		}})
+	}
+	return append(list, q.common(q)...)
+}
+
+func (q *question) view(w, h int) page {
+	v := q.snap.Question
+	if v == nil {
+		return page{}
+	}
+	var lines []string
+	for _, line := range wrap(v.Text, w, "") {
+		lines = append(lines, q.theme.strong.Render(line))
+	}
+	lines = append(append(lines, ""), wrap(v.Detail, w, "")...)
+	lines = append(lines, "")
+	list, y := q.row.list(q.theme, q.buttons(), func(i int) string {
+		if i < len(v.Choices) && v.Choices[i].Value == v.Default {
+			return t("question.default")
+		}
+		return ""
+	}, w)
+	p := page{x: 0, y: len(lines) + y}
+	lines = append(append(lines, list...), "")
+	if !v.Until.IsZero() {
+		lines = append(lines, t("question.until", span(v.Until.Sub(q.now()))))
+	}
+	p.lines = lines
+	return p
+}

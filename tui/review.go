@@ -1,0 +1,216 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// review shows what would be done. The work starts only when a word was typed that names this machine; the focus is
+// on going back, so that no number of Enters starts anything.
+type review struct {
+	base
+	row    row
+	onWord bool
+	ed     editor
+	scroll scroller
+}
+
+func newReview(d *desk) *review { return &review{base: base{d}} }
+
+func (r *review) name() string { return "review" }
+func (r *review) typing() bool { return r.onWord }
+
+func (r *review) keys() []key.Binding {
+	k := r.desk.keys
+	if r.onWord {
+		return []key.Binding{k.next, k.prev, k.enter, k.leave}
+	}
+	return []key.Binding{k.next, k.enter, k.up, k.down, k.pageDown, k.back, k.help, k.log}
+}
+
+// ready reports whether the work may start: nothing is in the way and this console may write.
+func (r *review) ready() bool {
+	return r.snap.Review != nil && len(r.snap.Review.Problems) == 0 && r.held
+}
+
+func (r *review) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		r.onWord = r.onWord && r.ready()
+		return r, nil
+	}
+	k, list := r.desk.keys, r.buttons()
+	switch {
+	case r.onWord && pressed(press, k.next, k.down):
+		r.onWord, r.row.at = false, 1
+	case r.onWord && pressed(press, k.prev, k.up):
+		r.onWord, r.row.at = false, 0
+	case r.onWord && pressed(press, k.enter):
+		return r.start()
+	case r.onWord:
+		r.ed.press(press, k)
+	case pressed(press, k.next):
+		// the word lies between "Go back" and "Start"
+		if r.row.at == 0 && r.ready() {
+			r.onWord = true
+			break
+		}
+		r.row.at = (r.row.at + 1) % len(list)
+	case pressed(press, k.prev):
+		if r.row.at == 1 && r.ready() {
+			r.onWord = true
+			break
+		}
+		r.row.at = (r.row.at + len(list) - 1) % len(list)
+	case r.scroll.press(press, k):
+	default:
+		hit := letter(press, list)
+		if hit == nil {
+			hit = r.row.press(press, k, list)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+	}
+	return r, nil
+}
+
+func (r *review) start() (screen, tea.Cmd) {
+	if !r.ready() {
+		r.flash = t("review.blocked")
+		return r, nil
+	}
+	typed := strings.TrimSpace(r.ed.value())
+	if !slices.ContainsFunc(r.words(), func(w string) bool { return strings.EqualFold(w, typed) }) {
+		r.onWord = true
+		r.flash = t("confirm.word", r.word())
+		return r, nil
+	}
+	return r, r.link.act(engine.Action{Verb: engine.Start, Fingerprint: r.snap.Review.Fingerprint})
+}
+
+func (d *desk) word() string { return strings.Join(d.words(), t("word.or")) }
+
+func (r *review) buttons() []button {
+	k, d := r.desk.keys, r.desk
+	list := []button{{k.back, t("button.goBack"), func() (screen, tea.Cmd) {
+		return r, d.link.act(engine.Action{Verb: engine.Edit})
+	}}}
+	if r.ready() {
+		list = append(list, button{key.NewBinding(), t("button.start"), r.start})
+	}
+	return append(list, d.common(r)...)
+}
+
+func (r *review) view(w, h int) page {
+	buttons, bx, by := r.row.view(r.theme, r.buttons(), !r.onWord, w)
+	bottom := []string{rule(w)}
+	p := page{x: bx}
+	if r.ready() {
+		ask := t("review.type", r.word())
+		mark := "  "
+		if r.onWord {
+			mark = marker + " "
+		}
+		text, x := r.ed.view(24, false)
+		bottom = append(bottom, mark+ask+" ["+pad(text, 24)+"]")
+		if r.onWord {
+			p.x, p.y = len(mark)+len([]rune(ask))+2+x, h-len(buttons)-1
+		}
+	} else if r.snap.Review != nil && len(r.snap.Review.Problems) > 0 {
+		bottom = append(bottom, r.theme.bad.Render(alert+t("review.blocked")))
+	}
+	lines := r.scroll.view(r.text(w), h-len(bottom)-len(buttons))
+	p.lines = append(append(lines, bottom...), buttons...)
+	if !r.onWord {
+		p.y = h - len(buttons) + by
+	}
+	return p
+}
+
+// text is the review itself: what keeps it from starting first, then what it does to others, then step by step.
+func (r *review) text(w int) []string {
+	v := r.snap.Review
+	if v == nil {
+		return nil
+	}
+	var lines []string
+	section := func(title string, items []string) {
+		if len(items) == 0 {
+			return
+		}
+		lines = append(lines, title)
+		for _, item := range items {
+			lines = append(lines, hang(bullet+item, w, "  ", 2)...)
+		}
+		lines = append(lines, "")
+	}
+	section(r.theme.bad.Render(t("review.problems")), v.Problems)
+	section(r.theme.warn.Render(t("review.warnings")), v.Warnings)
+	var disturbs, permanent []string
+	for _, s := range v.Steps {
+		for _, d := range s.Plan.Disturbances {
+			disturbs = append(disturbs, t("review.disturbance", d.What, span(seconds(d.Seconds)), d.Cause))
+		}
+		permanent = append(permanent, s.Plan.Permanent...)
+	}
+	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
+	section(r.theme.strong.Render(t("review.permanent")), permanent)
+	lines = append(lines, r.theme.strong.Render(t("review.changes")))
+	for _, s := range v.Steps {
+		lines = append(lines, r.plan(s, w)...)
+	}
+	return lines
+}
+
+func (r *review) plan(s engine.StepPlan, w int) []string {
+	if s.Skip != "" {
+		return wrap(t("review.skip", s.Title, s.Skip), w, "  ")
+	}
+	if len(s.Plan.Changes) == 0 {
+		return wrap(t("review.nothing", s.Title), w, "  ")
+	}
+	lines := wrap(s.Title, w, "  ")
+	for _, c := range s.Plan.Changes {
+		old := c.Old
+		if old == "" {
+			old = t("review.none")
+		}
+		lines = append(lines, hang(c.What+": "+old+arrow+c.New, w, "    ", 4)...)
+	}
+	return lines
+}
+
+// hang wraps text with the lines after the first set in by more columns.
+func hang(text string, w int, indent string, more int) []string {
+	lines := wrap(text, w-more, "")
+	for i := range lines {
+		if i == 0 {
+			lines[i] = indent + lines[i]
+			continue
+		}
+		lines[i] = indent + strings.Repeat(" ", more) + lines[i]
+	}
+	return lines
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// span says a duration as people do.
+func span(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}

@@ -1,0 +1,154 @@
+package tui
+
+import (
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+func collectingSnapshot() engine.Snapshot {
+	check := func(id, title, status, observed, expected, fix string) steps.Check {
+		c := steps.Check{ID: id, Title: title, Observed: observed, Expected: expected, Fix: fix}
+		c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
+		c.Source = "Red Hat, minimum for one node"
+		return c
+	}
+	return engine.Snapshot{
+		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed",
+		State: engine.Collecting, Now: epoch,
+		Stages: []engine.StageView{
+			{ID: "hardware", Title: "Hardware check", Steps: []engine.StepView{{
+				ID: "hardware", Title: "Look at the machine", Checks: []steps.Check{
+					check("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
+					check("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
+					check("hw-disk", "Disk for the system", "pass", "960 GB, NVMe", "at least 120 GB", ""),
+					check("hw-nic", "Network cards", "pass", "2 of 2 with a cable", "at least 1", ""),
+					check("hw-clock", "Clock", "warn", "no time server answers", "one that answers",
+						"Connect the site's time server, or set the clock in the firmware."),
+					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
+				},
+			}}},
+			{ID: "site", Title: "Names and log-ins", Steps: []engine.StepView{
+				{ID: "names", Title: "Ask for the names", Fields: []engine.FieldView{
+					{Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
+						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Source: "found"},
+					{Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Example: "example.com", Visible: true,
+						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."},
+				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
+				{ID: "credentials", Title: "Ask for log-ins", Fields: []engine.FieldView{
+					{Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
+						Help: "The log-in to the site's own image registry, as one line of JSON."},
+					{Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
+						Help: "A certificate of the site for api.NAME.DOMAIN."},
+				}},
+			}},
+			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network", Title: "Ask for the network", Fields: []engine.FieldView{
+				{Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Source: "found",
+					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}}},
+				{Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default"},
+			}}}},
+			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{
+				{ID: "pull-secret", Title: "Add the site's registry log-ins", Status: engine.Pending, Skip: "the site brings none"},
+				{ID: "domain", Title: "Move the cluster's names", Status: engine.Pending, Undo: true},
+				{ID: "rollouts", Title: "Wait until every operator has taken the new names", Status: engine.Pending},
+			}},
+			{ID: "health", Title: "Cluster health", Steps: []engine.StepView{{ID: "health", Title: "Watch the cluster", Status: engine.Pending}}},
+			{ID: "hand-over", Title: "Hand-over", Steps: []engine.StepView{{ID: "hand-over", Title: "Write the report", Status: engine.Pending}}},
+		},
+	}
+}
+
+func reviewView() *engine.ReviewView {
+	return &engine.ReviewView{
+		Fingerprint: "f00d",
+		Warnings:    []string{"Clock: no time server answers."},
+		Steps: []engine.StepPlan{
+			{Step: "pull-secret", Title: "Add the site's registry log-ins", Skip: "the site brings none"},
+			{Step: "domain", Title: "Move the cluster's names", Plan: steps.Plan{
+				Changes: []steps.Change{
+					{What: "API", Old: "api.factory.example", New: "api.store0042.example.com"},
+					{What: "Applications", Old: "*.apps.factory.example", New: "*.apps.store0042.example.com"},
+					{What: "Certificate", New: "for api.store0042.example.com, made by the cluster"},
+				},
+				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver starts anew", Seconds: 240}},
+				Permanent:    []string{"Log-ins made before the move end."},
+			}},
+			{Step: "rollouts", Title: "Wait until every operator has taken the new names"},
+		},
+	}
+}
+
+// working puts s in the middle of the work, three and a half minutes in.
+func working(s *engine.Snapshot) {
+	s.State, s.Current, s.Life, s.Started = engine.Working, "rollouts", "landing", epoch.Add(-5*time.Minute)
+	s.Review, s.Problem, s.Question = nil, nil, nil
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			step := &s.Stages[i].Steps[j]
+			switch {
+			case i < 3, step.ID == "domain":
+				step.Status = engine.StepDone
+			case step.ID == "pull-secret":
+				step.Status = engine.StepSkip
+			case step.ID == "rollouts":
+				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
+				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: "operator authentication", Usual: 300}
+				step.Said = []string{"Wrote the new names.", "kube-apiserver runs revision 9.", "12 operators have taken the new names."}
+			}
+		}
+	}
+}
+
+func failed(s *engine.Snapshot) {
+	working(s)
+	s.State = engine.HasFailed
+	s.Problem = &steps.Trouble{
+		Code: "RLT-DNS", Summary: "The operator authentication cannot reach its own address.",
+		Fix:    "Ask the site for the DNS record *.apps.store0042.example.com, then retry.",
+		Detail: "waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host",
+		Output: []string{"lookup oauth-openshift.apps.store0042.example.com: no such host"},
+	}
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			if step := &s.Stages[i].Steps[j]; step.ID == "rollouts" {
+				step.Status = engine.StepFailed
+				step.Checks = []steps.Check{{ID: "name-oauth", Title: "Log-in page answers", Status: "fail", Observed: "no such host"}}
+			}
+		}
+	}
+}
+
+func asking(s *engine.Snapshot) {
+	working(s)
+	s.State = engine.InQuestion
+	s.Question = &engine.QuestionView{Step: "rollouts", Until: epoch.Add(95 * time.Second), Question: steps.Question{
+		ID: "keep-network", Text: "Two of five network probes failed. Keep the new network settings?",
+		Detail:  "Keeping them goes on with the new address. Putting them back returns to the review.",
+		Choices: []steps.Choice{{Value: "keep", Label: "Keep the new settings"}, {Value: "back", Label: "Put the old ones back"}},
+		Default: "back",
+	}}
+}
+
+func finished(s *engine.Snapshot) {
+	working(s)
+	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.example.com", epoch.Add(12*time.Minute)
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			step := &s.Stages[i].Steps[j]
+			if step.Status != engine.StepSkip {
+				step.Status = engine.StepDone
+			}
+			if step.ID == "health" {
+				step.Checks = []steps.Check{
+					{ID: "operators", Title: "Operators", Status: "pass", Observed: "33 of 33 well"},
+					{ID: "nodes", Title: "Node", Status: "pass", Observed: "Ready"},
+				}
+			}
+		}
+	}
+	s.Met = []string{"rollouts: RLT-DNS the operator authentication cannot reach its own address"}
+}
+
+func undoing(s *engine.Snapshot) { working(s); s.State = engine.UndoingAll }
+func undone(s *engine.Snapshot)  { finished(s); s.State, s.Life = engine.IsUndone, "armed" }

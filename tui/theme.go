@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// theme is how things look. Only this file names a colour, a border or a glyph. A word or a mark goes with every
+// colour, so that a monochrome line tells the same.
+type theme struct {
+	head, strong, focus, good, warn, bad lipgloss.Style
+}
+
+func newTheme(basic bool) theme {
+	plain := lipgloss.NewStyle()
+	t := theme{
+		head: plain.Bold(true), strong: plain.Bold(true), focus: plain.Reverse(true),
+		good: plain, warn: plain.Bold(true), bad: plain.Bold(true),
+	}
+	if !basic {
+		t.head = plain.Bold(true).Foreground(lipgloss.Cyan)
+		t.good = plain.Foreground(lipgloss.Green)
+		t.warn = plain.Foreground(lipgloss.Yellow)
+		t.bad = plain.Bold(true).Foreground(lipgloss.Red)
+	}
+	return t
+}
+
+// The glyphs.
+const (
+	marker  = ">"
+	hidden  = "*"
+	barFull = "#"
+	barRest = "."
+	column  = "|"
+	alert   = "! "
+	bullet  = "- "
+	arrow   = " -> "
+	beats   = `|/-\`
+)
+
+func rule(w int) string { return strings.Repeat("-", max(w, 0)) }
+
+// verdict is the word and style of a check.
+func (t theme) verdict(s steps.Check) string {
+	switch s.Status {
+	case "pass":
+		return t.good.Render("PASS")
+	case "warn":
+		return t.warn.Render("WARN")
+	case "fail":
+		return t.bad.Render("FAIL")
+	case "waived":
+		return t.warn.Render("WAIV")
+	}
+	return "SKIP"
+}
+
+// status is the mark of a step or stage in the sidebar.
+func (t theme) status(s engine.StepStatus) string {
+	switch s {
+	case engine.Running:
+		return t.strong.Render("[>]")
+	case engine.StepDone:
+		return t.good.Render("[x]")
+	case engine.StepFailed:
+		return t.bad.Render("[!]")
+	case engine.StepSkip:
+		return "[-]"
+	case engine.StepUndone:
+		return "[<]"
+	}
+	return "[ ]"
+}
+
+// bar is a progress bar of w columns; without a total it says nothing about how far the work is.
+func bar(done, total int64, w int) string {
+	if total <= 0 || w < 4 {
+		return ""
+	}
+	full := int(min(max(done, 0), total) * int64(w) / total)
+	return strings.Repeat(barFull, full) + strings.Repeat(barRest, w-full)
+}

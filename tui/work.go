@@ -1,0 +1,193 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// sidebar is how wide the list of stages is.
+const sidebar = 28
+
+// work shows the job going on. It changes nothing by itself: closing this console leaves the work alone.
+type work struct {
+	base
+	row row
+}
+
+func (s *work) name() string { return "work" }
+
+func (s *work) keys() []key.Binding {
+	k := s.desk.keys
+	return []key.Binding{k.next, k.enter, k.log, k.stop, k.help, k.leave}
+}
+
+func (s *work) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return s, nil
+	}
+	k, list := s.desk.keys, s.buttons()
+	switch {
+	case pressed(press, k.next, k.down):
+		s.row.at = (s.row.at + 1) % len(list)
+	case pressed(press, k.prev, k.up):
+		s.row.at = (s.row.at + len(list) - 1) % len(list)
+	default:
+		hit := letter(press, list)
+		if hit == nil {
+			hit = s.row.press(press, k, list)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+	}
+	return s, nil
+}
+
+// buttons begins with the log: Enter, however often, does no harm.
+func (s *work) buttons() []button {
+	d := s.desk
+	list := d.common(s)
+	if d.held {
+		list = append(list, button{d.keys.stop, t("button.cancel"), func() (screen, tea.Cmd) {
+			return newConfirm(d, confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}), nil
+		}})
+	}
+	return list
+}
+
+func (s *work) view(w, h int) page {
+	buttons, x, y := s.row.view(s.theme, s.buttons(), true, w)
+	room := h - len(buttons) - 1
+	left, right := s.stages(room), s.step(w-sidebar-3, room)
+	lines := make([]string, 0, h)
+	for i := range room {
+		var a, b string
+		if i < len(left) {
+			a = left[i]
+		}
+		if i < len(right) {
+			b = right[i]
+		}
+		lines = append(lines, pad(a, sidebar)+column+" "+b)
+	}
+	lines = append(append(lines, rule(w)), buttons...)
+	return page{lines: lines, x: x, y: room + 1 + y}
+}
+
+// stages is the sidebar: the stages with how many steps are done, and the steps of the one at work.
+func (s *work) stages(room int) []string {
+	_, at := s.desk.current()
+	var lines []string
+	for i, stage := range s.snap.Stages {
+		done, status := progress(stage)
+		count := t("work.count", done, len(stage.Steps))
+		line := s.theme.status(status) + " " + pad(cut(stage.Title, sidebar-6-len(count)), sidebar-6-len(count))
+		lines = append(lines, line+" "+count)
+		if i != at || room < len(s.snap.Stages)+len(stage.Steps) {
+			continue
+		}
+		for _, step := range stage.Steps {
+			lines = append(lines, "  "+s.theme.status(step.Status)+" "+cut(step.Title, sidebar-7))
+		}
+	}
+	return lines
+}
+
+// progress counts a stage's finished steps and sums their statuses up.
+func progress(stage engine.StageView) (done int, status engine.StepStatus) {
+	status = engine.Pending
+	for _, step := range stage.Steps {
+		switch step.Status {
+		case engine.StepDone, engine.StepSkip, engine.StepUndone:
+			done++
+		case engine.Running, engine.StepFailed:
+			status = step.Status
+		}
+	}
+	if len(stage.Steps) > 0 && done == len(stage.Steps) {
+		status = stage.Steps[0].Status
+		for _, step := range stage.Steps {
+			if step.Status != engine.StepSkip {
+				status = step.Status
+			}
+		}
+	}
+	return done, status
+}
+
+// step is the right half: what is done now, how far it is and what it waits for.
+func (s *work) step(w, room int) []string {
+	step, i := s.desk.current()
+	if i < 0 {
+		return wrap(t("work.between"), w, "")
+	}
+	title := step.Title
+	if s.snap.State == engine.UndoingAll {
+		title = t("work.undoing", title)
+	}
+	var lines []string
+	for _, line := range wrap(title, w, "") {
+		lines = append(lines, s.theme.strong.Render(line))
+	}
+	lines = append(lines, "")
+	elapsed := s.now().Sub(step.Started)
+	if step.Started.IsZero() {
+		elapsed = 0
+	}
+	lines = append(lines, s.measure(step.Progress, w)...)
+	lines = append(lines, t("work.elapsed", span(elapsed), s.heart()))
+	if p := step.Progress; p != nil {
+		lines = append(lines, s.patience(*p, elapsed.Seconds(), w)...)
+	}
+	lines = append(lines, "")
+	said := step.Said
+	var tail []string
+	for _, text := range said {
+		tail = append(tail, hang(bullet+text, w, "", 2)...)
+	}
+	return append(lines, tail[max(0, len(tail)-max(room-len(lines), 0)):]...)
+}
+
+// measure is the bar and the count.
+func (s *work) measure(p *steps.Progress, w int) []string {
+	switch {
+	case p == nil:
+		return nil
+	case p.Total > 0:
+		count := t("work.of", p.Done, p.Total, p.Unit)
+		return []string{bar(p.Done, p.Total, min(w-len(count)-1, 30)) + " " + count}
+	case p.Done > 0:
+		return []string{t("work.counted", p.Done, p.Unit)}
+	}
+	return nil
+}
+
+// patience tells what is waited for, how long that usually takes, and when it takes too long.
+func (s *work) patience(p steps.Progress, elapsed float64, w int) []string {
+	if p.Waiting == "" {
+		return nil
+	}
+	lines := wrap(t("work.waiting", p.Waiting), w, "")
+	switch {
+	case p.Usual <= 0:
+	case elapsed > 2*p.Usual:
+		for _, line := range wrap(alert+t("work.late", span(seconds(p.Usual))), w, "") {
+			lines = append(lines, s.theme.warn.Render(line))
+		}
+	default:
+		lines = append(lines, t("work.usual", span(seconds(p.Usual))))
+	}
+	return lines
+}
+
+// heart turns with each answer of the engine, and stands still when none comes.
+func (d *desk) heart() string {
+	if d.gone != nil {
+		return t("work.silent")
+	}
+	return string(beats[d.beat%len(beats)])
+}
