@@ -157,7 +157,7 @@ kind: SiteConfig
 spec:
   clusterName: shop
   baseDomain: example.org
-  policy: {stabilityWindow: 1s, rollbackOnFailure: false}
+  policy: {stabilityWindow: 1s, rollbackOnFailure: false, keepGoingOnWarnings: true}
 `
 
 // waivers take responsibility for what a build machine lacks.

@@ -140,6 +140,10 @@ func (e *Engine) startLocked(a Action) error {
 	if len(e.review.Problems) > 0 {
 		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
 	}
+	if a.Unattended && len(e.review.Warnings) > 0 && !e.site.Spec.Policy.KeepGoingOnWarnings {
+		return fmt.Errorf("%w: there are warnings and nobody to judge them; mend them, start at a console, or set "+
+			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
+	}
 	if !e.touchedLocked() {
 		if err := e.store.wipeSaved(""); err != nil { // left by a power cut at the end of an undo
 			return err

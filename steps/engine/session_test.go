@@ -344,3 +344,25 @@ func TestExport(t *testing.T) {
 		}
 	})
 }
+
+func TestWarningsStopWhatNobodyWatches(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		r.fill(t, s, pen)
+		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "shop.local")) // a name that only warns
+		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
+		review := until(t, s, "the review", inState(Reviewed)).Review
+		if len(review.Warnings) == 0 {
+			t.Fatalf("no warning in %+v", review)
+		}
+		start := Action{Verb: Start, Fingerprint: review.Fingerprint, Unattended: true}
+		if err := s.Do(t.Context(), pen, start); !errors.Is(err, ErrInvalid) {
+			t.Errorf("started over warnings with nobody watching: %v", err)
+		}
+		must(t, s.Set(t.Context(), pen, "spec.policy.keepGoingOnWarnings", "true"))
+		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
+		start.Fingerprint = until(t, s, "the review", inState(Reviewed)).Review.Fingerprint
+		must(t, s.Do(t.Context(), pen, start))
+		until(t, s, "the end", inState(IsDone))
+	})
+}

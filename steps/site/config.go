@@ -78,7 +78,7 @@ type Policy struct {
 	AllowReboot bool `yaml:"allowReboot" json:"allowReboot"`
 	// RollbackOnFailure puts everything back when a step fails and nobody is there to decide.
 	RollbackOnFailure bool `yaml:"rollbackOnFailure" json:"rollbackOnFailure"`
-	// KeepGoingOnWarnings goes on without asking when a check only warns.
+	// KeepGoingOnWarnings starts a headless run although the review holds warnings.
 	KeepGoingOnWarnings bool `yaml:"keepGoingOnWarnings" json:"keepGoingOnWarnings"`
 	// StabilityWindow is how long the cluster has to stay healthy without a break before it counts as landed.
 	StabilityWindow time.Duration `yaml:"stabilityWindow" json:"stabilityWindow"`

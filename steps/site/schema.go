@@ -141,7 +141,7 @@ var schema = []entry{
 		flag: func(c *Config) *bool { return &c.Spec.Policy.RollbackOnFailure },
 	},
 	{
-		Item: Item{Path: "spec.policy.keepGoingOnWarnings", Type: typeBool, Default: "false", Meaning: "go on without asking when a check only warns", Example: "false"},
+		Item: Item{Path: "spec.policy.keepGoingOnWarnings", Type: typeBool, Default: "false", Meaning: "start a headless run although checks or answers only warn; at a console the person judges", Example: "false"},
 		flag: func(c *Config) *bool { return &c.Spec.Policy.KeepGoingOnWarnings },
 	},
 	{

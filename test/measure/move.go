@@ -18,7 +18,7 @@ kind: SiteConfig
 spec:
   clusterName: shop
   baseDomain: example.org
-  policy: {stabilityWindow: 1s}
+  policy: {stabilityWindow: 1s, keepGoingOnWarnings: true}
 `
 
 // outcome is one move.
