@@ -70,8 +70,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmds = append(cmds, a.absorb(msg.sight))
 		a.acted(msg)
 	case penMsg:
-		a.tookPen(msg)
 		cmds = append(cmds, a.absorb(msg.sight))
+		a.tookPen(msg)
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))

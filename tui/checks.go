@@ -29,15 +29,12 @@ func (c *checks) overlay() bool { return c.over }
 
 func (c *checks) keys() []key.Binding {
 	k := c.desk.keys
-	return []key.Binding{k.next, k.up, k.down, k.enter, k.goOn, k.back, k.help, k.log}
+	return []key.Binding{k.next, k.up, k.enter, k.goOn, k.back, k.help, k.log}
 }
 
 func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 	press, ok := msg.(tea.KeyPressMsg)
 	if !ok {
-		if !c.over && c.stage != c.page {
-			c.stage, c.at = c.page, 0
-		}
 		return c, nil
 	}
 	k, list := c.desk.keys, c.buttons()
@@ -91,7 +88,7 @@ func (c *checks) buttons() []button {
 		list = []button{{k.back, t("button.back"), func() (screen, tea.Cmd) { return nil, nil }}}
 	} else {
 		list = []button{
-			{k.goOn, t("button.goOn"), func() (screen, tea.Cmd) { c.at = 0; return c, d.turn(1) }},
+			{k.goOn, t("button.goOn"), func() (screen, tea.Cmd) { return c, d.turn(1) }},
 			{k.back, t("button.back"), func() (screen, tea.Cmd) { return c, d.backPage() }},
 		}
 	}

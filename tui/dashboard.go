@@ -22,7 +22,7 @@ func (b *dashboard) name() string { return "dashboard" }
 
 func (b *dashboard) keys() []key.Binding {
 	k := b.desk.keys
-	return []key.Binding{k.next, k.enter, k.up, k.down, k.log, k.help, k.leave}
+	return []key.Binding{k.next, k.enter, k.up, k.log, k.help, k.leave}
 }
 
 func (b *dashboard) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -56,31 +56,34 @@ func (b *dashboard) buttons() []button {
 			return newConfirm(d, confirm{title: t(key + ".title"), text: t(key + ".text"), word: words, verb: a}), nil
 		}
 	}
+	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) button {
+		return button{k, t("button." + name), do}
+	}
+	done := d.state() == engine.IsDone
 	var list []button
-	if d.state() == engine.IsDone {
-		list = append(list, button{k.report, t("button.report"), func() (screen, tea.Cmd) { return newReport(d) }})
+	if done {
+		list = append(list, way(k.report, "report", func() (screen, tea.Cmd) { return newReport(d) }))
 	}
-	list = append(list, d.common(b)...)
-	list = append(list, button{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return b, d.bundle() }})
-	if !d.held {
-		return list
-	}
-	power := []button{
-		{k.reboot, t("button.reboot"), ask("reboot", engine.Action{Verb: engine.Reboot}, nil)},
-		{k.powerOff, t("button.powerOff"), ask("powerOff", engine.Action{Verb: engine.PowerOff}, nil)},
-	}
-	if d.snap.Locked {
-		unlock := button{k.unlock, t("button.unlock"), ask("unlock",
-			engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname}, []string{d.snap.Hostname})}
-		return append(append(list, unlock), power...)
-	}
-	list = append(list, button{k.edit, t("button.move"), ask("move", engine.Action{Verb: engine.Edit}, nil)})
-	if d.state() == engine.IsDone {
+	switch {
+	case !d.held:
+	case d.snap.Locked:
+		a := engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname}
+		list = append(list, way(k.unlock, "unlock", ask("unlock", a, []string{d.snap.Hostname})))
+	case done:
 		list = append(list,
-			button{k.handover, t("button.handover"), ask("handover", engine.Action{Verb: engine.HandOver}, d.words())},
-			button{k.undo, t("button.undo"), func() (screen, tea.Cmd) { return d.confirmUndo(), nil }})
+			way(k.handover, "handover", ask("handover", engine.Action{Verb: engine.HandOver}, d.words())),
+			way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil }),
+			way(k.edit, "move", ask("move", engine.Action{Verb: engine.Edit}, nil)))
+	default:
+		list = append(list, way(k.edit, "move", ask("move", engine.Action{Verb: engine.Edit}, nil)))
 	}
-	return append(list, power...)
+	list = append(list, way(k.bundle, "bundle", func() (screen, tea.Cmd) { return b, d.bundle() }))
+	if d.held {
+		list = append(list,
+			way(k.reboot, "reboot", ask("reboot", engine.Action{Verb: engine.Reboot}, nil)),
+			way(k.powerOff, "powerOff", ask("powerOff", engine.Action{Verb: engine.PowerOff}, nil)))
+	}
+	return append(list, d.common(b)...)
 }
 
 func (b *dashboard) view(w, h int) page {

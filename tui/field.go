@@ -150,7 +150,7 @@ func (p *pickList) overlay() bool { return true }
 
 func (p *pickList) keys() []key.Binding {
 	k := p.desk.keys
-	return []key.Binding{k.up, k.down, k.enter, k.back}
+	return []key.Binding{k.up, k.enter, k.back}
 }
 
 func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {

@@ -64,9 +64,9 @@ func (f *form) keys() []key.Binding {
 	case v.Kind == steps.PEM:
 		return []key.Binding{k.next, k.prev, alias(k.restore)}
 	case isText(v.Kind):
-		return []key.Binding{k.next, k.prev, k.enter, alias(k.restore), k.leave}
+		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
 	default:
-		return []key.Binding{k.next, k.left, k.right, k.enter, k.restore, k.back, k.help}
+		return []key.Binding{k.next, k.left, k.enter, k.restore, k.back, k.help}
 	}
 }
 

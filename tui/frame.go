@@ -37,12 +37,16 @@ func (d *desk) header(w, h int) []string {
 	if d.snap == nil {
 		return []string{ends(d.theme.head.Render(t("product")), where, w), "", d.notice(w, h)}
 	}
-	host := d.snap.Hostname
+	host, rest := d.snap.Hostname, "  "+d.snap.Life
 	if d.snap.Serial != "" {
-		host += "  " + t("header.serial", d.snap.Serial)
+		rest = "  " + t("header.serial", d.snap.Serial) + rest
 	}
+	if len(t("product"))+len(host)+len(rest)+len(where)+3 > w {
+		host, _, _ = strings.Cut(host, ".")
+	}
+	host += rest
 	one := ends(d.theme.head.Render(t("product"))+"  "+host, where, w)
-	two := ends(d.whereabouts(), d.snap.Life+"  "+d.penState(), w)
+	two := ends(d.whereabouts(), d.penState(), w)
 	return []string{one, two, d.notice(w, h)}
 }
 

@@ -28,11 +28,11 @@ Tab or Enter goes to the next field, Shift-Tab back. A message below a field
 says what is wrong with a value. Right of a value stands where it came from.
 Ctrl-R puts the value back that was found.
 
-Secrets and keys are never shown again. Paste certificates and keys whole and
-end with an empty line, or type the path of a file on a stick.
+Secrets and keys are never shown again. Paste certificates and keys whole
+and end with an empty line, or type the path of a file on a stick.
 
-Letters work as keys only on the buttons: Tab through the fields to get there.
-Example: Base domain  example.com`,
+Letters work as keys only on the buttons: Tab through the fields to get
+there. Example: Base domain  example.com`,
 
 	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.`,
 
@@ -46,15 +46,16 @@ old -> new. Up, Down and PgDn scroll.
 To start, press Tab, type the name shown, and press Enter.
 Example: sno-0042`,
 
-	"work": `The work is going on. You can leave this console: the work goes on without it.
+	"work": `The work is going on. You can leave this console: the work goes on without
+it.
 
 Left: the stages, [x] done, [>] at work, [-] left out, [!] failed, and how
 many of their steps are finished. Right: what is done now, how far it is and
 what it waits for. The mark after "engine:" turns as long as the engine
 answers.
 
-If it says that it takes longer than normal, look at the log first. "Stop the
-work" stops at the next safe point; you can retry or undo then.`,
+If it says that it takes longer than normal, look at the log first. "Stop
+the work" stops at the next safe point; you can retry or undo then.`,
 
 	"question": `The work needs a decision. The number in front of an answer, or Up, Down
 and Enter choose it.
@@ -68,8 +69,8 @@ Read "Try" first: it is the most likely cure. "Retry" runs the step again;
 what is right already is left alone. "Edit answers" leads to the questions,
 with everything kept. "Undo" puts everything back, last step first.
 
-Calling somebody? Read them the code, and make a support bundle: it holds the
-log and the journal, but no secrets.`,
+Calling somebody? Read them the code, and make a support bundle: it holds
+the log and the journal, but no secrets.`,
 
 	"dashboard": `The work is finished. This page stays: it shows the cluster as it is now.
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -24,11 +25,17 @@ func bind(text string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label(keys[0]), t(text)))
 }
 
+// named gives a key another name in the footer, such as that of a pair.
+func named(b key.Binding, name string) key.Binding {
+	b.SetHelp(name, b.Help().Desc)
+	return b
+}
+
 func newKeys() keyMap {
 	return keyMap{
 		next: bind("key.next", "tab"), prev: bind("key.prev", "shift+tab"),
-		up: bind("key.up", "up"), down: bind("key.down", "down"),
-		left: bind("key.left", "left"), right: bind("key.right", "right"),
+		up: named(bind("key.up", "up"), "Up/Down"), down: bind("key.down", "down"),
+		left: named(bind("key.left", "left"), "Left/Right"), right: bind("key.right", "right"),
 		enter: bind("key.enter", "enter", "ctrl+j"), toggle: bind("key.toggle", "space"),
 		pageUp: bind("key.pageUp", "pgup", "-"), pageDown: bind("key.pageDown", "pgdown", "space"),
 		first: bind("key.first", "home"), last: bind("key.last", "end"),
@@ -46,6 +53,12 @@ func newKeys() keyMap {
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
 		checks: bind("key.checks", "v"),
 	}
+}
+
+// numbered is the key of the choice with index i, from 1 to 9.
+func numbered(i int) key.Binding {
+	n := strconv.Itoa(i + 1)
+	return key.NewBinding(key.WithKeys(n), key.WithHelp(n, ""))
 }
 
 // label is how a key is called in the footer.

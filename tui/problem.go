@@ -20,7 +20,7 @@ func (p *trouble) name() string { return "problem" }
 
 func (p *trouble) keys() []key.Binding {
 	k := p.desk.keys
-	return []key.Binding{k.up, k.down, k.enter, k.log, k.help, k.leave}
+	return []key.Binding{k.up, k.enter, k.log, k.help, k.leave}
 }
 
 func (p *trouble) update(msg tea.Msg) (screen, tea.Cmd) {

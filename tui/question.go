@@ -34,7 +34,7 @@ func (q *question) name() string { return "question" }
 
 func (q *question) keys() []key.Binding {
 	k := q.desk.keys
-	return []key.Binding{k.up, k.down, k.enter, k.log, k.help, k.leave}
+	return []key.Binding{k.up, k.enter, k.log, k.help, k.leave}
 }
 
 func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -62,7 +62,7 @@ func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
 func (q *question) buttons() []button {
 	var list []button
 	for i, c := range q.snap.Question.Choices {
-		number := key.NewBinding(key.WithKeys("choice"), key.WithHelp(string(rune('1'+i)), c.Label))
+		number := numbered(i)
 		list = append(list, button{number, c.Label, func() (screen, tea.Cmd) {
 			if !q.held {
 				q.flash = t("pen.readonly")

@@ -32,7 +32,7 @@ func (r *review) keys() []key.Binding {
 	if r.onWord {
 		return []key.Binding{k.next, k.prev, k.enter, k.leave}
 	}
-	return []key.Binding{k.next, k.enter, k.up, k.down, k.pageDown, k.back, k.help, k.log}
+	return []key.Binding{k.next, k.enter, k.up, k.pageDown, k.back, k.help, k.log}
 }
 
 // ready reports whether the work may start: nothing is in the way and this console may write.

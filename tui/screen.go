@@ -46,7 +46,9 @@ func (base) overlay() bool { return false }
 func (d *desk) choose(old screen) screen {
 	want := d.wanted()
 	if old != nil && old.name() == want {
-		if f, ok := old.(*form); !ok || f.stage == d.page {
+		f, isForm := old.(*form)
+		c, isChecks := old.(*checks)
+		if (!isForm || f.stage == d.page) && (!isChecks || c.stage == d.page) {
 			return old
 		}
 	}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -46,16 +45,4 @@ func (s *scroller) view(lines []string, h int) []string {
 	s.at = min(max(s.at, 0), len(lines)-s.height)
 	out := append([]string{}, lines[s.at:s.at+s.height]...)
 	return append(out, fmt.Sprintf("%s %s", rule(3), t("scroll.where", s.at+1, s.at+s.height, len(lines))))
-}
-
-// find moves to the next line that contains word, from the line after the first one shown.
-func (s *scroller) find(lines []string, word string) bool {
-	for i := range lines {
-		n := (s.at + 1 + i) % len(lines)
-		if strings.Contains(strings.ToLower(lines[n]), strings.ToLower(word)) {
-			s.at = n
-			return true
-		}
-	}
-	return false
 }

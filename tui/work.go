@@ -8,8 +8,8 @@ import (
 	"touchdown/steps/engine"
 )
 
-// sidebar is how wide the list of stages is.
-const sidebar = 28
+// sidebar is how wide the list of stages is on a screen of w columns.
+func sidebar(w int) int { return min(max(w*2/5, 20), 48) }
 
 // work shows the job going on. It changes nothing by itself: closing this console leaves the work alone.
 type work struct {
@@ -62,7 +62,8 @@ func (s *work) buttons() []button {
 func (s *work) view(w, h int) page {
 	buttons, x, y := s.row.view(s.theme, s.buttons(), true, w)
 	room := h - len(buttons) - 1
-	left, right := s.stages(room), s.step(w-sidebar-3, room)
+	side := sidebar(w)
+	left, right := s.stages(side, room), s.step(w-side-3, room)
 	lines := make([]string, 0, h)
 	for i := range room {
 		var a, b string
@@ -72,26 +73,26 @@ func (s *work) view(w, h int) page {
 		if i < len(right) {
 			b = right[i]
 		}
-		lines = append(lines, pad(a, sidebar)+column+" "+b)
+		lines = append(lines, pad(a, side)+column+" "+b)
 	}
 	lines = append(append(lines, rule(w)), buttons...)
 	return page{lines: lines, x: x, y: room + 1 + y}
 }
 
 // stages is the sidebar: the stages with how many steps are done, and the steps of the one at work.
-func (s *work) stages(room int) []string {
+func (s *work) stages(side, room int) []string {
 	_, at := s.desk.current()
 	var lines []string
 	for i, stage := range s.snap.Stages {
 		done, status := progress(stage)
 		count := t("work.count", done, len(stage.Steps))
-		line := s.theme.status(status) + " " + pad(cut(stage.Title, sidebar-6-len(count)), sidebar-6-len(count))
+		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
 		if i != at || room < len(s.snap.Stages)+len(stage.Steps) {
 			continue
 		}
 		for _, step := range stage.Steps {
-			lines = append(lines, "  "+s.theme.status(step.Status)+" "+cut(step.Title, sidebar-7))
+			lines = append(lines, "  "+s.theme.status(step.Status)+" "+cut(step.Title, side-7))
 		}
 	}
 	return lines

@@ -1,0 +1,393 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"touchdown/steps/engine"
+)
+
+// TestWalk goes from the first page to the report as a person would.
+func TestWalk(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.shows("Hardware check")
+	b.press("enter")
+	b.shows("Base domain")
+	b.press("tab", "'example.com", "enter", "enter", "enter", "enter")
+	b.shows("Network card")
+	b.press("tab", "tab", "enter")
+	b.shows("To start, type sno-042")
+	b.press("enter")
+	b.shows("Network card") // the default goes back
+	b.press("tab", "tab", "enter", "tab", "'SNO-042", "enter")
+	b.shows("Running for")
+	if got := b.fake.actions[len(b.fake.actions)-1]; got.Verb != engine.Start || got.Fingerprint != "f00d" {
+		t.Errorf("the work was started with %+v", got)
+	}
+	b.fake.change(asking)
+	b.refresh()
+	b.shows("(default)")
+	b.press("enter")
+	b.shows("(default)") // the key may have been meant for the page before
+	b.now = b.now.Add(2 * time.Second)
+	b.press("1", "enter")
+	b.shows("Running for")
+	b.fake.change(failed)
+	b.refresh()
+	b.shows("RLT-DNS")
+	b.press("r")
+	b.shows("Running for")
+	b.fake.change(finished)
+	b.refresh()
+	b.shows("This node has landed")
+	b.press("enter")
+	b.shows("HAND-OVER REPORT")
+}
+
+// TestEnterNeverStarts presses Enter, Space and letters on every page for a long time.
+func TestEnterNeverStarts(t *testing.T) {
+	for _, k := range []string{"enter", "space", "y", "c", "s", "right"} {
+		b := newBench(t, 80, 24)
+		b.press("c", "tab", "'example.com", "tab", "tab", "tab", "enter", "c")
+		for range 150 {
+			b.press(k, "enter")
+		}
+		if slices.Contains(b.fake.verbs(), engine.Start) {
+			t.Errorf("pressing %s and Enter started the work", k)
+		}
+		if len(b.fake.verbs()) == 0 && k != "space" {
+			t.Logf("%s never reached the review", k)
+		}
+	}
+}
+
+// TestTypingQ: a letter that is a key elsewhere is text in every text field.
+func TestTypingQ(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "ctrl+u", "'qT?bl", "tab", "'qT?bl", "tab", "'qT?bl", "tab", "'q", "enter", "'.", "enter", "tab")
+	want := []string{"spec.clusterName=qT?bl", "spec.baseDomain=qT?bl", "spec.pullSecret=qT?bl", "spec.apiCert.cert=q\n"}
+	if !reflect.DeepEqual(b.fake.sets, want) {
+		t.Errorf("set %q, want %q", b.fake.sets, want)
+	}
+	if strings.Contains(b.screen(), "******") || strings.Contains(b.screen(), "[q ") {
+		t.Errorf("a secret is on the screen:\n%s", b.screen())
+	}
+}
+
+// TestBackKeepsValues goes back from every page, by letter and by button, and finds what was typed.
+func TestBackKeepsValues(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "ctrl+u", "'store0042", "tab", "'example.com", "tab", "tab", "tab", "enter")
+	b.press("right", "tab", "n", "tab", "c")
+	b.shows("To start, type")
+	b.press("b")
+	b.shows("eno2, no link")
+	b.shows("( ) yes  (*) no")
+	b.press("b")
+	b.shows("store0042")
+	b.shows("[example.com")
+	b.press("'-half", "shift+tab", "enter") // a half-typed value is kept too
+	b.shows("Hardware check")
+	b.press("c")
+	b.shows("store0042-half")
+}
+
+func TestProblemClearsWithTheKeystroke(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "tab", "'a_b", "tab")
+	b.shows("! a name has letters")
+	b.press("up", "backspace")
+	b.shows("! a name has letters")
+	b.press("backspace")
+	if strings.Contains(b.screen(), "! a name has letters") {
+		t.Errorf("the message stays:\n%s", b.screen())
+	}
+	b.press("tab", "tab", "tab", "enter")
+	b.shows("Network card")
+}
+
+func TestContinueNamesWhatIsMissing(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "tab", "tab", "tab", "tab", "enter")
+	b.shows("! This is needed.")
+	b.press("'x")
+	b.shows("[x ")
+}
+
+func TestRestore(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "'9", "tab", "up")
+	b.shows("sno-0429")
+	b.press("ctrl+r")
+	b.shows("[sno-042 ")
+}
+
+func TestPEM(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "tab", "tab", "tab")
+	for _, line := range []string{"-----BEGIN CERTIFICATE-----", "MIIB", "", "QQ==", "-----END CERTIFICATE-----", ""} {
+		b.press("'"+line, "enter", "ctrl+j")
+	}
+	for _, line := range []string{"-----BEGIN CERTIFICATE-----", "AAAA", "-----END CERTIFICATE-----", ""} {
+		b.press("'"+line, "enter", "ctrl+j")
+	}
+	last := b.fake.sets[len(b.fake.sets)-1]
+	if strings.Count(last, "BEGIN") != 2 || strings.Contains(last, "\n\n") {
+		t.Errorf("pasted %q", last)
+	}
+	if strings.Contains(b.screen(), "MIIB") {
+		t.Errorf("the key is on the screen:\n%s", b.screen())
+	}
+	b.shows("set, not shown")
+
+	file := filepath.Join(t.TempDir(), "api.pem")
+	if err := os.WriteFile(file, []byte("from a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.press("up", "down", "'"+file, "tab")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.apiCert.cert=from a file" {
+		t.Errorf("set %q", last)
+	}
+	b.press("up", "'/no/such/file", "tab")
+	b.shows("no such file")
+}
+
+// TestPen: two consoles, one pen, nothing lost.
+func TestPen(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "tab", "'half")
+	if _, err := b.fake.TakePen(t.Context(), "tty1", true); err != nil {
+		t.Fatal(err)
+	}
+	b.refresh()
+	b.shows("tty1 took the pen over")
+	b.shows("read-only: tty1 has the pen")
+	b.press("tab", "x")
+	if len(b.fake.sets) != 0 {
+		t.Errorf("a console without the pen set %q", b.fake.sets)
+	}
+	b.press("T")
+	b.shows("Take over?")
+	b.press("enter")
+	b.shows("read-only")
+	b.press("T", "y")
+	b.shows("you have the pen")
+	b.press("up", "up", "down", "tab")
+	if !slices.Contains(b.fake.sets, "spec.baseDomain=half") {
+		t.Errorf("the draft was lost: %q", b.fake.sets)
+	}
+}
+
+func TestEngineGone(t *testing.T) {
+	b := newBench(t, 80, 24, working)
+	b.refresh()
+	before := b.app.heart()
+	b.refresh()
+	if b.app.heart() == before {
+		t.Error("the heart does not beat")
+	}
+	b.fake.gone = true
+	b.refresh()
+	b.shows("engine not answering, trying again; your work goes on")
+	b.shows("engine: not answering")
+	b.fake.gone = false
+	b.fake.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started anew
+	b.refresh()
+	b.refresh()
+	b.shows("you have the pen")
+}
+
+// TestFlood: any number of events cost one look at the engine.
+func TestFlood(t *testing.T) {
+	b := newBench(t, 80, 24, working)
+	l := b.app.link
+	go l.follow()
+	for range 500 {
+		b.fake.change(func(*engine.Snapshot) {})
+	}
+	before := b.fake.looks
+	if msg, ok := l.wait().(eventMsg); !ok || msg.err != nil {
+		t.Fatalf("got %v", msg)
+	}
+	if n := b.fake.looks - before; n != 1 {
+		t.Errorf("%d looks", n)
+	}
+}
+
+// TestOvertaking: an answer that was asked for earlier does not undo a newer one.
+func TestOvertaking(t *testing.T) {
+	b := newBench(t, 80, 24)
+	old := b.app.link.look()
+	b.press("c", "'x", "tab")
+	b.app.Update(sightMsg{old})
+	b.shows("sno-042x")
+}
+
+func TestRefusalsStayBesideTheField(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c")
+	b.app.pending++
+	b.app.Update(setMsg{sight: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", engine.ErrInvalid)})
+	b.shows("! 2x is no duration")
+	b.app.Update(actMsg{sight: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
+	b.shows("no space left")
+}
+
+func TestIdleRepaints(t *testing.T) {
+	b := newBench(t, 80, 24)
+	wipe := b.app.wipe
+	b.press("tab")
+	if b.app.wipe != wipe {
+		t.Error("repainted at once")
+	}
+	b.now = b.now.Add(31 * time.Second)
+	b.press("tab")
+	if b.app.wipe != wipe+1 {
+		t.Error("not repainted after 30 s")
+	}
+	b.press("ctrl+l")
+	if b.app.wipe != wipe+2 {
+		t.Error("Ctrl-L does not repaint")
+	}
+}
+
+// TestHelp: every screen explains itself, on one page.
+func TestHelp(t *testing.T) {
+	for _, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		text, ok := helps[b.app.top().name()]
+		if !ok {
+			t.Errorf("%s has no help", s.name)
+		}
+		lines := strings.Split(text, "\n")
+		if len(lines) > 16 {
+			t.Errorf("the help of %s has %d lines", s.name, len(lines))
+		}
+		for _, line := range lines {
+			if ansi.StringWidth(line) > 76 {
+				t.Errorf("the help of %s has a line of %d columns", s.name, len(line))
+			}
+		}
+	}
+}
+
+// TestKeyMap: no key that a browser, a terminal program or flow control swallows, and none that only a function key is.
+func TestKeyMap(t *testing.T) {
+	v := reflect.ValueOf(newKeys())
+	for i := range v.NumField() {
+		b := v.Field(i)
+		name := v.Type().Field(i).Name
+		var keys []string
+		for j := range b.FieldByName("keys").Len() {
+			keys = append(keys, b.FieldByName("keys").Index(j).String())
+		}
+		plain := false
+		for _, k := range keys {
+			if slices.Contains([]string{"ctrl+w", "ctrl+t", "ctrl+n", "ctrl+q", "ctrl+s", "ctrl+a", "ctrl+z"}, k) {
+				t.Errorf("%s is bound to %s", name, k)
+			}
+			plain = plain || len(k) == 1 || !strings.HasPrefix(k, "f") && k != "esc" && !strings.HasPrefix(k, "alt")
+		}
+		if !plain {
+			t.Errorf("%s has no plain key: %v", name, keys)
+		}
+	}
+	for _, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		seen := map[string]string{}
+		for _, x := range buttonsOf(b.app.top()) {
+			for _, k := range x.key.Keys() {
+				if other, ok := seen[k]; ok && other != x.label {
+					t.Errorf("%s: %q is both %s and %s", s.name, k, other, x.label)
+				}
+				seen[k] = x.label
+			}
+		}
+	}
+}
+
+func buttonsOf(s screen) []button {
+	if v, ok := s.(interface{ buttons() []button }); ok {
+		return v.buttons()
+	}
+	return nil
+}
+
+// TestOneFileEach: key names live in keys.go, colours and glyphs in theme.go.
+func TestOneFileEach(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word, home := range map[string]string{"lipgloss": "theme.go", "WithKeys(\"": "keys.go", "\"enter\"": "keys.go", "\"#\"": "theme.go"} {
+			if strings.Contains(string(data), word) && file != home {
+				t.Errorf("%s contains %s, which belongs into %s", file, word, home)
+			}
+		}
+	}
+}
+
+// TestTexts: every text that is asked for exists, and every one that exists is asked for.
+func TestTexts(t *testing.T) {
+	used := map[string]bool{}
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range packages["tui"].Files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if s, err := strconv.Unquote(lit.Value); err == nil {
+					used[s] = true
+				}
+			}
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			fun, ok := call.Fun.(*ast.Ident)
+			arg, lit := call.Args[0].(*ast.BasicLit)
+			if ok && lit && (fun.Name == "t" || fun.Name == "bind") {
+				if key, err := strconv.Unquote(arg.Value); err == nil {
+					if _, ok := texts[key]; !ok && !strings.HasSuffix(key, ".") {
+						t.Errorf("%s: there is no text %q", name, key)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for key := range texts {
+		prefix, rest, _ := strings.Cut(key, ".")
+		if used[key] || used[rest] || prefix == "verdict" || slices.Contains([]string{"title", "text"}, rest) {
+			continue
+		}
+		t.Errorf("the text %q is not used", key)
+	}
+}

@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// logLines is how much of the engine's log is looked at.
+const logLines = 1000
+
+// logView shows the engine's log, from any screen.
+type logView struct {
+	base
+	lines     []string
+	shown     []string // lines as they fit the width
+	width     int
+	hit       int // line that was found last
+	scroll    scroller
+	row       row
+	searching bool
+	ed        editor
+	follow    bool
+}
+
+func newLog(d *desk) (screen, tea.Cmd) {
+	return &logView{base: base{d}, lines: []string{t("log.loading")}, follow: true}, d.link.log(logLines)
+}
+
+func (l *logView) name() string  { return "log" }
+func (l *logView) overlay() bool { return true }
+func (l *logView) typing() bool  { return l.searching }
+
+func (l *logView) keys() []key.Binding {
+	k := l.desk.keys
+	if l.searching {
+		return []key.Binding{k.enter, k.next}
+	}
+	return []key.Binding{k.back, k.find, k.follow, k.up, k.pageDown}
+}
+
+func (l *logView) update(msg tea.Msg) (screen, tea.Cmd) {
+	switch msg := msg.(type) {
+	case logMsg:
+		l.take(msg)
+	case tickMsg, eventMsg:
+		if l.follow {
+			return l, l.link.log(logLines)
+		}
+	case tea.KeyPressMsg:
+		return l.press(msg)
+	}
+	return l, nil
+}
+
+func (l *logView) take(msg logMsg) {
+	switch {
+	case msg.failed != nil:
+		l.flash = l.explain(msg.failed)
+		return
+	case len(msg.lines) == 0:
+		l.lines = []string{t("log.empty")}
+	default:
+		l.lines = msg.lines
+	}
+	l.width = 0
+	if l.follow {
+		l.scroll.at = 1 << 30
+	}
+}
+
+// refold breaks the lines anew when the width or the log changed.
+func (l *logView) refold(w int) {
+	if l.width != w {
+		l.shown, l.width = fold(l.lines, w), w
+	}
+}
+
+// fold breaks lines that are longer than w.
+func fold(lines []string, w int) []string {
+	var out []string
+	for _, line := range lines {
+		out = append(out, strings.Split(ansi.Wrap(line, max(w, 8), ""), "\n")...)
+	}
+	return out
+}
+
+func (l *logView) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
+	k, list := l.desk.keys, l.buttons()
+	switch {
+	case l.searching && pressed(msg, k.enter):
+		l.searching, l.follow = false, false
+		l.find(strings.TrimSpace(l.ed.value()))
+	case l.searching && pressed(msg, k.next):
+		l.searching = false
+	case l.searching:
+		l.ed.press(msg, k)
+	case pressed(msg, k.next):
+		l.row.at = (l.row.at + 1) % len(list)
+	case pressed(msg, k.prev):
+		l.row.at = (l.row.at + len(list) - 1) % len(list)
+	case l.scroll.press(msg, k):
+		l.follow = false
+	default:
+		hit := letter(msg, list)
+		if hit == nil {
+			hit = l.row.press(msg, k, list)
+		}
+		if hit != nil {
+			return hit.do()
+		}
+	}
+	return l, nil
+}
+
+// find goes to the next line that contains word, round and round.
+func (l *logView) find(word string) {
+	for i := range l.shown {
+		n := (l.hit + 1 + i) % len(l.shown)
+		if word != "" && strings.Contains(strings.ToLower(l.shown[n]), strings.ToLower(word)) {
+			l.hit, l.scroll.at = n, n
+			l.flash = t("log.found", word, n+1)
+			return
+		}
+	}
+	if word != "" {
+		l.flash = t("log.notFound", word)
+	}
+}
+
+func (l *logView) buttons() []button {
+	k := l.desk.keys
+	name := t("button.follow")
+	if l.follow {
+		name = t("button.unfollow")
+	}
+	page := func(to key.Binding, text string, step int) button {
+		return button{to, text, func() (screen, tea.Cmd) {
+			l.follow = false
+			l.scroll.at += step * l.scroll.height
+			return l, nil
+		}}
+	}
+	return []button{
+		{k.back, t("button.close"), func() (screen, tea.Cmd) { return nil, nil }},
+		{k.find, t("button.find"), func() (screen, tea.Cmd) { l.searching = true; return l, nil }},
+		page(k.pageUp, t("button.older"), -1),
+		page(k.pageDown, t("button.newer"), 1),
+		{k.follow, name, func() (screen, tea.Cmd) {
+			l.follow = !l.follow
+			return l, l.link.log(logLines)
+		}},
+		{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return l, l.desk.bundle() }},
+	}
+}
+
+func (l *logView) view(w, h int) page {
+	buttons, x, y := l.row.view(l.theme, l.buttons(), !l.searching, w)
+	if l.searching {
+		text, cx := l.ed.view(40, false)
+		buttons = []string{marker + " " + t("log.find") + " [" + pad(text, 40) + "]"}
+		x, y = len([]rune(t("log.find")))+4+cx, 0
+	}
+	l.refold(w)
+	lines := append(l.scroll.view(l.shown, h-len(buttons)), buttons...)
+	return page{lines: lines, x: x, y: h - len(buttons) + y}
+}
