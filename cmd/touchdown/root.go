@@ -67,6 +67,22 @@ func wrapArgs(cmd *cobra.Command) {
 	}
 }
 
+// group makes a command that only holds others. cobra would take a mistyped one for a wish to see the help.
+func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(children...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		known := make([]string, len(children))
+		for i, c := range children {
+			known[i] = c.Name()
+		}
+		return usage(fmt.Errorf("%s has no command %q, only %s", cmd.CommandPath(), args[0], strings.Join(known, ", ")))
+	}
+	return cmd
+}
+
 // outputFlag adds -o.
 func (c *common) outputFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&c.output, "output", "o", "text", "text or json")

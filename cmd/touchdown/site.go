@@ -12,9 +12,8 @@ import (
 )
 
 func siteCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "site", Short: "Write, check and explain site configs"}
-	cmd.AddCommand(siteNew(), siteValidate(), siteExplain(), siteImport())
-	return cmd
+	return group(&cobra.Command{Use: "site", Short: "Write, check and explain site configs"},
+		siteNew(), siteValidate(), siteExplain(), siteImport())
 }
 
 func siteNew() *cobra.Command {

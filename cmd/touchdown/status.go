@@ -112,7 +112,6 @@ func (c *common) answersCommand() *cobra.Command {
 }
 
 func (c *common) reportCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "report", Short: "The hand-over report"}
 	show := &cobra.Command{
 		Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -131,8 +130,7 @@ func (c *common) reportCommand() *cobra.Command {
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
 	}
-	cmd.AddCommand(show, bundle)
-	return cmd
+	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, bundle)
 }
 
 func (c *common) export(cmd *cobra.Command, what engine.Document) error {
