@@ -81,6 +81,17 @@ const token = "planted-token-Tz81Qw"
 func TestALife(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
+	kubelet := ownCert(t, time.Now().AddDate(1, 0, 0), "kubelet")
+	for path, content := range map[string]string{
+		"proc/sys/kernel/hostname":                       "sno-factory\n",
+		"var/lib/kubelet/pki/kubelet-client-current.pem": kubelet.cert,
+		"var/lib/kubelet/pki/kubelet-server-current.pem": kubelet.cert,
+	} {
+		file := filepath.Join(root, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n := newNodeWith(t, bench.Options{NodeRoot: root})
 	n.env = []string{rootFolder + "=" + root} // where the machine config operator puts the pull secret
 	before := n.specs()
