@@ -89,7 +89,10 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 		approved += int64(len(out.Approved))
 		report.Check(strangers(out.Left))
 		waiting := csr.Files(node.Host, node.Now())
-		p := kube.Progress{Done: approved, Unit: "requests", Waiting: "new certificates: " + waiting}
+		p := kube.Progress{Done: approved, Unit: "requests", Waiting: "the kubelet to take its certificates"}
+		if waiting != "" {
+			p.Waiting = "new certificates: " + waiting
+		}
 		return p, waiting == "" && len(out.Approved) == 0, nil
 	})
 }

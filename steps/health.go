@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"sync"
 	"time"
 
@@ -66,7 +65,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 			said.Do(func() { rep.Say("Waiting for the cluster. In the way: %s", waiting) })
 		} else {
 			said = sync.Once{}
-			waiting = fmt.Sprintf("healthy for %d of %d s", int(well.Seconds()), int(window.For.Seconds()))
+			waiting = "the cluster to stay healthy"
 		}
 		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
 	})

@@ -93,7 +93,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	if err := verify.Run(t.Context(), node(m, cluster), seen); err != nil {
 		t.Fatal(err)
 	}
-	if last := seen.progress[len(seen.progress)-1]; last.Done != 1 || last.Total != 1 || !strings.Contains(last.Waiting, "healthy for 1 of 1 s") {
+	if last := seen.progress[len(seen.progress)-1]; last.Done != 1 || last.Total != 1 || !strings.Contains(last.Waiting, "stay healthy") {
 		t.Errorf("the last progress is %+v", last)
 	}
 

@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,7 +38,27 @@ func (e *Engine) Log(_ context.Context, lines int) ([]string, error) {
 		return nil, fmt.Errorf("reading the log: %w", err)
 	}
 	all := strings.Split(strings.TrimRight(e.mask.Mask(string(data)), "\n"), "\n")
-	return all[max(0, len(all)-max(lines, 1)):], nil
+	all = all[max(0, len(all)-max(lines, 1)):]
+	for i, line := range all {
+		all[i] = readable(line)
+	}
+	return all, nil
+}
+
+// readable turns a record of the log into "15:04:05 WARN message key=value", which fits a console better.
+func readable(record string) string {
+	var fields map[string]any
+	if json.Unmarshal([]byte(record), &fields) != nil {
+		return record
+	}
+	at, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(fields[slog.TimeKey]))
+	line := fmt.Sprintf("%s %-5v %v", at.Format(time.TimeOnly), fields[slog.LevelKey], fields[slog.MessageKey])
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key != slog.TimeKey && key != slog.LevelKey && key != slog.MessageKey {
+			line += fmt.Sprintf(" %s=%v", key, fields[key])
+		}
+	}
+	return line
 }
 
 // tail returns the last limit bytes of a file, from the beginning of a line.

@@ -32,7 +32,7 @@ type Session interface {
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
 	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
-	// Log returns the last lines of the engine's log, secrets masked.
+	// Log returns the last records of the engine's log as lines for people, secrets masked.
 	Log(ctx context.Context, lines int) ([]string, error)
 	// Export returns a document.
 	Export(ctx context.Context, what Document) ([]byte, error)

@@ -366,3 +366,14 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 		until(t, s, "the end", inState(IsDone))
 	})
 }
+
+func TestLogReadsLikeText(t *testing.T) {
+	for record, want := range map[string]string{
+		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":"API call is repeated","what":"listing","n":2}`: "02:59:18 WARN  API call is repeated n=2 what=listing",
+		"panic: not a record": "panic: not a record",
+	} {
+		if got := readable(record); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
