@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +81,11 @@ func (n *node) start(crash int) *run {
 	}()
 	n.t.Cleanup(func() {
 		r.kill()
+		for _, bad := range []string{"DATA RACE", "panic:", "fatal error:"} {
+			if strings.Contains(r.stderr.String(), bad) {
+				n.t.Errorf("the engine had a %q", bad)
+			}
+		}
 		if n.t.Failed() {
 			n.t.Logf("the engine said: %s", &r.stderr)
 		}
