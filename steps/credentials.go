@@ -33,27 +33,27 @@ func (s *Credentials) Fields() []Field {
 	return []Field{
 		{
 			Path: "spec.pullSecret", Kind: Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret,
-			Help: "Log-in to the site's image registries, as JSON. Empty keeps the factory's.",
+			Help: "Registry log-in, JSON. Empty: the factory's stays.",
 		},
 		{
 			Path: "spec.apiCert.cert", Kind: PEM, Label: "API certificate", Optional: true, Check: site.Certificate,
-			Help: "For api.NAME.DOMAIN, then its intermediates. Empty: the cluster signs one itself.",
+			Help: "For api.NAME.DOMAIN. Empty: made here.",
 		},
 		{
 			Path: "spec.apiCert.key", Kind: PEM, Label: "Key of the API certificate", Check: site.PrivateKey, Visible: api,
-			Help: "The key with which the certificate was requested, not encrypted.",
+			Help: "Its private key, not encrypted.",
 		},
 		{
 			Path: "spec.ingressCert.cert", Kind: PEM, Label: "Apps certificate", Optional: true, Check: site.Certificate,
-			Help: "For *.apps.NAME.DOMAIN, then its intermediates. Empty: the cluster signs one itself.",
+			Help: "For *.apps.NAME.DOMAIN. Empty: made here.",
 		},
 		{
 			Path: "spec.ingressCert.key", Kind: PEM, Label: "Key of the apps certificate", Check: site.PrivateKey, Visible: apps,
-			Help: "The key with which the certificate was requested, not encrypted.",
+			Help: "Its private key, not encrypted.",
 		},
 		{
 			Path: "spec.ingressCert.ca", Kind: PEM, Label: "CA of the apps certificate", Optional: true, Check: site.CABundle, Visible: apps,
-			Help: "The root certificate, when it is no public one.",
+			Help: "The root, when it is no public one.",
 		},
 	}
 }

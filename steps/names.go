@@ -24,11 +24,11 @@ func (*Names) Fields() []Field {
 	return []Field{
 		{
 			Path: "spec.clusterName", Kind: Text, Label: "Cluster name", Example: "store0042", Check: site.ClusterName,
-			Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.",
+			Help: "The first part of the cluster's address.",
 		},
 		{
 			Path: "spec.baseDomain", Kind: Text, Label: "Base domain", Example: "example.com", Check: site.BaseDomain,
-			Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
+			Help: "The site's domain: api.NAME.DOMAIN.",
 		},
 	}
 }

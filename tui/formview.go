@@ -16,9 +16,12 @@ const (
 func (f *form) view(w, h int) page {
 	buttons, bx, by := f.row.view(f.theme, f.buttons(), f.path == "", w)
 	room := h - len(buttons) - 1
-	body, at, x := f.body(w, true)
-	if len(body) > room {
-		body, at, x = f.body(w, false) // help only where the focus is
+	var body []string
+	var at, x int
+	for _, s := range []spacing{airy, dense, bare} { // the first that fits
+		if body, at, x = f.body(w, s); len(body) <= room {
+			break
+		}
 	}
 	p := page{x: x}
 	f.scroll.height = room
@@ -37,8 +40,18 @@ func (f *form) view(w, h int) page {
 	return p
 }
 
+// spacing is how much room a form takes. With every help in view, going to another field only moves the marker: on a slow
+// line that is a tenth of a second instead of a third.
+type spacing int
+
+const (
+	airy  spacing = iota // each field with its help, and a line between
+	dense                // each field with its help
+	bare                 // help only where the focus is
+)
+
 // body draws the fields. It returns the line of the one in focus and the cursor's column in it.
-func (f *form) body(w int, helps bool) (lines []string, at, x int) {
+func (f *form) body(w int, s spacing) (lines []string, at, x int) {
 	list := f.fields()
 	wide := 0
 	for _, v := range list {
@@ -57,8 +70,8 @@ func (f *form) body(w int, helps bool) (lines []string, at, x int) {
 		if focused {
 			x = len([]rune(head)) + cx
 		}
-		lines = append(lines, f.below(v, focused || helps, w, wide+4)...)
-		if helps && i < len(list)-1 {
+		lines = append(lines, f.below(v, focused || s != bare, w, wide+4)...)
+		if s == airy && i < len(list)-1 {
 			lines = append(lines, "")
 		}
 	}

@@ -75,7 +75,7 @@ var texts = map[string]string{
 	"help.support":   "the support line on the delivery note; have the code and serial ready",
 	"report.loading": "Fetching the report ...",
 
-	"form.pem":       "Paste it and end with an empty line, or type the path of a file, such as /media/key.pem.",
+	"form.pem":       "Paste, or type a path.",
 	"form.example":   "Example: %s",
 	"form.set":       "set, not shown",
 	"form.pasting":   "line %d, empty line ends",
@@ -183,6 +183,10 @@ var texts = map[string]string{
 	"dashboard.console": "Console   https://console-openshift-console.apps.%s",
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Met on the way:",
+
+	"plain.pen":    "Type T and Enter to take the pen, or Enter to look again:",
+	"plain.start":  "To start, type %s; to change an answer, type back:",
+	"plain.number": "Number:",
 
 	"log.loading":  "Fetching the log ...",
 	"log.empty":    "The log is empty.",
