@@ -23,6 +23,7 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
+	sized      bool
 	every      time.Duration
 }
 
@@ -50,7 +51,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		if msg.Width > 0 && msg.Height > 0 {
 			a.w, a.h = msg.Width, msg.Height
-			a.wipe++
+			if a.sized {
+				a.wipe++
+			}
+			a.sized = true // Bubble Tea tells the size once by itself
 		}
 	case tea.KeyPressMsg:
 		return a, a.press(msg)
@@ -165,7 +169,9 @@ func (a *app) tookPen(msg penMsg) {
 		return
 	}
 	a.held = true
-	a.wipe++
+	if msg.force {
+		a.wipe++ // whoever takes over may see what was drawn for somebody else
+	}
 }
 
 func (a *app) gotDocument(msg docMsg) {

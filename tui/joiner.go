@@ -10,7 +10,7 @@ import (
 )
 
 // joinWait is how long the bytes of one key may be apart. Service processors pass them on one by one.
-const joinWait = 150 * time.Millisecond
+const joinWait = 200 * time.Millisecond
 
 // joiner reads a terminal so that an escape sequence comes out of one Read, however slowly it comes in. It calls hung
 // when the line hangs up: that is normal on a serial line, and Bubble Tea would wait for ever.

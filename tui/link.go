@@ -32,16 +32,16 @@ type link struct {
 	name    string
 	rate    time.Duration // how often progress is worth a redraw
 
-	asked  atomic.Uint64
-	writes sync.Mutex // one write at a time, in the order typed
-	mu     sync.Mutex
-	pen    string
-	again  context.CancelFunc // ends the event stream, to open it with another pen
-	newest map[string]uint64  // the last value typed per field
-	events []steps.Event
-	lost   error
-	notify chan struct{}
-	since  time.Time // when the last refresh was
+	asked           atomic.Uint64
+	writes          sync.Mutex // one write at a time, in the order typed
+	mu              sync.Mutex
+	pen             string
+	again           context.CancelFunc // ends the event stream, to open it with another pen
+	newest          map[string]uint64  // the last value typed per field
+	waiting, urgent bool               // there are events that nobody looked at; one of them people wait for
+	lost            error
+	notify          chan struct{}
+	since           time.Time // when the last refresh was
 }
 
 func newLink(ctx context.Context, session engine.Session, name string, rate time.Duration) *link {
@@ -77,7 +77,7 @@ func (l *link) follow() {
 				from = max(from, e.Seq)
 			}
 			l.mu.Lock()
-			l.events = append(l.events, events...)
+			l.waiting, l.urgent = true, l.urgent || slices.ContainsFunc(events, urgent)
 			l.mu.Unlock()
 			l.poke(nil)
 			return nil
@@ -114,7 +114,7 @@ func (l *link) wait() tea.Msg {
 	}
 	pause := l.rate
 	l.mu.Lock()
-	if l.lost != nil || len(l.events) == 0 || slices.ContainsFunc(l.events, urgent) {
+	if l.lost != nil || l.urgent || !l.waiting {
 		pause = urgentGap
 	}
 	rest := time.Until(l.since.Add(pause))
@@ -127,7 +127,7 @@ func (l *link) wait() tea.Msg {
 		}
 	}
 	l.mu.Lock()
-	l.events, l.since = nil, time.Now()
+	l.waiting, l.urgent, l.since = false, false, time.Now()
 	l.mu.Unlock()
 	return eventMsg{l.look()}
 }
@@ -221,7 +221,7 @@ func (l *link) take(force bool) tea.Cmd {
 			l.again() // the stream that names the pen keeps it
 			l.mu.Unlock()
 		}
-		return penMsg{l.look(), err}
+		return penMsg{l.look(), force, err}
 	}
 }
 

@@ -28,6 +28,7 @@ type (
 	}
 	penMsg struct { // the pen was asked for
 		sight
+		force  bool
 		failed error
 	}
 	logMsg struct { // the log's last lines

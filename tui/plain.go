@@ -1,13 +1,152 @@
 package tui
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/engine"
 )
 
-// Plain is Run for terminals that cannot place the cursor.
-func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
-	return nil
+// prompts is the console as numbered questions, line by line, for terminals that cannot place the cursor.
+type prompts struct {
+	*desk
+	ctx   context.Context //nolint:containedctx // ends with Plain
+	in    io.Reader
+	out   io.Writer
+	lines chan string // closed at the end of the input
+	told  string      // progress that was printed last
 }
+
+// Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
+// ErrHungUp wherever it is; nothing is ever taken as agreed by that.
+func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o := Options{Name: name, Mode: Basic, Clock: time.Now, Save: saveBundle}
+	p := &prompts{ctx: ctx, in: in, out: out, lines: make(chan string)}
+	p.desk = newDesk(newLink(ctx, session, name, time.Second), o)
+	go func() {
+		defer close(p.lines)
+		for scan := bufio.NewScanner(in); scan.Scan(); {
+			select {
+			case p.lines <- scan.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	p.write(p.do(p.link.take(false)))
+	defer p.link.release()
+	go p.link.follow() // keeps the pen
+	for {
+		if err := p.turnOnce(); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// turnOnce does what the job's state asks for. Its error ends the console.
+func (p *prompts) turnOnce() error {
+	p.absorb(p.link.look())
+	switch {
+	case p.gone != nil || p.snap == nil:
+		p.write(t("engine.gone"))
+		return p.pause(retryPause)
+	case !p.held && !p.moving():
+		p.write(p.penState())
+		answer, err := p.ask(t("plain.pen"))
+		if err == nil && answer == "T" {
+			p.write(p.do(p.link.take(true)))
+		}
+		return err
+	}
+	switch p.wanted() {
+	case "form", "checks", "hello":
+		return p.questions()
+	case "review":
+		return p.review()
+	case "question":
+		return p.decision()
+	case "problem":
+		return p.trouble()
+	case "dashboard":
+		return p.finish()
+	}
+	return p.watch()
+}
+
+func (p *prompts) write(lines ...string) {
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintf(p.out, "%s\r\n", line)
+		}
+	}
+}
+
+// ask prints a prompt and waits for a line.
+func (p *prompts) ask(prompt string) (string, error) {
+	fmt.Fprintf(p.out, "%s ", prompt)
+	select {
+	case <-p.ctx.Done():
+		return "", p.ctx.Err()
+	case line, ok := <-p.lines:
+		if !ok {
+			return "", ErrHungUp
+		}
+		return strings.TrimSpace(line), nil
+	}
+}
+
+// pause waits; the end of the input ends it, lines typed meanwhile are dropped.
+func (p *prompts) pause(d time.Duration) error {
+	after := time.After(d)
+	for {
+		select {
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case <-after:
+			return nil
+		case _, ok := <-p.lines:
+			if !ok {
+				return ErrHungUp
+			}
+		}
+	}
+}
+
+// do carries out a command at once and returns what there is to say about it.
+func (p *prompts) do(cmd tea.Cmd) string {
+	p.flash = ""
+	switch msg := cmd().(type) {
+	case setMsg:
+		p.absorb(msg.sight)
+		p.settled(msg)
+	case actMsg:
+		p.absorb(msg.sight)
+		if msg.failed != nil {
+			return p.explain(msg.failed)
+		}
+	case penMsg:
+		p.absorb(msg.sight)
+		if p.held = msg.failed == nil; !p.held {
+			return p.explain(msg.failed)
+		}
+	case docMsg:
+		if msg.failed != nil {
+			return p.explain(msg.failed)
+		}
+		return string(msg.data)
+	}
+	return p.flash
+}
+
+func (p *prompts) act(a engine.Action) { p.write(p.do(p.link.act(a))) }

@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"touchdown/steps/engine"
+)
+
+// typist is a line terminal: what is printed, and lines typed after something was printed.
+type typist struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+	in  *io.PipeWriter
+}
+
+func (p *typist) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(b)
+}
+
+// after waits for text and types a line.
+func (p *typist) after(t *testing.T, text, line string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		got := p.out.String()
+		if i := strings.Index(got, text); i >= 0 {
+			p.out.Reset()
+			p.out.WriteString(got[i+len(text):])
+			p.mu.Unlock()
+			break
+		}
+		p.mu.Unlock()
+		if time.Now().After(end) {
+			t.Fatalf("%q was not printed:\n%s", text, got)
+		}
+	}
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startPlain(t *testing.T, f *fake) (*typist, chan error) {
+	r, w := io.Pipe()
+	p, done := &typist{in: w}, make(chan error, 1)
+	go func() { done <- Plain(t.Context(), f, "ttyS1", r, p) }()
+	return p, done
+}
+
+// did waits until the last action was verb.
+func (f *fake) did(t *testing.T, verb engine.Verb) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if got := f.verbs(); len(got) > 0 && got[len(got)-1] == verb {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s was not asked for: %v", verb, f.verbs())
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	f := newFake()
+	p, done := startPlain(t, f)
+	p.after(t, "Cluster name [sno-042]:", "store_1")
+	p.after(t, "! a name has", "store1")
+	p.after(t, "Base domain []:", "?")
+	p.after(t, "Base domain []:", "back")
+	p.after(t, "Cluster name [store1]:", "")
+	p.after(t, "Base domain []:", "example.com")
+	p.after(t, "Pull secret []:", "")
+	p.after(t, "API certificate []:", "-----BEGIN X-----")
+	p.after(t, "", "-----END X-----")
+	p.after(t, "", ".")
+	p.after(t, "Network card [eno1]:", "2")
+	p.after(t, "Address by DHCP [true]:", "")
+	p.after(t, "To start, type sno-042 or store1", "")
+	p.after(t, "To start, type", "sno-042")
+	f.did(t, engine.Start)
+	f.change(asking)
+	p.after(t, "Keep the new settings", "1")
+	f.did(t, engine.Reply)
+	f.change(failed)
+	p.after(t, "RLT-DNS", "1")
+	f.did(t, engine.Retry)
+	f.change(finished)
+	p.after(t, "This node has landed", "1")
+	p.after(t, "HAND-OVER REPORT", "2")
+	p.after(t, "Type sno-042", "no")
+	p.in.Close()
+	if err := <-done; !errors.Is(err, ErrHungUp) {
+		t.Errorf("ended with %v", err)
+	}
+	if got := f.verbs(); slices.Contains(got, engine.Undo) || !slices.Contains(got, engine.Start) {
+		t.Errorf("did %v", got)
+	}
+}
+
+// TestPlainEnd: the end of the input is never an answer.
+func TestPlainEnd(t *testing.T) {
+	for _, edit := range []func(*engine.Snapshot){func(*engine.Snapshot) {}, working, asking, failed, finished,
+		func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }} {
+		f := newFake()
+		edit(&f.snap)
+		p, done := startPlain(t, f)
+		p.in.Close()
+		if err := <-done; !errors.Is(err, ErrHungUp) {
+			t.Errorf("ended with %v", err)
+		}
+		if len(f.actions) != 0 || len(f.sets) != 0 {
+			t.Errorf("the end of the input did %v, set %v", f.actions, f.sets)
+		}
+	}
+}

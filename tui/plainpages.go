@@ -1,0 +1,237 @@
+package tui
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// questions goes through all fields; "back" leads to the one before.
+func (p *prompts) questions() error {
+	for _, stage := range p.snap.Stages {
+		c := checks{base: base{p.desk}}
+		for _, f := range findings(stage) {
+			p.write(c.line(f.Check, minWidth))
+		}
+	}
+	for i := 0; ; i++ {
+		var list []engine.FieldView
+		for _, stage := range p.snap.Stages {
+			list = append(list, fields(stage)...)
+		}
+		if i >= len(list) {
+			break
+		}
+		back, again, err := p.field(list[i])
+		if err != nil {
+			return err
+		}
+		switch {
+		case again:
+			i--
+		case back:
+			i = max(i-2, -1)
+		}
+	}
+	p.write(t("review.asking"))
+	p.act(engine.Action{Verb: engine.Review})
+	return nil
+}
+
+// field asks one question.
+func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
+	now := v.Value
+	if isHidden(v) && (v.Value != "" || v.SecretSet) {
+		now = t("form.set")
+	}
+	for i, c := range choicesOf(v) {
+		p.write(t("pick.choice", i+1, c.Label))
+	}
+	if v.Kind == steps.Secret {
+		p.echo(false)
+		defer p.echo(true)
+	}
+	text, err := p.ask(v.Label + " [" + now + "]:")
+	if err != nil {
+		return false, false, err
+	}
+	cmd := p.link.set(v.Path, text)
+	switch n, _ := strconv.Atoi(text); {
+	case text == "back":
+		return true, false, nil
+	case text == "?":
+		p.write(v.Help, t("form.example", v.Example))
+		return false, true, nil
+	case text == "":
+		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
+	case n > 0 && n <= len(choicesOf(v)):
+		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
+	case v.Kind == steps.PEM && strings.HasPrefix(text, "/"):
+		cmd = p.link.setFile(v.Path, text)
+	case v.Kind == steps.PEM:
+		for line := text; line != "" && line != "."; {
+			if line, err = p.ask(""); err != nil {
+				return false, false, err
+			}
+			text += "\n" + strings.TrimSuffix(line, ".")
+		}
+		cmd = p.link.set(v.Path, strings.TrimSpace(text)+"\n")
+	}
+	p.write(p.do(cmd))
+	why := p.refused[v.Path]
+	for _, f := range p.allFields() {
+		if f.Path == v.Path && f.Problem != "" {
+			why = f.Problem
+		}
+	}
+	if why != "" {
+		p.write(alert + why)
+	}
+	return false, why != "", nil
+}
+
+// echo switches the terminal's echo, so that a secret does not stay on the screen.
+func (p *prompts) echo(on bool) {
+	f, ok := p.in.(*os.File)
+	if !ok {
+		return
+	}
+	tio, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		return
+	}
+	tio.Lflag &^= unix.ECHO
+	if on {
+		tio.Lflag |= unix.ECHO
+	}
+	_ = unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, tio)
+}
+
+func (p *prompts) review() error {
+	r := review{base: base{p.desk}}
+	p.write(r.text(minWidth)...)
+	if !r.ready() {
+		p.write(t("review.blocked"))
+	}
+	text, err := p.ask(t("plain.start", p.word()))
+	if err != nil {
+		return err
+	}
+	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	switch {
+	case text == "back":
+		p.act(engine.Action{Verb: engine.Edit})
+	case isWord && r.ready():
+		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})
+	}
+	return nil
+}
+
+// watch tells what the work says when it changes.
+func (p *prompts) watch() error {
+	w := work{base: base{p.desk}}
+	step, _ := p.desk.current()
+	line := step.Title
+	if pr := step.Progress; pr != nil {
+		line += "  " + t("work.of", pr.Done, pr.Total, pr.Unit) + "  " + t("work.waiting", pr.Waiting)
+	}
+	if n := len(step.Said); n > 0 {
+		line += "  " + step.Said[n-1]
+	}
+	if line != p.told {
+		p.write(w.now().Format("15:04:05") + "  " + line)
+		p.told = line
+	}
+	return p.pause(2 * time.Second)
+}
+
+// options asks for one of numbered ways on and returns its index, or -1.
+func (p *prompts) options(names ...string) (int, error) {
+	for i, name := range names {
+		p.write(t("pick.choice", i+1, name))
+	}
+	text, err := p.ask(t("plain.number"))
+	n, bad := strconv.Atoi(text)
+	if err != nil || bad != nil || n < 1 || n > len(names) {
+		return -1, err
+	}
+	return n - 1, nil
+}
+
+func (p *prompts) decision() error {
+	q := p.snap.Question
+	p.told = ""
+	p.write(q.Text, q.Detail)
+	var names []string
+	for _, c := range q.Choices {
+		names = append(names, c.Label)
+	}
+	n, err := p.options(names...)
+	if n >= 0 {
+		p.act(engine.Action{Verb: engine.Reply, Question: q.ID, Value: q.Choices[n].Value})
+	}
+	return err
+}
+
+func (p *prompts) trouble() error {
+	step, _ := p.desk.current()
+	if v := p.snap.Problem; v != nil {
+		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
+		p.write(v.Output...)
+	}
+	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"))
+	verbs := []engine.Action{{Verb: engine.Retry}, {Verb: engine.Edit}, {Verb: engine.Skip, Step: step.ID}, {Verb: engine.Undo}}
+	switch {
+	case n == 4:
+		p.write(p.bundled())
+	case n == 2 || n == 3:
+		return p.sure(verbs[n], err)
+	case n >= 0:
+		p.act(verbs[n])
+	}
+	return err
+}
+
+// sure asks for the word before an action that a wrong number must not start.
+func (p *prompts) sure(a engine.Action, err error) error {
+	if err != nil {
+		return err
+	}
+	text, err := p.ask(t("confirm.type", p.word()))
+	if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) }) {
+		p.act(a)
+	}
+	return err
+}
+
+func (p *prompts) bundled() string {
+	msg, ok := p.link.export(engine.Bundle, p.save)().(docMsg)
+	if !ok || msg.failed != nil {
+		return p.explain(msg.failed)
+	}
+	return t("bundle.saved", msg.saved)
+}
+
+func (p *prompts) finish() error {
+	d := dashboard{base: base{p.desk}}
+	p.write(d.text(minWidth)...)
+	n, err := p.options(t("button.report"), t("button.undo"), t("button.handover"), t("button.bundle"))
+	switch n {
+	case 0:
+		p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...)
+	case 1:
+		return p.sure(engine.Action{Verb: engine.Undo}, err)
+	case 2:
+		return p.sure(engine.Action{Verb: engine.HandOver}, err)
+	case 3:
+		p.write(p.bundled())
+	}
+	return err
+}

@@ -1,0 +1,374 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+
+	"touchdown/steps/engine"
+)
+
+// childScene makes the test binary a console with a fake engine on its standard input, for tests with a real line.
+const childScene = "TOUCHDOWN_TUI_SCENE"
+
+func TestMain(m *testing.M) {
+	if scene, ok := os.LookupEnv(childScene); ok {
+		os.Exit(child(scene))
+	}
+	os.Exit(m.Run())
+}
+
+// child runs the console until it is left. What was set is told on file 3.
+func child(scene string) int {
+	f := newFake()
+	edits := map[string]func(*engine.Snapshot){
+		"work": working, "question": asking, "problem": failed, "done": finished, "undone": undone,
+	}
+	if edit, ok := edits[scene]; ok {
+		edit(&f.snap)
+	}
+	o := Options{Name: "ttyS0"}
+	if scene == "play" { // everything, one after the other
+		go play(f)
+	}
+	err := Run(context.Background(), f, o)
+	if told := os.NewFile(3, "told"); told != nil {
+		_ = json.NewEncoder(told).Encode(f.sets)
+	}
+	if errors.Is(err, ErrHungUp) {
+		return 7
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// play goes on with the work as soon as it was started.
+func play(f *fake) {
+	for {
+		time.Sleep(50 * time.Millisecond)
+		s, err := f.Snapshot(context.Background())
+		if err != nil || s.State != engine.Working {
+			continue
+		}
+		switch n := len(f.verbs()); f.verbs()[n-1] {
+		case engine.Start:
+			f.change(asking)
+		case engine.Reply:
+			f.change(failed)
+		case engine.Retry:
+			f.change(finished)
+		}
+	}
+}
+
+// line is a terminal that never answers anything.
+type line struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	tty   *os.File
+	told  *os.File
+	start time.Time
+
+	mu    sync.Mutex
+	out   bytes.Buffer
+	first time.Duration // until the first text
+	vt    vt10x.Terminal
+	ended chan error
+}
+
+func openLine(t *testing.T, scene, term string, size *pty.Winsize) *line {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{t: t, told: r, vt: vt10x.New(vt10x.WithSize(80, 24)), ended: make(chan error, 1)}
+	l.cmd = exec.Command(self)
+	l.cmd.Env = append(os.Environ(), childScene+"="+scene, "TERM="+term, "NO_COLOR=")
+	l.cmd.ExtraFiles = []*os.File{w}
+	l.start = time.Now()
+	if l.tty, err = pty.StartWithSize(l.cmd, size); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	go l.read()
+	go func() { l.ended <- l.cmd.Wait() }()
+	t.Cleanup(func() { l.cmd.Process.Kill(); l.tty.Close(); r.Close() })
+	return l
+}
+
+func (l *line) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := l.tty.Read(buf)
+		if n > 0 {
+			l.mu.Lock()
+			if l.first == 0 && strings.Contains(string(buf[:n]), "Touchdown") {
+				l.first = time.Since(l.start)
+			}
+			l.out.Write(buf[:n])
+			l.vt.Write(buf[:n])
+			l.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *line) send(s string) {
+	l.t.Helper()
+	if _, err := l.tty.WriteString(s); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *line) screen() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.vt.String()
+}
+
+func (l *line) written() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Len()
+}
+
+// shows waits until the screen shows want.
+func (l *line) shows(want string) {
+	l.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			l.t.Fatalf("the screen does not show %q:\n%s", want, l.screen())
+		}
+	}
+}
+
+// quiet waits until nothing was written for a while, and returns how much there is.
+func (l *line) quiet() int {
+	n, since := l.written(), time.Now()
+	for time.Since(since) < 100*time.Millisecond {
+		time.Sleep(5 * time.Millisecond)
+		if now := l.written(); now != n {
+			n, since = now, time.Now()
+		}
+	}
+	return n
+}
+
+// cost is how many bytes a key makes.
+func (l *line) cost(key string) int {
+	l.t.Helper()
+	before := l.quiet()
+	l.send(key)
+	return l.quiet() - before
+}
+
+// sequences are all that may leave the console: CUP, CUU, CUD, CUF, CUB, ED, EL, SGR, cursor on and off, the second screen.
+var sequences = regexp.MustCompile(`\x1b\[[0-9;]*[HABCDJK]|\x1b\[(0?(;(1|7|3[0-7]|39|4[0-7]|49))*)?m|\x1b\[\?25[hl]|\x1b\[\?1049[hl]|[\x08\r\n]`)
+
+// clean checks every byte that was written so far.
+func (l *line) clean() {
+	l.t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	rest := sequences.ReplaceAll(l.out.Bytes(), nil)
+	for i, b := range rest {
+		if b < ' ' || b > '~' {
+			l.t.Fatalf("byte %#x is not allowed: %q", b, rest[max(0, i-20):min(len(rest), i+20)])
+		}
+	}
+}
+
+func size(w, h uint16) *pty.Winsize { return &pty.Winsize{Cols: w, Rows: h} }
+
+func TestBytes(t *testing.T) {
+	for _, term := range []string{"vt220", "linux", "xterm-256color"} {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			l := openLine(t, "", term, size(80, 24))
+			l.shows("Hardware check")
+			first := l.quiet()
+			page := l.cost("c")
+			l.shows("Base domain")
+			tab := 0
+			for range 3 {
+				tab = max(tab, l.cost("\t"))
+			}
+			l.cost("\x1b[Z")
+			l.cost("\x1b[Z")
+			char := 0
+			for _, c := range "site" {
+				char = max(char, l.cost(string(c)))
+			}
+			mid := 0
+			l.cost("\x1b[D")
+			for _, c := range "abc" {
+				mid = max(mid, l.cost(string(c)))
+			}
+			idle := l.quiet()
+			time.Sleep(1500 * time.Millisecond) // what is observed is that nothing happens
+			idle = l.written() - idle
+			repaint := l.cost("\f")
+			t.Logf("first text after %v, first paint %d B, page %d B, Tab %d B, character %d B, inside a text %d B, idle %d B, Ctrl-L %d B",
+				l.first.Round(time.Millisecond), first, page, tab, char, mid, idle, repaint)
+			if char > 16 || tab > 80 || idle != 0 || first > 2100 || repaint > 2100 {
+				t.Error("too many bytes")
+			}
+			if page > 1200 {
+				t.Error("too many bytes for another page")
+			}
+			l.clean()
+		})
+	}
+}
+
+func TestWorkIsCheap(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "work", "vt220", size(80, 24))
+	l.shows("Running for")
+	before, since := l.written(), time.Now()
+	for time.Since(since) < 4*time.Second {
+		time.Sleep(50 * time.Millisecond)
+	}
+	rate := float64(l.written()-before) / time.Since(since).Seconds()
+	t.Logf("%.1f B/s", rate)
+	if rate > 60 || rate == 0 {
+		t.Errorf("%.1f B/s", rate)
+	}
+	l.clean()
+}
+
+func TestSizeZero(t *testing.T) {
+	l := openLine(t, "", "vt220", &pty.Winsize{})
+	l.shows("Hardware check")
+	l.shows("Tab next")
+	if h, w, err := pty.Getsize(l.tty); err != nil || w != 80 || h != 24 {
+		t.Errorf("the line has %dx%d, %v", w, h, err)
+	}
+}
+
+func TestResize(t *testing.T) {
+	l := openLine(t, "", "vt220", size(80, 24))
+	l.shows("Hardware check")
+	if err := pty.Setsize(l.tty, size(79, 23)); err != nil {
+		t.Fatal(err)
+	}
+	l.shows("this window is 79x23")
+}
+
+// TestSplitKeys sends an arrow key byte by byte: it must move the cursor and never be typed.
+func TestSplitKeys(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "", "vt220", size(80, 24))
+	l.shows("Hardware check")
+	l.send("c")
+	l.shows("Base domain")
+	for _, key := range []string{"\x1b[D", "\x1bOD"} {
+		for _, gap := range []time.Duration{0, 2, 20, 45, 60, 100, 150} {
+			l.send("\x15ab")
+			l.shows("[ab ")
+			for _, b := range key {
+				l.send(string(b))
+				time.Sleep(gap * time.Millisecond) // the gap is what is tested
+			}
+			l.send("X")
+			l.shows("[aXb ")
+		}
+	}
+	l.send("\x15ab\x1b1") // Dell's F1
+	l.shows("Whom to call")
+	l.send("\r")
+	l.shows("[ab ")
+}
+
+// TestScript walks through every screen on a real line, typing ahead, and checks every byte and every answer.
+func TestScript(t *testing.T) {
+	for _, term := range []string{"vt220", "linux", "xterm-256color"} {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			l := openLine(t, "play", term, size(80, 24))
+			l.shows("Hardware check")
+			l.send("c")
+			l.shows("Base domain")
+			l.send("\x15store0042\texample.com\t{\"auths\":{}}\t-----BEGIN X-----\r\nAA==\r\n-----END X-----\r\n\r\n\t")
+			l.shows("[store0042")
+			l.send("\r")
+			l.shows("Network card")
+			l.send("\r")
+			l.shows("eno1, 10 Gbit/s")
+			l.send("2?\rb")
+			l.send("b\t\t\t\tc")
+			l.shows("eno2, no link")
+			l.send("\t\tc")
+			l.shows("To start, type")
+			l.send("l")
+			l.shows("all quiet")
+			l.send("b\tsno-042\r")
+			l.shows("(default)")
+			time.Sleep(settle) // a question ignores what was typed ahead
+			l.send("1\r")
+			l.shows("RLT-DNS")
+			l.send("w\x1b[Zbu")
+			l.shows("Put everything back?")
+			l.send("\rr")
+			l.shows("This node has landed")
+			l.send("r")
+			l.shows("HAND-OVER REPORT")
+			l.send("\r\x03")
+			l.shows("Leave this console?")
+			l.send("y")
+			if err := <-l.ended; err != nil {
+				t.Errorf("the console ended with %v", err)
+			}
+			l.clean()
+			var sets []string
+			if err := json.NewDecoder(l.told).Decode(&sets); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"spec.clusterName=store0042", "spec.baseDomain=example.com", `spec.pullSecret={"auths":{}}`,
+				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.nic=eno2"} {
+				if !strings.Contains(strings.Join(sets, "|"), want) {
+					t.Errorf("%q was not set: %q", want, sets)
+				}
+			}
+		})
+	}
+}
+
+// TestHangUp: a line that drops ends the console, nothing else.
+func TestHangUp(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "work", "vt220", size(80, 24))
+	l.shows("Running for")
+	l.tty.Close()
+	select {
+	case err := <-l.ended:
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the console is still there")
+	}
+}
