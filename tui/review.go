@@ -135,7 +135,7 @@ func (r *review) view(w, h int) page {
 	return p
 }
 
-// text is the review itself: what keeps it from starting first, then what it does to others, then step by step.
+// text is the review itself: what keeps it from starting, what changes, what others notice, and what is only a warning.
 func (r *review) text(w int) []string {
 	v := r.snap.Review
 	if v == nil {
@@ -153,29 +153,29 @@ func (r *review) text(w int) []string {
 		lines = append(lines, "")
 	}
 	section(r.theme.bad.Render(t("review.problems")), v.Problems)
-	section(r.theme.warn.Render(t("review.warnings")), v.Warnings)
+	lines = append(lines, r.theme.strong.Render(t("review.changes")))
 	var disturbs, permanent []string
 	for _, s := range v.Steps {
+		lines = append(lines, r.plan(s, w)...)
 		for _, d := range s.Plan.Disturbances {
 			disturbs = append(disturbs, t("review.disturbance", d.What, span(seconds(d.Seconds)), d.Cause))
 		}
 		permanent = append(permanent, s.Plan.Permanent...)
 	}
+	lines = append(lines, "")
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
-	lines = append(lines, r.theme.strong.Render(t("review.changes")))
-	for _, s := range v.Steps {
-		lines = append(lines, r.plan(s, w)...)
-	}
+	section(r.theme.warn.Render(t("review.warnings")), v.Warnings)
 	return lines
 }
 
+// plan is what one step changes. A step that changes nothing is not worth a line.
 func (r *review) plan(s engine.StepPlan, w int) []string {
 	if s.Skip != "" {
 		return wrap(t("review.skip", s.Title, s.Skip), w, "  ")
 	}
 	if len(s.Plan.Changes) == 0 {
-		return wrap(t("review.nothing", s.Title), w, "  ")
+		return nil
 	}
 	lines := wrap(s.Title, w, "  ")
 	for _, c := range s.Plan.Changes {
