@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,9 +13,9 @@ import (
 	"touchdown/steps/site"
 )
 
-func siteCommand() *cobra.Command {
+func (c *common) siteCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "site", Short: "Write, check and explain site configs"},
-		siteNew(), siteValidate(), siteExplain(), siteImport())
+		siteNew(), c.siteValidate(), c.siteExplain(), siteImport())
 }
 
 func siteNew() *cobra.Command {
@@ -26,10 +28,17 @@ func siteNew() *cobra.Command {
 	}
 }
 
-func siteValidate() *cobra.Command {
-	return &cobra.Command{
+func (c *common) siteValidate() *cobra.Command {
+	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "Say what is wrong with a site config, and where", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return validateJSON(cmd, args[0])
+			}
 			if _, err := loadSite(cmd, args[0]); err != nil {
 				return err
 			}
@@ -37,25 +46,70 @@ func siteValidate() *cobra.Command {
 			return nil
 		},
 	}
+	c.outputFlag(cmd)
+	return cmd
 }
 
-func siteExplain() *cobra.Command {
-	return &cobra.Command{
+// verdict is the JSON of `site validate -o json`.
+type verdict struct {
+	File     string      `json:"file"`
+	Valid    bool        `json:"valid"`
+	Errors   site.Errors `json:"errors"`
+	Warnings site.Errors `json:"warnings"`
+}
+
+func validateJSON(cmd *cobra.Command, file string) error {
+	v := verdict{File: file, Errors: site.Errors{}, Warnings: site.Errors{}}
+	cfg, err := site.Load(file)
+	if err == nil {
+		errs, warnings := cfg.Validate(time.Now())
+		v.Errors, v.Warnings = append(v.Errors, errs...), append(v.Warnings, warnings...)
+	} else if errs, ok := errors.AsType[site.Errors](err); ok {
+		v.Errors = errs
+	} else {
+		return usage(err)
+	}
+	v.Valid = len(v.Errors) == 0
+	if err := printJSON(cmd, v); err != nil {
+		return err
+	}
+	if !v.Valid {
+		return &exitError{code: exitUsage, quiet: true, err: v.Errors}
+	}
+	return nil
+}
+
+func (c *common) siteExplain() *cobra.Command {
+	cmd := &cobra.Command{
 		Use: "explain [PATH]", Short: "Explain a key of the site config, or all of them", Args: cobra.MaximumNArgs(1),
 		Example:           "  touchdown site explain spec.baseDomain",
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := site.Reference()
-			if len(args) == 1 {
-				var err error
-				if text, err = site.Explain(args[0]); err != nil {
-					return usage(err)
-				}
+			asJSON, err := c.json()
+			if err != nil {
+				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
-			return nil
+			return explain(cmd, args, asJSON)
 		},
 	}
+	c.outputFlag(cmd)
+	return cmd
+}
+
+func explain(cmd *cobra.Command, args []string, asJSON bool) error {
+	text, items := site.Reference(), site.Schema()
+	if len(args) == 1 {
+		var err error
+		if text, err = site.Explain(args[0]); err != nil {
+			return usage(err)
+		}
+		items = slices.DeleteFunc(items, func(i site.Item) bool { return i.Path != args[0] })
+	}
+	if asJSON {
+		return printJSON(cmd, items)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
+	return nil
 }
 
 func completePaths(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

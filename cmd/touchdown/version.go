@@ -7,11 +7,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
+func (c *common) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "touchdown %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			if asJSON {
+				return printJSON(cmd, map[string]string{"version": version, "platform": platform, "go": runtime.Version()})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "touchdown %s %s %s\n", version, platform, runtime.Version())
+			return nil
 		},
 	}
+	c.outputFlag(cmd)
+	return cmd
 }

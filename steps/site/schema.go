@@ -30,14 +30,14 @@ const (
 
 // Item describes one path of the document. Schema returns all of them.
 type Item struct {
-	Path     string // for example spec.baseDomain; the last part <question> stands for the id of any question
-	Type     string
-	Unit     string
-	Default  string
-	Meaning  string
-	Example  string
-	Secret   bool
-	Required bool
+	Path     string `json:"path"` // for example spec.baseDomain; the last part <question> stands for the id of any question
+	Type     string `json:"type"`
+	Unit     string `json:"unit"`
+	Default  string `json:"default"`
+	Meaning  string `json:"meaning"`
+	Example  string `json:"example"`
+	Secret   bool   `json:"secret"`
+	Required bool   `json:"required"`
 }
 
 // entry is an Item with its place in a Config. Exactly one of text, flag, span, answer, into and fixed is set.
