@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"golang.org/x/sys/unix"
+)
+
+// TestPainter paints random pictures after each other on a terminal: it shows each of them, whatever was there before.
+func TestPainter(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const w, h = 40, 8
+	var out bytes.Buffer
+	p, vt := newPainter(&out, true, 0), vt10x.New(vt10x.WithSize(w, h))
+	words := []string{"", " ", "    ", "ab", "#####....", "\x1b[1mbold\x1b[m", "\x1b[7mx\x1b[m", "\x1b[31mred\x1b[0m", "a\x1b[2Jb", "\tz", "caf\u00e9", "\x1b]0;t", "{"}
+	for n := range 3000 {
+		f := frame{w: w, h: h, x: random.IntN(w), y: random.IntN(h), wipe: n / 500}
+		for range h {
+			line := ""
+			for range random.IntN(8) {
+				line += words[random.IntN(len(words))]
+			}
+			f.lines = append(f.lines, line)
+		}
+		out.Reset()
+		p.paint(f)
+		out.Write(p.buf.Bytes())
+		p.buf.Reset()
+		if rest := sequences.ReplaceAll(out.Bytes(), nil); strings.ContainsFunc(string(rest), func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Fatalf("frame %d wrote %q", n, rest)
+		}
+		vt.Write(out.Bytes())
+		for y := range h {
+			want := parse(f.lines[y], w, true)
+			for x := range w {
+				c := blank()
+				if x < len(want) && !(x == w-1 && y == h-1) {
+					c = want[x]
+				}
+				got := vt.Cell(x, y).Char
+				if got == 0 {
+					got = ' '
+				}
+				if got != c.r {
+					t.Fatalf("frame %d: %q at %d,%d instead of %q", n, got, x, y, c.r)
+				}
+			}
+		}
+		if c := vt.Cursor(); c.X != f.x || c.Y != f.y {
+			t.Fatalf("frame %d: the cursor is at %d,%d instead of %d,%d", n, c.X, c.Y, f.x, f.y)
+		}
+	}
+}
+
+func TestSlowLine(t *testing.T) {
+	_, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	for speed, want := range map[uint32]int{unix.B9600: 9600, unix.B38400: 0, unix.B115200: 0} {
+		tio, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tio.Cflag = tio.Cflag&^unix.CBAUD | speed
+		if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, tio); err != nil {
+			t.Fatal(err)
+		}
+		if got := slowLine(int(tty.Fd())); got != want {
+			t.Errorf("%d instead of %d", got, want)
+		}
+	}
+	if f, err := os.Open(os.DevNull); err == nil && slowLine(int(f.Fd())) != 0 {
+		t.Error("/dev/null is a slow line")
+	}
+}
