@@ -85,6 +85,17 @@ func classify(r *routev1.Route, now Now, domain string) Kind {
 	return Custom
 }
 
+// savedHost is the host of a route that was deleted; "" where the original is of something else.
+func savedHost(original []byte) (string, error) {
+	manifest, err := kube.SavedManifest(original)
+	if err != nil {
+		return "", err
+	}
+	spec, _ := manifest["spec"].(map[string]any)
+	host, _ := spec["host"].(string)
+	return host, nil
+}
+
 func below(host, domain string) bool { return domain != "" && strings.HasSuffix(host, "."+domain) }
 
 // byDefaultRouter is true also for a route that no router has looked at yet.
@@ -98,20 +109,24 @@ func byDefaultRouter(r *routev1.Route) bool {
 // the originals of an earlier try: a route that it deleted and did not make again is made again, one that came back
 // from its operator with the old host is not deleted twice.
 func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte, save kube.Save) (reset []Route, err error) {
-	tried := map[kube.Ref]bool{}
+	tried := map[kube.Ref][]string{} // the hosts from which a route was moved already, also by a move to another domain
 	for _, original := range saved {
 		ref, err := kube.SavedRef(original)
 		if err != nil {
 			return nil, err
 		}
-		tried[ref] = true
+		host, err := savedHost(original)
+		if err != nil {
+			return nil, err
+		}
+		tried[ref] = append(tried[ref], host)
 		if err := comeBack(ctx, c, ref, original); err != nil {
 			return nil, err
 		}
 	}
 	var deleted [][]byte // in the order of reset; nil for what came back at once
 	for _, r := range routes {
-		if r.Kind != Owned && r.Kind != Generated || tried[r.ref()] {
+		if r.Kind != Owned && r.Kind != Generated || slices.Contains(tried[r.ref()], r.Host) {
 			continue
 		}
 		var original []byte

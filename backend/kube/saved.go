@@ -80,3 +80,12 @@ func SavedRef(original []byte) (Ref, error) {
 	}
 	return s.Ref, nil
 }
+
+// SavedManifest returns the whole object that a deletion saved; nil when the original is of something else.
+func SavedManifest(original []byte) (map[string]any, error) {
+	s, err := parseSaved(original)
+	if err != nil {
+		return nil, err
+	}
+	return s.Manifest, nil
+}
