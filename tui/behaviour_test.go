@@ -391,3 +391,17 @@ func TestTexts(t *testing.T) {
 		t.Errorf("the text %q is not used", key)
 	}
 }
+
+// TestWaive: the check that was chosen is the one waived, also by way of Tab, and only with a name and a reason.
+func TestWaive(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Stages[0].Steps[0].Checks[1].Status = "fail" })
+	b.press("down", "down", "tab", "right", "right", "right", "enter")
+	b.shows("Waive: Clock")
+	b.press("tab", "tab", "tab", "enter")
+	b.shows("needs a name and a reason")
+	b.press("tab", "'Q. Technician", "tab", "'agreed", "tab", "tab", "enter")
+	last := b.fake.actions[len(b.fake.actions)-1]
+	if last.Verb != engine.Waive || last.Check != "hw-clock" || last.By != "Q. Technician" || last.Reason != "agreed" {
+		t.Errorf("did %+v", last)
+	}
+}

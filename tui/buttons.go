@@ -43,6 +43,7 @@ func letter(msg tea.KeyPressMsg, list []button) *button {
 // view draws the buttons on as many lines as they need; x and y are where the one in focus begins.
 func (r row) view(th theme, list []button, focused bool, w int) (lines []string, x, y int) {
 	line := ""
+	r.at = min(r.at, len(list)-1)
 	for i, b := range list {
 		part := "[ " + b.label + " ]"
 		if ansi.StringWidth(line)+ansi.StringWidth(part)+2 > w {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -15,13 +16,13 @@ type checks struct {
 	base
 	stage string
 	over  bool
-	at    int // the check in focus
+	at    int // the check in focus, or that was before the buttons got it; -1: none was
 	row   row
 	onRow bool
 }
 
 func newChecks(d *desk, stage string) *checks {
-	return &checks{base: base{d}, stage: stage, onRow: true}
+	return &checks{base: base{d}, stage: stage, at: -1, onRow: true}
 }
 
 func (c *checks) name() string  { return "checks" }
@@ -45,17 +46,22 @@ func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 	case pressed(press, k.prev):
 		c.onRow, c.row.at = true, next(c.onRow, c.row.at, -1, len(list))
 	case pressed(press, k.up) && n > 0:
-		if c.onRow {
-			c.onRow, c.at = false, n-1
-			break
+		switch {
+		case c.onRow && c.at < 0:
+			c.at = n - 1
+		case !c.onRow:
+			c.at = max(c.at-1, 0)
 		}
-		c.at = max(c.at-1, 0)
+		c.onRow = false
 	case pressed(press, k.down) && n > 0:
-		if !c.onRow && c.at < n-1 {
+		switch {
+		case c.onRow:
+			c.onRow, c.at = false, max(c.at, 0)
+		case c.at < n-1:
 			c.at++
-			break
+		default:
+			c.onRow = true
 		}
-		c.onRow = true
 	default:
 		hit := letter(press, list)
 		if hit == nil {
@@ -76,9 +82,34 @@ func next(on bool, at, step, n int) int {
 	return (at + step + n) % n
 }
 
+// findings are the stage's checks, what needs attention first. While they still come in they stay in their order:
+// nothing may jump away under somebody's eyes.
 func (c *checks) findings() []finding {
 	stage, _ := c.desk.stage(c.stage)
-	return findings(stage)
+	found := findings(stage)
+	if c.waiting() == "" {
+		slices.SortStableFunc(found, func(a, b finding) int { return attention(b.Check) - attention(a.Check) })
+	}
+	return found
+}
+
+func attention(c steps.Check) int {
+	switch c.Status {
+	case "fail":
+		return 2
+	case "warn":
+		return 1
+	}
+	return 0
+}
+
+// explained is the index of the check that is explained, and that "Waive" is about: the one chosen, else the first that
+// needs attention, or -1.
+func (c *checks) explained(found []finding) int {
+	if c.at >= 0 && c.at < len(found) {
+		return c.at
+	}
+	return slices.IndexFunc(found, func(f finding) bool { return bad(f.Check) })
 }
 
 func (c *checks) buttons() []button {
@@ -93,9 +124,10 @@ func (c *checks) buttons() []button {
 		}
 	}
 	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return c, d.lookAgain() }})
-	if found := c.findings(); d.held && c.at < len(found) && bad(found[c.at].Check) {
+	found := c.findings()
+	if at := c.explained(found); d.held && at >= 0 && bad(found[at].Check) {
 		list = append(list, button{k.waive, t("button.waive"), func() (screen, tea.Cmd) {
-			return newWaive(d, found[c.at]), nil
+			return newWaive(d, found[at]), nil
 		}})
 	}
 	return append(list, d.common(c)...)
@@ -111,11 +143,14 @@ func (c *checks) view(w, h int) page {
 	if !c.over && len(c.pages()) > 0 && c.pages()[0] == c.stage {
 		lines = append(wrap(t("checks.welcome"), w, ""), "")
 	}
-	c.at = min(c.at, max(len(found)-1, 0))
+	c.at = min(c.at, len(found)-1)
 	detail := c.detail(found, w)
 	room := h - len(lines) - len(detail) - len(buttons) - 2
 	from := max(0, min(c.at-room/2, len(found)-room))
 	p := page{x: bx}
+	if len(found) > room {
+		detail[len(detail)-1] += "   " + t("checks.more", from+1, from+room, len(found))
+	}
 	for i := from; i < len(found) && i < from+room; i++ {
 		mark := " "
 		if !c.onRow && i == c.at {
@@ -155,16 +190,8 @@ func (c *checks) waiting() string {
 
 // detail explains the check in focus; on the buttons the first that needs attention.
 func (c *checks) detail(found []finding, w int) []string {
-	at := c.at
-	if c.onRow {
-		for i, f := range found {
-			if bad(f.Check) {
-				at = i
-				break
-			}
-		}
-	}
-	if at >= len(found) || c.onRow && !bad(found[at].Check) {
+	at := c.explained(found)
+	if at < 0 {
 		return []string{tally(found)}
 	}
 	f := found[at]

@@ -102,6 +102,7 @@ var texts = map[string]string{
 	"checks.waived":   "Waived by %s: %s",
 	"checks.fix":      "Try: %s",
 	"checks.again":    "Looking at the machine again ...",
+	"checks.more":     "(%d to %d of %d; Up and Down move)",
 	"checks.done":     "Looked at the machine again.",
 	"verdict.pass":    "PASS", "verdict.warn": "WARN", "verdict.fail": "FAIL", "verdict.skip": "SKIP", "verdict.waived": "WAIVED",
 
@@ -120,7 +121,6 @@ var texts = map[string]string{
 	"review.permanent":    "Cannot be undone",
 	"review.changes":      "Changes, in this order",
 	"review.skip":         "%s: left out, %s",
-	"review.nothing":      "%s: nothing to change",
 	"review.none":         "(none)",
 	"review.type":         "To start, type %s:",
 	"review.blocked":      "The work cannot start yet: see MUST BE MENDED FIRST. Go back to mend it.",
