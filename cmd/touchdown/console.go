@@ -39,6 +39,9 @@ func (c *common) console(cmd *cobra.Command) error {
 	}
 	letGo()
 	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), In: os.Stdin, Out: os.Stdout})
+	if errors.Is(err, tui.ErrHungUp) { // normal on a serial line; nobody is there to be told
+		err = nil
+	}
 	return errors.Join(err, closeSession())
 }
 
