@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -210,11 +211,17 @@ func (e *Engine) skipLocked(a Action) error {
 	return e.againLocked()
 }
 
+// maxWaiver bounds name and reason of a waiver: they are printed in the report, a line or two.
+const maxWaiver = 400
+
 // waiveLocked notes that a person takes responsibility for a check that did not pass.
 func (e *Engine) waiveLocked(a Action) error {
 	by, reason := strings.TrimSpace(a.By), strings.TrimSpace(a.Reason)
 	if by == "" || reason == "" {
 		return fmt.Errorf("%w: a waiver needs a name and a reason", ErrInvalid)
+	}
+	if len(by)+len(reason) > maxWaiver || strings.ContainsFunc(by+reason, unicode.IsControl) {
+		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", ErrInvalid, maxWaiver)
 	}
 	s := e.job.step(a.Step)
 	i := slices.IndexFunc(s.checks, func(c steps.Check) bool { return c.ID == a.Check })

@@ -133,6 +133,11 @@ func open(o Options, store *store) (*Engine, error) {
 	if damage != "" {
 		e.notices["journal"] = "The journal was damaged; what could not be read is kept in " + damage + "."
 	}
+	if e.job.handedOver { // a power cut may have come between the event and the wiping
+		if err := errors.Join(store.wipeSaved(""), store.wipeSecrets()); err != nil {
+			return nil, err
+		}
+	}
 	return e, e.loadSite()
 }
 

@@ -438,3 +438,22 @@ func TestInspectionIsNotJournalled(t *testing.T) {
 		t.Errorf("an inspection was journalled:\n%s", data)
 	}
 }
+
+// TestHandOverIsWipedAfterACut looks at the moment between the hand-over's event and the wiping.
+func TestHandOverIsWipedAfterACut(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.emit(steps.Event{Kind: steps.Done, Text: handedOver}))
+	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
+	r.reopen(t)
+	for _, left := range []string{"secrets/*", "saved/*/*"} {
+		if files, _ := filepath.Glob(filepath.Join(r.dir, left)); len(files) > 0 {
+			t.Errorf("left after the cut: %v", files)
+		}
+	}
+	if s, err := r.Snapshot(t.Context()); err != nil || !s.Locked {
+		t.Errorf("after the cut the node is locked: %v, %v", s.Locked, err)
+	}
+}

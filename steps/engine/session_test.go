@@ -231,6 +231,12 @@ func TestWaiver(t *testing.T) {
 		if err := s.Do(t.Context(), pen, Action{Verb: Waive, Step: "light", Check: "lamp"}); !errors.Is(err, ErrInvalid) {
 			t.Errorf("a waiver without a name: %v", err)
 		}
+		for _, reason := range []string{"two\nlines", "\x1b[2J", strings.Repeat("x", maxWaiver)} {
+			a := Action{Verb: Waive, Step: "light", Check: "lamp", By: "Kim", Reason: reason}
+			if err := s.Do(t.Context(), pen, a); !errors.Is(err, ErrInvalid) {
+				t.Errorf("a waiver with the reason %.20q: %v", reason, err)
+			}
+		}
 		waive := Action{Verb: Waive, Step: "light", Check: "lamp", By: "Kim", Reason: "spare part is on its way"}
 		must(t, s.Do(t.Context(), pen, waive))
 		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
