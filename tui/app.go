@@ -93,7 +93,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // settle brings the page in line with the job's state.
 func (a *app) settle() {
-	a.page = a.desk.choose(a.page)
+	a.page = a.choose(a.page)
 	if a.over == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	a.lastKey = now
 	a.flash = ""
 	top := a.top()
-	switch k := a.desk.keys; {
+	switch k := a.keys; {
 	case pressed(msg, k.repaint):
 		a.wipe++
 		return nil
@@ -204,7 +204,7 @@ func (a *app) onTick() tea.Cmd {
 
 // View implements tea.Model. The painter gets the picture; Bubble Tea's own renderer is off.
 func (a *app) View() tea.View {
-	f := a.desk.frame(a.top(), a.w, a.h)
+	f := a.frame(a.top(), a.w, a.h)
 	f.wipe = a.wipe
 	if a.painter != nil {
 		a.painter.show(f)

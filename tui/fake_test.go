@@ -30,8 +30,10 @@ type fake struct {
 }
 
 func newFake() *fake {
-	return &fake{snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}),
-		log: []string{"engine started", "inspecting hardware", "names: found store0042", "all quiet"}}
+	return &fake{
+		snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}),
+		log: []string{"engine started", "inspecting hardware", "names: found store0042", "all quiet"},
+	}
 }
 
 var _ engine.Session = (*fake)(nil)

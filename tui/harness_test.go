@@ -31,8 +31,10 @@ func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
 		edit(&f.snap)
 	}
 	b := &bench{t: t, fake: f, now: epoch}
-	o := Options{Name: "ttyS0", Mode: Basic, Clock: func() time.Time { return b.now },
-		Save: func(data []byte) (string, error) { return "/var/tmp/touchdown-support.tar.gz, 1 kB", nil }}
+	o := Options{
+		Name: "ttyS0", Mode: Basic, Clock: func() time.Time { return b.now },
+		Save: func(data []byte) (string, error) { return "/var/tmp/touchdown-support.tar.gz, 1 kB", nil },
+	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
 	b.app = newApp(newDesk(link, o), nil, w, h, time.Second)
 	b.run(link.take(false))

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -149,14 +148,18 @@ func (l *link) set(path, value string) tea.Cmd {
 // setFile gives a field what lies in a file of this machine, such as one on a stick.
 func (l *link) setFile(path, file string) tea.Cmd {
 	return l.setting(path, func() (string, error) {
+		// A pipe or a device could keep the console waiting for ever.
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return file, fmt.Errorf("%w: %s is no ordinary file", engine.ErrInvalid, file)
+		}
 		f, err := os.Open(file)
 		if err != nil {
-			return file, fmt.Errorf("%w: %v", engine.ErrInvalid, err)
+			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
 		}
 		defer f.Close()
 		data, err := io.ReadAll(io.LimitReader(f, longest))
 		if err != nil {
-			return file, fmt.Errorf("%w: %v", engine.ErrInvalid, err)
+			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
 		}
 		return string(data), nil
 	})
@@ -210,11 +213,6 @@ func (l *link) take(force bool) tea.Cmd {
 		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
 		defer cancel()
 		pen, err := l.session.TakePen(ctx, l.name, force)
-		if errors.Is(err, engine.ErrPenHeld) {
-			if s := l.look(); s.err == nil && s.snap.Pen.Holder == l.name {
-				pen, err = l.session.TakePen(ctx, l.name, true)
-			}
-		}
 		if err == nil {
 			l.mu.Lock()
 			l.pen = pen

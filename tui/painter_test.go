@@ -40,7 +40,7 @@ func TestPainter(t *testing.T) {
 			want := parse(f.lines[y], w, true)
 			for x := range w {
 				c := blank()
-				if x < len(want) && !(x == w-1 && y == h-1) {
+				if x < len(want) && (x != w-1 || y != h-1) {
 					c = want[x]
 				}
 				got := vt.Cell(x, y).Char

@@ -107,8 +107,10 @@ func TestPlain(t *testing.T) {
 
 // TestPlainEnd: the end of the input is never an answer.
 func TestPlainEnd(t *testing.T) {
-	for _, edit := range []func(*engine.Snapshot){func(*engine.Snapshot) {}, working, asking, failed, finished,
-		func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }} {
+	for _, edit := range []func(*engine.Snapshot){
+		func(*engine.Snapshot) {}, working, asking, failed, finished,
+		func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+	} {
 		f := newFake()
 		edit(&f.snap)
 		p, done := startPlain(t, f)

@@ -346,8 +346,10 @@ func TestScript(t *testing.T) {
 			if err := json.NewDecoder(l.told).Decode(&sets); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"spec.clusterName=store0042", "spec.baseDomain=example.com", `spec.pullSecret={"auths":{}}`,
-				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.nic=eno2"} {
+			for _, want := range []string{
+				"spec.clusterName=store0042", "spec.baseDomain=example.com", `spec.pullSecret={"auths":{}}`,
+				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.nic=eno2",
+			} {
 				if !strings.Contains(strings.Join(sets, "|"), want) {
 					t.Errorf("%q was not set: %q", want, sets)
 				}

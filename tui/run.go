@@ -68,7 +68,7 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
-	defer input.Close()
+	defer func() { _ = input.Close() }()
 	program := tea.NewProgram(root,
 		tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))

@@ -31,21 +31,31 @@ func collectingSnapshot() engine.Snapshot {
 			}}},
 			{ID: "site", Title: "Names and log-ins", Steps: []engine.StepView{
 				{ID: "names", Title: "Ask for the names", Fields: []engine.FieldView{
-					{Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
-						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Source: "found"},
-					{Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Example: "example.com", Visible: true,
-						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."},
+					{
+						Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
+						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Source: "found",
+					},
+					{
+						Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Example: "example.com", Visible: true,
+						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
+					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
 				{ID: "credentials", Title: "Ask for log-ins", Fields: []engine.FieldView{
-					{Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
-						Help: "The log-in to the site's own image registry, as one line of JSON."},
-					{Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
-						Help: "A certificate of the site for api.NAME.DOMAIN."},
+					{
+						Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
+						Help: "The log-in to the site's own image registry, as one line of JSON.",
+					},
+					{
+						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
+						Help: "A certificate of the site for api.NAME.DOMAIN.",
+					},
 				}},
 			}},
 			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network", Title: "Ask for the network", Fields: []engine.FieldView{
-				{Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Source: "found",
-					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}}},
+				{
+					Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Source: "found",
+					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}},
+				},
 				{Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default"},
 			}}}},
 			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{

@@ -224,7 +224,7 @@ func TestDeleteRecreateRestore(t *testing.T) {
 }
 
 func TestRetry(t *testing.T) {
-	get := func(t *testing.T, fault func(n int64, w http.ResponseWriter) bool) (error, int64, []kube.Progress) {
+	get := func(t *testing.T, fault func(n int64, w http.ResponseWriter) bool) (error, int64, []kube.Progress) { //nolint:staticcheck // the error is what is looked at
 		t.Helper()
 		api, c := kubetest.New(t)
 		api.Put(server, `{"apiVersion":"config.openshift.io/v1","kind":"APIServer","spec":{}}`)

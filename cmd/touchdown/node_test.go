@@ -114,6 +114,7 @@ func (n *node) wait(limit time.Duration, what string, ok func(*engine.Snapshot) 
 	}
 	if last == nil {
 		n.t.Fatalf("not within %s: %s; no engine answered", limit, what)
+		return nil
 	}
 	n.t.Fatalf("not within %s: %s; the job is %s at %q, problem %+v", limit, what, last.State, last.Current, last.Problem)
 	return nil

@@ -38,7 +38,8 @@ func (e *Engine) TakePen(_ context.Context, console string, force bool) (string,
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !force && !e.pen.free(e.now()) {
+	// The same console again is one that came back after a crash or a dropped line.
+	if !force && console != e.pen.holder && !e.pen.free(e.now()) {
 		return "", fmt.Errorf("%w: %s, since %s", ErrPenHeld, e.pen.holder, e.pen.since.Format(time.TimeOnly))
 	}
 	token := make([]byte, 16)

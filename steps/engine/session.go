@@ -25,7 +25,7 @@ type Session interface {
 	// Do carries out an action: "start", "retry", "undo" and so on.
 	Do(ctx context.Context, pen string, action Action) error
 	// TakePen gives the right to write to the named console. When another one holds it, TakePen fails with
-	// ErrPenHeld unless force is set.
+	// ErrPenHeld unless force is set. A console that comes back under its own name needs no force.
 	TakePen(ctx context.Context, console string, force bool) (pen string, err error)
 	// ReleasePen gives it back.
 	ReleasePen(ctx context.Context, pen string) error

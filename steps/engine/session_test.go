@@ -175,7 +175,12 @@ func TestPen(t *testing.T) {
 		if snapshot.Pen.Holder != "ttyS0" {
 			t.Errorf("the pen is with %q", snapshot.Pen.Holder)
 		}
-		must(t, s.ReleasePen(t.Context(), second))
+		again, err := s.TakePen(t.Context(), "ttyS0", false) // the same console, after its line dropped
+		must(t, err)
+		if err := s.Set(t.Context(), second, "spec.clusterName", "y"); !errors.Is(err, ErrNoPen) {
+			t.Errorf("the token from before the line dropped still writes: %v", err)
+		}
+		must(t, s.ReleasePen(t.Context(), again))
 		take(t, s)
 	})
 }
