@@ -31,7 +31,6 @@ type desk struct {
 	held    bool             // this console has the pen
 	drafts  map[string]string
 	refused map[string]string // values that the engine could not take at all, and why
-	found   map[string]string // values as they were found, for going back to them
 	page    string            // ID of the stage on the screen while collecting
 	pending int               // values on their way to the engine
 	flash   string            // one sentence above the keys, until the next key
@@ -48,11 +47,6 @@ func (d *desk) absorb(s sight) tea.Cmd {
 	}
 	d.snap, d.got = s.snap, d.clock()
 	d.beat++
-	for _, f := range d.allFields() {
-		if !f.Changed {
-			d.found[f.Path] = f.Value
-		}
-	}
 	switch holder := s.snap.Pen.Holder; {
 	case !d.held || holder == d.name:
 	case holder == "":

@@ -222,16 +222,11 @@ func unbalanced(s string) bool {
 
 // restore goes back to the value that was found.
 func (f *form) restore(v engine.FieldView) tea.Cmd {
-	found, ok := f.found[v.Path]
-	if !ok && !isHidden(v) {
-		f.flash = t("form.unknown")
-		return nil
-	}
 	delete(f.drafts, v.Path)
 	delete(f.refused, v.Path)
-	f.ed, f.paste = newEditor(found), paste{}
+	f.ed, f.paste = newEditor(v.Found), paste{}
 	f.flash = t("form.restored", v.Label)
-	return f.set(v.Path, found)
+	return f.set(v.Path, v.Found)
 }
 
 // isHidden reports whether a value never comes back from the engine or is too long to show.

@@ -146,7 +146,7 @@ func newDesk(l *link, o Options) *desk {
 	return &desk{
 		link: l, theme: newTheme(basic), keys: newKeys(), basic: basic, clock: o.Clock, name: o.Name,
 		support: o.Support, save: o.Save,
-		drafts: map[string]string{}, refused: map[string]string{}, found: map[string]string{},
+		drafts: map[string]string{}, refused: map[string]string{},
 	}
 }
 

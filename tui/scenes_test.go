@@ -33,7 +33,7 @@ func collectingSnapshot() engine.Snapshot {
 				{ID: "names", Title: "Ask for the names", Fields: []engine.FieldView{
 					{
 						Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
-						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Source: "found",
+						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Found: "sno-042", Source: "found",
 					},
 					{
 						Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Example: "example.com", Visible: true,
@@ -53,7 +53,7 @@ func collectingSnapshot() engine.Snapshot {
 			}},
 			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network", Title: "Ask for the network", Fields: []engine.FieldView{
 				{
-					Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Source: "found",
+					Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Found: "eno1", Source: "found",
 					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}},
 				},
 				{Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default"},

@@ -86,7 +86,6 @@ var texts = map[string]string{
 	"form.needed":    "This is needed.",
 	"form.mend":      "%s: see below the field.",
 	"form.restored":  "%s: back to what was found.",
-	"form.unknown":   "The value that was found is not known at this console.",
 	"form.firstPage": "This is the first page.",
 	"yesno.yes":      "(*) yes  ( ) no",
 	"yesno.no":       "( ) yes  (*) no",

@@ -179,6 +179,7 @@ type FieldView struct {
 	Optional  bool           `json:"optional,omitempty"`
 	Value     string         `json:"value,omitempty"`  // "" for a secret
 	Source    string         `json:"source,omitempty"` // where the value comes from: "typed", "default", "file site.yaml"
+	Found     string         `json:"found,omitempty"`  // the value as it was found or loaded, to go back to; "" for a secret
 	Choices   []steps.Choice `json:"choices,omitempty"`
 	Loading   bool           `json:"loading,omitempty"` // the choices are still being looked for
 	Visible   bool           `json:"visible"`

@@ -388,3 +388,16 @@ func TestLogReadsLikeText(t *testing.T) {
 		}
 	}
 }
+
+func TestFoundValueIsKnownToEveryConsole(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		must(t, s.Load(t.Context(), pen, map[string]string{"spec.clusterName": "loaded"}, "file x.yaml"))
+		must(t, s.Set(t.Context(), pen, "spec.clusterName", "typed"))
+		snapshot, err := s.Snapshot(t.Context())
+		must(t, err)
+		if f := field(snapshot, "spec.clusterName"); f.Value != "typed" || f.Found != "loaded" || !f.Changed {
+			t.Errorf("the way back to the loaded value: %+v", f)
+		}
+	})
+}

@@ -94,6 +94,6 @@ func (e *Engine) fieldView(f steps.Field) FieldView {
 		v.SecretSet = value != ""
 		return v
 	}
-	v.Value = value
+	v.Value, v.Found = value, e.found[f.Path]
 	return v
 }
