@@ -44,7 +44,7 @@ func testHooks() hooks {
 		root:       os.Getenv(rootFolder),
 		afterEvent: behindEvent(),
 		cluster: func(c *kube.Cluster) {
-			c.Pace = kube.Pace{Limit: time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
+			c.Pace = kube.Pace{Limit: 5 * time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 		},
 		stages: func(stages []steps.Stage) {
 			patience := domain.Patience{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
