@@ -68,7 +68,7 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	routes, err := s.list(ctx, node.Kube.Within(glance))
 	if err != nil {
-		return Plan{Changes: []Change{{What: "Addresses of applications", New: "those that the cluster chose move to the new domain"}}}, nil //nolint:nilerr // it does not run yet
+		return Plan{Changes: []Change{{What: "Addresses of applications", New: "those that the cluster chose move to the new domain"}}}, nil // it does not run yet
 	}
 	var plan Plan
 	for _, r := range routes {

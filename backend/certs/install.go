@@ -135,7 +135,7 @@ func ReadBack(ctx context.Context, c *kube.Cluster, w Want) (*x509.Certificate, 
 		pair := Pair{secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey]}
 		found, _, err := Check(pair, w.Names, nil, w.Now)
 		if err == nil && leaf != nil && !leaf.Equal(found) {
-			err = fmt.Errorf("it differs from the one in %s", w.Namespaces[0]) //nolint:err113 // becomes a Problem's cause
+			err = fmt.Errorf("it differs from the one in %s", w.Namespaces[0])
 		}
 		if err != nil {
 			return nil, &problem.Problem{

@@ -137,7 +137,7 @@ func parseChain(b []byte) ([]*x509.Certificate, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, fmt.Errorf("a %s among the certificates", block.Type) //nolint:err113 // becomes a Problem's cause
+			return nil, fmt.Errorf("a %s among the certificates", block.Type)
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
@@ -146,7 +146,7 @@ func parseChain(b []byte) ([]*x509.Certificate, error) {
 		chain = append(chain, cert)
 	}
 	if len(chain) == 0 {
-		return nil, fmt.Errorf("no certificate in it") //nolint:err113 // becomes a Problem's cause
+		return nil, fmt.Errorf("no certificate in it")
 	}
 	return chain, nil
 }
@@ -156,13 +156,13 @@ func parseKey(b []byte) (crypto.Signer, error) {
 	for {
 		var block *pem.Block
 		if block, b = pem.Decode(b); block == nil {
-			return nil, fmt.Errorf("no private key in it") //nolint:err113 // becomes a Problem's cause
+			return nil, fmt.Errorf("no private key in it")
 		}
 		var key any
 		var err error
 		switch {
 		case strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") || block.Type == "ENCRYPTED PRIVATE KEY":
-			return nil, fmt.Errorf("the key is encrypted") //nolint:err113 // becomes a Problem's cause
+			return nil, fmt.Errorf("the key is encrypted")
 		case block.Type == "RSA PRIVATE KEY":
 			key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
 		case block.Type == "EC PRIVATE KEY":
@@ -178,7 +178,7 @@ func parseKey(b []byte) (crypto.Signer, error) {
 		if signer, ok := key.(crypto.Signer); ok {
 			return signer, nil
 		}
-		return nil, fmt.Errorf("a key of the kind %T", key) //nolint:err113 // becomes a Problem's cause
+		return nil, fmt.Errorf("a key of the kind %T", key)
 	}
 }
 

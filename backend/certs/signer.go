@@ -68,7 +68,7 @@ func readSecret(ctx context.Context, c *kube.Cluster, ref kube.Ref) (*corev1.Sec
 	err := c.Do(ctx, "reading "+ref.String(), func(ctx context.Context) error {
 		var err error
 		secret, err = c.Core.Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	return secret, err
 }

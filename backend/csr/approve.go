@@ -35,7 +35,7 @@ func Self(ctx context.Context, c *kube.Cluster, hostname string) (Expect, *corev
 		if err == nil {
 			nodes = list.Items
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	if err != nil {
 		return Expect{}, nil, err
@@ -65,7 +65,7 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 		if err == nil {
 			items = list.Items
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	for i := range items {
 		if Decided(&items[i]) {
@@ -106,20 +106,20 @@ func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (wh
 	err = c.Do(ctx, "approving certificate request "+name, func(ctx context.Context) error {
 		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		if approvedByUs(r) { // the answer to an earlier try was lost
 			return nil
 		}
 		if why = Decide(r, e); why != nil {
-			return nil //nolint:nilerr // a verdict, no failure
+			return nil // a verdict, no failure
 		}
 		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
 			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue,
 			Reason: "TouchdownApprove", Message: "Asked for by this node's own kubelet.",
 		})
 		_, err = c.Certificates.CertificateSigningRequests().UpdateApproval(ctx, name, r, metav1.UpdateOptions{})
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	return why, err
 }

@@ -52,15 +52,15 @@ func Read(ctx context.Context, c *kube.Cluster) (Now, error) {
 	err := c.Do(ctx, "reading the cluster's names", func(ctx context.Context) error {
 		dns, err := c.Config.DNSes().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		ingress, err := c.Config.Ingresses().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		nodes, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		now.Factory, now.OldApps = dns.Spec.BaseDomain, ingress.Spec.Domain
 		now.Domain = now.Factory

@@ -55,7 +55,7 @@ func Noticed(ctx context.Context, c *kube.Cluster, after int32, p Patience) erro
 				// Releases without the field leave it at zero.
 				seen = ic.Status.ObservedGeneration == 0 || ic.Status.ObservedGeneration >= ic.Generation
 			}
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		})
 		return kube.Progress{Waiting: "the router's operator to read its configuration"}, seen, err
 	})
@@ -124,7 +124,7 @@ func (g *gate) fell(r kube.Revisions) error {
 		Code:    "REV-FALL",
 		Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
 		Fix:     "Undo: the old names come back. The new certificate is the likely cause.",
-		Err:     fmt.Errorf("%s", r.Why), //nolint:err113 // the cluster's own words
+		Err:     fmt.Errorf("%s", r.Why),
 	}
 }
 
@@ -171,7 +171,7 @@ func (g *gate) degraded(co *configv1.ClusterOperator) error {
 		Code:    "CLU-DEGR",
 		Summary: fmt.Sprintf("The operator %s reports trouble with the new names.", co.Name),
 		Fix:     degradedFix,
-		Err:     fmt.Errorf("%s: %s", cond.Reason, cond.Message), //nolint:err113 // the cluster's own words
+		Err:     fmt.Errorf("%s: %s", cond.Reason, cond.Message),
 	}
 }
 
@@ -186,7 +186,7 @@ func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, er
 		if err == nil {
 			status = ingress.Status.ComponentRoutes
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -220,6 +220,6 @@ func (g *gate) refused(part component, s configv1.ComponentRouteStatus) error {
 		Code:    "CERT-REF",
 		Summary: fmt.Sprintf("The cluster refuses the new host or certificate of %s.", part.name),
 		Fix:     degradedFix,
-		Err:     fmt.Errorf("%s: %s", s.Conditions[i].Reason, s.Conditions[i].Message), //nolint:err113 // the cluster's own words
+		Err:     fmt.Errorf("%s: %s", s.Conditions[i].Reason, s.Conditions[i].Message),
 	}
 }

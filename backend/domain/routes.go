@@ -55,7 +55,7 @@ func Routes(ctx context.Context, c *kube.Cluster, now Now, domain string) ([]Rou
 		if err == nil {
 			items = list.Items
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byt
 		err := c.Do(ctx, "looking for "+ref.String(), func(ctx context.Context) error {
 			list, err := c.Route.Routes(ref.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ref.Name})
 			there = err == nil && len(list.Items) > 0
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		})
 		return kube.Progress{Waiting: "the operator of " + ref.Namespace + " to make its route again"}, there || seen >= looks, err
 	})

@@ -55,7 +55,7 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 // guard reads each Secret that will be referred to and checks it as the server that loads it would.
 func (n Names) guard(ctx context.Context, c *kube.Cluster) error {
 	if strings.HasPrefix(API(n.Domain), "api-int.") {
-		return fmt.Errorf("serving %s: the internal name of the API is not for us to serve", API(n.Domain)) //nolint:err113 // impossible
+		return fmt.Errorf("serving %s: the internal name of the API is not for us to serve", API(n.Domain))
 	}
 	for _, want := range []struct{ namespace, secret, name string }{
 		{RouterNamespace, n.AppsSecret, "touchdown-probe." + Apps(n.Domain)},
@@ -65,7 +65,7 @@ func (n Names) guard(ctx context.Context, c *kube.Cluster) error {
 		err := c.Do(ctx, "reading back "+kube.Secret(want.namespace, want.secret).String(), func(ctx context.Context) error {
 			secret, err := c.Core.Secrets(want.namespace).Get(ctx, want.secret, metav1.GetOptions{})
 			if err != nil {
-				return err //nolint:wrapcheck // Do wraps once
+				return err
 			}
 			return loadable(secret, want.name)
 		})
@@ -85,7 +85,7 @@ func loadable(secret *corev1.Secret, name string) error {
 		}
 	}
 	if err == nil && secret.Type != corev1.SecretTypeTLS {
-		err = fmt.Errorf("its type is %s", secret.Type) //nolint:err113 // becomes a Problem's cause
+		err = fmt.Errorf("its type is %s", secret.Type)
 	}
 	if err == nil {
 		return nil
@@ -173,5 +173,5 @@ func list(tree map[string]any, key string) ([]any, error) {
 	case []any:
 		return v, nil
 	}
-	return nil, fmt.Errorf("%s is no list", key) //nolint:err113 // no release has it so
+	return nil, fmt.Errorf("%s is no list", key)
 }

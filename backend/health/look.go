@@ -195,7 +195,7 @@ func secrets(ctx context.Context, c *kube.Cluster) ([]metav1.PartialObjectMetada
 	raw, err := c.Core.RESTClient().Get().Resource("secrets").
 		SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").DoRaw(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a verdict, shown as it is
+		return nil, err
 	}
 	var l metav1.PartialObjectMetadataList
 	if err := json.Unmarshal(raw, &l); err != nil {

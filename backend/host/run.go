@@ -97,7 +97,7 @@ type lockedWriter struct {
 func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(b) //nolint:wrapcheck // a writer hands on what it got
+	return l.w.Write(b)
 }
 
 // lastLines returns the last n lines that are not empty.

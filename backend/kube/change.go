@@ -85,7 +85,7 @@ func (c *Cluster) change(ctx context.Context, e edit, save Save) (changed bool, 
 			changed = true
 			return c.create(ctx, e, save)
 		case err != nil:
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		did, err := c.patch(ctx, e, object, save)
 		changed = changed || did // a patch whose answer was lost counts
@@ -100,7 +100,7 @@ func (c *Cluster) create(ctx context.Context, e edit, save Save) error {
 		return err
 	}
 	_, err := c.resource(e.ref).Create(ctx, &unstructured.Unstructured{Object: e.create}, metav1.CreateOptions{})
-	return err //nolint:wrapcheck // Do wraps once
+	return err
 }
 
 func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstructured, save Save) (bool, error) {
@@ -142,7 +142,7 @@ func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstruc
 	}
 	result, err := c.resource(e.ref).Patch(ctx, e.ref.Name, types.MergePatchType, body, metav1.PatchOptions{})
 	if err != nil {
-		return false, err //nolint:wrapcheck // Do wraps once
+		return false, err
 	}
 	got, _ := result.Object[e.part].(map[string]any)
 	if field := lost(patch, got, e.part); field != "" {

@@ -19,7 +19,7 @@ func (c *Cluster) Operators(ctx context.Context) ([]configv1.ClusterOperator, er
 		if err == nil {
 			items = list.Items
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	slices.SortFunc(items, func(a, b configv1.ClusterOperator) int { return strings.Compare(a.Name, b.Name) })
 	return items, err

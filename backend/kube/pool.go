@@ -24,13 +24,13 @@ func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConf
 		var err error
 		pool, err = c.MachineConfig.MachineConfigPools().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		list, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err == nil {
 			nodes = list.Items
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	return pool, nodes, err
 }

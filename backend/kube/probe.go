@@ -64,7 +64,7 @@ func verify(chain []*x509.Certificate, name string, roots *x509.CertPool, now ti
 		between.AddCert(cert)
 	}
 	_, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: between, CurrentTime: now})
-	return err //nolint:wrapcheck // it is a verdict, shown as it is
+	return err
 }
 
 // Get asks address (host:port) for https://name/path and returns the status and the beginning of the body. Redirects are not

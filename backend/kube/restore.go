@@ -19,7 +19,7 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 			return nil
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object)}); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (c *Cluster) remove(ctx context.Context, ref Ref, object *unstructured.Unst
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return err //nolint:wrapcheck // Do wraps once
+	return err
 }
 
 // Recreate makes a deleted object again from what Delete saved, changed by change. When somebody else made it again
@@ -57,14 +57,14 @@ func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(obj
 	err = c.Do(ctx, "making "+s.Ref.String()+" again", func(ctx context.Context) error {
 		_, err := c.resource(s.Ref).Get(ctx, s.Ref.Name, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		_, err = c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
 		made = err == nil
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	return made, err
 }
@@ -82,11 +82,11 @@ func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, e
 		case apierrors.IsNotFound(err) && s.Manifest != nil:
 			changed = true
 			_, err = c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		case apierrors.IsNotFound(err) && !s.Existed:
 			return nil
 		case err != nil:
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		did, err := c.restore(ctx, s, object)
 		changed = changed || did
@@ -136,7 +136,7 @@ func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Uns
 		return false, &lasting{err}
 	}
 	_, err = c.resource(ref).Patch(ctx, ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
-	return err == nil, err //nolint:wrapcheck // Do wraps once
+	return err == nil, err
 }
 
 // manifest is an object without what only the API may set.

@@ -175,6 +175,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // wrapped by the caller, who knows what was being done
+		return context.Cause(ctx)
 	}
 }

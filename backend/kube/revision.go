@@ -27,11 +27,11 @@ func (c *Cluster) Revisions(ctx context.Context) (Revisions, error) {
 	err := c.Do(ctx, "reading kubeapiservers/cluster", func(ctx context.Context) error {
 		ks, err := c.Operator.KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		pods, err := c.Core.Pods("openshift-kube-apiserver").List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		r = RevisionsOf(ks, pods.Items)
 		return nil

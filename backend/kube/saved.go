@@ -44,7 +44,7 @@ func parseSaved(b []byte) (*saved, error) {
 	var s saved
 	err := utiljson.Unmarshal(b, &s)
 	if err == nil && (s.Format < 1 || s.Format > savedFormat) {
-		err = fmt.Errorf("format %d is not known", s.Format) //nolint:err113 // wrapped in a Problem below
+		err = fmt.Errorf("format %d is not known", s.Format)
 	}
 	if err != nil {
 		return nil, &problem.Problem{

@@ -37,7 +37,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
 			return nil, &interrupted{text: "the connection was cut"}
 		}
-		return nil, err //nolint:wrapcheck // a transport hands on what it got
+		return nil, err
 	}
 	// Read here: client-go would write a connection that ends within an answer over the screen.
 	body, err := io.ReadAll(resp.Body)

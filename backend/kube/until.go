@@ -43,7 +43,7 @@ func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) 
 				Code:    w.Code,
 				Summary: fmt.Sprintf("%s did not finish within %s.", upper(w.What), w.Limit),
 				Fix:     w.Fix,
-				Err:     fmt.Errorf("still waiting for %s", p.Waiting), //nolint:err113 // a sentence for an engineer
+				Err:     fmt.Errorf("still waiting for %s", p.Waiting),
 			}
 		}
 		if err := sleep(ctx, c.Pace.Poll); err != nil {

@@ -129,7 +129,7 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 		if err == nil {
 			b = secret.Data[dataKey]
 		}
-		return err //nolint:wrapcheck // Do wraps once
+		return err
 	})
 	return b, err
 }
@@ -161,7 +161,7 @@ func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string
 				Code:    "PULL-DGR",
 				Summary: "The node could not take its new configuration.",
 				Fix:     "Undo, or look at the machine-config operator.",
-				Err:     fmt.Errorf("%s", why), //nolint:err113 // the cluster's own words
+				Err:     fmt.Errorf("%s", why),
 			}
 		}
 		if why := kube.PoolUnsettled(pool, nodes, before); why != "" {

@@ -40,15 +40,15 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, 
 		get := metav1.GetOptions{}
 		version, err := c.Config.ClusterVersions().Get(ctx, "version", get)
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		infra, err := c.Config.Infrastructures().Get(ctx, "cluster", get)
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		nodes, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		f.Cluster = Cluster{ID: string(version.Spec.ClusterID), Version: version.Status.Desired.Version, OldDomain: domainOf(infra.Status.APIServerURL)}
 		f.Address = address(nodes.Items)
@@ -102,7 +102,7 @@ func console(ctx context.Context, c *kube.Cluster, domain string) (string, error
 	err := c.Do(ctx, "looking for the web console", func(ctx context.Context) error {
 		routes, err := c.Route.Routes("openshift-console").List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err //nolint:wrapcheck // Do wraps once
+			return err
 		}
 		best = ""
 		for i := range routes.Items {
