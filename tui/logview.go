@@ -152,7 +152,7 @@ func (l *logView) buttons() []button {
 			l.follow = !l.follow
 			return l, l.link.log(logLines)
 		}},
-		{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return l, l.desk.bundle() }},
+		{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return l, l.bundle() }},
 	}
 }
 

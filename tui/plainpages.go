@@ -137,7 +137,7 @@ func (p *prompts) review() error {
 // watch tells what the work says when it changes.
 func (p *prompts) watch() error {
 	w := work{base: base{p.desk}}
-	step, _ := p.desk.current()
+	step, _ := p.current()
 	line := step.Title
 	if pr := step.Progress; pr != nil {
 		line += "  " + t("work.of", pr.Done, pr.Total, pr.Unit) + "  " + t("work.waiting", pr.Waiting)
@@ -181,7 +181,7 @@ func (p *prompts) decision() error {
 }
 
 func (p *prompts) trouble() error {
-	step, _ := p.desk.current()
+	step, _ := p.current()
 	if v := p.snap.Problem; v != nil {
 		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
 		p.write(v.Output...)

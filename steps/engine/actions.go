@@ -144,7 +144,7 @@ func (e *Engine) startLocked(a Action) error {
 			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
 	}
 	if !e.touchedLocked() {
-		if err := e.store.wipeSaved(""); err != nil { // left by a power cut at the end of an undo
+		if err := e.store.wipeSaved(); err != nil { // left by a power cut at the end of an undo
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (e *Engine) handOverLocked() error {
 		return err
 	}
 	e.site = e.site.WithoutSecrets()
-	return errors.Join(e.store.saveDraft(e.site), e.store.wipeSaved(""), e.store.wipeSecrets())
+	return errors.Join(e.store.saveDraft(e.site), e.store.wipeSaved(), e.store.wipeSecrets())
 }
 
 // unlockLocked lets a landed node be changed again, until the engine ends.

@@ -134,7 +134,7 @@ func open(o Options, store *store) (*Engine, error) {
 		e.notices["journal"] = "The journal was damaged; what could not be read is kept in " + damage + "."
 	}
 	if e.job.handedOver { // a power cut may have come between the event and the wiping
-		if err := errors.Join(store.wipeSaved(""), store.wipeSecrets()); err != nil {
+		if err := errors.Join(store.wipeSaved(), store.wipeSecrets()); err != nil {
 			return nil, err
 		}
 	}

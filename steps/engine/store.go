@@ -224,10 +224,8 @@ func (s *store) saved(step, key string) ([]byte, error) {
 	return data, nil
 }
 
-// wipeSaved removes all originals, or those of one step.
-func (s *store) wipeSaved(step string) error {
-	return wipeTree(s.path("saved", step))
-}
+// wipeSaved removes all originals.
+func (s *store) wipeSaved() error { return wipeTree(s.path("saved")) }
 
 // wipeSecrets removes the secrets kept on disk.
 func (s *store) wipeSecrets() error { return wipeTree(s.path("secrets")) }

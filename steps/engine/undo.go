@@ -26,7 +26,7 @@ func (r *run) undoAll(ctx context.Context) {
 		}
 	}
 	r.end(steps.Event{Kind: steps.Undone})
-	if err := r.e.store.wipeSaved(""); err != nil {
+	if err := r.e.store.wipeSaved(); err != nil {
 		r.e.o.Node.Log.Error("wiping originals", "error", err)
 	}
 }
