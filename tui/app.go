@@ -123,6 +123,9 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil
+	case pressed(msg, k.mode) && !top.typing():
+		a.switchMode()
+		return nil
 	case pressed(msg, k.pen) && a.snap != nil && !a.held && !top.typing():
 		next, cmd := a.takeOver()
 		a.over = next
@@ -131,6 +134,13 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	cmd := a.pass(msg)
 	a.settle()
 	return cmd
+}
+
+// switchMode turns colours on or off: what a line is, is guessed, and a person sees at once when the guess was wrong.
+func (a *app) switchMode() {
+	a.basic = !a.basic
+	a.theme = newTheme(a.basic)
+	a.wipe++
 }
 
 // pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.
@@ -205,7 +215,7 @@ func (a *app) onTick() tea.Cmd {
 // View implements tea.Model. The painter gets the picture; Bubble Tea's own renderer is off.
 func (a *app) View() tea.View {
 	f := a.frame(a.top(), a.w, a.h)
-	f.wipe = a.wipe
+	f.wipe, f.ascii = a.wipe, a.basic
 	if a.painter != nil {
 		a.painter.show(f)
 	}

@@ -405,3 +405,28 @@ func TestWaive(t *testing.T) {
 		t.Errorf("did %+v", last)
 	}
 }
+
+func TestColoursCanBeSwitched(t *testing.T) {
+	b := newBench(t, 80, 24)
+	coloured := func() bool {
+		lines := strings.Join(b.app.desk.frame(b.app.top(), 80, 24).lines, "")
+		return strings.Contains(lines, "\x1b[32m") || strings.Contains(lines, "\x1b[33m") // green, yellow
+	}
+	plain := b.screen()
+	if coloured() {
+		t.Fatal("a basic console has colours")
+	}
+	b.press("m")
+	if !coloured() {
+		t.Error("m turned no colours on")
+	}
+	if now := b.screen(); now != plain {
+		t.Errorf("without its colours the page is another one:\n%s", now)
+	}
+	b.press("m")
+	if coloured() {
+		t.Error("m did not turn the colours off")
+	}
+	b.press("c", "'m")
+	b.shows("sno-042m") // where text is typed, m is an m
+}

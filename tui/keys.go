@@ -13,7 +13,7 @@ import (
 type keyMap struct {
 	next, prev, up, down, left, right, enter, toggle key.Binding
 	pageUp, pageDown, first, last                    key.Binding
-	back, help, pen, log, repaint, leave             key.Binding
+	back, help, pen, log, repaint, leave, mode       key.Binding
 	restore, erase, delLeft, delRight                key.Binding
 	yes, no, find, follow                            key.Binding
 	again, goOn, waive, retry, edit, skip, undo      key.Binding
@@ -42,6 +42,7 @@ func newKeys() keyMap {
 		back: bind("key.back", "b", "esc"), help: bind("key.help", "?", "f1", "alt+1"),
 		pen: bind("key.pen", "T"), log: bind("key.log", "l"),
 		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
+		mode:    bind("key.mode", "m"),
 		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
 		delLeft: bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
 		yes: bind("key.yes", "y"), no: bind("key.no", "n"),

@@ -15,6 +15,7 @@ type frame struct {
 	lines []string
 	x, y  int
 	wipe  int
+	ascii bool // only ASCII characters
 }
 
 // painter brings frames to the terminal with CUP, EL, ED, SGR, CR, LF, BS and text, nothing else. Bubble Tea's own
@@ -96,7 +97,7 @@ func (p *painter) paint(f frame) {
 	for y := range f.h {
 		var line []cell
 		if y < len(f.lines) {
-			line = parse(f.lines[y], f.w, p.ascii)
+			line = parse(f.lines[y], f.w, p.ascii || f.ascii)
 		}
 		for len(line) < f.w {
 			line = append(line, blank())

@@ -58,9 +58,8 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	if line.baud > 0 {
 		every = 3 * time.Second
 	}
-	basic := o.Mode == Basic
 	w, h := line.size()
-	painter := newPainter(o.Out, basic, line.baud)
+	painter := newPainter(o.Out, false, line.baud)
 	link := newLink(ctx, session, o.Name, every)
 	root := newApp(newDesk(link, o), painter, w, h, every)
 

@@ -68,7 +68,7 @@ func newHelp(d *desk, of screen) *reader {
 	if who == "" {
 		who = t("help.support")
 	}
-	return &reader{base: base{d}, key: "help", lines: append(strings.Split(text, "\n"), "", t("help.call", who))}
+	return &reader{base: base{d}, key: "help", lines: append(strings.Split(text, "\n"), "", t("help.screen"), t("help.call", who))}
 }
 
 // newReport fetches the report.
