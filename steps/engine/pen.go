@@ -95,4 +95,17 @@ func (e *Engine) attach(token string, n int) {
 	}
 	e.pen.attached += n
 	e.pen.left = e.now()
+	if e.pen.attached == 0 {
+		time.AfterFunc(penGrace+time.Millisecond, func() { e.penLeft(token) })
+	}
+}
+
+// penLeft tells the other consoles that whoever held the pen did not come back.
+func (e *Engine) penLeft(token string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.pen.token == token && e.pen.free(e.now()) {
+		e.pen = pen{}
+		e.changedLocked()
+	}
 }

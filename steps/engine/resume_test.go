@@ -457,3 +457,27 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 		t.Errorf("after the cut the node is locked: %v, %v", s.Locked, err)
 	}
 }
+
+// TestPenOfAConsoleThatWentAway also runs on a clock that jumps.
+func TestPenOfAConsoleThatWentAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer r.Close()
+		pen := take(t, r)
+		ctx, leave := context.WithCancel(t.Context())
+		watching := make(chan struct{})
+		go func() {
+			defer close(watching)
+			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+		}()
+		time.Sleep(time.Minute)
+		leave()
+		<-watching
+		before := until(t, r, "the pen still held", func(s *Snapshot) bool { return s.Pen.Holder == "tty1" }).Seq
+		time.Sleep(2 * penGrace)
+		after := until(t, r, "the pen free", func(s *Snapshot) bool { return s.Pen.Holder == "" })
+		if after.Seq == before {
+			t.Error("the other consoles were not told")
+		}
+	})
+}
