@@ -26,7 +26,7 @@ const (
 // Event is the one type that feeds the screen, the headless JSON lines, the journal and the report.
 // Readers ignore kinds and fields that they do not know.
 type Event struct {
-	Seq         uint64    `json:"seq"`                   // rises by one, over restarts too
+	Seq         uint64    `json:"seq"`                   // rises, over restarts too; after one there is a gap
 	Time        time.Time `json:"time"`                  // UTC
 	Kind        EventKind `json:"kind"`                  //
 	Step        string    `json:"step,omitempty"`        // the step's ID

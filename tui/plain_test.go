@@ -90,6 +90,12 @@ func TestPlain(t *testing.T) {
 	p.after(t, "Keep the new settings", "1")
 	f.did(t, engine.Reply)
 	f.change(failed)
+	p.after(t, "RLT-DNS", "6")
+	p.after(t, "all quiet", "7") // the log's last line
+	p.after(t, "Number:", "1")
+	p.after(t, "Your name:", "Kim")
+	p.after(t, "Reason:", "agreed on the phone")
+	f.did(t, engine.Waive)
 	p.after(t, "RLT-DNS", "1")
 	f.did(t, engine.Retry)
 	f.change(finished)

@@ -120,9 +120,15 @@ func (p *prompts) review() error {
 	if !r.ready() {
 		p.write(t("review.blocked"))
 	}
+	if len(p.waivable()) > 0 {
+		p.write(t("plain.waive", t("plain.waiveWord")))
+	}
 	text, err := p.ask(t("plain.start", p.word()))
 	if err != nil {
 		return err
+	}
+	if text == t("plain.waiveWord") {
+		return p.waive()
 	}
 	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	switch {
@@ -176,62 +182,6 @@ func (p *prompts) decision() error {
 	n, err := p.options(names...)
 	if n >= 0 {
 		p.act(engine.Action{Verb: engine.Reply, Question: q.ID, Value: q.Choices[n].Value})
-	}
-	return err
-}
-
-func (p *prompts) trouble() error {
-	step, _ := p.current()
-	if v := p.snap.Problem; v != nil {
-		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
-		p.write(v.Output...)
-	}
-	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"))
-	verbs := []engine.Action{{Verb: engine.Retry}, {Verb: engine.Edit}, {Verb: engine.Skip, Step: step.ID}, {Verb: engine.Undo}}
-	switch {
-	case n == 4:
-		p.write(p.bundled())
-	case n == 2 || n == 3:
-		return p.sure(verbs[n], err)
-	case n >= 0:
-		p.act(verbs[n])
-	}
-	return err
-}
-
-// sure asks for the word before an action that a wrong number must not start.
-func (p *prompts) sure(a engine.Action, err error) error {
-	if err != nil {
-		return err
-	}
-	text, err := p.ask(t("confirm.type", p.word()))
-	if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) }) {
-		p.act(a)
-	}
-	return err
-}
-
-func (p *prompts) bundled() string {
-	msg, ok := p.link.export(engine.Bundle, p.save)().(docMsg)
-	if !ok || msg.failed != nil {
-		return p.explain(msg.failed)
-	}
-	return t("bundle.saved", msg.saved)
-}
-
-func (p *prompts) finish() error {
-	d := dashboard{base: base{p.desk}}
-	p.write(d.text(minWidth)...)
-	n, err := p.options(t("button.report"), t("button.undo"), t("button.handover"), t("button.bundle"))
-	switch n {
-	case 0:
-		p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...)
-	case 1:
-		return p.sure(engine.Action{Verb: engine.Undo}, err)
-	case 2:
-		return p.sure(engine.Action{Verb: engine.HandOver}, err)
-	case 3:
-		p.write(p.bundled())
 	}
 	return err
 }

@@ -184,9 +184,11 @@ var texts = map[string]string{
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Met on the way:",
 
-	"plain.pen":    "Type T and Enter to take the pen, or Enter to look again:",
-	"plain.start":  "To start, type %s; to change an answer, type back:",
-	"plain.number": "Number:",
+	"plain.pen":       "Type T and Enter to take the pen, or Enter to look again:",
+	"plain.start":     "To start, type %s; to change an answer, type back:",
+	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
+	"plain.waiveWord": "waive",
+	"plain.number":    "Number:",
 
 	"log.loading":  "Fetching the log ...",
 	"log.empty":    "The log is empty.",

@@ -17,7 +17,8 @@ type Session interface {
 	// Snapshot returns everything a console shows, consistent at one moment.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Set gives a field a value. A value that its check refuses is kept and shown with its problem, so that
-	// nothing typed is lost; only the review refuses it.
+	// nothing typed is lost; only the review refuses it. What the field cannot hold at all, such as a megabyte or a
+	// duration that is none, fails with ErrInvalid.
 	Set(ctx context.Context, pen, path, value string) error
 	// Load replaces the whole site config by values, by path, and notes their source. It is what `touchdown apply`
 	// does with a file that it has read and checked.

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"touchdown/steps/engine"
+)
+
+func (p *prompts) trouble() error {
+	step, _ := p.current()
+	if v := p.snap.Problem; v != nil {
+		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
+		p.write(v.Output...)
+	}
+	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"),
+		t("button.log"), t("button.waive"))
+	verbs := []engine.Action{{Verb: engine.Retry}, {Verb: engine.Edit}, {Verb: engine.Skip, Step: step.ID}, {Verb: engine.Undo}}
+	switch {
+	case n == 6:
+		return p.waive()
+	case n == 5:
+		p.log()
+	case n == 4:
+		p.write(p.bundled())
+	case n == 2 || n == 3:
+		return p.sure(verbs[n], err)
+	case n >= 0:
+		p.act(verbs[n])
+	}
+	return err
+}
+
+// sure asks for the word before an action that a wrong number must not start.
+func (p *prompts) sure(a engine.Action, err error) error {
+	if err != nil {
+		return err
+	}
+	text, err := p.ask(t("confirm.type", p.word()))
+	if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) }) {
+		p.act(a)
+	}
+	return err
+}
+
+func (p *prompts) bundled() string {
+	msg, ok := p.link.export(engine.Bundle, p.save)().(docMsg)
+	if !ok || msg.failed != nil {
+		return p.explain(msg.failed)
+	}
+	return t("bundle.saved", msg.saved)
+}
+
+func (p *prompts) finish() error {
+	d := dashboard{base: base{p.desk}}
+	p.write(d.text(minWidth)...)
+	n, err := p.options(t("button.report"), t("button.undo"), t("button.handover"), t("button.bundle"), t("button.log"),
+		t("button.reboot"), t("button.powerOff"))
+	switch n {
+	case 0:
+		p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...)
+	case 1:
+		return p.sure(engine.Action{Verb: engine.Undo}, err)
+	case 2:
+		return p.sure(engine.Action{Verb: engine.HandOver}, err)
+	case 3:
+		p.write(p.bundled())
+	case 4:
+		p.log()
+	case 5:
+		return p.sure(engine.Action{Verb: engine.Reboot}, err)
+	case 6:
+		return p.sure(engine.Action{Verb: engine.PowerOff}, err)
+	}
+	return err
+}
+
+// plainLog is how many lines of the log a line terminal is given: two screens.
+const plainLog = 40
+
+func (p *prompts) log() {
+	msg, ok := p.link.log(plainLog)().(logMsg)
+	if !ok || msg.failed != nil {
+		p.write(p.explain(msg.failed))
+		return
+	}
+	p.write(msg.lines...)
+}
+
+// waivable are the checks that did not pass.
+func (p *prompts) waivable() []finding {
+	var all []finding
+	for _, stage := range p.snap.Stages {
+		for _, f := range findings(stage) {
+			if bad(f.Check) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// waive asks which check, who and why. An empty answer leaves everything as it was.
+func (p *prompts) waive() error {
+	all := p.waivable()
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Title+": "+f.Observed)
+	}
+	n, err := p.options(names...)
+	if n < 0 || err != nil {
+		return err
+	}
+	p.write(t("waive.title", all[n].Title), t("waive.text"))
+	by, err := p.ask(t("waive.by") + ":")
+	if err != nil {
+		return err
+	}
+	why, err := p.ask(t("waive.reason") + ":")
+	if err != nil {
+		return err
+	}
+	if by == "" || why == "" {
+		p.write(t("waive.needed"))
+		return nil
+	}
+	p.act(engine.Action{Verb: engine.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
+	return nil
+}
