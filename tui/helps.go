@@ -7,7 +7,7 @@ var helps = map[string]string{
 It comes back by itself, also after a reboot. Nothing to type.
 
 If it stays away for more than five minutes: log in on another console and
-run  systemctl restart touchdown-engine`,
+start it with  touchdown engine`,
 
 	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
 

@@ -49,7 +49,7 @@ func (c *common) console(cmd *cobra.Command) error {
 func noEngine(err error) error {
 	return &problem.Problem{
 		Code: "NO-ENGNE", Summary: "No engine is running on this node.",
-		Fix: "Start it with `systemctl restart touchdown-engine`, or run `touchdown engine` in another terminal.",
+		Fix: "Start one with `touchdown engine` in another terminal, or add --local on a laptop.",
 		Err: err,
 	}
 }
