@@ -224,7 +224,7 @@ func TestDeleteRecreateRestore(t *testing.T) {
 }
 
 func TestRetry(t *testing.T) {
-	get := func(t *testing.T, fault func(n int64, w http.ResponseWriter) bool) (error, int64, []kube.Progress) { //nolint:staticcheck // the error is what is looked at
+	get := func(t *testing.T, fault func(n int64, w http.ResponseWriter) bool) (int64, []kube.Progress, error) {
 		t.Helper()
 		api, c := kubetest.New(t)
 		api.Put(server, `{"apiVersion":"config.openshift.io/v1","kind":"APIServer","spec":{}}`)
@@ -237,10 +237,10 @@ func TestRetry(t *testing.T) {
 			_, err := c.Config.APIServers().Get(ctx, "cluster", metav1.GetOptions{})
 			return err
 		})
-		return err, n.Load(), told
+		return n.Load(), told, err
 	}
 	t.Run("503 goes by", func(t *testing.T) {
-		err, n, told := get(t, func(n int64, w http.ResponseWriter) bool {
+		n, told, err := get(t, func(n int64, w http.ResponseWriter) bool {
 			return n < 4 && kubetest.Refuse(w, 503, "ServiceUnavailable", "starting")
 		})
 		if err != nil || n != 4 || len(told) != 3 {
@@ -248,7 +248,7 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("cut connections go by", func(t *testing.T) {
-		err, _, _ := get(t, func(n int64, _ http.ResponseWriter) bool {
+		_, _, err := get(t, func(n int64, _ http.ResponseWriter) bool {
 			if n < 8 {
 				panic(http.ErrAbortHandler)
 			}
@@ -259,19 +259,19 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("429 for ever", func(t *testing.T) {
-		err, _, _ := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 429, "TooManyRequests", "busy") })
+		_, _, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 429, "TooManyRequests", "busy") })
 		if problem.From(err).Code != "CLU-BUSY" {
 			t.Error(err)
 		}
 	})
 	t.Run("500 for ever", func(t *testing.T) {
-		err, _, told := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 500, "InternalError", "etcd") })
+		_, told, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 500, "InternalError", "etcd") })
 		if problem.From(err).Code != "CLU-AWAY" || len(told) == 0 {
 			t.Error(err, told)
 		}
 	})
 	t.Run("403 at once", func(t *testing.T) {
-		err, n, _ := get(t, func(_ int64, w http.ResponseWriter) bool {
+		n, _, err := get(t, func(_ int64, w http.ResponseWriter) bool {
 			return kubetest.Refuse(w, 403, "Forbidden", `apiservers "cluster" is forbidden: User "x" cannot get resource "apiservers" in API group "config.openshift.io"`)
 		})
 		p := problem.From(err)
@@ -280,7 +280,7 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("401 at once", func(t *testing.T) {
-		err, n, _ := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 401, "Unauthorized", "who") })
+		n, _, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 401, "Unauthorized", "who") })
 		if problem.From(err).Code != "CLU-AUTH" || n != 1 {
 			t.Error(err, n)
 		}
