@@ -7,9 +7,17 @@ BIN     := $(CACHE)/bin/touchdown
 DEMO    := $(CACHE)/bin/demo
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# cgo is off: one static file that starts on any node.
-export CGO_ENABLED := 0
+# libnmstate is a Rust library behind a C interface; it is linked into the one static file that starts on any node.
+# libm is for its scheduler.
+LIBNMSTATE := $(CACHE)/libnmstate/libnmstate.a
+export CGO_ENABLED := 1
+export CGO_CFLAGS  := -I$(CURDIR)/$(CACHE)/libnmstate/include
+export CGO_LDFLAGS := -L$(CURDIR)/$(CACHE)/libnmstate -lm
 export GOFLAGS := -trimpath -buildvcs=false
+
+# Name look-ups are Go's own: what a static glibc would need at run time (the linker warns of it for functions of
+# Rust's library that nobody calls) is not used.
+STATIC := -tags netgo,osusergo -ldflags '-s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static -Wl,--no-warnings"'
 
 # The cluster of the bench says that it is this Kubernetes; without it /version would name a template.
 KUBE_VERSION := v1.34.1
@@ -20,9 +28,11 @@ KUBE_LDFLAGS := -s -w \
 
 BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -name '*.go' 2>/dev/null) test/bench/controlplane/go.mod test/bench/controlplane/go.sum
-GO_SRC    := $(shell find backend cmd steps tui -name '*.go' 2>/dev/null) go.mod go.sum
+GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
 
-.PHONY: help demo test bench lint build crash clean golden bench-cluster
+include $(wildcard test/bench/*/*.mk)
+
+.PHONY: help demo test bench lint build crash clean golden bench-cluster libnmstate env
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,10 +40,10 @@ help: ## print this list
 demo: build bench-cluster $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
 	@$(DEMO) -touchdown $(BIN) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
-test: build bench-cluster ## run every test
+test: build bench-cluster libnmstate ## run every test
 	@go vet ./...
-	CGO_ENABLED=1 go test -race ./...
-	@cd test/bench/controlplane && go vet ./... && go test ./...
+	go test -race ./...
+	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
 	@mkdir -p $(CACHE)/bench
@@ -55,10 +65,25 @@ clean: ## remove .cache
 
 bench-cluster: $(BENCH) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14
 
-$(BIN): $(GO_SRC)
+# The variables that a go command typed by hand needs: eval "$$(make -s env)"
+env: libnmstate
+	@printf 'export %s=%q\n' CGO_ENABLED "$(CGO_ENABLED)" CGO_CFLAGS "$(CGO_CFLAGS)" CGO_LDFLAGS "$(CGO_LDFLAGS)"
+
+libnmstate: $(LIBNMSTATE)
+
+LIBNMSTATE_SRC := backend/network/libnmstate
+$(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.rs
+	@echo "building libnmstate (3 to 6 minutes the first time)"
+	@mkdir -p $(@D)/include
+	@cargo build --quiet --release --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml --target-dir $(CACHE)/libnmstate/target -p nmstate-clib
+	@sed -e 's/@_VERSION_MAJOR@/2/;s/@_VERSION_MINOR@/2/;s/@_VERSION_MICRO@/43/' \
+	  "$$(cargo metadata --format-version 1 --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml | grep -o '"/[^"]*nmstate-clib-[0-9.]*/Cargo.toml"' | head -1 | tr -d '"' | xargs dirname)/nmstate.h.in" > $(@D)/include/nmstate.h
+	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $@
+
+$(BIN): $(GO_SRC) $(LIBNMSTATE)
 	@echo "building touchdown $(VERSION)"
 	@mkdir -p $(@D)
-	@go build -ldflags "-s -w -X main.version=$(VERSION)" -o $@ ./cmd/touchdown
+	@go build $(STATIC) -o $@ ./cmd/touchdown
 
 $(DEMO): $(shell find test/demo test/bench -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
 	@mkdir -p $(@D)
@@ -67,7 +92,7 @@ $(DEMO): $(shell find test/demo test/bench -maxdepth 1 -name '*.go' 2>/dev/null)
 $(BENCH): $(BENCH_SRC)
 	@echo "building the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators (4 to 8 minutes the first time)"
 	@mkdir -p $(@D)
-	@go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
+	@CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
 
 # The definitions of today's OpenShift and of the oldest that is supported.
 $(CACHE)/bench/crds: $(BENCH)
