@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +21,7 @@ type Options struct {
 	Log     *slog.Logger                                                // nil: slog.Default
 	Exec    Exec                                                        // nil: start real processes
 	Write   func(path string, write func([]byte) error, b []byte) error // nil: plain write; tests let a disk fill up here
+	Clock   func(ahead time.Duration) error                             // nil: the kernel's clock is moved; where that is not allowed, a stand-in
 }
 
 // Machine is the machine that Touchdown runs on, or in tests a directory that looks like one.
@@ -30,16 +32,20 @@ type Machine struct {
 	log   *slog.Logger
 	exec  Exec
 	files atomic
+	clock func(ahead time.Duration) error
 }
 
 // Open returns the machine that o describes.
 func Open(o Options) *Machine {
-	m := &Machine{NoPower: o.NoPower, root: o.Root, log: o.Log, exec: o.Exec, files: atomic{o.Write}}
+	m := &Machine{NoPower: o.NoPower, root: o.Root, log: o.Log, exec: o.Exec, files: atomic{o.Write}, clock: o.Clock}
 	if m.log == nil {
 		m.log = slog.Default()
 	}
 	if m.exec == nil {
 		m.exec = start
+	}
+	if m.clock == nil {
+		m.clock = moveClock
 	}
 	return m
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"touchdown/backend/host"
 )
@@ -27,6 +28,8 @@ type Fake struct {
 	answers []answer
 	room    int // bytes that fit on the disk; -1: any
 	boots   int
+	moved   time.Duration
+	stuck   error
 }
 
 type answer struct {
@@ -43,6 +46,7 @@ func New(t testing.TB) *Fake {
 		Log:   slog.New(slog.DiscardHandler),
 		Exec:  f.exec,
 		Write: f.write,
+		Clock: f.clock,
 	})
 	f.Boot()
 	f.File("/proc/sys/kernel/hostname", "node\n")
@@ -107,6 +111,29 @@ func (f *Fake) Boot() {
 	id := fmt.Sprintf("boot-%d\n", f.boots)
 	f.mu.Unlock()
 	f.File("/proc/sys/kernel/random/boot_id", id)
+}
+
+// Moved tells by how much the clock was moved in all.
+func (f *Fake) Moved() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.moved
+}
+
+// StickClock lets moving the clock fail from now on.
+func (f *Fake) StickClock(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stuck = err
+}
+
+func (f *Fake) clock(ahead time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stuck == nil {
+		f.moved += ahead
+	}
+	return f.stuck
 }
 
 func (f *Fake) exec(ctx context.Context, c host.Command) (stdout, both []byte, err error) {
