@@ -1,0 +1,23 @@
+#!/bin/bash
+# Writes the names of the cluster for dnsmasq, which answers them without any network. Same name, path and overrides as on
+# a node of the assisted installer, so that the tools which know that one work here too.
+set -u
+
+# The cluster's name and domain as the Machine Config Operator laid them: KUBERNETES_SERVICE_HOST is api-int.NAME.DOMAIN.
+[ -r /etc/kubernetes/apiserver-url.env ] && . /etc/kubernetes/apiserver-url.env
+domain=${KUBERNETES_SERVICE_HOST:-}
+domain=${domain#api-int.}
+
+[ -r /etc/default/sno_dnsmasq_configuration_overrides ] && . /etc/default/sno_dnsmasq_configuration_overrides
+address=${SNO_DNSMASQ_IP_OVERRIDE:-192.168.127.10}
+name=${SNO_CLUSTER_NAME_OVERRIDE:-${domain%%.*}}
+base=${SNO_BASE_DOMAIN_OVERRIDE:-${domain#*.}}
+
+if [ -z "$name" ] || [ -z "$base" ]; then
+	echo "the cluster's name is not known: /etc/kubernetes/apiserver-url.env does not tell it" >&2
+	exit 1
+fi
+mkdir -p /etc/dnsmasq.d
+printf 'address=/%s/%s\n' \
+	"apps.$name.$base" "$address" "api-int.$name.$base" "$address" "api.$name.$base" "$address" \
+	>/etc/dnsmasq.d/single-node.conf
