@@ -1,0 +1,131 @@
+package site
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// RegistryMode is how the registry behaves.
+type RegistryMode int
+
+// The registry's behaviours. Silence (it takes the connection and says nothing) and slowness are the service's own switches.
+const (
+	Open         RegistryMode = iota // whoever asks gets an answer
+	NeedsLogin                       // 401 without the right name and password
+	Forbids                          // 401 whatever the password
+	WrongName                        // its certificate is another host's
+	UnknownCA                        // its certificate is from an authority that nobody was told of
+	ExpiredCert                      // its certificate was good until yesterday
+	NotARegistry                     // a web server answers that knows nothing of /v2/
+)
+
+// The registry's only account.
+const (
+	RegistryUser     = "puller"
+	RegistryPassword = "pull-it"
+)
+
+// Registry is an image registry in the world behind the gateway: TLS and the first request of the distribution API.
+type Registry struct {
+	knob
+	mode   RegistryMode
+	ca     []byte
+	certs  map[RegistryMode]*tls.Certificate
+	server *http.Server
+	ended  chan struct{}
+}
+
+func newRegistry() (*Registry, error) {
+	ca, err := newAuthority("site registry CA")
+	if err != nil {
+		return nil, err
+	}
+	other, err := newAuthority("somebody's CA")
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{ca: ca.pem(), certs: map[RegistryMode]*tls.Certificate{}, ended: make(chan struct{})}
+	addresses := []net.IP{Registry4.AsSlice(), Registry6.AsSlice()}
+	day := 24 * time.Hour
+	for mode, issue := range map[RegistryMode]func() (*tls.Certificate, error){
+		Open:        func() (*tls.Certificate, error) { return ca.issue(RegistryName, addresses, day) },
+		WrongName:   func() (*tls.Certificate, error) { return ca.issue("other.example.net", nil, day) },
+		UnknownCA:   func() (*tls.Certificate, error) { return other.issue(RegistryName, addresses, day) },
+		ExpiredCert: func() (*tls.Certificate, error) { return ca.issue(RegistryName, addresses, -day) },
+	} {
+		if r.certs[mode], err = issue(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Set makes the registry behave so from now on.
+func (r *Registry) Set(m RegistryMode) { r.set(func() { r.mode = m }) }
+
+// CA is the certificate of the authority that signed the registry's, in PEM.
+func (r *Registry) CA() []byte { return r.ca }
+
+func (r *Registry) now() RegistryMode {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mode
+}
+
+func (r *Registry) listen(in *Namespace) error {
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: quiet(), TLSConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12, GetCertificate: r.certificate,
+	}}
+	r.server.SetKeepAlivesEnabled(false) // the next request meets the behaviour of its own time
+	for _, a := range []netip.Addr{Registry4, Registry6} {
+		listener, err := in.Listen("tcp", netip.AddrPortFrom(a, RegistryPort).String())
+		if err != nil {
+			return fmt.Errorf("starting the registry: %w", err)
+		}
+		go func() { _ = r.server.ServeTLS(listener, "", "") }() // ends with the server
+	}
+	return nil
+}
+
+func (r *Registry) close() {
+	if r.server != nil {
+		close(r.ended)
+		r.server.Close()
+	}
+}
+
+func (r *Registry) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if !r.answers() {
+		<-r.ended
+		return nil, net.ErrClosed
+	}
+	if cert, bad := r.certs[r.now()]; bad {
+		return cert, nil
+	}
+	return r.certs[Open], nil
+}
+
+// ServeHTTP answers /v2/ as the distribution API has it.
+func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	mode := r.now()
+	if mode == NotARegistry || request.URL.Path != "/v2/" {
+		http.NotFound(w, request)
+		return
+	}
+	w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
+	user, password, _ := request.BasicAuth()
+	right := user == RegistryUser && password == RegistryPassword
+	if mode == Forbids || mode == NeedsLogin && !right {
+		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		_ = json.NewEncoder(w).Encode(map[string]any{"errors": []map[string]string{{"code": "UNAUTHORIZED", "message": "authentication required"}}})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, "{}")
+}

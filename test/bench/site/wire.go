@@ -1,0 +1,193 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/safchain/ethtool"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// BridgeName is the LAN's switch in the LAN's namespace.
+const BridgeName = "lan"
+
+// up sets an interface up.
+func (n *Namespace) up(name string) error {
+	link, err := n.link.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("looking for %s: %w", name, err)
+	}
+	if err := n.link.LinkSetUp(link); err != nil {
+		return fmt.Errorf("setting %s up: %w", name, err)
+	}
+	return nil
+}
+
+// bridge makes the LAN's switch where there is none. It learns nothing about multicast: with no querier it would
+// take the listeners of neighbour discovery for gone.
+func (n *Namespace) bridge() error {
+	if _, err := n.link.LinkByName(BridgeName); err == nil {
+		return n.up(BridgeName)
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = BridgeName
+	snooping := false
+	if err := n.link.LinkAdd(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}); err != nil {
+		return fmt.Errorf("making the bridge: %w", err)
+	}
+	// The switch is no host of its LAN: without this it would take part in neighbour discovery.
+	if err := n.sysctls(map[string]string{"ipv6/conf/" + BridgeName + "/disable_ipv6": "1"}); err != nil {
+		return err
+	}
+	return n.up(BridgeName)
+}
+
+// wire joins interface a of namespace n with interface b of namespace m.
+func (n *Namespace) wire(a string, m *Namespace, b string) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = a
+	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: b, PeerNamespace: netlink.NsFd(m.file.Fd())}
+	if err := n.link.LinkAdd(veth); err != nil {
+		return fmt.Errorf("making the cable %s: %w", a, err)
+	}
+	return errors.Join(n.honest(a), m.honest(b), n.up(a), m.up(b), n.awaitUp(a), m.awaitUp(b))
+}
+
+// awaitUp waits until the kernel has noticed the carrier of an interface. Before that IPv6 has no routes over it and a
+// bridge does not forward.
+func (n *Namespace) awaitUp(name string) error {
+	const patience = 5 * time.Second // the kernel looks at carriers once a second at least
+	for until := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		link, err := n.link.LinkByName(name)
+		if err != nil {
+			return fmt.Errorf("looking for %s: %w", name, err)
+		}
+		if link.Attrs().OperState == netlink.OperUp {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("waiting for the carrier of %s: it is %s after %s", name, link.Attrs().OperState, patience)
+		}
+	}
+}
+
+// honest has every frame of an interface carry its checksum and fit the MTU. A veth leaves both to a card that is not
+// there, which no reader of raw frames (Open vSwitch's userspace datapath, a userspace stack) forgives.
+func (n *Namespace) honest(name string) error {
+	return n.Do(func() error {
+		tool, err := ethtool.NewEthtool()
+		if err != nil {
+			return fmt.Errorf("opening ethtool: %w", err)
+		}
+		defer tool.Close()
+		off := map[string]bool{}
+		features, err := tool.Features(name)
+		if err != nil {
+			return fmt.Errorf("reading the features of %s: %w", name, err)
+		}
+		for _, feature := range []string{"tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-generic-segmentation", "rx-gro"} {
+			if features[feature] {
+				off[feature] = false
+			}
+		}
+		if err := tool.Change(name, off); err != nil {
+			return fmt.Errorf("switching offloads of %s off: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// address replaces the global addresses of an interface. None of them waits for duplicate address detection.
+func (n *Namespace) address(name string, addresses ...netip.Prefix) error {
+	link, err := n.link.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("looking for %s: %w", name, err)
+	}
+	old, err := n.link.AddrList(link, netlink.FAMILY_ALL)
+	if err != nil {
+		return fmt.Errorf("listing the addresses of %s: %w", name, err)
+	}
+	for _, a := range old {
+		if a.IP.To4() == nil && a.IP.IsLinkLocalUnicast() {
+			continue
+		}
+		if err := n.link.AddrDel(link, &a); err != nil {
+			return fmt.Errorf("removing %s from %s: %w", a.IPNet, name, err)
+		}
+	}
+	for _, a := range addresses {
+		add := &netlink.Addr{IPNet: ipNet(a)}
+		if a.Addr().Is6() {
+			add.Flags = unix.IFA_F_NODAD
+		}
+		if err := n.link.AddrReplace(link, add); err != nil {
+			return fmt.Errorf("adding %s to %s: %w", a, name, err)
+		}
+	}
+	return nil
+}
+
+// defaultRoutes leads everything else over the gateways that are addresses.
+func (n *Namespace) defaultRoutes(gateways ...netip.Addr) error {
+	for _, g := range both(gateways) {
+		route := &netlink.Route{Gw: g.AsSlice()}
+		if err := n.link.RouteReplace(route); err != nil {
+			return fmt.Errorf("setting the default route over %s: %w", g, err)
+		}
+	}
+	return nil
+}
+
+func ipNet(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
+}
+
+// Cable is a cable from the LAN's switch to an interface of a host.
+type Cable struct {
+	lan  *Namespace
+	port string
+	end  *Namespace
+	name string // of the interface at the end
+}
+
+// Unplug pulls the cable: the host loses its carrier.
+func (c *Cable) Unplug() error { return c.set((*netlink.Handle).LinkSetDown) }
+
+// Plug puts the cable back and waits for its carrier if the host's interface is up.
+func (c *Cable) Plug() error {
+	if err := c.set((*netlink.Handle).LinkSetUp); err != nil {
+		return err
+	}
+	link, err := c.end.link.LinkByName(c.name)
+	if err != nil || link.Attrs().Flags&net.FlagUp == 0 {
+		return nil
+	}
+	return errors.Join(c.lan.awaitUp(c.port), c.end.awaitUp(c.name))
+}
+
+func (c *Cable) set(f func(*netlink.Handle, netlink.Link) error) error {
+	link, err := c.lan.link.LinkByName(c.port)
+	if err != nil {
+		return fmt.Errorf("looking for the port %s: %w", c.port, err)
+	}
+	if err := f(c.lan.link, link); err != nil {
+		return fmt.Errorf("switching the port %s: %w", c.port, err)
+	}
+	return nil
+}
+
+// remove takes the cable and the host's interface away.
+func (c *Cable) remove() error {
+	link, err := c.lan.link.LinkByName(c.port)
+	if err != nil {
+		return fmt.Errorf("looking for the port %s: %w", c.port, err)
+	}
+	if err := c.lan.link.LinkDel(link); err != nil {
+		return fmt.Errorf("removing the port %s: %w", c.port, err)
+	}
+	return nil
+}
