@@ -14,6 +14,8 @@ const (
 	Kind = "SiteConfig"
 	// DefaultStabilityWindow is how long a cluster has to stay healthy when the document does not say.
 	DefaultStabilityWindow = 2 * time.Minute
+	// DefaultWatchdog is how long a landing may go without progress when the document does not say.
+	DefaultWatchdog = 30 * time.Minute
 )
 
 // Origins of a value, as kept in Config.Sources; a value that was read from a file has the origin "file NAME".
@@ -47,8 +49,31 @@ type Spec struct {
 	ClusterName string `yaml:"clusterName,omitempty" json:"clusterName,omitempty"`
 	// BaseDomain is the domain below which the cluster lives.
 	BaseDomain string `yaml:"baseDomain,omitempty" json:"baseDomain,omitempty"`
+	// Hostname is the node's new name; empty keeps the one of the factory.
+	Hostname string `yaml:"hostname,omitempty" json:"hostname,omitempty"`
+	// Network is how the node is reached; empty keeps the network as it is.
+	Network Network `yaml:"network,omitempty" json:"network,omitzero"`
+	// NetworkConfig is a desired state of nmstate in its own words, instead of Network. It can hold a password.
+	NetworkConfig Secret `yaml:"networkConfig,omitempty" json:"networkConfig,omitempty"`
+	// AdditionalNTPSources are the site's time servers, names or addresses.
+	AdditionalNTPSources []string `yaml:"additionalNTPSources,omitempty" json:"additionalNTPSources,omitempty"`
+	// Time sets the clock of a site without a time server.
+	Time Time `yaml:"time,omitempty" json:"time,omitzero"`
 	// PullSecret is the registry log-in as dockerconfigjson; empty keeps the one of the factory.
 	PullSecret Secret `yaml:"pullSecret,omitempty" json:"pullSecret,omitempty"`
+	// SSHKeys are the public keys with which the user core may log in, each one line of an authorized_keys file.
+	SSHKeys []string `yaml:"sshKeys,omitempty" json:"sshKeys,omitempty"`
+	// ImageDigestMirrors and ImageTagMirrors say where images named by digest and by tag are pulled from.
+	ImageDigestMirrors []Mirror `yaml:"imageDigestMirrors,omitempty" json:"imageDigestMirrors,omitempty"`
+	ImageTagMirrors    []Mirror `yaml:"imageTagMirrors,omitempty" json:"imageTagMirrors,omitempty"`
+	// RemoveFactoryMirrors removes the factory's mirrors once the site's are in place.
+	RemoveFactoryMirrors bool `yaml:"removeFactoryMirrors,omitempty" json:"removeFactoryMirrors,omitempty"`
+	// RegistryCerts are the authorities of the site's registries.
+	RegistryCerts []RegistryCert `yaml:"registryCerts,omitempty" json:"registryCerts,omitempty"`
+	// Proxy is how the node gets out of the site.
+	Proxy Proxy `yaml:"proxy,omitempty" json:"proxy,omitzero"`
+	// AdditionalTrustBundle are authorities of the site that node and cluster trust, PEM.
+	AdditionalTrustBundle string `yaml:"additionalTrustBundle,omitempty" json:"additionalTrustBundle,omitempty"`
 	// APICert is served at api.DOMAIN; empty has one made by the cluster's own signer.
 	APICert KeyPair `yaml:"apiCert,omitempty" json:"apiCert,omitzero"`
 	// IngressCert is served at *.apps.DOMAIN; empty has one made by the cluster's own signer.
@@ -76,12 +101,20 @@ type IngressCert struct {
 type Policy struct {
 	// AllowReboot lets the engine reboot the node when a step needs it.
 	AllowReboot bool `yaml:"allowReboot" json:"allowReboot"`
+	// AllowHostnameChange lets the node be given another name.
+	AllowHostnameChange bool `yaml:"allowHostnameChange" json:"allowHostnameChange"`
+	// KeepNetworkWhenProbesPass keeps new network settings without asking when every probe has passed.
+	KeepNetworkWhenProbesPass bool `yaml:"keepNetworkWhenProbesPass" json:"keepNetworkWhenProbesPass"`
+	// KeepNetworkUnanswered keeps new network settings when nobody answers in time; else the old ones come back.
+	KeepNetworkUnanswered bool `yaml:"keepNetworkUnanswered" json:"keepNetworkUnanswered"`
 	// RollbackOnFailure puts everything back when a step fails and nobody is there to decide.
 	RollbackOnFailure bool `yaml:"rollbackOnFailure" json:"rollbackOnFailure"`
 	// KeepGoingOnWarnings starts a headless run although the review holds warnings.
 	KeepGoingOnWarnings bool `yaml:"keepGoingOnWarnings" json:"keepGoingOnWarnings"`
 	// StabilityWindow is how long the cluster has to stay healthy without a break before it counts as landed.
 	StabilityWindow time.Duration `yaml:"stabilityWindow" json:"stabilityWindow"`
+	// Watchdog is how long a landing may go without progress before it counts as stuck.
+	Watchdog time.Duration `yaml:"watchdog" json:"watchdog"`
 	// Answers maps the id of a question to its answer.
 	Answers map[string]string `yaml:"answers,omitempty" json:"answers,omitempty"`
 }
@@ -116,6 +149,7 @@ func (c *Config) Clone() *Config {
 	d := *c
 	d.Sources = maps.Clone(c.Sources)
 	d.places = maps.Clone(c.places)
+	d.Spec = c.Spec.clone()
 	d.Spec.Policy.Answers = maps.Clone(c.Spec.Policy.Answers)
 	return &d
 }
@@ -124,8 +158,8 @@ func (c *Config) Clone() *Config {
 func (c *Config) WithoutSecrets() *Config {
 	d := c.Clone()
 	for i := range schema {
-		if e := &schema[i]; e.Secret && e.text != nil {
-			*e.text(d) = ""
+		if e := &schema[i]; e.at != nil && e.isSecret(e.format(e.at(d))) {
+			e.assign(e.at(d), "")
 			delete(d.Sources, e.Path)
 		}
 	}
@@ -136,8 +170,12 @@ func (c *Config) WithoutSecrets() *Config {
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}
 	for i := range schema {
-		if e := &schema[i]; e.Secret && e.text != nil && *e.text(c) != "" {
-			secrets[e.Path] = *e.text(c)
+		e := &schema[i]
+		if e.at == nil || !e.Secret {
+			continue
+		}
+		if value := e.format(e.at(c)); value != "" && e.isSecret(value) {
+			secrets[e.Path] = value
 		}
 	}
 	return secrets

@@ -34,6 +34,39 @@ func full(t testing.TB) *Config {
 		"spec.policy.stabilityWindow":      "90s",
 		"spec.policy.answers.keep-network": "yes",
 		"spec.policy.answers.42":           "true",
+
+		"spec.hostname":                         "node-0042",
+		"spec.network.interface":                "00:53:00:12:34:56",
+		"spec.network.vlanID":                   "100",
+		"spec.network.bond.mode":                "802.3ad",
+		"spec.network.bond.ports":               "enp1s0 enp2s0",
+		"spec.network.mtu":                      "9000",
+		"spec.network.ipv4.method":              "static",
+		"spec.network.ipv4.address":             "198.51.100.10",
+		"spec.network.ipv4.prefixLength":        "255.255.255.0",
+		"spec.network.ipv4.gateway":             "198.51.100.1",
+		"spec.network.ipv6.method":              "static",
+		"spec.network.ipv6.address":             "2001:db8:51::10",
+		"spec.network.ipv6.prefixLength":        "/64",
+		"spec.network.ipv6.gateway":             "fe80::1",
+		"spec.network.dnsServers":               "198.51.100.53,2001:db8:51::53\n198.51.100.54",
+		"spec.network.dnsSearch":                "example.com",
+		"spec.networkConfig":                    "\n  # a comment\n  interfaces:\n  - name: enp1s0\n    802.1x: {password: \"" + planted + "\"}\n",
+		"spec.additionalNTPSources":             "ntp.example.com 198.51.100.123",
+		"spec.time.utc":                         "2026-06-01T12:00:00Z",
+		"spec.sshKeys":                          "ssh-ed25519 AAAA one, two\r\n\nssh-rsa AAAA",
+		"spec.imageDigestMirrors":               "- {source: a.b/c, mirrors: ['d.e:5000', \"f.g\"], mirrorSourcePolicy: NeverContactSource}\n- {}\n",
+		"spec.imageTagMirrors":                  `[{"source": "a.b", "mirrors": []}]`,
+		"spec.removeFactoryMirrors":             "true",
+		"spec.registryCerts":                    "- registryHostname: a.b\n  registryPort: 5000\n  certificate: |\n    x\n    y\n- certificate: z\n",
+		"spec.proxy.httpProxy":                  "http://u:" + planted + "@proxy.example.com:3128",
+		"spec.proxy.httpsProxy":                 "http://u:" + planted + "@proxy.example.com:3129",
+		"spec.proxy.noProxy":                    ".example.com, 198.51.100.0/24",
+		"spec.additionalTrustBundle":            "x",
+		"spec.policy.allowHostnameChange":       "true",
+		"spec.policy.keepNetworkWhenProbesPass": "false",
+		"spec.policy.keepNetworkUnanswered":     "true",
+		"spec.policy.watchdog":                  "45m",
 	} {
 		if err := c.Set(path, value); err != nil {
 			t.Fatal(err)
@@ -81,8 +114,8 @@ func TestSecretsNeverShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(redacted), Redacted); n != 3 {
-		t.Errorf("%d secrets are marked, want 3:\n%s", n, redacted)
+	if n := strings.Count(string(redacted), Redacted); n != 6 {
+		t.Errorf("%d secrets are marked, want 6:\n%s", n, redacted)
 	}
 	asJSON, _ := json.Marshal(c)
 	asYAML, _ := yaml.Marshal(c)
@@ -100,7 +133,7 @@ func TestSecretsNeverShow(t *testing.T) {
 		}
 	}
 	_, err = Parse(redacted, "site.yaml", nil)
-	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 3 {
+	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 6 {
 		t.Errorf("a redacted document is read: %v", err)
 	}
 }
@@ -108,7 +141,7 @@ func TestSecretsNeverShow(t *testing.T) {
 func TestSecretsComeBack(t *testing.T) {
 	c := full(t)
 	bare, secrets := c.WithoutSecrets(), c.Secrets()
-	if len(secrets) != 3 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 3 {
+	if len(secrets) != 6 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 6 {
 		t.Fatalf("secrets: %d taken, %d left, %d of the original", len(secrets), len(bare.Secrets()), len(c.Secrets()))
 	}
 	for path, value := range secrets {

@@ -19,7 +19,7 @@ func Explain(path string) (string, error) {
 	var b strings.Builder
 	for i := range schema {
 		e := &schema[i]
-		if e.Path == path || strings.HasPrefix(e.Path, path+".") || e.matches(path) {
+		if e.Path == path || strings.HasPrefix(e.Path, path+".") || strings.HasPrefix(e.Path, path+"[].") || e.matches(general(path)) {
 			e.describe(&b)
 		}
 	}
@@ -50,6 +50,9 @@ func (i Item) describe(b *strings.Builder) {
 	if i.Required {
 		b.WriteString(", required")
 	}
+	if len(i.Choices) > 0 {
+		fmt.Fprintf(b, "\n    choices: %s", strings.Join(i.Choices, ", "))
+	}
 	if i.Default != "" {
 		fmt.Fprintf(b, "\n    default: %s", i.Default)
 	}
@@ -66,6 +69,9 @@ func Example() []byte {
 	var open []string
 	for i := range schema {
 		e := &schema[i]
+		if strings.Contains(e.Path, "[].") {
+			continue // the list's own example shows its keys
+		}
 		parts := strings.Split(e.Path, ".")
 		name, parents := parts[len(parts)-1], parts[:len(parts)-1]
 		for depth, parent := range parents {
@@ -89,6 +95,8 @@ func (e *entry) sample(b *strings.Builder, indent, name string) {
 		fmt.Fprintf(b, "%s%s: \"\" # for example %s\n", indent, name, e.Example)
 	case e.Default != "":
 		fmt.Fprintf(b, "%s%s: %s\n", indent, name, e.Default)
+	case e.Type == typeNMState:
+		fmt.Fprintf(b, "%s# %s:\n%s#   interfaces: ...\n", indent, name, indent)
 	case e.Example == "|":
 		fmt.Fprintf(b, "%s# %s: |\n%s#   -----BEGIN ...\n", indent, name, indent)
 	default:

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -15,30 +14,43 @@ func (c *Config) Marshal(redact bool) ([]byte, error) {
 	put(root, "apiVersion", scalarNode(APIVersion, "!!str"))
 	put(root, "kind", scalarNode(Kind, "!!str"))
 	for _, path := range c.Paths() {
-		value, _ := c.Get(path)
-		e := find(path)
-		if value == "" {
-			continue
+		n := find(path).node(c, path)
+		if redact && n != nil && c.IsSecret(path) {
+			n = scalarNode(Redacted, "!!str")
 		}
-		if redact && e.Secret {
-			value = Redacted
+		if n != nil {
+			put(root, path, n)
 		}
-		tag := "!!str"
-		if e.flag != nil {
-			tag = "!!bool"
-		}
-		put(root, path, scalarNode(value, tag))
 	}
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
+	text, err := encode(root)
+	if err != nil {
 		return nil, fmt.Errorf("writing the site config as YAML: %w", err)
 	}
-	if err := enc.Close(); err != nil {
-		return nil, fmt.Errorf("writing the site config as YAML: %w", err)
+	return text, nil
+}
+
+// node returns the value of a path as YAML, or nil when there is none.
+func (e *entry) node(c *Config, path string) *yaml.Node {
+	if e.Type == typeGroups {
+		return e.groupsNode(c)
 	}
-	return b.Bytes(), nil
+	value, _ := c.Get(path)
+	if value == "" {
+		return nil
+	}
+	switch e.Type {
+	case typeBool:
+		return scalarNode(value, "!!bool")
+	case typeNumber:
+		return scalarNode(value, "!!int")
+	case typeList:
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, item := range e.split(value) {
+			list.Content = append(list.Content, scalarNode(item, "!!str"))
+		}
+		return list
+	}
+	return scalarNode(value, "!!str")
 }
 
 // scalarNode chooses a style that reads back as it was: only a quoted text keeps a tab at the start of a line, a space
@@ -47,6 +59,8 @@ func scalarNode(value, tag string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 	switch {
 	case strings.ContainsAny(value, "\r\t\u0085\u2028\u2029") || strings.Contains(value, " \n"):
+		n.Style = yaml.DoubleQuotedStyle
+	case strings.Contains(value, "\n") && strings.HasPrefix(value, " "):
 		n.Style = yaml.DoubleQuotedStyle
 	case strings.Contains(value, "\n"):
 		n.Style = yaml.LiteralStyle

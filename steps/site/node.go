@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,6 +20,8 @@ func plainNode(n *yaml.Node, kind yaml.Kind) *Error {
 		return fault("remove it", "has a tag (!name), which is not allowed")
 	case n.Kind == kind:
 		return nil
+	case kind == yaml.SequenceNode:
+		return fault("write a list: [one, two], or each value in a line of its own after a dash", "is %s where a list is expected", article(n.Tag))
 	case kind == yaml.ScalarNode:
 		return fault("write one value", "is %s where one value is expected", article(n.Tag))
 	}
@@ -57,8 +60,9 @@ func unknownKey(prefix, key string) *Error {
 	}
 	var here []string
 	for _, e := range schema {
-		if rest, below := strings.CutPrefix(e.Path, prefix); below {
+		if rest, below := strings.CutPrefix(e.Path, general(prefix)); below {
 			name, _, _ := strings.Cut(rest, ".")
+			name = strings.TrimSuffix(name, "[]")
 			here = append(here, name)
 		}
 	}
@@ -118,5 +122,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	}
 	return nil
 }
+
+func lineNumber(n *yaml.Node) string { return strconv.Itoa(n.Line) }
 
 func lastPart(path string) string { return path[strings.LastIndex(path, ".")+1:] }

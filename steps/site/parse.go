@@ -116,6 +116,13 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 	path := prefix + key.Value
 	e := find(path)
 	switch {
+	case e != nil && e.Type == typeGroups:
+		r.groups(value, e, path)
+		r.took(key, path, "file "+r.name)
+	case e != nil && e.Type == typeList:
+		r.list(key, value, e, path)
+	case e != nil && e.Type == typeNMState && value.Kind == yaml.MappingNode:
+		r.nmstate(key, value, path)
 	case e != nil:
 		r.scalar(key, value, e, path)
 	case isGroup(path):
@@ -158,28 +165,40 @@ func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
 			r.report(value, path, f)
 			return
 		}
-		text, target, source = content, e.into, "file "+text
+		text, target, source = content, sibling(path, e.into), "file "+text
 	}
 	if f := r.config.store(target, text); f != nil {
 		r.report(value, path, f)
 		return
 	}
 	if text != "" {
-		r.config.note(target, source)
-		r.config.places[target] = r.place(key)
+		r.took(key, target, source)
 	}
+}
+
+// sibling returns the path of the value that a file is for, in the same item of a list as the file's own path.
+func sibling(path, into string) string { return path[:strings.LastIndex(path, ".")+1] + lastPart(into) }
+
+// took records where a value came from. Of the items of a list only the place is kept, for errors.
+func (r *reader) took(key *yaml.Node, path, source string) {
+	if !find(path).cell {
+		r.config.note(path, source)
+	}
+	r.config.places[path] = r.place(key)
 }
 
 // exclusive reports a value that is given both inline and as a file.
 func (r *reader) exclusive(seen map[string]*yaml.Node, prefix string) {
+	below := general(prefix)
 	for i := range schema {
 		e := &schema[i]
-		if e.into == "" || !strings.HasPrefix(e.Path, prefix) {
+		if e.into == "" || !strings.HasPrefix(e.Path, below) {
 			continue
 		}
-		file, inline := seen[strings.TrimPrefix(e.Path, prefix)], seen[strings.TrimPrefix(e.into, prefix)]
+		name := strings.TrimPrefix(e.into, below)
+		file, inline := seen[strings.TrimPrefix(e.Path, below)], seen[name]
 		if file != nil && inline != nil {
-			r.report(file, e.Path, fault("keep one of the two", "is given as well as %s in line %d", strings.TrimPrefix(e.into, prefix), inline.Line))
+			r.report(file, prefix+lastPart(e.Path), fault("keep one of the two", "is given as well as %s in line %d", name, inline.Line))
 		}
 	}
 }
@@ -190,11 +209,15 @@ func (e *entry) accepts(n *yaml.Node, key string) *Error {
 		return fault("write a value or remove the line", "has no value")
 	}
 	switch {
-	case e.flag != nil:
+	case e.Type == typeBool:
 		if n.Tag != "!!bool" {
 			return fault("write true or false, without quotes", "is neither true nor false")
 		}
-	case e.span != nil:
+	case e.Type == typeNumber:
+		if n.Tag != "!!int" {
+			return fault("write a number, without quotes", "is %s where a whole number is expected", article(n.Tag))
+		}
+	case e.Type == typeDuration:
 		if n.Tag == "!!int" || n.Tag == "!!float" {
 			return fault("write a number and its unit, for example 2m or 90s", "is a number without a unit")
 		}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,13 +22,14 @@ func (c *Config) Get(path string) (value string, ok bool) {
 	case e.answer:
 		value, ok = c.Spec.Policy.Answers[strings.TrimPrefix(path, answers)]
 		return value, ok
-	case e.flag != nil:
-		return formatBool(*e.flag(c)), true
-	case e.span != nil:
-		return formatDuration(*e.span(c)), true
-	default:
-		return *e.text(c), true
+	case e.Type == typeGroups:
+		return e.groupsText(c), true
 	}
+	p := e.place(c, path)
+	if p == nil {
+		return "", false
+	}
+	return e.format(p), true
 }
 
 // Set stores a typed value; "" takes it away or brings the default back. Only what the field cannot hold is refused:
@@ -36,41 +38,52 @@ func (c *Config) Set(path, value string) error { return c.SetFrom(path, value, T
 
 // SetFrom is Set with the origin that Sources will tell.
 func (c *Config) SetFrom(path, value, source string) error {
-	if err := c.store(path, value); err != nil {
+	if err := c.whole(path, value); err != nil {
 		err.Path = path
 		return err
 	}
 	if e := find(path); e.Default != "" && e.canonical(value) == "" {
 		source = Default
 	}
-	delete(c.places, path)
+	maps.DeleteFunc(c.places, func(p string, _ position) bool { return p == path || strings.HasPrefix(p, path+"[") })
 	c.note(path, source)
 	return nil
 }
 
+// whole is store for what a person sets: a list of groups is set as a whole, not its items' values one by one.
+func (c *Config) whole(path, value string) *Error {
+	if e := find(path); e != nil && e.cell {
+		owner, _ := ownerOf(e.Path)
+		return fault("set "+owner+" instead", "is part of a list")
+	}
+	return c.store(path, value)
+}
+
 // Check returns what is wrong with a value for a path, or nil: what its single field validator says.
 func Check(path, value string) error {
-	if err := New().store(path, value); err != nil {
+	c := New()
+	if err := c.whole(path, value); err != nil {
 		err.Path = path
 		return err
 	}
-	e := find(path)
-	value = e.canonical(value)
-	if e.check == nil || (value == "" && !e.Required) {
-		return nil
+	v := &judge{config: c}
+	if e := find(path); e.at != nil {
+		v.field(e, path)
 	}
-	if err := e.check(value); err != nil {
-		f := asFault(err)
-		f.Path = path
-		return f
+	if len(v.errs) > 0 {
+		return v.errs[0]
 	}
 	return nil
 }
 
-// IsSecret reports whether the value of a path must not be shown.
+// IsSecret reports whether the value of a path, as it is now, must not be shown.
 func (c *Config) IsSecret(path string) bool {
 	e := find(path)
-	return e != nil && e.Secret
+	if e == nil || !e.Secret {
+		return false
+	}
+	value, _ := c.Get(path)
+	return e.isSecret(value)
 }
 
 // Paths returns every path that holds a value or can be given one, in the order of the document; of the answers those
@@ -83,7 +96,7 @@ func (c *Config) Paths() []string {
 			for _, id := range c.questions() {
 				paths = append(paths, answers+id)
 			}
-		case e.into == "" && e.fixed == "":
+		case e.at != nil:
 			paths = append(paths, e.Path)
 		}
 	}
@@ -113,6 +126,7 @@ func (c *Config) note(path, source string) {
 
 // find returns the entry of a path, or nil.
 func find(path string) *entry {
+	path = general(path)
 	for i := range schema {
 		if schema[i].matches(path) {
 			return &schema[i]

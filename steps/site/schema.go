@@ -1,6 +1,9 @@
 package site
 
-import "time"
+import (
+	"slices"
+	"strings"
+)
 
 // Limits of what is read into memory and, later, into the cluster.
 const (
@@ -16,45 +19,63 @@ const (
 	maxAnswer = 256
 	// maxFileName is NAME_MAX of Linux (limits.h) for each part; the same number is taken for the whole.
 	maxFileName = 255
+	// maxList holds some dozens of names, far more than any list of names here may have. Chosen.
+	maxList = 8 << 10
+	// maxKeys holds some hundred SSH keys of 4096 bits, about 750 bytes each. Chosen.
+	maxKeys = 64 << 10
+	// maxNMState is a hundred times a description of a bond, a VLAN and their addresses. Chosen.
+	maxNMState = 64 << 10
 )
 
 // Types of a value, as the schema prints them.
 const (
 	typeText     = "text"
 	typeBool     = "true or false"
+	typeNumber   = "number"
 	typeDuration = "duration"
+	typeTime     = "RFC 3339 time"
+	typeList     = "list of texts"
+	typeGroups   = "list of groups"
 	typePEM      = "PEM"
 	typeJSON     = "dockerconfigjson"
+	typeNMState  = "nmstate YAML"
 	typeFile     = "file name"
 )
 
-// Item describes one path of the document. Schema returns all of them.
+// Item describes one path of the document. Schema returns all of them. In a path, [] stands for the number of any item
+// of a list, and <question> for the id of any question.
 type Item struct {
-	Path     string `json:"path"` // for example spec.baseDomain; the last part <question> stands for the id of any question
-	Type     string `json:"type"`
-	Unit     string `json:"unit"`
-	Default  string `json:"default"`
-	Meaning  string `json:"meaning"`
-	Example  string `json:"example"`
-	Secret   bool   `json:"secret"`
-	Required bool   `json:"required"`
+	Path     string   `json:"path"` // for example spec.baseDomain
+	Type     string   `json:"type"`
+	Unit     string   `json:"unit"`
+	Default  string   `json:"default"`
+	Choices  []string `json:"choices,omitempty"` // the only values there are
+	Meaning  string   `json:"meaning"`
+	Example  string   `json:"example"`
+	Secret   bool     `json:"secret"`
+	Required bool     `json:"required"`
 }
 
-// entry is an Item with its place in a Config. Exactly one of text, flag, span, answer, into and fixed is set.
+// entry is an Item with its place in a Config. Exactly one of at, cell, answer, into and fixed is set.
 type entry struct {
 	Item
 	limit  int // bytes
 	check  func(string) error
-	text   func(*Config) *string
-	flag   func(*Config) *bool
-	span   func(*Config) *time.Duration
+	at     func(*Config) any   // pointer to the value; the types are those that format knows
+	cell   bool                // part of each item of a list of groups, found by groups.cell
+	lines  bool                // the items of a list hold spaces and commas, so each has a line of its own
+	tidy   func(string) string // turns another spelling of a value into the usual one
+	guard  func(string) bool   // whether the value is secret; nil: always, when Secret is set
 	answer bool
 	into   string // a file's content goes to this path
 	fixed  string // the only value there is
 }
 
 // schema is the one description of the document: Parse, Get, Set, Marshal, Explain, Example and Reference read it.
-var schema = []entry{
+var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, policyEntries)
+
+// headEntries say what the document is and what the cluster and its node are called.
+var headEntries = []entry{
 	{
 		Item:  Item{Path: "apiVersion", Type: typeText, Meaning: "version of this document's format", Example: APIVersion, Required: true},
 		fixed: APIVersion,
@@ -66,91 +87,33 @@ var schema = []entry{
 	{
 		Item:  Item{Path: "metadata.name", Type: typeText, Meaning: "label of the site, for people and reports only", Example: "store-0042"},
 		limit: maxName, check: SiteName,
-		text: func(c *Config) *string { return &c.Metadata.Name },
+		at: func(c *Config) any { return &c.Metadata.Name },
 	},
 	{
 		Item:  Item{Path: "spec.clusterName", Type: typeText, Meaning: "first label of the cluster's new domain: D = clusterName.baseDomain", Example: "store0042", Required: true},
 		limit: maxName, check: ClusterName,
-		text: func(c *Config) *string { return &c.Spec.ClusterName },
+		at: func(c *Config) any { return &c.Spec.ClusterName },
 	},
 	{
 		Item:  Item{Path: "spec.baseDomain", Type: typeText, Meaning: "domain below which the cluster lives; the site's DNS answers for api.D and *.apps.D", Example: "example.com", Required: true},
 		limit: maxName, check: BaseDomain,
-		text: func(c *Config) *string { return &c.Spec.BaseDomain },
+		at: func(c *Config) any { return &c.Spec.BaseDomain },
 	},
 	{
-		Item:  Item{Path: "spec.pullSecret", Type: typeJSON, Meaning: "log-in to the image registries; without one the factory's stays", Example: `'{"auths":{"quay.io":{"auth":"dXNlcjpwYXNz"}}}'`, Secret: true},
-		limit: maxPullSecret, check: PullSecret,
-		text: func(c *Config) *string { return (*string)(&c.Spec.PullSecret) },
+		Item:  Item{Path: "spec.hostname", Type: typeText, Meaning: "new name of the node, which needs spec.policy.allowHostnameChange; without one the factory's stays", Example: "node-0042"},
+		limit: maxName, check: Hostname,
+		at: func(c *Config) any { return &c.Spec.Hostname },
 	},
-	{
-		Item: Item{Path: "spec.pullSecretFile", Type: typeFile, Meaning: "file beside this document that holds the pull secret", Example: "pull-secret.json"},
-		into: "spec.pullSecret",
-	},
-	{
-		Item:  Item{Path: "spec.apiCert.cert", Type: typePEM, Meaning: "certificate for api.D, then its intermediates; without one the cluster signs its own", Example: "|"},
-		limit: maxPEM, check: Certificate,
-		text: func(c *Config) *string { return &c.Spec.APICert.Cert },
-	},
-	{
-		Item: Item{Path: "spec.apiCert.certFile", Type: typeFile, Meaning: "file beside this document that holds spec.apiCert.cert", Example: "api.crt"},
-		into: "spec.apiCert.cert",
-	},
-	{
-		Item:  Item{Path: "spec.apiCert.key", Type: typePEM, Meaning: "key of that certificate, RSA or EC, not encrypted", Example: "|", Secret: true},
-		limit: maxPEM, check: PrivateKey,
-		text: func(c *Config) *string { return (*string)(&c.Spec.APICert.Key) },
-	},
-	{
-		Item: Item{Path: "spec.apiCert.keyFile", Type: typeFile, Meaning: "file beside this document that holds spec.apiCert.key", Example: "api.key"},
-		into: "spec.apiCert.key",
-	},
-	{
-		Item:  Item{Path: "spec.ingressCert.cert", Type: typePEM, Meaning: "certificate for *.apps.D, then its intermediates; without one the cluster signs its own", Example: "|"},
-		limit: maxPEM, check: Certificate,
-		text: func(c *Config) *string { return &c.Spec.IngressCert.Cert },
-	},
-	{
-		Item: Item{Path: "spec.ingressCert.certFile", Type: typeFile, Meaning: "file beside this document that holds spec.ingressCert.cert", Example: "apps.crt"},
-		into: "spec.ingressCert.cert",
-	},
-	{
-		Item:  Item{Path: "spec.ingressCert.key", Type: typePEM, Meaning: "key of that certificate, RSA or EC, not encrypted", Example: "|", Secret: true},
-		limit: maxPEM, check: PrivateKey,
-		text: func(c *Config) *string { return (*string)(&c.Spec.IngressCert.Key) },
-	},
-	{
-		Item: Item{Path: "spec.ingressCert.keyFile", Type: typeFile, Meaning: "file beside this document that holds spec.ingressCert.key", Example: "apps.key"},
-		into: "spec.ingressCert.key",
-	},
-	{
-		Item:  Item{Path: "spec.ingressCert.ca", Type: typePEM, Meaning: "root certificate of that certificate, when it is no public one", Example: "|"},
-		limit: maxPEM, check: CABundle,
-		text: func(c *Config) *string { return &c.Spec.IngressCert.CA },
-	},
-	{
-		Item: Item{Path: "spec.ingressCert.caFile", Type: typeFile, Meaning: "file beside this document that holds spec.ingressCert.ca", Example: "root.crt"},
-		into: "spec.ingressCert.ca",
-	},
-	{
-		Item: Item{Path: "spec.policy.allowReboot", Type: typeBool, Default: "true", Meaning: "the node may be rebooted when a step needs it", Example: "true"},
-		flag: func(c *Config) *bool { return &c.Spec.Policy.AllowReboot },
-	},
-	{
-		Item: Item{Path: "spec.policy.rollbackOnFailure", Type: typeBool, Default: "true", Meaning: "put everything back when a step fails and nobody is there to decide", Example: "true"},
-		flag: func(c *Config) *bool { return &c.Spec.Policy.RollbackOnFailure },
-	},
-	{
-		Item: Item{Path: "spec.policy.keepGoingOnWarnings", Type: typeBool, Default: "false", Meaning: "start a headless run although checks or answers only warn; at a console the person judges", Example: "false"},
-		flag: func(c *Config) *bool { return &c.Spec.Policy.KeepGoingOnWarnings },
-	},
-	{
-		Item:  Item{Path: "spec.policy.stabilityWindow", Type: typeDuration, Unit: "h, m or s", Default: "2m", Meaning: "how long the cluster has to stay healthy without a break, 1s to 30m", Example: "2m"},
-		check: StabilityWindow,
-		span:  func(c *Config) *time.Duration { return &c.Spec.Policy.StabilityWindow },
-	},
-	{
-		Item:  Item{Path: answers + "<question>", Type: typeText, Meaning: "answer to a question, by its id, when nobody answers it in time", Example: "keep"},
-		limit: maxAnswer, answer: true,
-	},
+}
+
+// isSecret reports whether a value must not be shown. Most secrets always are; a proxy's URL is one only when it holds
+// a password, so that the others can be read on the screen.
+func (e *entry) isSecret(value string) bool {
+	return e.Secret && (e.guard == nil || e.guard(value))
+}
+
+// ownerOf splits the path of a cell into its list and its key, for example spec.registryCerts of spec.registryCerts[].certificate.
+func ownerOf(path string) (owner, key string) {
+	owner, key, _ = strings.Cut(path, "[].")
+	return owner, key
 }

@@ -42,6 +42,9 @@ func TestSchemaFitsStruct(t *testing.T) {
 				walk(f.Type, prefix)
 			case f.Type.Kind() == reflect.Struct:
 				walk(f.Type, prefix+tag+".")
+			case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+				fields = append(fields, prefix+tag)
+				walk(f.Type.Elem(), prefix+tag+"[].")
 			case f.Type.Kind() == reflect.Map:
 				fields = append(fields, prefix+tag+".<question>")
 			default:

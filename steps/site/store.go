@@ -1,35 +1,31 @@
 package site
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // store puts a text into the field of a path, after the checks that no field can do without: size, characters, type.
 func (c *Config) store(path, value string) *Error {
 	e := find(path)
-	if e == nil || e.fixed != "" {
+	switch {
+	case e == nil || e.fixed != "":
 		return unknownPath(path)
-	}
-	if e.into != "" {
+	case e.into != "":
 		return fault("set "+e.into+" instead", "names a file, and files are only read with the document that names them")
+	case e.Type == typeGroups:
+		return c.storeGroups(e, value)
 	}
 	value = e.canonical(value)
 	if err := e.holds(value); err != nil {
 		return err
 	}
-	switch {
-	case e.answer:
+	if e.answer {
 		c.setAnswer(strings.TrimPrefix(path, answers), value)
-	case e.text != nil:
-		*e.text(c) = value
-	case value == "":
-		e.reset(c)
-	case e.flag != nil:
-		*e.flag(c) = value == "true"
-	default:
-		*e.span(c), _ = time.ParseDuration(value)
+		return nil
 	}
+	p := e.place(c, path)
+	if p == nil {
+		return unknownPath(path)
+	}
+	e.assign(p, value)
 	return nil
 }
 
@@ -44,29 +40,6 @@ func (c *Config) setAnswer(id, value string) {
 	c.Spec.Policy.Answers[id] = value
 }
 
-// reset brings the default of a flag or a duration back.
-func (e *entry) reset(c *Config) {
-	switch {
-	case e.flag != nil:
-		*e.flag(c) = e.Default == "true"
-	case e.span != nil:
-		*e.span(c), _ = time.ParseDuration(e.Default)
-	}
-}
-
-// canonical drops what an editor or a paste adds around a value, so that the same answer always reads the same. Files
-// from Windows end their lines with CR LF; a PEM text ends with one line feed, as openssl writes it.
-func (e *entry) canonical(value string) string {
-	value = strings.TrimSpace(value)
-	if e.Type == typePEM || e.Type == typeJSON {
-		value = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(value)
-	}
-	if e.Type == typePEM && value != "" {
-		value += "\n"
-	}
-	return value
-}
-
 // holds reports why a field cannot hold a canonical value.
 func (e *entry) holds(value string) *Error {
 	if e.limit > 0 && len(value) > e.limit {
@@ -75,27 +48,38 @@ func (e *entry) holds(value string) *Error {
 	if _, err := readable([]byte(value)); err != nil {
 		return fault(err.Fix, "%s", err.Msg)
 	}
-	if e.Type != typePEM && e.Type != typeJSON && strings.ContainsAny(value, "\r\n\u0085\u2028\u2029") {
+	if !e.manyLines() && strings.ContainsAny(value, "\r\n\u0085\u2028\u2029") {
 		return fault("write it on one line", "has more than one line")
 	}
 	if e.Secret && strings.TrimSpace(value) == Redacted {
 		return fault("put the real value in, or remove the line", "is the mark %s, which only stands for a secret that was left out", Redacted)
 	}
+	if !e.Secret && holdsPrivateKey(value) { // it would be shown, and kept where it is not wiped
+		fix := "give the public key, the file that ends with .pub; make a new pair if this one left its owner's hands"
+		if e.Type == typePEM {
+			fix = "keep only the CERTIFICATE blocks in it"
+		}
+		return fault(fix, "holds a private key")
+	}
 	if value == "" {
 		return nil
 	}
-	switch {
-	case e.flag != nil && value != "true" && value != "false":
-		return fault("write true or false", "is neither true nor false")
-	case e.span != nil:
+	switch e.Type {
+	case typeBool:
+		if value != "true" && value != "false" {
+			return fault("write true or false", "is neither true nor false")
+		}
+	case typeDuration:
 		return parseableDuration(value)
+	case typeNumber:
+		return parseableNumber(value)
 	}
 	return nil
 }
 
-func parseableDuration(value string) *Error {
-	if _, err := time.ParseDuration(value); err != nil {
-		return fault("write a number and its unit, for example 2m or 90s", "is not a duration")
-	}
-	return nil
+func holdsPrivateKey(value string) bool {
+	return strings.Contains(value, "PRIVATE KEY-----") || strings.Contains(value, "PuTTY-User-Key-File")
 }
+
+// reset brings the default of a value back.
+func (e *entry) reset(c *Config) { e.assign(e.at(c), e.Default) }

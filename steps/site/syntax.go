@@ -63,7 +63,6 @@ func badRune(r rune, size int, rest []byte) *Error {
 
 // document returns the one mapping that the text holds.
 func document(data []byte, name string) (*yaml.Node, *Error) {
-	start := position{file: name, line: 1, column: 1}
 	if len(data) > maxDocument {
 		return nil, &Error{File: name, Msg: "is larger than 1 MiB, the limit of this document", Fix: "check that it is the right file"}
 	}
@@ -71,6 +70,30 @@ func document(data []byte, name string) (*yaml.Node, *Error) {
 	if bad != nil {
 		return nil, position{name, bad.Line, bad.Column}.at("", bad)
 	}
+	root, bad := single(data, name)
+	if bad != nil {
+		return nil, bad
+	}
+	if f := plainNode(root, yaml.MappingNode); f != nil {
+		f.Fix = exampleFix
+		return nil, position{name, root.Line, root.Column}.at("", f)
+	}
+	return root, nil
+}
+
+// fragment returns the root of a YAML text that is the value of one path, for example a desired state of nmstate.
+func fragment(data []byte) (*yaml.Node, *Error) {
+	root, f := single(data, "")
+	if f != nil {
+		fix := strings.Replace(f.Fix, exampleFix, "", 1)
+		return nil, fault(fix, "%s, in its line %d", f.Msg, f.Line)
+	}
+	return root, nil
+}
+
+// single returns the root of the one YAML document that the text holds.
+func single(data []byte, name string) (*yaml.Node, *Error) {
+	start := position{file: name, line: 1, column: 1}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
 	err := decode(dec, &doc)
@@ -86,12 +109,7 @@ func document(data []byte, name string) (*yaml.Node, *Error) {
 	if !errors.Is(err, io.EOF) {
 		return nil, syntax(data, name, err)
 	}
-	root := doc.Content[0]
-	if f := plainNode(root, yaml.MappingNode); f != nil {
-		f.Fix = exampleFix
-		return nil, position{name, root.Line, root.Column}.at("", f)
-	}
-	return root, nil
+	return doc.Content[0], nil
 }
 
 // decode keeps a crash of the YAML library, which has had some on hostile input, from ending the program.

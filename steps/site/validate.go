@@ -17,10 +17,12 @@ const soon = 30 * 24 * time.Hour
 func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v := &judge{config: c, now: now}
 	for i := range schema {
-		if e := &schema[i]; e.fixed == "" && e.into == "" && !e.answer {
-			v.field(e)
+		if e := &schema[i]; e.at != nil {
+			v.field(e, e.Path)
 		}
 	}
+	v.network()
+	v.relocation()
 	v.domain()
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)
 	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
@@ -36,25 +38,53 @@ type judge struct {
 }
 
 func (v *judge) fail(path string, f *Error) {
-	v.errs = append(v.errs, v.config.places[path].at(path, f))
+	v.errs = append(v.errs, v.config.whereabouts(path).at(path, f))
 }
 
 func (v *judge) warn(path string, f *Error) {
-	v.warnings = append(v.warnings, v.config.places[path].at(path, f))
+	v.warnings = append(v.warnings, v.config.whereabouts(path).at(path, f))
+}
+
+// whereabouts returns the place of a value, or of the list's item in which it is missing.
+func (c *Config) whereabouts(path string) position {
+	if place, ok := c.places[path]; ok {
+		return place
+	}
+	if item := strings.LastIndex(path, "]."); item > 0 {
+		return c.places[path[:item+1]]
+	}
+	return position{}
 }
 
 // field judges one value by itself. Steps write through pointers, so what Set would have refused is looked for too.
-func (v *judge) field(e *entry) {
-	value, _ := v.config.Get(e.Path)
+func (v *judge) field(e *entry, path string) {
+	if e.Type == typeGroups {
+		v.items(e)
+		return
+	}
+	value, _ := v.config.Get(path)
 	if f := e.holds(value); f != nil {
-		v.fail(e.Path, f)
+		v.fail(path, f)
 		return
 	}
 	if e.check == nil || value == "" && !e.Required {
 		return
 	}
 	if err := e.check(value); err != nil {
-		v.fail(e.Path, asFault(err))
+		v.fail(path, asFault(err))
+	}
+}
+
+// items judges each value of each item of a list of groups.
+func (v *judge) items(e *entry) {
+	list, _ := e.at(v.config).(groups)
+	for i := range list.size() {
+		for _, cell := range cells(e.Path) {
+			if cell.into == "" {
+				_, key := ownerOf(cell.Path)
+				v.field(cell, itemPath(e.Path, i)+"."+key)
+			}
+		}
 	}
 }
 

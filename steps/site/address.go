@@ -1,0 +1,134 @@
+package site
+
+import (
+	"net/netip"
+	"strings"
+)
+
+const (
+	// maxDNSServers is how many a resolver asks (glibc resolv.h, MAXNS).
+	maxDNSServers = 3
+	// maxSearch is how many domains a resolver tried before glibc 2.26 (resolv.conf(5)); images still hold older ones.
+	maxSearch = 6
+	// maxNTP is more than the four that chrony needs to tell a wrong clock from the right ones. Chosen.
+	maxNTP = 8
+)
+
+// IPv4Address reports what is wrong with the node's own IPv4 address.
+func IPv4Address(s string) error { return hostAddress(s, true, false) }
+
+// IPv6Address reports what is wrong with the node's own IPv6 address.
+func IPv6Address(s string) error { return hostAddress(s, false, false) }
+
+// IPv4Gateway reports what is wrong with the address of an IPv4 router.
+func IPv4Gateway(s string) error { return hostAddress(s, true, false) }
+
+// IPv6Gateway reports what is wrong with the address of an IPv6 router, which may be link-local.
+func IPv6Gateway(s string) error { return hostAddress(s, false, true) }
+
+func hostAddress(s string, four, linkLocal bool) error {
+	addr, f := parseAddress(s)
+	switch {
+	case f != nil:
+		return f
+	case four && !addr.Is4():
+		return fault("write an IPv4 address like 198.51.100.10", "is %s, an IPv6 address", shown(s))
+	case !four && addr.Is4():
+		return fault("write an IPv6 address like 2001:db8:51::10", "is %s, an IPv4 address", shown(s))
+	case linkLocal && !four && addr.IsLinkLocalUnicast():
+		return nil
+	}
+	if f := reachable(addr); f != nil {
+		return f
+	}
+	return nil
+}
+
+// parseAddress is strict: 010.0.0.1 means one address to some programs and another to others.
+func parseAddress(s string) (netip.Addr, *Error) {
+	addr, err := netip.ParseAddr(s)
+	switch {
+	case s == "":
+		return addr, fault("write it like 198.51.100.10", "is missing")
+	case strings.Contains(s, "/"):
+		return addr, fault("write the address alone; the prefix length is a value of its own", "is %s, an address with a prefix length", shown(s))
+	case err != nil && leadingZero(s):
+		return addr, fault("write the numbers without leading zeros", "is %s, where a number starts with 0", shown(s))
+	case err != nil:
+		return addr, fault("write it like 198.51.100.10 or 2001:db8:51::10", "is %s, which is no IP address", shown(s))
+	case addr.Zone() != "":
+		return addr, fault("remove the %% and what follows", "is %s, an address with a zone", shown(s))
+	case addr.Is4In6():
+		return addr, fault("write "+addr.Unmap().String(), "is %s, an IPv4 address written as IPv6", shown(s))
+	}
+	return addr, nil
+}
+
+func leadingZero(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		if len(part) > 1 && part[0] == '0' && strings.Trim(part, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable reports an address that no host of a site's network can have.
+func reachable(addr netip.Addr) *Error {
+	what := ""
+	switch {
+	case addr.IsUnspecified():
+		what = "the address that stands for none"
+	case addr.IsLoopback():
+		what = "an address of the machine itself"
+	case addr.IsMulticast():
+		what = "a multicast address"
+	case addr.IsLinkLocalUnicast():
+		what = "a link-local address"
+	case addr.Is4() && addr.As4()[0] == 0: // RFC 1122, 3.2.1.3
+		what = "an address of no network (0.0.0.0/8)"
+	case addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		what = "the broadcast address"
+	case addr.Is4() && addr.As4()[0] >= 240: // RFC 1112, 4
+		what = "a reserved address (240.0.0.0/4)"
+	default:
+		return nil
+	}
+	return fault("ask the site's network team for the address", "is %s, %s", shown(addr.String()), what)
+}
+
+// DNSServers reports what is wrong with the list of name servers.
+func DNSServers(s string) error {
+	return eachOf(s, maxDNSServers, func(server string) *Error {
+		addr, f := parseAddress(server)
+		if f != nil {
+			return f
+		}
+		return reachable(addr)
+	})
+}
+
+// DNSSearch reports what is wrong with the list of search domains.
+func DNSSearch(s string) error {
+	return eachOf(s, maxSearch, func(domain string) *Error { return dnsName(domain, "example.com") })
+}
+
+// NTPSources reports what is wrong with the list of time servers.
+func NTPSources(s string) error { return eachOf(s, maxNTP, hostOrAddress) }
+
+// hostOrAddress reports what is wrong with the name or the address of a server.
+func hostOrAddress(s string) *Error {
+	if looksLikeAddress(s) {
+		addr, f := parseAddress(s)
+		if f != nil {
+			return f
+		}
+		return reachable(addr)
+	}
+	return dnsName(s, "ntp.example.com")
+}
+
+// looksLikeAddress tells a mistyped address from a name: a name has letters and no colon (RFC 3696, 2).
+func looksLikeAddress(s string) bool {
+	return s != "" && (strings.Contains(s, ":") && !strings.Contains(s, "://") || strings.Trim(s, "0123456789./") == "")
+}

@@ -1,0 +1,85 @@
+package site
+
+import (
+	"crypto/x509"
+	"slices"
+	"strings"
+)
+
+// relocation judges what the node gets besides its network.
+func (v *judge) relocation() {
+	s := v.config.Spec
+	v.hostname(s)
+	v.mirrors("spec.imageDigestMirrors", s.ImageDigestMirrors)
+	v.mirrors("spec.imageTagMirrors", s.ImageTagMirrors)
+	if s.RemoveFactoryMirrors && len(s.ImageDigestMirrors)+len(s.ImageTagMirrors) == 0 {
+		v.warn("spec.removeFactoryMirrors", fault("give the site's mirrors", "is true, but there are no others: images that are not on the disk come from their source"))
+	}
+	v.registryCerts(s.RegistryCerts)
+	if s.Proxy.NoProxy != "" && s.Proxy.HTTPProxy == "" && s.Proxy.HTTPSProxy == "" {
+		v.fail("spec.proxy.noProxy", fault("give the proxy, or remove it", "is given, but there is no proxy"))
+	}
+	v.authorities("spec.additionalTrustBundle", s.AdditionalTrustBundle)
+}
+
+func (v *judge) hostname(s Spec) {
+	const path = "spec.hostname"
+	switch {
+	case s.Hostname == "":
+	case !s.Policy.AllowHostnameChange:
+		v.fail(path, fault("remove it to keep the factory's name, or write spec.policy.allowHostnameChange: true",
+			"is given, but spec.policy.allowHostnameChange is false"))
+	case !s.Policy.AllowReboot:
+		v.fail(path, fault("write spec.policy.allowReboot: true", "is given, but the reboot that it takes is not allowed"))
+	}
+}
+
+func (v *judge) mirrors(path string, mirrors []Mirror) {
+	var seen []string
+	for i, m := range mirrors {
+		here := itemPath(path, i)
+		if m.Source != "" && slices.Contains(seen, m.Source) {
+			v.fail(here+".source", fault("put all mirrors of a source into one item", "is there twice: %s", shown(m.Source)))
+		}
+		seen = append(seen, m.Source)
+		if slices.Contains(m.Mirrors, m.Source) {
+			v.fail(here+".mirrors", fault("remove it", "names the source itself"))
+		}
+	}
+}
+
+func (v *judge) registryCerts(certs []RegistryCert) {
+	type registry struct {
+		host string
+		port int
+	}
+	var seen []registry
+	for i, c := range certs {
+		here := itemPath("spec.registryCerts", i)
+		port := c.RegistryPort
+		if port == 0 {
+			port = 443
+		}
+		if r := (registry{c.RegistryHostname, port}); slices.Contains(seen, r) {
+			v.fail(here+".registryHostname", fault("put all certificates of a registry into one item", "is there twice with that port"))
+		} else {
+			seen = append(seen, r)
+		}
+		v.authorities(here+".certificate", c.Certificate)
+	}
+}
+
+// authorities judges certificates by which others are judged.
+func (v *judge) authorities(path, bundle string) {
+	if strings.TrimSpace(bundle) == "" || v.errs.At(path) != nil {
+		return
+	}
+	cas, bad := parseCerts(bundle)
+	if bad != nil {
+		return
+	}
+	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
+		v.warn(path, fault("give the certificate of the authority", "holds a certificate that is no authority, number %d", i+1))
+	}
+	v.dates(path, cas)
+}

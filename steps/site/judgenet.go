@@ -1,0 +1,168 @@
+package site
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// network judges the values of spec.network against each other.
+func (v *judge) network() {
+	s, n := v.config.Spec, v.config.Spec.Network
+	if s.NetworkConfig != "" && !n.IsZero() {
+		v.fail("spec.networkConfig", fault("keep one of the two", "is given as well as spec.network (%s)", v.firstBelow("spec.network.")))
+		return
+	}
+	v.bond(n)
+	v.family("spec.network.ipv4", n.IPv4, 32)
+	v.family("spec.network.ipv6", n.IPv6, 128)
+	if n.IPv4.Method == Disabled && n.IPv6.Method == Disabled {
+		v.fail("spec.network.ipv6.method", fault("choose another method for one of the two", "is disabled, and so is spec.network.ipv4.method: the node would have no address"))
+	}
+	v.nameServers(n)
+}
+
+// firstBelow returns the first path below a group that has a value.
+func (v *judge) firstBelow(prefix string) string {
+	for _, path := range v.config.Paths() {
+		if value, _ := v.config.Get(path); value != "" && strings.HasPrefix(path, prefix) {
+			return path
+		}
+	}
+	return prefix
+}
+
+func (v *judge) bond(n Network) {
+	switch {
+	case n.Bond.IsZero():
+	case len(n.Bond.Ports) == 0:
+		v.fail("spec.network.bond.ports", fault("name at least one port, or remove the bond's mode", "is missing, but there is a mode"))
+	case n.Bond.Mode == "":
+		v.fail("spec.network.bond.mode", fault("write the mode that the switch is set to, for example active-backup", "is missing, but there are ports"))
+	}
+	if !n.Bond.IsZero() && n.Interface != "" {
+		v.fail("spec.network.interface", fault("remove it; the bond's ports lead to the site", "is given as well as a bond"))
+	}
+}
+
+// family judges one family of addresses. The values themselves have been judged; those that are wrong are left alone.
+func (v *judge) family(path string, f Family, bits int) {
+	if f.Method == Static {
+		v.static(path, f, bits)
+		return
+	}
+	for _, value := range []struct {
+		name string
+		set  bool
+	}{{"address", f.Address != ""}, {"prefixLength", f.PrefixLength != 0}, {"gateway", f.Gateway != ""}} {
+		switch {
+		case !value.set:
+		case f.Method == "":
+			v.fail(path+"."+value.name, fault("add "+path+".method: static", "is given without a method"))
+			return
+		default:
+			v.fail(path+"."+value.name, fault("remove it, or write "+path+".method: static", "is given, but the method is %s", shown(f.Method)))
+			return
+		}
+	}
+}
+
+func (v *judge) static(path string, f Family, bits int) {
+	if f.Address == "" {
+		v.fail(path+".address", fault("write the node's address at the site", "is missing, but the method is static"))
+	}
+	if f.PrefixLength == 0 {
+		v.fail(path+".prefixLength", fault("write the size of the subnet, for example 24", "is missing, but the method is static"))
+	}
+	addr, err := netip.ParseAddr(f.Address)
+	bad := func(name string) bool { return v.errs.At(path+"."+name) != nil }
+	if err != nil || bad("address") || bad("prefixLength") || f.PrefixLength > bits {
+		return
+	}
+	subnet := netip.PrefixFrom(addr, f.PrefixLength).Masked()
+	if what := reserved(addr, subnet); what != "" {
+		v.fail(path+".address", fault("write the node's own address", "is %s, %s of the subnet %s", f.Address, what, subnet))
+	}
+	v.gateway(path+".gateway", f, subnet)
+}
+
+func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
+	if f.Gateway == "" {
+		if !v.otherRoute(path) {
+			v.warn(path, fault("write the address of the site's router", "is missing, so that the node has no default route, which the cluster's network needs"))
+		}
+		return
+	}
+	gateway, err := netip.ParseAddr(f.Gateway)
+	if err != nil || v.errs.At(path) != nil || gateway.Is6() && gateway.IsLinkLocalUnicast() {
+		return
+	}
+	switch what := reserved(gateway, subnet); {
+	case !subnet.Contains(gateway):
+		v.fail(path, fault("check gateway, address and prefix length", "is %s, outside of the node's subnet %s", f.Gateway, subnet))
+	case gateway.String() == f.Address:
+		v.fail(path, fault("write the address of the site's router", "is the node's own address"))
+	case what != "":
+		v.fail(path, fault("write the address of the site's router", "is %s, %s of the subnet %s", f.Gateway, what, subnet))
+	}
+}
+
+// otherRoute reports whether the other family brings a default route, or may already have one.
+func (v *judge) otherRoute(path string) bool {
+	other := v.config.Spec.Network.IPv6
+	if strings.HasPrefix(path, "spec.network.ipv6") {
+		other = v.config.Spec.Network.IPv4
+	}
+	return other.Automatic() || other.Gateway != ""
+}
+
+// reserved names what an address of a subnet is taken for, or "". Subnets of two addresses have no such (RFC 3021,
+// RFC 6164).
+func reserved(addr netip.Addr, subnet netip.Prefix) string {
+	switch {
+	case subnet.Bits() >= addr.BitLen()-1:
+		return ""
+	case addr == subnet.Masked().Addr() && addr.Is4():
+		return "the network address"
+	case addr == subnet.Masked().Addr():
+		return "the routers' common address" // RFC 4291, 2.6.1
+	case addr.Is4() && addr == broadcast(subnet):
+		return "the broadcast address"
+	}
+	return ""
+}
+
+// broadcast returns the last address of an IPv4 subnet.
+func broadcast(subnet netip.Prefix) netip.Addr {
+	b := subnet.Masked().Addr().As4()
+	for bit := subnet.Bits(); bit < 32; bit++ {
+		b[bit/8] |= 1 << (7 - bit%8)
+	}
+	return netip.AddrFrom4(b)
+}
+
+// nameServers wants one where nobody else tells it: the technician's clients find the cluster by the site's DNS.
+func (v *judge) nameServers(n Network) {
+	const path = "spec.network.dnsServers"
+	static := n.IPv4.Method == Static || n.IPv6.Method == Static
+	if len(n.DNSServers) == 0 && static && !n.IPv4.Automatic() && !n.IPv6.Automatic() {
+		v.fail(path, fault("write the address of the site's name server", "is missing, and no DHCP tells it"))
+	}
+	if v.errs.At(path) != nil {
+		return
+	}
+	for _, server := range n.DNSServers {
+		addr, err := netip.ParseAddr(server)
+		family, name := n.IPv6, "spec.network.ipv6"
+		if addr.Is4() {
+			family, name = n.IPv4, "spec.network.ipv4"
+		}
+		switch {
+		case err != nil:
+		case slices.Contains([]string{n.IPv4.Address, n.IPv6.Address}, server):
+			v.fail(path, fault("write the site's name server", "has %s, the node's own address", server))
+		case family.Method == Disabled:
+			v.fail(path, fault("write one of the other family", "has %s, which cannot be reached: %s is disabled", server, name))
+		}
+	}
+}

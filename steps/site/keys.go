@@ -1,0 +1,114 @@
+package site
+
+import (
+	"crypto/rsa"
+	"encoding/pem"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	// minWatchdog is longer than any single wait of a landing that goes well.
+	minWatchdog = 5 * time.Minute
+	// maxWatchdog is half a working day: nobody waits longer at a console.
+	maxWatchdog = 4 * time.Hour
+	// maxKeyCount is more people than have to log in to one node. Chosen.
+	maxKeyCount = 100
+)
+
+// Watchdog reports what is wrong with the time that a landing may go without progress.
+func Watchdog(s string) error {
+	if f := parseableDuration(s); f != nil {
+		return f
+	}
+	if d, _ := time.ParseDuration(s); d < minWatchdog || d > maxWatchdog {
+		return fault("write 5m to 4h", "is %s, outside of 5m to 4h", shown(s))
+	}
+	return nil
+}
+
+// UTC reports what is wrong with a point in time.
+func UTC(s string) error {
+	if _, err := time.Parse(time.RFC3339, s); err != nil {
+		return fault("write it like 2026-06-01T12:00:00Z", "is %s, which is no date and time", shown(s))
+	}
+	return nil
+}
+
+// Hostname reports what is wrong with a name for the node.
+func Hostname(s string) error {
+	const most = 63 // the value of the label kubernetes.io/hostname (k8s.io/apimachinery, LabelValueMaxLength)
+	if strings.HasSuffix(s, ".") {
+		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
+	}
+	if f := dnsName(s, "node-0042"); f != nil {
+		return f
+	}
+	switch {
+	case len(s) > most:
+		return fault("choose a shorter name", "has %d characters, more than the %d of a node's name", len(s), most)
+	case strings.HasPrefix(s, "localhost"):
+		return fault("choose a name of its own for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
+	case strings.Trim(s, "0123456789.") == "":
+		return fault("use a letter in it", "is %s, which reads like an address", shown(s))
+	}
+	return nil
+}
+
+// SSHKeys reports what is wrong with a text of public SSH keys, one a line. Its errors never hold any of it, since a
+// private key may have been given by mistake.
+func SSHKeys(s string) error {
+	if block, _ := pem.Decode([]byte(s)); block != nil || strings.Contains(s, "---- BEGIN SSH2") {
+		return fault("convert it with ssh-keygen -i, to a line that starts with ssh- or ecdsa-", "is not in the form of an authorized_keys file")
+	}
+	var seen []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, f := sshKey(line)
+		if f != nil {
+			f.Msg = "has as key " + ordinal(len(seen)) + " " + f.Msg
+			return f
+		}
+		if slices.Contains(seen, key) {
+			return fault("keep one of them", "has key %s twice", ordinal(slices.Index(seen, key)))
+		}
+		seen = append(seen, key)
+	}
+	if len(seen) > maxKeyCount {
+		return fault("keep the keys of those who need them", "has %d keys, more than %d", len(seen), maxKeyCount)
+	}
+	return nil
+}
+
+func ordinal(i int) string { return strconv.Itoa(i + 1) }
+
+// sshKey returns the key itself, by which two lines are compared.
+func sshKey(line string) (string, *Error) {
+	key, comment, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
+	fix := "copy the whole line of the file that ends with .pub"
+	switch {
+	case err != nil:
+		return "", fault(fix, "a line that is no public key")
+	case len(options) > 0: // sshd(8): command=, from= and others restrict or redirect the log-in
+		return "", fault("remove what stands before the type of the key", "options in front of the key")
+	case strings.Contains(comment, "ssh-") || strings.Contains(comment, "AAAA"):
+		return "", fault("write one key on a line", "a line that holds two keys")
+	case strings.Contains(key.Type(), "-cert-"):
+		return "", fault("give the plain public key", "a certificate")
+	}
+	if outer, ok := key.(ssh.CryptoPublicKey); ok {
+		if public, ok := outer.CryptoPublicKey().(*rsa.PublicKey); ok && public.N.BitLen() < minRSA {
+			return "", fault("make a new key, for example with ssh-keygen -t ed25519", "an RSA key of %d bits, less than %d", public.N.BitLen(), minRSA)
+		}
+	}
+	if key.Type() == "ssh-dss" {
+		return "", fault("make a new key, for example with ssh-keygen -t ed25519", "a DSA key, which sshd no longer takes")
+	}
+	return string(key.Marshal()), nil
+}

@@ -1,0 +1,117 @@
+package site
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// list reads a list of texts.
+func (r *reader) list(key, value *yaml.Node, e *entry, path string) {
+	if f := plainNode(value, yaml.SequenceNode); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	var items []string
+	for _, n := range value.Content {
+		f := plainNode(n, yaml.ScalarNode)
+		if f == nil {
+			f = e.accepts(n, "- ")
+		}
+		if f == nil {
+			f = e.oneItem(n.Value)
+		}
+		if f != nil {
+			r.report(n, path, f)
+			return
+		}
+		items = append(items, e.split(n.Value)...)
+	}
+	if len(items) == 0 {
+		return
+	}
+	if f := r.config.store(path, strings.Join(items, e.separator())); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	r.took(key, path, "file "+r.name)
+}
+
+// oneItem keeps what is one item in the document from becoming several where the list is shown on one line.
+func (e *entry) oneItem(value string) *Error {
+	switch items := e.split(value); len(items) {
+	case 0:
+		return fault("remove it", "has an item without a value")
+	case 1:
+		return nil
+	}
+	return fault("make each an item of its own", "has an item that holds several values")
+}
+
+// groups reads a list of groups.
+func (r *reader) groups(value *yaml.Node, e *entry, path string) {
+	if f := plainNode(value, yaml.SequenceNode); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	if len(value.Content) > maxItems {
+		r.report(value, path, fault("check that it is the right file", "has %d items, more than the %d that are allowed", len(value.Content), maxItems))
+		return
+	}
+	list, _ := e.at(r.config).(groups)
+	list.clear()
+	for i, n := range value.Content {
+		item := itemPath(path, i)
+		list.grow()
+		if f := plainNode(n, yaml.MappingNode); f != nil {
+			r.report(n, item, f)
+			continue
+		}
+		r.config.places[item] = r.place(n)
+		r.mapping(n, item+".")
+	}
+}
+
+// nmstate reads a desired state that is written into the document as it stands, and keeps it as text.
+func (r *reader) nmstate(key, value *yaml.Node, path string) {
+	if where, f := plainTree(value); f != nil {
+		r.report(where, path, f)
+		return
+	}
+	if len(value.Content) == 0 {
+		return
+	}
+	text, err := encode(value)
+	if err != nil {
+		r.report(value, path, fault("write it as a text of many lines, after networkConfig: |", "cannot be kept as it is"))
+		return
+	}
+	if f := r.config.store(path, string(text)); f != nil {
+		r.report(value, path, f)
+		return
+	}
+	r.took(key, path, "file "+r.name)
+}
+
+// plainTree reports the first node below n that hides what the document says.
+func plainTree(n *yaml.Node) (*yaml.Node, *Error) {
+	if f := plainNode(n, n.Kind); f != nil {
+		return n, f
+	}
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			if f := plainKey(child); f != nil {
+				return child, f
+			}
+			if seen[child.Value] {
+				return child, fault("keep one of them", "has a key twice in one group")
+			}
+			seen[child.Value] = true
+		}
+		if where, f := plainTree(child); f != nil {
+			return where, f
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,169 @@
+package site
+
+import (
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxVLAN is the last usable VLAN; 4095 is reserved (IEEE 802.1Q, table 9-2).
+	maxVLAN = 4094
+	// minMTU is what every IPv6 link has to carry (RFC 8200, 5); the cluster's pods get 100 bytes less.
+	minMTU = 1280
+	// maxMTU is the usual limit of switches that carry jumbo frames.
+	maxMTU = 9216
+	// shortest4 is the largest block of private addresses (RFC 1918, 10.0.0.0/8): no site has a larger subnet.
+	shortest4 = 8
+	// longest4 leaves room for a gateway beside the node (RFC 3021).
+	longest4 = 31
+	// shortest6 is what a provider as a whole gets (RFC 6177 and the registries' policies): no site has a larger subnet.
+	shortest6 = 32
+	// longest6 is a single address, with a link-local gateway.
+	longest6 = 128
+	// maxInterface is IFNAMSIZ of Linux (linux/if.h) without the NUL at its end.
+	maxInterface = 15
+	// maxBondPorts is how many ports a bond may have: 802.3ad knows eight active ones (IEEE 802.1AX), as switches do.
+	maxBondPorts = 8
+)
+
+// bondModes are nmstate's (interfaces.link-aggregation.mode).
+var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
+
+var (
+	ipv4Methods = []string{Static, DHCP, Disabled}
+	ipv6Methods = []string{Static, DHCP, Autoconf, Disabled}
+)
+
+// macLike is a MAC address as Linux prints it, or with dashes.
+var macLike = regexp.MustCompile(`^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$`)
+
+// InterfaceName reports what is wrong with the name or the MAC address of a port.
+func InterfaceName(s string) error {
+	if f := interfaceName(s); f != nil {
+		return f
+	}
+	return nil
+}
+
+func interfaceName(s string) *Error {
+	switch {
+	case s == "":
+		return fault("write it like enp1s0", "is missing")
+	case macLike.MatchString(s):
+		return macAddress(s)
+	case len(s) > maxInterface:
+		return fault("write the name that ip link shows", "has %d characters, more than the %d of an interface's name", len(s), maxInterface)
+	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s):
+		return fault("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56", "is %s, neither a name nor a MAC address", shown(s))
+	case s == "lo" || clusterOwned(s):
+		return fault("choose the port that leads to the site", "is %s, which belongs to the cluster itself", shown(s))
+	}
+	return nil
+}
+
+func macAddress(s string) *Error {
+	mac, err := net.ParseMAC(s)
+	switch {
+	case err != nil:
+		return fault("write it like 00:53:00:12:34:56", "is %s, which is no MAC address", shown(s))
+	case mac[0]&1 == 1 || slices.Max(mac) == 0:
+		return fault("write the address that is printed on the port", "is %s, which is no port's own address", shown(s))
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
+
+// clusterOwned reports whether OpenShift makes an interface of that name itself (OVN-Kubernetes and configure-ovs).
+func clusterOwned(name string) bool {
+	return slices.Contains([]string{"br-ex", "br-ex1", "br-int", "br-local", "ovs-system", "genev_sys_6081"}, name) ||
+		strings.HasPrefix(name, "ovn-k8s-") || strings.HasPrefix(name, "patch-br-")
+}
+
+// BondMode reports what is wrong with the mode of a bond.
+func BondMode(s string) error { return oneOf(s, bondModes) }
+
+// IPv4Method reports what is wrong with the way to an IPv4 address.
+func IPv4Method(s string) error { return oneOf(s, ipv4Methods) }
+
+// IPv6Method reports what is wrong with the way to an IPv6 address.
+func IPv6Method(s string) error { return oneOf(s, ipv6Methods) }
+
+func oneOf(s string, choices []string) error {
+	if !slices.Contains(choices, s) {
+		return fault("write one of "+strings.Join(choices, ", "), "is %s, which is none of the choices", shown(s))
+	}
+	return nil
+}
+
+// BondPorts reports what is wrong with the list of a bond's ports.
+func BondPorts(s string) error {
+	return eachOf(s, maxBondPorts, func(port string) *Error { return interfaceName(port) })
+}
+
+// eachOf judges the items of a list, how many there are and whether one is there twice.
+func eachOf(s string, most int, check func(string) *Error) error {
+	items := separate(s)
+	if len(items) == 0 {
+		return fault("give at least one", "is missing")
+	}
+	if len(items) > most {
+		return fault("keep the most important ones", "has %d entries, more than the %d that are allowed", len(items), most)
+	}
+	for i, item := range items {
+		if f := check(item); f != nil {
+			return f
+		}
+		if slices.Contains(items[:i], item) {
+			return fault("keep one of them", "has %s twice", shown(item))
+		}
+	}
+	return nil
+}
+
+// VLANID reports what is wrong with the number of a VLAN.
+func VLANID(s string) error { return between(s, 1, maxVLAN) }
+
+// MTU reports what is wrong with the size of the largest packet, in bytes.
+func MTU(s string) error { return between(s, minMTU, maxMTU) }
+
+// Port reports what is wrong with the number of a TCP port.
+func Port(s string) error { return between(s, 1, 1<<16-1) }
+
+// IPv4Prefix reports what is wrong with the length of an IPv4 subnet's prefix, which may be given as a netmask.
+func IPv4Prefix(s string) error { return between(prefixOfNetmask(s), shortest4, longest4) }
+
+// IPv6Prefix reports what is wrong with the length of an IPv6 subnet's prefix.
+func IPv6Prefix(s string) error { return between(prefixOfNetmask(s), shortest6, longest6) }
+
+func between(s string, low, high int) error {
+	if f := parseableNumber(s); f != nil {
+		return f
+	}
+	if n, _ := strconv.Atoi(s); n < low || n > high {
+		return fault("write "+strconv.Itoa(low)+" to "+strconv.Itoa(high), "is %s, outside of %d to %d", s, low, high)
+	}
+	return nil
+}
+
+// prefixOfNetmask turns 255.255.255.0 and /24 into 24; anything else stays as it is.
+func prefixOfNetmask(s string) string {
+	if rest, slash := strings.CutPrefix(s, "/"); slash {
+		return rest
+	}
+	mask, err := netip.ParseAddr(s)
+	if err != nil || !mask.Is4() {
+		return s
+	}
+	bits, size := net.IPMask(mask.AsSlice()).Size()
+	if size == 0 || bits == 0 {
+		return s
+	}
+	return strconv.Itoa(bits)
+}

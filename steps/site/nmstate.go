@@ -1,0 +1,104 @@
+package site
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// nmstateKeys are the groups of a desired state that a site may set; ovn and ovs-db belong to the cluster.
+var nmstateKeys = []string{"interfaces", "routes", "route-rules", "dns-resolver"}
+
+// secretKeys are the keys of nmstate whose values are secret (802.1x, MACsec and IPsec of its interfaces).
+var secretKeys = []string{"password", "private-key-password", "phase2-password", "mka-cak", "psk"}
+
+// holdsSecretKey reports whether a desired state may hold a secret; one that cannot be read is searched as text.
+func holdsSecretKey(s string) bool {
+	return slices.ContainsFunc(secretKeys, func(key string) bool { return strings.Contains(s, key) })
+}
+
+// NetworkConfig reports what is wrong with a desired state of nmstate, as far as can be told without nmstate and
+// without the machine. Its errors never hold a value of it, except names of interfaces.
+func NetworkConfig(s string) error {
+	root, f := fragment([]byte(s))
+	if f != nil {
+		return f
+	}
+	if f := plainNode(root, yaml.MappingNode); f != nil {
+		f.Fix = "write it like networkConfig in agent-config.yaml, which starts with interfaces:"
+		return f
+	}
+	if where, f := plainTree(root); f != nil {
+		f.Msg += ", in its line " + lineNumber(where)
+		return f
+	}
+	if f := desiredState(root); f != nil {
+		return f
+	}
+	return nil
+}
+
+func desiredState(root *yaml.Node) *Error {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := root.Content[i]
+		switch {
+		case slices.Contains(nmstateKeys, key.Value):
+		case key.Value == "hostname":
+			return fault("write it as spec.hostname", "sets the node's name, in its line %s", lineNumber(key))
+		case key.Value == "ovn" || key.Value == "ovs-db":
+			return fault("remove it", "changes what belongs to the cluster itself (%s), in its line %s", key.Value, lineNumber(key))
+		default:
+			return fault("use "+strings.Join(nmstateKeys, ", "), "has a group that is not nmstate's, in its line %s", lineNumber(key))
+		}
+	}
+	automatic := false
+	for _, port := range items(root, "interfaces") {
+		name := child(port, "name")
+		if name == nil || name.Value == "" {
+			return fault("write its name", "has an interface without a name, in its line %s", lineNumber(port))
+		}
+		if clusterOwned(name.Value) {
+			return fault("describe the physical port; the cluster makes its bridge anew at every boot", "describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name))
+		}
+		automatic = automatic || asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
+	}
+	return reaches(root, automatic)
+}
+
+// reaches wants the two things without which a node does not come up: a default route and a name server.
+func reaches(root *yaml.Node, automatic bool) *Error {
+	if automatic {
+		return nil
+	}
+	isDefault := func(route *yaml.Node) bool {
+		to := child(route, "destination")
+		if to == nil {
+			return false
+		}
+		prefix, err := netip.ParsePrefix(to.Value)
+		return err == nil && prefix.Bits() == 0
+	}
+	if !slices.ContainsFunc(items(child(root, "routes"), "config"), isDefault) {
+		return fault("add it below routes.config: destination 0.0.0.0/0 or ::/0", "has no default route, and no interface that gets one by DHCP")
+	}
+	if len(items(child(child(root, "dns-resolver"), "config"), "server")) == 0 {
+		return fault("add it below dns-resolver.config.server", "has no name server, and no interface that gets one by DHCP")
+	}
+	return nil
+}
+
+func asks(family *yaml.Node, key string) bool {
+	value := child(family, key)
+	return value != nil && value.Tag == "!!bool" && value.Value == "true"
+}
+
+// items returns the items of a list below a key.
+func items(n *yaml.Node, key string) []*yaml.Node {
+	list := child(n, key)
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return list.Content
+}
