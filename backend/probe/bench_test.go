@@ -1,0 +1,202 @@
+package probe_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"touchdown/backend/check"
+	"touchdown/backend/probe"
+	"touchdown/test/bench/site"
+)
+
+// A probe runs in a process of its own, this test's program started again inside the host's network namespace: all of
+// its sockets are then where the machine's would be.
+const orderEnv = "PROBE_ORDER"
+
+type order struct {
+	Target probe.Target
+	CA     []byte
+	After  bool
+	Cancel time.Duration // end the probe after that long
+	Times  int           // more than one run, to see what is left behind
+}
+
+type outcome struct {
+	Result   probe.Result
+	Told     []check.Check // in the order in which they were told
+	Err      string
+	Took     time.Duration
+	Peak     int64 // KiB resident at most
+	Routines int   // left after the probe
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(orderEnv); text != "" {
+		obey(text)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// host is a machine on a site, with nothing configured.
+type host struct {
+	*site.Host
+	t    *testing.T
+	site *site.Site
+	net  site.Network
+}
+
+func atSite(t *testing.T) *host {
+	t.Helper()
+	n := site.Edge()
+	s := site.New(t, site.Options{Network: n})
+	h, err := s.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := func() error {
+		return os.WriteFile("/proc/sys/net/ipv6/conf/"+site.HostInterface+"/accept_ra", []byte("0"), 0o644)
+	}
+	if err := h.Do(quiet); err != nil {
+		t.Fatal(err)
+	}
+	return &host{Host: h, t: t, site: s, net: n}
+}
+
+// target is what a technician types who makes no mistake.
+func (h *host) target() probe.Target {
+	return probe.Target{
+		Ports: []string{site.HostInterface},
+		IPv4:  probe.Settings{Method: probe.Static, Address: netip.PrefixFrom(h.net.Node4, h.net.Prefix4.Bits()), Gateway: h.net.Gateway4},
+		DNS:   slices.Clone(h.net.DNS4), NTP: []string{h.net.NTP4[0].String()},
+		Registry: fmt.Sprintf("%s:%d", site.RegistryName, site.RegistryPort), Domain: h.net.Domain,
+	}
+}
+
+func (h *host) probe(t probe.Target) outcome { return h.obey(order{Target: t}) }
+
+// obey runs the order in the host and makes sure that nothing on the host changed by it.
+func (h *host) obey(o order) outcome {
+	h.t.Helper()
+	o.CA = h.site.Registry.CA()
+	text, err := json.Marshal(o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	// The limit under which the engine runs.
+	cmd.Env = append(os.Environ(), orderEnv+"="+string(text), "GOMEMLIMIT=32MiB")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	before := h.state()
+	if err := h.Start(cmd); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		h.t.Fatalf("%v\n%s%s", err, out.Bytes(), errs.Bytes())
+	}
+	if after := h.state(); before != after {
+		h.t.Errorf("the probe changed the machine. Before:\n%s\nafter:\n%s", before, after)
+	}
+	var got outcome
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		h.t.Fatalf("%v\n%s", err, out.Bytes())
+	}
+	if testing.Verbose() {
+		h.t.Logf("%.2f s, %d KiB, %d routines %s\n%s", got.Took.Seconds(), got.Peak, got.Routines, got.Err, got.table())
+	}
+	return got
+}
+
+// state is all that a probe could change: links, addresses, routes, neighbours.
+func (h *host) state() string {
+	h.t.Helper()
+	var b strings.Builder
+	err := h.Do(func() error {
+		links, err := netlink.LinkList()
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			a := l.Attrs()
+			fmt.Fprintf(&b, "link %s %s mtu %d flags %#x promiscuous %d all multicast %d\n", a.Name, a.HardwareAddr, a.MTU, a.RawFlags, a.Promisc, a.Allmulti)
+		}
+		addresses, err := netlink.AddrList(nil, netlink.FAMILY_ALL)
+		if err != nil {
+			return err
+		}
+		for _, a := range addresses {
+			fmt.Fprintf(&b, "address %s\n", a.IPNet)
+		}
+		for _, family := range []int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
+			routes, err := netlink.RouteListFiltered(family, &netlink.Route{}, netlink.RT_FILTER_TABLE)
+			if err != nil {
+				return err
+			}
+			for _, r := range routes {
+				fmt.Fprintf(&b, "route %s via %s table %d\n", r.Dst, r.Gw, r.Table)
+			}
+			neighbours, err := netlink.NeighList(0, family)
+			if err != nil {
+				return err
+			}
+			for _, n := range neighbours {
+				if n.State&netlink.NUD_NOARP == 0 {
+					fmt.Fprintf(&b, "neighbour %s %s\n", n.IP, n.HardwareAddr)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func obey(text string) {
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	o.Target.Roots = x509.NewCertPool()
+	o.Target.Roots.AppendCertsFromPEM(o.CA)
+	var got outcome
+	for range max(1, o.Times) {
+		ctx, cancel := context.WithCancel(context.Background())
+		if o.Cancel > 0 {
+			time.AfterFunc(o.Cancel, cancel)
+		}
+		run := probe.Run
+		if o.After {
+			run = probe.After
+		}
+		began := time.Now()
+		var err error
+		got.Result, err = run(ctx, o.Target, func(c check.Check) { got.Told = append(got.Told, c) })
+		got.Took = time.Since(began)
+		if err != nil {
+			got.Err = err.Error()
+		}
+		cancel()
+	}
+	got.measure()
+	_ = json.NewEncoder(os.Stdout).Encode(got)
+}

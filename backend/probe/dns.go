@@ -1,0 +1,265 @@
+package probe
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// How long a DNS server may take. glibc's resolver gives up on a server after 5 s and asks twice; what needs more than a
+// second makes everything on the node slow.
+const (
+	dnsWait  = 3 * time.Second
+	dnsAgain = time.Second
+	dnsSlow  = time.Second
+)
+
+const dnsPort = 53
+
+// server is a DNS server and what it said.
+type server struct {
+	address netip.Addr
+	why     string // it cannot be asked; empty: it was asked
+	answers []answer
+}
+
+// answer is one to one name. Both families are asked for in one.
+type answer struct {
+	name  string
+	kind  dnsmessage.Type
+	code  dnsmessage.RCode
+	found []netip.Addr
+	took  time.Duration
+	err   error // nobody answered
+}
+
+// String tells it in one line, for an engineer.
+func (a answer) String() string {
+	kind := strings.TrimPrefix(a.kind.String(), "Type")
+	if a.err != nil {
+		return fmt.Sprintf("%s %s: %v", a.name, kind, a.err)
+	}
+	return fmt.Sprintf("%s %s: %s %v in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), a.found, a.took.Milliseconds())
+}
+
+// names makes the lists of whom to ask, which for DHCP are known only now.
+func (r *run) names() {
+	servers, sources := r.t.DNS, r.t.NTP
+	for _, f := range r.families {
+		if len(r.t.DNS) == 0 {
+			servers = append(servers, f.offer.DNS...)
+		}
+		if len(r.t.NTP) == 0 {
+			for _, a := range f.offer.NTP {
+				sources = append(sources, a.String())
+			}
+		}
+	}
+	for _, a := range servers {
+		if !slices.ContainsFunc(r.servers, func(s *server) bool { return s.address == a }) {
+			r.servers = append(r.servers, &server{address: a})
+		}
+	}
+	for _, name := range sources {
+		r.sources = append(r.sources, &source{name: name})
+	}
+}
+
+// wanted are the names that every server is asked for.
+func (r *run) wanted() []string {
+	var all []string
+	for _, endpoint := range []string{r.t.Registry, r.t.Proxy.host(r.t.Registry)} {
+		if host, _, err := splitPort(endpoint, 0); err == nil && host != "" {
+			if _, err := netip.ParseAddr(host); err != nil && !slices.Contains(all, host) {
+				all = append(all, host)
+			}
+		}
+	}
+	if r.t.Domain != "" {
+		// A name that nobody has used: only a wildcard answers it.
+		all = append(all, "api."+r.t.Domain, "touchdown-"+random()+".apps."+r.t.Domain)
+	}
+	if len(all) == 0 {
+		all = []string{"."} // any answer shows that there is a DNS server
+	}
+	return all
+}
+
+func random() string {
+	var b [4]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// askServer asks one server for everything at once.
+func (r *run) askServer(ctx context.Context, s *server) {
+	if _, s.why = r.reach(s.address); s.why != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, dnsWait)
+	defer cancel()
+	var kinds []dnsmessage.Type
+	for _, f := range r.families {
+		if f.usable {
+			kinds = append(kinds, map[string]dnsmessage.Type{"": dnsmessage.TypeA, "-ipv6": dnsmessage.TypeAAAA}[f.suffix])
+		}
+	}
+	answers := make(chan answer)
+	n := 0
+	for _, name := range r.wanted() {
+		if name == "." {
+			kinds = []dnsmessage.Type{dnsmessage.TypeNS}
+		}
+		for _, kind := range kinds {
+			n++
+			go func() { answers <- r.query(ctx, s.address, name, kind) }()
+		}
+	}
+	for range n {
+		s.answers = append(s.answers, <-answers)
+	}
+	slices.SortFunc(s.answers, func(a, b answer) int { return strings.Compare(a.name, b.name)*2 + int(a.kind) - int(b.kind) })
+	r.judgeEarly(s)
+}
+
+// query asks one question, again after a second: a packet may get lost.
+func (r *run) query(ctx context.Context, of netip.Addr, name string, kind dnsmessage.Type) answer {
+	a := answer{name: name, kind: kind}
+	began := time.Now()
+	id, ask, err := question53(name, kind)
+	if err != nil {
+		a.err = err
+		return a
+	}
+	c, err := r.dial(ctx, "udp", netip.AddrPortFrom(of, dnsPort))
+	if err != nil {
+		a.err = err
+		return a
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	b := make([]byte, 1500)
+	for a.err = errSilent; ctx.Err() == nil; {
+		if _, err := c.Write(ask); err != nil {
+			a.err = err
+			pause(ctx, dnsAgain)
+			continue
+		}
+		_ = c.SetReadDeadline(time.Now().Add(dnsAgain))
+		for {
+			n, err := c.Read(b)
+			if err != nil {
+				if !timedOut(err) && ctx.Err() == nil {
+					a.err = err
+					return a
+				}
+				break
+			}
+			if a.read(b[:n], id) {
+				a.took, a.err = time.Since(began), nil
+				return a
+			}
+		}
+	}
+	return a
+}
+
+var errSilent = errors.New("no answer")
+
+func timedOut(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+func question53(name string, kind dnsmessage.Type) (id uint16, packed []byte, err error) {
+	full, err := dnsmessage.NewName(strings.TrimSuffix(name, ".") + ".")
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking for %s: %w", name, err)
+	}
+	var b [2]byte
+	rand.Read(b[:])
+	id = binary.BigEndian.Uint16(b[:])
+	m := dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: id, RecursionDesired: true},
+		Questions: []dnsmessage.Question{{Name: full, Type: kind, Class: dnsmessage.ClassINET}},
+	}
+	packed, err = m.Pack()
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking for %s: %w", name, err)
+	}
+	return id, packed, nil
+}
+
+// read takes what a server sent; false when it is no answer to this question.
+func (a *answer) read(b []byte, id uint16) bool {
+	var p dnsmessage.Parser
+	h, err := p.Start(b)
+	if err != nil || !h.Response || h.ID != id || p.SkipAllQuestions() != nil {
+		return false
+	}
+	a.code = h.RCode
+	for {
+		record, err := p.Answer()
+		if err != nil {
+			return true // at the end, or behind what is broken
+		}
+		switch body := record.Body.(type) {
+		case *dnsmessage.AResource:
+			a.found = append(a.found, netip.AddrFrom4(body.A))
+		case *dnsmessage.AAAAResource:
+			a.found = append(a.found, netip.AddrFrom16(body.AAAA))
+		}
+	}
+}
+
+// lookup finds the addresses of a host as the node will: the first server that answers is believed.
+func (r *run) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	select {
+	case <-r.resolved:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	for _, s := range r.servers {
+		if !s.helps() {
+			continue
+		}
+		var found []netip.Addr
+		for _, f := range r.families {
+			kind := dnsmessage.TypeA
+			if f.suffix != "" {
+				kind = dnsmessage.TypeAAAA
+			}
+			if f.usable {
+				found = append(found, s.recall(host, kind, func() answer { return r.query(ctx, s.address, host, kind) })...)
+			}
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("the DNS server %s knows no address of %s", s.address, host)
+		}
+		return found, nil
+	}
+	return nil, fmt.Errorf("no DNS server could tell the address of %s", host)
+}
+
+// recall takes an answer that is there already.
+func (s *server) recall(host string, kind dnsmessage.Type, ask func() answer) []netip.Addr {
+	for _, a := range s.answers {
+		if a.name == host && a.kind == kind {
+			return a.found
+		}
+	}
+	return ask().found
+}

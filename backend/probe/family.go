@@ -1,0 +1,161 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"touchdown/backend/check"
+)
+
+// family is what is known of IPv4, or of IPv6, on the way.
+type family struct {
+	name, suffix string // suffix: of the IDs of its checks
+	set          Settings
+
+	offer   Offer
+	address netip.Prefix // typed or offered
+	gateway netip.Addr   // not valid: none
+	held    bool         // the machine has the address already: its own network must ask
+	usable  bool         // nobody else has the address
+	answers bool         // the gateway does
+}
+
+func (f *family) id(name string) string { return name + f.suffix }
+
+func (f *family) title(text string) string {
+	if f.suffix == "" {
+		return text
+	}
+	return text + " (" + f.name + ")"
+}
+
+// family finds the address, makes sure that it is free, and asks the gateway.
+func (r *run) family(ctx context.Context, f *family) error {
+	if err := r.candidate(ctx, f); err != nil || !f.address.IsValid() {
+		return err
+	}
+	// Whether there is anything at the gateway's address at all can be asked without an address of one's own.
+	seen := make(chan []net.HardwareAddr, 1)
+	go func() {
+		macs, _ := r.look(ctx, unspecified(f.gateway), f.gateway, true)
+		seen <- macs
+	}()
+	if err := r.duplicate(ctx, f); err != nil || !f.usable {
+		<-seen
+		return err
+	}
+	if !f.held {
+		if err := r.user.add(f.address, f.gateway); err != nil {
+			<-seen
+			return err
+		}
+	}
+	return r.gateway(ctx, f, <-seen)
+}
+
+func unspecified(like netip.Addr) netip.Addr {
+	if like.Is4() {
+		return unspecified4
+	}
+	return unspecified6
+}
+
+// look asks who has target; of an address that is not valid nobody is asked.
+func (r *run) look(ctx context.Context, from, target netip.Addr, first bool) ([]net.HardwareAddr, error) {
+	if !target.IsValid() {
+		return nil, nil
+	}
+	q, err := r.wire.whoHas(from, target)
+	if err != nil {
+		return nil, err
+	}
+	q.first = first
+	return r.wire.ask(ctx, q, r.own)
+}
+
+func (r *run) duplicate(ctx context.Context, f *family) error {
+	a := f.address.Addr()
+	if held, err := r.holds(a); err != nil {
+		return err
+	} else if held {
+		f.held = true
+	}
+	others, err := r.look(ctx, unspecified(a), a, false)
+	if err != nil {
+		return err
+	}
+	c := check.Check{
+		ID: f.id("net-duplicate"), Title: f.title("Address is free"), Status: check.Pass,
+		Observed: fmt.Sprintf("Nobody else on this network has %s.", a), Expected: "no other machine with this address",
+		Evidence: []string{fmt.Sprintf("asked %d times who has %s: %d answers", askTimes, a, len(others))},
+	}
+	for _, mac := range others {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s is at %s", a, mac))
+	}
+	switch {
+	case len(others) > 0:
+		c.Status = check.Fail
+		c.Observed = fmt.Sprintf("Another machine has the address %s already (its card is %s).", a, listMACs(others))
+		c.Fix = "Ask the site's network administrator for a free address, or switch the other machine off."
+	case f.held:
+		c.Observed = fmt.Sprintf("This machine has %s already, and nobody else has it.", a)
+	}
+	f.usable = len(others) == 0
+	r.say(c)
+	return nil
+}
+
+func listMACs(macs []net.HardwareAddr) string {
+	var all []string
+	for _, m := range macs {
+		all = append(all, m.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) error {
+	c := check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway"), Expected: "an answer from the gateway"}
+	if !f.gateway.IsValid() {
+		c.Status = check.Skip
+		c.Observed = "There is no gateway: only machines on the same network can be reached."
+		r.say(c)
+		return nil
+	}
+	macs, err := r.look(ctx, f.address.Addr(), f.gateway, true)
+	if err != nil {
+		return err
+	}
+	f.answers = len(macs) > 0
+	for _, mac := range macs {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s is at %s", f.gateway, mac))
+	}
+	c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
+	switch {
+	case len(macs) == 1:
+		c.Status, c.Observed = check.Pass, fmt.Sprintf("The gateway %s answers.", f.gateway)
+	case len(macs) > 1:
+		c.Status = check.Warn
+		c.Observed = fmt.Sprintf("Several machines answer as the gateway %s: %s.", f.gateway, listMACs(macs))
+		c.Fix = "Ask the site's network administrator which one is meant; the other one has a wrong address."
+	case len(seen) > 0:
+		c.Status = check.Fail
+		c.Observed = fmt.Sprintf("There is a machine at %s, but it does not answer %s.", f.gateway, f.address)
+		c.Fix = "Check the address and the prefix length: the gateway seems to belong to another network."
+	default:
+		c.Status = check.Fail
+		c.Observed = fmt.Sprintf("Nobody at %s answers.", f.gateway)
+		c.Fix = "Check the gateway's address" + r.vlanHint() + ", and that the cable is in the right socket of the switch."
+	}
+	r.say(c)
+	return nil
+}
+
+func (r *run) vlanHint() string {
+	if r.t.VLAN == noVLAN {
+		return ", whether the site uses a VLAN"
+	}
+	return fmt.Sprintf(", the VLAN (now %d)", r.t.VLAN)
+}

@@ -1,0 +1,5 @@
+package probe
+
+import "context"
+
+func (r *run) packets(ctx context.Context) {}

@@ -1,0 +1,154 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/beevik/ntp"
+
+	"touchdown/backend/check"
+)
+
+const (
+	ntpPort  = 123
+	ntpTries = 2
+	ntpWait  = 1200 * time.Millisecond // for one try
+
+	// ClockWarn is from where on a clock is told to be wrong. Kerberos gives up there, and below it certificates and
+	// tokens of a cluster still work.
+	ClockWarn = 5 * time.Minute
+
+	// disagree is how far two time servers may be apart before neither is believed.
+	disagree = time.Minute
+)
+
+// source is a time server and what it said.
+type source struct {
+	name     string
+	address  netip.Addr
+	response *ntp.Response
+	err      error
+}
+
+func (s *source) good() bool { return s.err == nil && s.response.Validate() == nil }
+
+func (r *run) askSource(ctx context.Context, s *source) {
+	found, err := r.lookup(ctx, s.name)
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.address = found[0]
+	for range ntpTries {
+		s.response, s.err = ntp.QueryWithOptions(s.address.String(), ntp.QueryOptions{
+			Timeout: ntpWait, GetSystemTime: r.t.Now,
+			Dialer: func(_, _ string) (net.Conn, error) {
+				return r.dial(ctx, "udp", netip.AddrPortFrom(s.address, ntpPort))
+			},
+		})
+		if s.err == nil || !timedOut(s.err) || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// trusted returns a time server that no other one contradicts.
+func (r *run) trusted() *source {
+	var first *source
+	for _, s := range r.sources {
+		if !s.good() {
+			continue
+		}
+		if first == nil {
+			first = s
+		}
+		if (s.response.ClockOffset - first.response.ClockOffset).Abs() > disagree {
+			return nil
+		}
+	}
+	return first
+}
+
+// judgeSources never fails: the clock can be set, and another server be named, when the node has moved.
+func (r *run) judgeSources() {
+	if len(r.sources) == 0 {
+		r.say(check.Check{ID: "net-ntp-1", Title: "Time server", Status: check.Skip, Observed: "There is none: none was given, and the network offers none."})
+	}
+	for i, s := range r.sources {
+		c := check.Check{
+			ID: fmt.Sprintf("net-ntp-%d", i+1), Title: "Time server " + s.name,
+			Expected: "an answer, and less than " + span(ClockWarn) + " between its clock and this machine's",
+		}
+		r.judgeSource(&c, s)
+		r.say(c)
+	}
+}
+
+func (r *run) judgeSource(c *check.Check, s *source) {
+	c.Status = check.Warn
+	if s.address.IsValid() {
+		c.Evidence = append(c.Evidence, r.through(s.address))
+	}
+	if s.err != nil {
+		c.Evidence = append(c.Evidence, s.err.Error())
+		c.Observed, c.Fix = r.silentSource(s), "Check the time server's address, or go on: the time can be typed by hand."
+		return
+	}
+	offset := s.response.ClockOffset
+	c.Evidence = append(c.Evidence, fmt.Sprintf("offset %s, stratum %d, reference %s, round trip %s",
+		offset, s.response.Stratum, s.response.ReferenceString(), s.response.RTT))
+	switch err := s.response.Validate(); {
+	case err != nil:
+		c.Evidence = append(c.Evidence, err.Error())
+		c.Observed = "It answers, but it says itself that its time is not to be trusted."
+		c.Fix = "Use another time server, or ask the site's network administrator."
+	case r.trusted() == nil:
+		c.Observed = fmt.Sprintf("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))
+		c.Fix = "Compare with a watch (UTC) and leave out the server that is wrong."
+	case offset.Abs() > ClockWarn:
+		now := r.t.Now()
+		c.Observed = fmt.Sprintf("This machine's clock says %s, the time server says %s: they differ by %s.",
+			now.UTC().Format(clockFormat), now.Add(offset).UTC().Format(clockFormat), span(offset.Abs()))
+		c.Fix = "Compare with a watch (UTC). If the server is right, there is nothing to do: the clock is set before the move. If not, use another server."
+	default:
+		c.Status = check.Pass
+		c.Observed = fmt.Sprintf("It answers; this machine's clock differs by %s.", span(offset.Abs()))
+	}
+}
+
+const clockFormat = "2006-01-02 15:04:05 UTC"
+
+// span tells a duration as a person would.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}
+
+func (r *run) silentSource(s *source) string {
+	none, _ := errors.AsType[unreachable](s.err)
+	switch {
+	case !s.address.IsValid():
+		return "Its address could not be found: " + s.err.Error() + "."
+	case none.why != "":
+		return fmt.Sprintf("%s cannot be asked: %s.", s.name, none.why)
+	case closedPort(s.err):
+		return fmt.Sprintf("There is a machine at %s, but it is no time server.", s.address)
+	case r.neighbourMissing(s.address):
+		return fmt.Sprintf("Nobody on this network has the address %s.", s.address)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s does not answer.", s.name), "..")
+}

@@ -1,0 +1,220 @@
+// Package probe asks a network, before anything is applied, whether the settings that a technician typed would work
+// there. It has a TCP/IP of its own on the physical port, so that the machine's settings stay as they are.
+package probe
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/check"
+	"touchdown/backend/problem"
+)
+
+// Method is how a family gets its address.
+type Method string
+
+// The methods, as in the site config.
+const (
+	Disabled Method = "disabled"
+	Static   Method = "static"
+	DHCP     Method = "dhcp"
+	Autoconf Method = "autoconf" // IPv6 only: by a router's advertisement
+)
+
+// Settings are those of one family.
+type Settings struct {
+	Method  Method       // empty: Disabled
+	Address netip.Prefix // with Static: the address and its prefix length
+	Gateway netip.Addr   // with Static: not valid where there is none
+}
+
+// Target is what to probe. Everything but Ports may be left out.
+type Target struct {
+	Ports []string // physical ports; several are those of one bond: frames go out of the first that has a link
+	VLAN  int      // 802.1Q tag; 0: none
+	MTU   int      // bytes; 0: what the port has
+
+	IPv4, IPv6 Settings
+	DNS        []netip.Addr // empty: those that the network offers
+	NTP        []string     // names or addresses; empty: those that the network offers
+
+	Registry string         // host or host:port of the image registry; the port's default is 443
+	Roots    *x509.CertPool `json:"-"` // who may sign the registry's certificate; nil: whom the machine trusts
+	Proxy    Proxy
+
+	Domain   string       // the cluster's new name and base domain: api.Domain and *.apps.Domain are looked up
+	External []netip.Addr // where these must lead; empty: to the probed addresses
+
+	Interface string           // After only: the interface that has the addresses now, br-ex
+	Now       func() time.Time `json:"-"` // the machine's clock; nil: time.Now
+}
+
+// Result is what was found. Checks are in the order in which they are shown.
+type Result struct {
+	Checks     []check.Check
+	IPv4, IPv6 Offer         // with DHCP or Autoconf: what the network offers; zero where it offers nothing
+	Offset     time.Duration // what the machine's clock lacks to the time servers' time
+	OffsetOK   bool          // Offset is known: a time server answered and no other one contradicts it
+}
+
+// Whole is how long all probes together may take. Each has a shorter deadline of its own; a network that answers is
+// through in less than 3 s.
+const Whole = 12 * time.Second
+
+// Run probes t without changing anything on the machine and tells every check as soon as it is known, one at a time.
+//
+// A check that fails is one that must hold before the settings may be kept unasked: a link, an address that nobody
+// else has, a gateway that answers where one was given, one DNS server that answers. All else that is wrong warns: it can
+// be put right after the node has moved. The error is a Problem when nothing could be probed at all, or the end of ctx.
+func Run(ctx context.Context, t Target, tell func(check.Check)) (Result, error) {
+	return start(ctx, t, tell, false)
+}
+
+// After is Run with the settings that are applied by now: everything is asked through the machine's own network.
+func After(ctx context.Context, t Target, tell func(check.Check)) (Result, error) {
+	return start(ctx, t, tell, true)
+}
+
+// run is one going through all probes.
+type run struct {
+	t     Target
+	live  bool // the settings are applied
+	wire  *wire
+	user  *userStack
+	own   []net.HardwareAddr // of this machine's cards
+	links []netlink.Link
+
+	families []*family
+	servers  []*server
+	sources  []*source
+	resolved chan struct{} // closed when the DNS servers were asked
+
+	outer context.Context //nolint:containedctx // whether the caller still listens
+	mu    sync.Mutex
+	tell  func(check.Check)
+	told  map[string]check.Check
+}
+
+func start(ctx context.Context, t Target, tell func(check.Check), live bool) (Result, error) {
+	if t.Now == nil {
+		t.Now = time.Now
+	}
+	r := &run{t: t, live: live, resolved: make(chan struct{}), outer: ctx, tell: tell, told: map[string]check.Check{}}
+	r.families = []*family{{name: "IPv4", set: t.IPv4}, {name: "IPv6", suffix: "-ipv6", set: t.IPv6}}
+	r.families = slices.DeleteFunc(r.families, func(f *family) bool { return f.set.Method == "" || f.set.Method == Disabled })
+	ctx, cancel := context.WithTimeout(ctx, Whole)
+	defer cancel()
+	why, err := r.open()
+	if err == nil && why == "" {
+		err = r.all(ctx)
+	}
+	r.close()
+	if r.outer.Err() != nil {
+		return Result{}, fmt.Errorf("probing the network: %w", context.Cause(r.outer))
+	}
+	if err != nil {
+		return Result{}, unable(err)
+	}
+	return r.result(why), nil
+}
+
+// unable says why nothing could be probed.
+func unable(err error) error {
+	p := &problem.Problem{
+		Code: "PROBE", Summary: "The network could not be tried out.",
+		Fix: "Retry; if it fails again, go on without the test and look whether the node can be reached.", Err: err,
+	}
+	if errors.Is(err, unix.EPERM) {
+		p.Summary = "The network could not be tried out: this needs root."
+		p.Fix = "Run Touchdown as root."
+	}
+	return p
+}
+
+// open looks at the ports; why says what keeps all probes from being made.
+func (r *run) open() (why string, err error) {
+	usable, why, err := r.carrier()
+	if err != nil || why != "" {
+		return why, err
+	}
+	all, err := netlink.LinkList()
+	if err != nil {
+		return "", fmt.Errorf("listing the machine's cards: %w", err)
+	}
+	for _, l := range all {
+		if mac := l.Attrs().HardwareAddr; len(mac) == 6 {
+			r.own = append(r.own, mac)
+		}
+	}
+	if r.wire, err = openWire(usable, r.t.VLAN); err != nil {
+		return "", err
+	}
+	r.user, err = newUserStack(r.wire)
+	return "", err
+}
+
+func (r *run) close() {
+	if r.user != nil {
+		r.user.close()
+	}
+	if r.wire != nil {
+		r.wire.close()
+	}
+}
+
+// all is the order of the probes: what does not need another one's result goes on beside it.
+func (r *run) all(ctx context.Context) error {
+	var together sync.WaitGroup
+	failed := make(chan error, len(r.families))
+	for _, f := range r.families {
+		together.Go(func() { failed <- r.family(ctx, f) })
+	}
+	together.Wait()
+	close(failed)
+	for err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	r.names()
+	for _, s := range r.servers {
+		together.Go(func() { r.askServer(ctx, s) })
+	}
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		together.Wait()
+		r.judgeServers()
+		close(r.resolved)
+	})
+	for _, s := range r.sources {
+		asked.Go(func() { r.askSource(ctx, s) })
+	}
+	var registry handshake
+	asked.Go(func() { registry = r.registry(ctx) })
+	asked.Go(func() { r.packets(ctx) })
+	asked.Wait()
+	r.judgeSources()
+	r.judgeRegistry(registry)
+	return nil
+}
+
+// say tells a check, unless nobody listens any more: a probe that was cut short knows nothing.
+func (r *run) say(c check.Check) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.outer.Err() != nil {
+		return
+	}
+	r.told[c.ID] = c
+	r.tell(c)
+}

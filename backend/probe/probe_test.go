@@ -1,0 +1,100 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/check"
+)
+
+// measure looks at what the process holds: at most ever, and now.
+func (o *outcome) measure() {
+	// What gVisor's timers and the runtime end by themselves has a moment to do so.
+	for range 20 {
+		if o.Routines = runtime.NumGoroutine(); o.Routines <= 2 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		fmt.Sscanf(line, "VmHWM: %d kB", &o.Peak)
+	}
+}
+
+func (o outcome) check(id string) check.Check {
+	i := slices.IndexFunc(o.Result.Checks, func(c check.Check) bool { return c.ID == id })
+	if i < 0 {
+		return check.Check{ID: id, Status: "missing"}
+	}
+	return o.Result.Checks[i]
+}
+
+func (o outcome) table() string {
+	var b strings.Builder
+	for _, c := range o.Result.Checks {
+		fmt.Fprintf(&b, "%-18s %-5s %s", c.ID, c.Status, c.Observed)
+		if c.Fix != "" {
+			fmt.Fprintf(&b, " -> %s", c.Fix)
+		}
+		for _, e := range c.Evidence {
+			fmt.Fprintf(&b, "\n%26s%s", "", e)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// want is "id status words", the words being part of what was observed.
+func (o outcome) want(t *testing.T, wants ...string) {
+	t.Helper()
+	for _, w := range wants {
+		f := strings.SplitN(w, " ", 3)
+		c := o.check(f[0])
+		words := ""
+		if len(f) == 3 {
+			words = f[2]
+		}
+		if string(c.Status) != f[1] || !strings.Contains(c.Observed, words) {
+			t.Errorf("want %s, got %s %s %s", w, c.ID, c.Status, c.Observed)
+		}
+		if (c.Status == check.Fail || c.Status == check.Warn) && c.Fix == "" {
+			t.Errorf("%s %s has no fix", c.ID, c.Status)
+		}
+	}
+	if t.Failed() {
+		raw, _ := json.Marshal(o.Err)
+		t.Logf("%s\n%s", raw, o.table())
+	}
+}
+
+// good expects all checks to pass, apart from those that are named.
+func (o outcome) good(t *testing.T, apart ...string) {
+	t.Helper()
+	for _, c := range o.Result.Checks {
+		if c.Status != check.Pass && !slices.Contains(apart, c.ID) {
+			t.Errorf("%s: %s: %s", c.ID, c.Status, c.Observed)
+		}
+	}
+	if len(o.Result.Checks) < 6 || o.Err != "" {
+		t.Errorf("%d checks, error %q", len(o.Result.Checks), o.Err)
+	}
+	if o.Took > 3*time.Second {
+		t.Errorf("all is well and the probe took %s", o.Took)
+	}
+	if t.Failed() {
+		t.Log(o.table())
+	}
+}
+
+func TestAllWellStatic(t *testing.T) {
+	t.Parallel()
+	h := atSite(t)
+	h.probe(h.target()).good(t)
+}

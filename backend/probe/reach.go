@@ -1,0 +1,73 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// reach finds the family that leads to an address; why says why none does.
+func (r *run) reach(to netip.Addr) (f *family, why string) {
+	for _, have := range r.families {
+		if (have.suffix == "") == to.Is4() {
+			f = have
+		}
+	}
+	switch {
+	case f == nil:
+		return nil, "the settings have no address of its kind (IPv4 or IPv6)"
+	case !f.usable:
+		return nil, "there is no address to ask from"
+	}
+	if !f.address.Contains(to) {
+		switch {
+		case !f.gateway.IsValid():
+			return nil, "it is in another network, and there is no gateway"
+		case !f.answers:
+			return nil, "it is behind the gateway, which does not answer"
+		}
+	}
+	if f.held && !r.live {
+		if other, _ := f.otherWay(to); other {
+			return nil, "this machine has the address already and uses another way now; it can be asked after applying only"
+		}
+	}
+	return f, ""
+}
+
+// unreachable is the error of dial when no family leads there.
+type unreachable struct{ why string }
+
+// Error tells why.
+func (u unreachable) Error() string { return u.why }
+
+// dial connects from the probed address, by the stack of its own or, when the machine has the address, by the machine's.
+func (r *run) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	f, why := r.reach(to.Addr())
+	if why != "" {
+		return nil, unreachable{why}
+	}
+	if f.held {
+		return dialKernel(ctx, network, f.address.Addr(), to)
+	}
+	return r.user.dial(ctx, network, f.address.Addr(), to)
+}
+
+// through names by whose network was asked, for an engineer.
+func (r *run) through(to netip.Addr) string {
+	f, why := r.reach(to)
+	switch {
+	case why != "":
+		return fmt.Sprintf("%s was not asked: %s", to, why)
+	case f.held:
+		return fmt.Sprintf("asked %s from %s through the machine's own network", to, f.address)
+	}
+	return fmt.Sprintf("asked %s from %s without setting it on the machine", to, f.address)
+}
+
+// neighbourMissing tells whether to should be on this network and nobody has its address.
+func (r *run) neighbourMissing(to netip.Addr) bool {
+	f, why := r.reach(to)
+	return why == "" && !f.held && f.address.Contains(to) && !r.user.known(to)
+}

@@ -1,0 +1,212 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"touchdown/backend/check"
+)
+
+// How long the registry may take: the connection, the proxy and the handshake together.
+const registryWait = 4 * time.Second
+
+const registryPort = 443
+
+// handshake is what came of the connection to the registry.
+type handshake struct {
+	host    string // of the registry
+	first   string // who is connected to: the registry, or the proxy
+	address netip.AddrPort
+	stage   stage // where err happened
+	err     error
+	chain   []*x509.Certificate
+	took    time.Duration
+}
+
+type stage string
+
+const (
+	looking    stage = "name"
+	connecting stage = "connection"
+	proxying   stage = "proxy"
+	greeting   stage = "TLS"
+)
+
+// registry connects and takes the certificate; it is judged when the right time is known.
+func (r *run) registry(ctx context.Context) (h handshake) {
+	if r.t.Registry == "" {
+		return h
+	}
+	host, port, err := splitPort(r.t.Registry, registryPort)
+	h = handshake{host: host, first: host, stage: looking, err: err}
+	if err != nil {
+		return h
+	}
+	endpoint := net.JoinHostPort(host, fmt.Sprint(port))
+	proxy := r.t.Proxy.target(endpoint)
+	if proxy != nil {
+		if h.first, port, h.err = splitPort(r.t.Proxy.host(endpoint), 0); h.err != nil {
+			return h
+		}
+	}
+	found, err := r.lookup(ctx, h.first)
+	if err != nil {
+		h.err = err
+		return h
+	}
+	ctx, cancel := context.WithTimeout(ctx, registryWait)
+	defer cancel()
+	h.address, h.stage = netip.AddrPortFrom(found[0], port), connecting
+	began := time.Now()
+	c, err := r.dial(ctx, "tcp", h.address)
+	if err != nil {
+		h.err = err
+		return h
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	h.greet(ctx, c, proxy, endpoint)
+	h.took = time.Since(began)
+	return h
+}
+
+func (h *handshake) greet(ctx context.Context, c net.Conn, proxy *url.URL, endpoint string) {
+	if proxy != nil {
+		h.stage = proxying
+		if c, h.err = connect(ctx, c, proxy, endpoint, takeAny(h.first)); h.err != nil {
+			return
+		}
+	}
+	h.stage = greeting
+	secure := tls.Client(c, takeAny(h.host))
+	if h.err = secure.HandshakeContext(ctx); h.err == nil {
+		h.chain = secure.ConnectionState().PeerCertificates
+	}
+	if h.err != nil && ctx.Err() != nil {
+		h.err = fmt.Errorf("%w (%w)", context.DeadlineExceeded, h.err)
+	}
+}
+
+// takeAny makes a handshake with anybody: nothing secret is sent, and judgeRegistry says what is wrong with the
+// certificate better than a failed handshake can.
+func takeAny(host string) *tls.Config {
+	return &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // see above
+}
+
+// judgeRegistry warns only: images are in the node, and the registry can be set right after the move.
+func (r *run) judgeRegistry(h handshake) {
+	c := check.Check{
+		ID: "net-registry", Title: "Image registry " + r.t.Registry, Status: check.Warn,
+		Expected: "a connection, and a certificate that is trusted and valid",
+	}
+	switch {
+	case r.t.Registry == "":
+		c.Title, c.Status, c.Observed = "Image registry", check.Skip, "No registry was given."
+	case h.err != nil:
+		r.judgeFailed(&c, h)
+	default:
+		c.Evidence = append(c.Evidence, fmt.Sprintf("connected to %s in %d ms", h.address, h.took.Milliseconds()))
+		r.judgeChain(&c, h)
+	}
+	if h.address.IsValid() {
+		c.Evidence = append(c.Evidence, r.through(h.address.Addr()))
+	}
+	r.say(c)
+}
+
+func (r *run) judgeFailed(c *check.Check, h handshake) {
+	who := "registry"
+	if h.first != h.host {
+		who = "proxy"
+	}
+	c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v", h.stage, h.err))
+	c.Fix = fmt.Sprintf("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
+	none, _ := errors.AsType[unreachable](h.err)
+	status, isStatus := errors.AsType[refused](h.err)
+	switch {
+	case h.stage == looking:
+		c.Observed = fmt.Sprintf("The address of %s could not be found.", h.first)
+		c.Fix = "Check the name and the DNS servers."
+	case none.why != "":
+		c.Observed = fmt.Sprintf("The %s at %s cannot be asked: %s.", who, h.address, none.why)
+		c.Fix = "See the checks of the address and the gateway first."
+	case closedPort(h.err):
+		c.Observed = fmt.Sprintf("The machine at %s refuses the connection: the %s does not run there, or it has another port.", h.address, who)
+	case r.neighbourMissing(h.address.Addr()):
+		c.Observed = fmt.Sprintf("Nobody on this network has the address %s of the %s.", h.address.Addr(), who)
+	case h.stage == connecting && unreachableHost(h.err):
+		c.Observed = fmt.Sprintf("The network says that %s cannot be reached.", h.address.Addr())
+	case isStatus:
+		c.Observed = fmt.Sprintf("The proxy does not let this node to the registry: it answered %s.", status.status)
+		c.Fix = "Check the proxy's user and password, and ask the site's network administrator to allow the registry."
+	case h.stage == greeting && timedOut(h.err):
+		c.Observed = fmt.Sprintf("%s accepts the connection and then says nothing.", h.address)
+	case h.stage == greeting:
+		c.Observed = fmt.Sprintf("%s answers, but not as a registry does: there is no TLS at this port.", h.address)
+	default:
+		c.Observed = fmt.Sprintf("The %s at %s does not answer.", who, h.address)
+	}
+}
+
+func unreachableHost(err error) bool {
+	return strings.Contains(err.Error(), "unreachable") || strings.Contains(err.Error(), "no route to host")
+}
+
+// judgeChain verifies the certificate at the time that the time servers tell: a machine whose clock is wrong, which is
+// set before the move, is no reason to doubt it.
+func (r *run) judgeChain(c *check.Check, h handshake) {
+	now, told := r.t.Now(), "this machine's clock"
+	if s := r.trusted(); s != nil {
+		now, told = now.Add(s.response.ClockOffset), "the time server "+s.name
+	}
+	leaf := h.chain[0]
+	between := x509.NewCertPool()
+	for i, cert := range h.chain {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("certificate %d: %s, by %s, valid %s to %s",
+			i, cert.Subject, cert.Issuer, cert.NotBefore.UTC().Format(clockFormat), cert.NotAfter.UTC().Format(clockFormat)))
+		if i > 0 {
+			between.AddCert(cert)
+		}
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{DNSName: h.host, Roots: r.t.Roots, Intermediates: between, CurrentTime: now})
+	if err != nil {
+		c.Evidence = append(c.Evidence, err.Error())
+	}
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
+	switch _, wrongName := errors.AsType[x509.HostnameError](err); {
+	case err == nil:
+		c.Status, c.Observed = check.Pass, "It answers, and its certificate is trusted and valid."
+	case wrongName:
+		c.Observed = fmt.Sprintf("The certificate is for other names than %s: %s.", h.host, strings.Join(names(leaf), ", "))
+		c.Fix = "Use a name that the certificate has, or ask the registry's administrator for a certificate for this name."
+	case isInvalid && invalid.Reason == x509.Expired:
+		c.Observed = fmt.Sprintf("The certificate is valid from %s to %s; by %s it is %s now.", leaf.NotBefore.UTC().Format(clockFormat),
+			leaf.NotAfter.UTC().Format(clockFormat), told, now.UTC().Format(clockFormat))
+		c.Fix = "Compare the time with a watch (UTC). If it is right, ask the registry's administrator for a new certificate."
+	case errors.As(err, &x509.UnknownAuthorityError{}):
+		c.Observed = fmt.Sprintf("The certificate was signed by %q, whom this node does not trust.", leaf.Issuer.CommonName)
+		c.Fix = "Give the CA certificate of the registry (registryCerts), or check that this is the right registry."
+	default:
+		c.Observed = "The certificate cannot be used."
+		c.Fix = "Ask the registry's administrator for a new certificate."
+	}
+}
+
+func names(c *x509.Certificate) []string {
+	all := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	if len(all) == 0 {
+		all = []string{"no name at all"}
+	}
+	return all
+}

@@ -1,0 +1,76 @@
+package probe
+
+import (
+	"fmt"
+
+	"touchdown/backend/check"
+)
+
+// result puts the checks in the order of the list below. What was not looked at, because something that it needs
+// is missing, is told as skipped with the reason: a list in which rows are missing looks better than it is.
+func (r *run) result(why string) Result {
+	var out Result
+	for _, c := range r.list() {
+		told, ok := r.told[c.ID]
+		if !ok {
+			c.Status, c.Observed = check.Skip, "Not tried: "+r.reason(why)+"."
+			r.say(c)
+			told = c
+		}
+		out.Checks = append(out.Checks, told)
+	}
+	for _, f := range r.families {
+		if f.suffix == "" {
+			out.IPv4 = f.offer
+		} else {
+			out.IPv6 = f.offer
+		}
+	}
+	if s := r.trusted(); s != nil {
+		out.Offset, out.OffsetOK = s.response.ClockOffset, true
+	}
+	return out
+}
+
+func (r *run) reason(why string) string {
+	if why != "" {
+		return why
+	}
+	return "there is no address to try it with"
+}
+
+// list is every check of this run.
+func (r *run) list() []check.Check {
+	all := []check.Check{{ID: "net-carrier", Title: "Cable and link"}}
+	for _, f := range r.families {
+		switch {
+		case f.set.Method == DHCP:
+			all = append(all, f.dhcpCheck())
+		case f.set.Method == Autoconf:
+			all = append(all, f.routerCheck())
+		case r.live:
+			all = append(all, check.Check{ID: f.id("net-address"), Title: f.title("Address is set")})
+		}
+		all = append(all,
+			check.Check{ID: f.id("net-duplicate"), Title: f.title("Address is free")},
+			check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway")})
+	}
+	if r.servers == nil && r.sources == nil {
+		r.names() // nobody came as far as this
+	}
+	for i := range max(1, len(r.servers)) {
+		c := check.Check{ID: fmt.Sprintf("net-dns-%d", i+1), Title: "DNS server"}
+		if len(r.servers) > 0 {
+			c.Title += " " + r.servers[i].address.String()
+		}
+		all = append(all, c)
+	}
+	for i := range max(1, len(r.sources)) {
+		c := check.Check{ID: fmt.Sprintf("net-ntp-%d", i+1), Title: "Time server"}
+		if len(r.sources) > 0 {
+			c.Title += " " + r.sources[i].name
+		}
+		all = append(all, c)
+	}
+	return append(all, check.Check{ID: "net-registry", Title: "Image registry"}, check.Check{ID: "net-mtu", Title: "Large packets"})
+}
