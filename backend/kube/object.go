@@ -2,15 +2,21 @@ package kube
 
 import (
 	"context"
+	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // MachineConfig names a part of the configuration of a pool's machines.
 func MachineConfig(name string) Ref {
 	return Ref{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs", Name: name}
+}
+
+// MachineConfigPool names a pool of machines.
+func MachineConfigPool(name string) Ref {
+	return Ref{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools", Name: name}
 }
 
 // Get returns an object as the API has it; nil when there is none, or none of its kind.
@@ -30,10 +36,10 @@ func (c *Cluster) Get(ctx context.Context, ref Ref) (map[string]any, error) {
 	return object, err
 }
 
-// Names returns the names of the objects of ref's kind, and whether this OpenShift has the kind at all. ref.Name is not looked at.
-func (c *Cluster) Names(ctx context.Context, ref Ref) (names []string, served bool, err error) {
+// List returns the objects of ref's kind, and whether this OpenShift has the kind at all. ref.Name is not looked at.
+func (c *Cluster) List(ctx context.Context, ref Ref) (objects []map[string]any, served bool, err error) {
 	err = c.Do(ctx, "listing "+ref.Resource, func(ctx context.Context) error {
-		names, served = nil, true
+		objects, served = nil, true
 		list, err := c.resource(ref).List(ctx, metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
 			served = false
@@ -43,29 +49,59 @@ func (c *Cluster) Names(ctx context.Context, ref Ref) (names []string, served bo
 			return err
 		}
 		for i := range list.Items {
-			names = append(names, list.Items[i].GetName())
+			objects = append(objects, list.Items[i].Object)
 		}
 		return nil
 	})
-	return names, served, err
+	return objects, served, err
 }
 
-// PutSpec creates an object, or changes the spec of the one that is there like ChangeSpec. object holds everything but the spec.
-func (c *Cluster) PutSpec(ctx context.Context, ref Ref, object map[string]any, change func(spec map[string]any) error, save Save) (bool, error) {
-	spec := map[string]any{}
-	if err := change(spec); err != nil {
+// PutSpec creates an object, or changes the one that is there like ChangeSpec; of a ConfigMap it is the data. object holds
+// everything else of a new one.
+func (c *Cluster) PutSpec(ctx context.Context, ref Ref, object map[string]any, change func(map[string]any) error, save Save) (bool, error) {
+	part := partOf(ref)
+	fresh := map[string]any{}
+	if err := change(fresh); err != nil {
 		return false, err
 	}
-	spec, err := normal(spec)
+	fresh, err := normal(fresh)
 	if err != nil {
 		return false, err
 	}
-	fresh := (&unstructured.Unstructured{Object: object}).DeepCopy().Object
-	meta, _ := fresh["metadata"].(map[string]any)
+	object = runtime.DeepCopyJSON(object)
+	meta, _ := object["metadata"].(map[string]any)
 	if meta == nil {
 		meta = map[string]any{}
 	}
 	meta["name"] = ref.Name
-	fresh["metadata"], fresh["spec"] = meta, spec
-	return c.change(ctx, edit{ref: ref, part: "spec", create: fresh, change: change}, save)
+	if ref.Namespace != "" {
+		meta["namespace"] = ref.Namespace
+	}
+	object["metadata"], object[part] = meta, fresh
+	return c.change(ctx, edit{ref: ref, part: part, create: object, change: change}, save)
+}
+
+// Pending tells whether PutSpec with the same change would write.
+func (c *Cluster) Pending(ctx context.Context, ref Ref, change func(map[string]any) error) (bool, error) {
+	object, err := c.Get(ctx, ref)
+	if err != nil || object == nil {
+		return true, err
+	}
+	before, _ := object[partOf(ref)].(map[string]any)
+	after := runtime.DeepCopyJSON(before)
+	if after == nil {
+		after = map[string]any{}
+	}
+	if err := change(after); err != nil {
+		return false, err
+	}
+	after, err = normal(after)
+	return !reflect.DeepEqual(before, after) && (before != nil || len(after) > 0), err
+}
+
+func partOf(ref Ref) string {
+	if ref.Group == "" && ref.Resource == "configmaps" {
+		return "data"
+	}
+	return "spec"
 }

@@ -82,7 +82,7 @@ func Run(ctx context.Context, e *Env) error {
 	var all sync.WaitGroup
 	for _, start := range []func(context.Context, *Env){
 		runKubeAPIServer, runOpenShiftAPIServer, runAuthentication, runConsole, runIngress, runRoutes, runOwnedRoutes,
-		runMachineConfig, runNetwork, runNode, runDegraded,
+		runMachineConfig, runDisruption, runNetwork, runNode, runDegraded,
 	} {
 		all.Go(func() { start(ctx, e) })
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	mcv1 "github.com/openshift/api/machineconfiguration/v1"
@@ -18,7 +19,7 @@ import (
 
 // runMachineConfig plays the machine config operator: inputs become rendered configurations, pools move to them, the node follows.
 func runMachineConfig(ctx context.Context, e *Env) {
-	watched := append(configResources("imagedigestmirrorsets", "imagetagmirrorsets", "images", "proxies"), core("secrets"),
+	watched := append(configResources("imagedigestmirrorsets", "imagetagmirrorsets", "images", "proxies"), core("secrets"), core("configmaps"),
 		mcv1.GroupVersion.WithResource("machineconfigs"), mirrorPolicies())
 	e.loop(ctx, "machine-config", watched, func(ctx context.Context) error { return reconcileMachineConfig(ctx, e) })
 }
@@ -31,12 +32,16 @@ func mirrorPolicies() resource {
 type poolInput struct {
 	pullSecret []byte
 	registries []any
+	mirrors    []map[string]any // specs of the mirror objects
 	proxy      configv1.ProxyStatus
+	trust      string            // the bundle that the Proxy names
 	configs    map[string]string // MachineConfigs of the role by name, as fingerprints
+	specs      map[string]map[string]any
+	rest       map[string]string // of those, what makes the node reboot
 }
 
 func (in poolInput) hash() string {
-	return fingerprint(in.pullSecret, in.registries, in.proxy, in.configs)
+	return fingerprint(in.pullSecret, in.registries, in.proxy, in.trust, in.configs)
 }
 
 func (in poolInput) names() []string {
@@ -48,15 +53,9 @@ func (in poolInput) names() []string {
 	return names
 }
 
-// reboots fingerprints what a change of makes the node reboot; SSH keys, registries and the pull secret do not.
+// reboots fingerprints what a change of makes the node reboot; SSH keys, registries, the pull secret and files with a policy do not.
 func (in poolInput) reboots() string {
-	rest := map[string]string{}
-	for name, print := range in.configs {
-		if !strings.HasSuffix(name, "-ssh") {
-			rest[name] = print
-		}
-	}
-	return fingerprint(rest, in.proxy)
+	return fingerprint(in.rest, in.proxy)
 }
 
 func reconcileMachineConfig(ctx context.Context, e *Env) error {
@@ -75,7 +74,7 @@ func reconcileMachineConfig(ctx context.Context, e *Env) error {
 			continue
 		}
 		if known {
-			if err := e.movePool(ctx, pool, in, boot != in.reboots()); err != nil {
+			if in, err = e.movePool(ctx, pool, in, boot); err != nil {
 				return err
 			}
 		}
@@ -101,6 +100,9 @@ func (e *Env) readPool(ctx context.Context, pool string) (in poolInput, err erro
 		}
 		for _, item := range list.Items {
 			in.registries = append(in.registries, item.GetName(), item.Object["spec"])
+			if spec, ok := item.Object["spec"].(map[string]any); ok && r.Resource != "images" {
+				in.mirrors = append(in.mirrors, spec)
+			}
 		}
 	}
 	proxy, err := e.Config.Proxies().Get(ctx, "cluster", metav1.GetOptions{})
@@ -108,53 +110,112 @@ func (e *Env) readPool(ctx context.Context, pool string) (in poolInput, err erro
 		return in, fmt.Errorf("reading the Proxy: %w", err)
 	}
 	in.proxy = proxy.Status
+	if in.trust, err = e.trustBundle(ctx, proxy.Spec.TrustedCA.Name); err != nil {
+		return in, err
+	}
+	calm, err := e.calm(ctx)
+	if err != nil {
+		return in, err
+	}
 	configs, err := e.Dynamic.Resource(mcv1.GroupVersion.WithResource("machineconfigs")).List(ctx, metav1.ListOptions{LabelSelector: mcv1.MachineConfigRoleLabelKey + "=" + pool})
 	if err != nil {
 		return in, fmt.Errorf("listing machine configs: %w", err)
 	}
-	in.configs = map[string]string{}
+	in.configs, in.specs, in.rest = map[string]string{}, map[string]map[string]any{}, map[string]string{}
 	for _, item := range configs.Items {
 		spec, _, _ := unstructured.NestedMap(item.Object, "spec")
-		in.configs[item.GetName()] = fingerprint(spec)
+		in.configs[item.GetName()], in.specs[item.GetName()] = fingerprint(spec), spec
+		if rest := harsh(spec, calm); rest != "" {
+			in.rest[item.GetName()] = rest
+		}
 	}
 	return in, nil
 }
 
-// movePool renders and brings the pool there. The worker pool of a single node has no machine and is there at once.
-func (e *Env) movePool(ctx context.Context, pool string, in poolInput, reboot bool) error {
-	if err := e.Pace.Sleep(ctx, render); err != nil {
-		return err
+func (e *Env) trustBundle(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "", nil
 	}
-	in, err := e.readPool(ctx, pool) // what came meanwhile goes into the same rendering
+	cm, err := e.Kube.CoreV1().ConfigMaps("openshift-config").Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
 	if err != nil {
-		return err
+		return "", fmt.Errorf("reading the trust bundle: %w", err)
 	}
-	name := "rendered-" + pool + "-" + in.hash()[:32]
-	if err := e.render(ctx, name); err != nil {
-		return err
+	return cm.Data["ca-bundle.crt"], nil
+}
+
+// movePool renders and brings the pool there. The worker pool of a single node has no machine and is there at once. It returns
+// what it rendered from: more may have come while the pool was paused.
+func (e *Env) movePool(ctx context.Context, pool string, in poolInput, bootBefore string) (poolInput, error) {
+	in, name, err := e.target(ctx, pool, in)
+	if err != nil {
+		return in, err
 	}
-	e.Stats.rendered()
+	reboot := bootBefore != in.reboots()
 	e.Stats.begin("machine-config-" + pool)
 	e.Log.Info("pool moves", "pool", pool, "to", name, "reboot", reboot)
 	if err := e.updatePool(ctx, pool, name, in.names(), pool == "master"); err != nil {
-		return err
+		return in, err
 	}
 	if pool == "master" {
 		if err := e.moveNode(ctx, name, in, reboot); err != nil {
-			return err
+			return in, err
 		}
 	}
 	if err := e.updatePool(ctx, pool, name, in.names(), false); err != nil {
-		return err
+		return in, err
 	}
 	e.Stats.done("machine-config-" + pool)
-	return nil
+	return in, nil
 }
 
-func (e *Env) render(ctx context.Context, name string) error {
+// target renders what the pool shall have. As the real operator, it goes on rendering while the pool is paused, and no machine
+// moves before that ends.
+func (e *Env) target(ctx context.Context, pool string, in poolInput) (poolInput, string, error) {
+	for rendered := ""; ; {
+		if err := e.coalesce(ctx); err != nil {
+			return in, "", err
+		}
+		in, err := e.readPool(ctx, pool) // what came meanwhile goes into the same rendering
+		if err != nil {
+			return in, "", err
+		}
+		name := "rendered-" + pool + "-" + in.hash()[:32]
+		if name != rendered {
+			if err := e.render(ctx, name, in); err != nil {
+				return in, "", err
+			}
+			e.Stats.rendered()
+			rendered = name
+		}
+		paused, err := e.aim(ctx, pool, name, in.names())
+		if err != nil || !paused {
+			return in, name, err
+		}
+	}
+}
+
+// coalesce waits as the real operator does before it renders, so that the writes of one moment make one rendering.
+func (e *Env) coalesce(ctx context.Context) error {
+	if !e.Pace.None() {
+		return e.Pace.Sleep(ctx, render)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(coalesce):
+		return nil
+	}
+}
+
+func (e *Env) render(ctx context.Context, name string, in poolInput) (err error) {
 	mc := &mcv1.MachineConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	mc.Spec.Config.Raw = []byte(`{"ignition":{"version":"3.4.0"}}`)
-	err := e.retry(ctx, func() error {
+	if mc.Spec.Config.Raw, err = in.ignition(); err != nil {
+		return err
+	}
+	err = e.retry(ctx, func() error {
 		_, err := e.MCO.MachineConfigs().Create(ctx, mc, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil

@@ -11,18 +11,47 @@ import (
 
 const mcoAnnotation = "machineconfiguration.openshift.io/"
 
-// updatePool sets what a pool wants and where it is.
-func (e *Env) updatePool(ctx context.Context, pool, rendered string, sources []string, updating bool) error {
+// aim sets what a pool shall have, and tells whether it is paused.
+func (e *Env) aim(ctx context.Context, pool, rendered string, sources []string) (paused bool, err error) {
+	err = e.retry(ctx, func() error {
+		p, err := e.MCO.MachineConfigPools().Get(ctx, pool, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		paused = p.Spec.Paused
+		if !paused || p.Spec.Configuration.Name == rendered {
+			return nil
+		}
+		p.Spec.Configuration.Name, p.Spec.Configuration.Source = rendered, references(sources)
+		if p, err = e.MCO.MachineConfigPools().Update(ctx, p, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+		setPoolCondition(p, mcv1.MachineConfigPoolUpdated, false, "")
+		_, err = e.MCO.MachineConfigPools().UpdateStatus(ctx, p, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("aiming pool %s: %w", pool, err)
+	}
+	return paused, nil
+}
+
+func references(sources []string) []v1.ObjectReference {
 	var refs []v1.ObjectReference
 	for _, name := range sources {
 		refs = append(refs, v1.ObjectReference{APIVersion: mcv1.GroupVersion.String(), Kind: "MachineConfig", Name: name})
 	}
+	return refs
+}
+
+// updatePool sets what a pool wants and where it is.
+func (e *Env) updatePool(ctx context.Context, pool, rendered string, sources []string, updating bool) error {
 	err := e.retry(ctx, func() error {
 		p, err := e.MCO.MachineConfigPools().Get(ctx, pool, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		p.Spec.Configuration.Name, p.Spec.Configuration.Source = rendered, refs
+		p.Spec.Configuration.Name, p.Spec.Configuration.Source = rendered, references(sources)
 		if p, err = e.MCO.MachineConfigPools().Update(ctx, p, metav1.UpdateOptions{}); err != nil {
 			return err
 		}

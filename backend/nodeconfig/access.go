@@ -1,0 +1,114 @@
+package nodeconfig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+// MachineConfigs of ours. The names sort behind those that installers give, as the last of a file's owners wins.
+const (
+	sshConfig    = "99-master-touchdown-ssh"
+	chronyConfig = "99-master-touchdown-chrony"
+)
+
+// sshKeys adds keys by a MachineConfig of their own: the operator merges the keys of all, so none is taken away.
+func (w Want) sshKeys(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	var keys []string
+	for _, k := range w.SSHKeys {
+		if k = strings.TrimSpace(k); k != "" && !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	ch := Change{
+		What: "SSH keys of the user core", New: count(len(keys), "more; those of now stay", "more; those of now stay"),
+		In: func(r Config) bool {
+			return !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(r.Keys, k) })
+		},
+	}
+	return compared(ctx, c, machineConfig(sshConfig, ch, keysConfig(keys)))
+}
+
+// chrony adds time servers to the file that a MachineConfig lays now, or that the node has.
+func (w Want) chrony(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	if len(w.NTPSources) == 0 {
+		return nil, nil
+	}
+	base, err := w.chronyBase(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	content := AddSources(base, w.NTPSources)
+	ch := Change{
+		What: "Time servers", Old: strings.Join(Sources(base), ", "), New: strings.Join(Sources(content), ", "), File: chronyFile,
+		In: func(r Config) bool { return r.Files[chronyFile] == content },
+	}
+	return compared(ctx, c, machineConfig(chronyConfig, ch, fileConfig(chronyFile, content)))
+}
+
+// chronyBase is the file's content without ours. The operator takes the one of the last name.
+func (w Want) chronyBase(ctx context.Context, c *kube.Cluster) (string, error) {
+	configs, _, err := c.List(ctx, kube.MachineConfig(""))
+	if err != nil {
+		return "", err
+	}
+	owner, content := "", ""
+	for _, mc := range configs {
+		labels := below(mc, "metadata", "labels")
+		if labels["machineconfiguration.openshift.io/role"] != pool || name(mc) == chronyConfig {
+			continue
+		}
+		if text, has := parseConfig(below(mc, "spec")).Files[chronyFile]; has && name(mc) > owner {
+			owner, content = name(mc), text
+		}
+	}
+	if owner > chronyConfig {
+		return "", &problem.Problem{
+			Code:    "NTP-OWNR",
+			Summary: fmt.Sprintf("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),
+			Fix:     "Put the site's time servers into that MachineConfig, and leave them out of the site config.",
+		}
+	}
+	if owner == "" {
+		return w.Chrony, nil
+	}
+	return content, nil
+}
+
+// Sources returns the time servers that a chrony.conf names, in its order.
+func Sources(conf string) []string {
+	var out []string
+	for line := range strings.Lines(conf) {
+		words := strings.Fields(line)
+		if len(words) > 1 && slices.Contains([]string{"server", "pool", "peer"}, strings.ToLower(words[0])) && !slices.Contains(out, words[1]) {
+			out = append(out, words[1])
+		}
+	}
+	return out
+}
+
+// AddSources adds servers to a chrony.conf, in the form in which the assisted installer does. Those that it has already stay as
+// they are.
+func AddSources(conf string, servers []string) string {
+	have := Sources(conf)
+	if conf == "" {
+		conf = "driftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\nlogdir /var/log/chrony\n"
+	}
+	if !strings.HasSuffix(conf, "\n") {
+		conf += "\n"
+	}
+	for _, s := range servers {
+		if !slices.Contains(have, s) {
+			conf += "server " + s + " iburst\n"
+			have = append(have, s)
+		}
+	}
+	return conf
+}

@@ -1,0 +1,240 @@
+package nodeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+// Patience is how the batch is waited for.
+type Patience struct {
+	Render time.Duration // until the operator has made one configuration of all that was written
+	Roll   time.Duration // until the node has it, a reboot included
+}
+
+// Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
+// controller); a change that passes through another of its controllers takes two such turns. The roll-out is bounded by a
+// reboot of server hardware, 10 minutes, twice.
+func Usual() Patience { return Patience{Render: 3 * time.Minute, Roll: 20 * time.Minute} }
+
+// Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
+//
+// A pool that stays paused takes no renewed certificates of the cluster, so each way out of here unpauses it: an error does, and
+// after a power cut the next Run or Undo does, by the mark that was put on disk before the pause.
+type Batch struct {
+	Cluster  *kube.Cluster
+	Save     kube.Save
+	Mark     func() error // keeps on disk that the pool is paused by us from here on
+	Marked   bool         // it was kept, by this Run or one before
+	Patience Patience
+}
+
+// Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
+func (b Batch) Run(ctx context.Context, changes []Change) error {
+	paused, err := b.paused(ctx)
+	if err != nil {
+		return err
+	}
+	pending := Pending(changes)
+	if len(pending) > 0 && !paused && renders(pending) {
+		if err := b.pause(ctx); err != nil {
+			return err
+		}
+		paused = true
+	}
+	err = b.write(ctx, pending)
+	if err == nil {
+		err = b.rendered(ctx, changes)
+	}
+	if paused {
+		err = errors.Join(err, b.unpause(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	return b.settle(ctx, changes)
+}
+
+// Undo puts back what restore does, in one go too. before is the rendered configuration from before the batch: its name is made
+// of its content, so it comes again when nobody else changed anything since.
+func (b Batch) Undo(ctx context.Context, before string, restore func(context.Context) (changed bool, err error)) error {
+	paused, err := b.paused(ctx)
+	if err != nil {
+		return err
+	}
+	if !paused {
+		if err := b.pause(ctx); err != nil {
+			return err
+		}
+	}
+	changed, err := restore(ctx)
+	if err == nil && changed {
+		err = b.again(ctx, before)
+	}
+	if err := errors.Join(err, b.unpause(ctx)); err != nil {
+		return err
+	}
+	return b.settle(ctx, nil)
+}
+
+func renders(changes []Change) bool {
+	for _, ch := range changes {
+		if ch.Renders {
+			return true
+		}
+	}
+	return false
+}
+
+// paused tells whether the pool is paused, and refuses a pause that is not ours.
+func (b Batch) paused(ctx context.Context) (bool, error) {
+	p, _, err := b.Cluster.Pool(ctx, pool)
+	if err != nil || !p.Spec.Paused {
+		return false, err
+	}
+	if !b.Marked {
+		return true, &problem.Problem{
+			Code:    "NCF-HELD",
+			Summary: "Somebody has paused the configuration of this node (MachineConfigPool master).",
+			Fix:     "Find out why; then run: oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'",
+		}
+	}
+	return true, nil
+}
+
+func (b Batch) pause(ctx context.Context) error {
+	if err := b.Mark(); err != nil {
+		return fmt.Errorf("noting the pause: %w", err)
+	}
+	return b.setPaused(ctx, true)
+}
+
+// unpause goes on for a while when the work was cancelled.
+func (b Batch) unpause(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(30*time.Second, b.Cluster.Pace.Limit))
+	defer cancel()
+	return b.setPaused(ctx, false)
+}
+
+// setPaused saves no original: what undo has to bring about is a pool that is not paused, whatever was saved.
+func (b Batch) setPaused(ctx context.Context, paused bool) error {
+	_, err := b.Cluster.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
+		if now, _ := spec["paused"].(bool); now != paused {
+			spec["paused"] = paused
+		}
+		return nil
+	}, func(kube.Ref, []byte) error { return nil })
+	return err
+}
+
+func (b Batch) write(ctx context.Context, pending []Change) error {
+	for _, ch := range pending {
+		if _, err := ch.Write(ctx, b.Cluster, b.Save); err != nil {
+			return fmt.Errorf("changing %s: %w", strings.ToLower(ch.What), err)
+		}
+	}
+	return nil
+}
+
+// rendered waits, while the pool is paused, until its next configuration has all changes. What the operator makes of its own
+// objects may look otherwise in another release, so only a MachineConfig of ours has to be there when the time is up.
+func (b Batch) rendered(ctx context.Context, changes []Change) error {
+	w := kube.Wait{
+		What: "the new configuration of the node", Limit: b.Patience.Render, Usual: 30 * time.Second, Code: "NCF-RNDR",
+		Fix: "Look at the machine-config operator; retry to go on, or undo.",
+	}
+	start := time.Now()
+	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		p, _, err := b.Cluster.Pool(ctx, pool)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		if err := renderFailed(p); err != nil {
+			return kube.Progress{}, false, err
+		}
+		missing, ours, err := b.missing(ctx, p.Spec.Configuration.Name, changes)
+		late := time.Since(start) >= b.Patience.Render
+		return kube.Progress{Waiting: "the operator to render " + missing}, missing == "" || late && !ours, err
+	})
+}
+
+// missing names what a rendered configuration lacks, and whether it is ours.
+func (b Batch) missing(ctx context.Context, config string, changes []Change) (what string, ours bool, err error) {
+	object, err := b.Cluster.Get(ctx, kube.MachineConfig(config))
+	if err != nil {
+		return "", false, err
+	}
+	have := parseConfig(below(object, "spec"))
+	for _, ch := range changes {
+		if ch.In == nil || ch.In(have) {
+			continue
+		}
+		what, ours = strings.ToLower(ch.What), ours || ch.Ours
+	}
+	return what, ours, nil
+}
+
+// again waits until the configuration from before is the next one. Somebody else's change may keep it from coming; then the time
+// that a rendering takes has to do.
+func (b Batch) again(ctx context.Context, before string) error {
+	start := time.Now()
+	return b.Cluster.Until(ctx, kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+		p, _, err := b.Cluster.Pool(ctx, pool)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		done := p.Spec.Configuration.Name == before || time.Since(start) >= b.Patience.Render
+		return kube.Progress{Waiting: "the operator to render the old configuration"}, done, renderFailed(p)
+	})
+}
+
+// settle waits until the node has the pool's configuration and this has the changes. "Updated" alone may be old news.
+func (b Batch) settle(ctx context.Context, changes []Change) error {
+	w := kube.Wait{
+		What: "the node's new configuration", Limit: b.Patience.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
+		Fix: "Look at the machine-config operator; retry to go on waiting, or undo.",
+	}
+	c := b.Cluster.Within(max(b.Patience.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		p, nodes, err := c.Pool(ctx, pool)
+		if err != nil {
+			return kube.Progress{}, false, err
+		}
+		if why := kube.PoolDegraded(p); why != "" {
+			return kube.Progress{}, false, &problem.Problem{
+				Code:    "NCF-DGRD",
+				Summary: "The node could not take its new configuration.",
+				Fix:     "Undo, or look at the machine-config operator.",
+				Err:     errors.New(why),
+			}
+		}
+		if why := kube.PoolUnsettled(p, nodes, ""); why != "" {
+			return kube.Progress{Waiting: why}, false, nil
+		}
+		missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
+		return kube.Progress{Waiting: "the node to have " + missing}, err == nil && !ours, err
+	})
+}
+
+// renderFailed tells why the operator cannot make a configuration of what was written.
+func renderFailed(p *machinev1.MachineConfigPool) error {
+	for _, cond := range p.Status.Conditions {
+		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
+			return &problem.Problem{
+				Code:    "NCF-BAD",
+				Summary: "The machine-config operator cannot make a configuration of what was written.",
+				Fix:     "Undo, correct the values and try again.",
+				Err:     errors.New(cond.Message),
+			}
+		}
+	}
+	return nil
+}

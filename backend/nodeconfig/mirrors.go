@@ -1,0 +1,175 @@
+package nodeconfig
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+// mirrorName is what our objects are called.
+const mirrorName = "touchdown-site"
+
+func digestSets(name string) kube.Ref {
+	return kube.Ref{Group: "config.openshift.io", Version: "v1", Resource: "imagedigestmirrorsets", Name: name}
+}
+
+func tagSets(name string) kube.Ref {
+	return kube.Ref{Group: "config.openshift.io", Version: "v1", Resource: "imagetagmirrorsets", Name: name}
+}
+
+func policies(name string) kube.Ref {
+	return kube.Ref{Group: "operator.openshift.io", Version: "v1alpha1", Resource: "imagecontentsourcepolicies", Name: name}
+}
+
+// mirrors adds the site's and then removes the factory's, in this order, so that no image is without a place at any time.
+func (w Want) mirrors(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	var all []Change
+	if len(w.DigestMirrors)+len(w.TagMirrors) > 0 {
+		objects, err := w.mirrorObjects(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = compared(ctx, c, objects...); err != nil {
+			return nil, err
+		}
+	}
+	if !w.RemoveFactoryMirrors {
+		return all, nil
+	}
+	var kept []string
+	for _, m := range append(slices.Clone(w.DigestMirrors), w.TagMirrors...) {
+		kept = append(kept, m.Mirrors...)
+	}
+	for _, kind := range []kube.Ref{digestSets(""), tagSets(""), policies("")} {
+		found, _, err := c.List(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range found {
+			if name(o) != mirrorName {
+				ref := kind
+				ref.Name = name(o)
+				all = append(all, removal(ref, o, kept))
+			}
+		}
+	}
+	return all, nil
+}
+
+func (w Want) mirrorObjects(ctx context.Context, c *kube.Cluster) ([]object, error) {
+	_, newer, err := c.List(ctx, digestSets(""))
+	if err != nil {
+		return nil, err
+	}
+	if !newer {
+		return w.olderObject()
+	}
+	var objects []object
+	if len(w.DigestMirrors) > 0 {
+		objects = append(objects, mirrorObject(digestSets(mirrorName), "ImageDigestMirrorSet", "imageDigestMirrors", w.DigestMirrors))
+	}
+	if len(w.TagMirrors) > 0 {
+		objects = append(objects, mirrorObject(tagSets(mirrorName), "ImageTagMirrorSet", "imageTagMirrors", w.TagMirrors))
+	}
+	return objects, nil
+}
+
+// olderObject is for a cluster from before 4.13, whose one kind knows neither tags nor a policy.
+func (w Want) olderObject() ([]object, error) {
+	lacks := ""
+	if len(w.TagMirrors) > 0 {
+		lacks = "mirrors for images named by tag"
+	}
+	for _, m := range w.DigestMirrors {
+		if m.Policy == "NeverContactSource" {
+			lacks = "mirrors whose source is never contacted"
+		}
+	}
+	if lacks != "" {
+		return nil, &problem.Problem{
+			Code:    "MIR-LACK",
+			Summary: "This version of OpenShift does not know " + lacks + ".",
+			Fix:     "Leave them out of the site config.",
+		}
+	}
+	return []object{mirrorObject(policies(mirrorName), "ImageContentSourcePolicy", "repositoryDigestMirrors", w.DigestMirrors)}, nil
+}
+
+func mirrorObject(ref kube.Ref, kind, field string, mirrors []Mirror) object {
+	var list []any
+	var lines []string
+	for _, m := range mirrors {
+		places := make([]any, len(m.Mirrors))
+		for i, p := range m.Mirrors {
+			places[i] = p
+		}
+		item := map[string]any{"source": m.Source, "mirrors": places}
+		if m.Policy != "" && kind != "ImageContentSourcePolicy" {
+			item["mirrorSourcePolicy"] = m.Policy
+		}
+		list = append(list, item)
+		lines = append(lines, m.Source+" from "+strings.Join(m.Mirrors, ", "))
+	}
+	ch := Change{
+		What: "Images by digest", New: strings.Join(lines, "; "), File: registriesFile, Renders: true,
+		In: func(r Config) bool { return namesAll(r.Files[registriesFile], mirrors) },
+	}
+	if kind == "ImageTagMirrorSet" {
+		ch.What = "Images by tag"
+	}
+	return object{Change: ch, ref: ref, kind: kind, change: func(spec map[string]any) error {
+		spec[field] = list
+		return nil
+	}}
+}
+
+// namesAll tells whether a registries.conf names each source and mirror.
+func namesAll(conf string, mirrors []Mirror) bool {
+	for _, m := range mirrors {
+		for _, place := range append([]string{m.Source}, m.Mirrors...) {
+			if !strings.Contains(conf, `"`+place+`"`) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// removal takes one of the factory's objects away. kept are the mirrors that the site names too.
+func removal(ref kube.Ref, o map[string]any, kept []string) Change {
+	places := placesOf(o)
+	return Change{
+		What: "Mirrors of the factory", Old: fmt.Sprintf("%s (%s)", ref.Name, strings.Join(places, ", ")), New: "removed",
+		File: registriesFile, Renders: true, Pending: true,
+		In: func(r Config) bool {
+			return !slices.ContainsFunc(places, func(p string) bool {
+				return !slices.Contains(kept, p) && strings.Contains(r.Files[registriesFile], `"`+p+`"`)
+			})
+		},
+		Write: func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
+			return c.Delete(ctx, ref, save)
+		},
+	}
+}
+
+// placesOf returns the mirrors that an object of any of the kinds names.
+func placesOf(o map[string]any) []string {
+	var out []string
+	for _, field := range []string{"imageDigestMirrors", "imageTagMirrors", "repositoryDigestMirrors"} {
+		list, _ := below(o, "spec")[field].([]any)
+		for _, item := range list {
+			entry, _ := item.(map[string]any)
+			mirrors, _ := entry["mirrors"].([]any)
+			for _, m := range mirrors {
+				if place, ok := m.(string); ok && !slices.Contains(out, place) {
+					out = append(out, place)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+// Package nodeconfig changes what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries'
+// authorities, the proxy and the trust bundle, all in one batch that the node takes at once.
+package nodeconfig
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"touchdown/backend/kube"
+)
+
+// pool is the one that the node of a single-node cluster belongs to.
+const pool = "master"
+
+// Files of the node that the Machine Config Operator makes of the cluster's objects.
+const (
+	chronyFile     = "/etc/chrony.conf"
+	registriesFile = "/etc/containers/registries.conf"
+	proxyFile      = "/etc/mco/proxy.env"
+	anchorFile     = "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"
+	pullSecretFile = "/var/lib/kubelet/config.json"
+)
+
+// Mirror says where the images of a source are pulled from.
+type Mirror struct {
+	Source  string
+	Mirrors []string
+	Policy  string // AllowContactingSource (also ""), NeverContactSource
+}
+
+// RegistryCA is the authority of one registry.
+type RegistryCA struct {
+	Host string
+	Port int // 0: 443
+	PEM  string
+}
+
+// Proxy is how the node gets out. The zero value leaves the cluster's as it is.
+type Proxy struct {
+	HTTP, HTTPS string   // URLs, may hold a password
+	NoProxy     []string // the site's own, and what of the node must never go through a proxy
+}
+
+// Want is what the node's configuration shall have. What is empty stays as it is; nothing that is there is taken away, but for
+// the factory's mirrors when that is asked for.
+type Want struct {
+	SSHKeys              []string
+	NTPSources           []string
+	Chrony               string // the node's own /etc/chrony.conf, for a cluster that has no MachineConfig for it
+	DigestMirrors        []Mirror
+	TagMirrors           []Mirror
+	RemoveFactoryMirrors bool
+	RegistryCAs          []RegistryCA
+	Proxy                Proxy
+	Trust                []string // PEM
+}
+
+// Change is one thing of the batch.
+type Change struct {
+	What, Old, New string // for the review
+	File           string // of the node that changes with it; "" when the node takes it without a file that could disturb
+	Renders        bool   // the Machine Config Operator makes a new configuration of it
+	Pending        bool   // the cluster does not have it yet
+
+	// In tells whether a rendered configuration has it; nil: it is in none.
+	In func(Config) bool
+	// Ours is set where a MachineConfig of ours is rendered, so that In must come true. What the operator makes of other
+	// objects is its own business and may differ by release.
+	Ours bool
+	// Write makes it so. It must be safe to repeat.
+	Write func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error)
+}
+
+// PullSecret is the change of the cluster's log-ins for registries, so that they come with the same configuration. has tells
+// whether a content of the node's file has them.
+func PullSecret(pending bool, has func(content []byte) bool, write func(context.Context, *kube.Cluster, kube.Save) (bool, error)) Change {
+	return Change{
+		What: "Registry log-ins", File: pullSecretFile, Renders: true, Pending: pending, Write: write,
+		In: func(r Config) bool { return has([]byte(r.Files[pullSecretFile])) },
+	}
+}
+
+// Changes compares with the cluster. The order is the one in which they are written.
+func Changes(ctx context.Context, c *kube.Cluster, w Want) ([]Change, error) {
+	var all []Change
+	for _, look := range []func(context.Context, *kube.Cluster) ([]Change, error){
+		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy,
+	} {
+		changes, err := look(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, changes...)
+	}
+	return all, nil
+}
+
+// Pending returns those that the cluster does not have yet.
+func Pending(all []Change) []Change {
+	var out []Change
+	for _, ch := range all {
+		if ch.Pending {
+			out = append(out, ch)
+		}
+	}
+	return out
+}
+
+// object is a Change that sets one object.
+type object struct {
+	Change
+	ref    kube.Ref
+	kind   string         // of a new one
+	labels map[string]any // of a new one
+	change func(map[string]any) error
+}
+
+func (o object) compare(ctx context.Context, c *kube.Cluster) (Change, error) {
+	ch := o.Change
+	var err error
+	ch.Pending, err = c.Pending(ctx, o.ref, o.change)
+	ch.Write = func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
+		return c.PutSpec(ctx, o.ref, o.manifest(), o.change, save)
+	}
+	return ch, err
+}
+
+// manifest is a new object but for its spec.
+func (o object) manifest() map[string]any {
+	version := o.ref.Version
+	if o.ref.Group != "" {
+		version = o.ref.Group + "/" + version
+	}
+	m := map[string]any{"apiVersion": version, "kind": o.kind}
+	if o.labels != nil {
+		m["metadata"] = map[string]any{"labels": o.labels}
+	}
+	return m
+}
+
+func compared(ctx context.Context, c *kube.Cluster, objects ...object) ([]Change, error) {
+	var all []Change
+	for _, o := range objects {
+		ch, err := o.compare(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("comparing %s: %w", o.ref, err)
+		}
+		all = append(all, ch)
+	}
+	return all, nil
+}
+
+// machineConfig is a MachineConfig of ours with the given Ignition document.
+func machineConfig(name string, ch Change, ignition map[string]any) object {
+	ch.Renders, ch.Ours = true, true
+	return object{
+		Change: ch, ref: kube.MachineConfig(name),
+		kind:   "MachineConfig",
+		labels: map[string]any{"machineconfiguration.openshift.io/role": pool, "app.kubernetes.io/managed-by": "touchdown"},
+		change: func(spec map[string]any) error {
+			spec["config"] = ignition
+			return nil
+		},
+	}
+}
+
+// text returns a string below an object.
+func text(object map[string]any, keys ...string) string {
+	for i, key := range keys {
+		if i == len(keys)-1 {
+			s, _ := object[key].(string)
+			return s
+		}
+		object, _ = object[key].(map[string]any)
+	}
+	return ""
+}
+
+func below(object map[string]any, keys ...string) map[string]any {
+	for _, key := range keys {
+		object, _ = object[key].(map[string]any)
+	}
+	return object
+}
+
+func name(object map[string]any) string { return text(object, "metadata", "name") }
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// fields splits a list with commas.
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}

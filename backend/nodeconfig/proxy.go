@@ -1,0 +1,67 @@
+package nodeconfig
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"touchdown/backend/kube"
+)
+
+// proxy sets the URLs and adds to the list of what must not go through it. The network operator adds the cluster's own names and
+// networks in the status.
+func (w Want) proxy(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	if w.Proxy.HTTP == "" && w.Proxy.HTTPS == "" {
+		return nil, nil
+	}
+	now, err := c.Get(ctx, kube.Config("proxies"))
+	if err != nil {
+		return nil, err
+	}
+	skip := fields(text(now, "spec", "noProxy"))
+	for _, n := range w.Proxy.NoProxy {
+		if !slices.Contains(skip, n) {
+			skip = append(skip, n)
+		}
+	}
+	set := map[string]string{"httpProxy": w.Proxy.HTTP, "httpsProxy": w.Proxy.HTTPS, "noProxy": strings.Join(skip, ",")}
+	o := object{
+		Change: Change{
+			What: "Proxy", Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
+			New:  described(w.Proxy.HTTP, w.Proxy.HTTPS) + "; not for " + strings.Join(skip, ", "),
+			File: proxyFile, Renders: true,
+			In: func(r Config) bool {
+				return !slices.ContainsFunc(w.Proxy.NoProxy, func(n string) bool { return !strings.Contains(r.Files[proxyFile], n) })
+			},
+		},
+		ref: kube.Config("proxies"), kind: "Proxy",
+		change: func(spec map[string]any) error {
+			for key, value := range set {
+				if value != "" {
+					spec[key] = value
+				}
+			}
+			return nil
+		},
+	}
+	return compared(ctx, c, o)
+}
+
+// described shows proxies without their passwords.
+func described(urls ...string) string {
+	var out []string
+	for _, text := range urls {
+		if text == "" {
+			continue
+		}
+		shown := "<a URL that cannot be read>"
+		if u, err := url.Parse(text); err == nil {
+			shown = u.Redacted()
+		}
+		if !slices.Contains(out, shown) {
+			out = append(out, shown)
+		}
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,184 @@
+package nodeconfig
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"strings"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+const (
+	configNamespace = "openshift-config"
+	bundleKey       = "ca-bundle.crt"
+	ownRegistryCAs  = "touchdown-registry-cas"
+	ownBundle       = "user-ca-bundle" // the installer's name for it
+)
+
+// registryCAs adds authorities of registries to the ConfigMap that the cluster names, or to one of ours.
+func (w Want) registryCAs(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	if len(w.RegistryCAs) == 0 {
+		return nil, nil
+	}
+	image, err := c.Get(ctx, kube.Config("images"))
+	if err != nil {
+		return nil, err
+	}
+	cm := text(image, "spec", "additionalTrustedCA", "name")
+	named := cm
+	if cm == "" {
+		cm = ownRegistryCAs
+	}
+	var hosts []string
+	for _, ca := range w.RegistryCAs {
+		if _, err := certificates(ca.PEM); err != nil {
+			return nil, badPEM("the authority of the registry "+ca.Host, err)
+		}
+		hosts = append(hosts, strings.ReplaceAll(caKey(ca), "..", ":"))
+	}
+	// It is no part of the rendered configuration: the operator's daemon lays the files beside it.
+	ch := Change{What: "Authorities of registries", New: "added for " + strings.Join(hosts, ", ")}
+	objects := []object{{
+		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: "ConfigMap",
+		change: func(data map[string]any) error {
+			for _, ca := range w.RegistryCAs {
+				have, _ := data[caKey(ca)].(string)
+				data[caKey(ca)] = MergePEM(have, ca.PEM)
+			}
+			return nil
+		},
+	}}
+	if named == "" {
+		objects = append(objects, object{
+			Change: Change{What: "ConfigMap of the registries' authorities", New: cm},
+			ref:    kube.Config("images"), kind: "Image",
+			change: func(spec map[string]any) error {
+				spec["additionalTrustedCA"] = map[string]any{"name": cm}
+				return nil
+			},
+		})
+	}
+	return compared(ctx, c, objects...)
+}
+
+// caKey is how the ConfigMap names a registry: a colon is no part of a key.
+func caKey(ca RegistryCA) string {
+	if ca.Port == 0 {
+		return ca.Host
+	}
+	return fmt.Sprintf("%s..%d", ca.Host, ca.Port)
+}
+
+// trust adds authorities to the bundle that the cluster's proxy names.
+func (w Want) trust(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+	added := MergePEM("", w.Trust...)
+	if added == "" {
+		return nil, nil
+	}
+	certs, err := certificates(added)
+	if err != nil {
+		return nil, badPEM("the additional trust bundle", err)
+	}
+	proxy, err := c.Get(ctx, kube.Config("proxies"))
+	if err != nil {
+		return nil, err
+	}
+	cm := text(proxy, "spec", "trustedCA", "name")
+	named := cm != ""
+	if !named {
+		cm = ownBundle
+	}
+	var names []string
+	for _, cert := range certs {
+		names = append(names, cert.Subject.String())
+	}
+	objects := []object{{
+		Change: Change{
+			What: "Trusted authorities", New: "also " + strings.Join(names, "; "), File: anchorFile, Renders: true,
+			In: func(r Config) bool { return MergePEM(r.Files[anchorFile], added) == r.Files[anchorFile] },
+		},
+		ref: kube.ConfigMap(configNamespace, cm), kind: "ConfigMap",
+		change: func(data map[string]any) error {
+			have, _ := data[bundleKey].(string)
+			data[bundleKey] = MergePEM(have, added)
+			return nil
+		},
+	}}
+	if !named {
+		objects = append(objects, object{
+			Change: Change{What: "Trust bundle of the cluster", New: cm, File: anchorFile, Renders: true},
+			ref:    kube.Config("proxies"), kind: "Proxy",
+			change: func(spec map[string]any) error {
+				spec["trustedCA"] = map[string]any{"name": cm}
+				return nil
+			},
+		})
+	}
+	return compared(ctx, c, objects...)
+}
+
+// MergePEM adds to a bundle the certificates that it does not have. A bundle that lacks none stays as it is, to the byte.
+func MergePEM(bundle string, more ...string) string {
+	have := blocks(bundle)
+	for _, text := range more {
+		for _, b := range blocks(text) {
+			if contains(have, b) {
+				continue
+			}
+			have = append(have, b)
+			if bundle != "" && !strings.HasSuffix(bundle, "\n") {
+				bundle += "\n"
+			}
+			bundle += string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b}))
+		}
+	}
+	return bundle
+}
+
+func contains(have [][]byte, b []byte) bool {
+	for _, h := range have {
+		if bytes.Equal(h, b) {
+			return true
+		}
+	}
+	return false
+}
+
+func blocks(text string) [][]byte {
+	var out [][]byte
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return out
+		}
+		if block.Type == "CERTIFICATE" {
+			out = append(out, block.Bytes)
+		}
+	}
+}
+
+func certificates(text string) ([]*x509.Certificate, error) {
+	var out []*x509.Certificate
+	for _, b := range blocks(text) {
+		cert, err := x509.ParseCertificate(b)
+		if err != nil {
+			return nil, fmt.Errorf("parsing certificate %d: %w", len(out)+1, err)
+		}
+		out = append(out, cert)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no certificate in it")
+	}
+	return out, nil
+}
+
+func badPEM(what string, err error) error {
+	return &problem.Problem{
+		Code: "CA-BAD", Summary: "A certificate cannot be read: " + what + ".",
+		Fix: "Give it as PEM, with the lines BEGIN CERTIFICATE and END CERTIFICATE.", Err: err,
+	}
+}
