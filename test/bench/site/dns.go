@@ -175,4 +175,3 @@ func (d *DNS) reverse(reply *dns.Msg, q dns.Question) {
 		reply.Rcode = dns.RcodeNameError
 	}
 }
-

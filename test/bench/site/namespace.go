@@ -166,4 +166,3 @@ func (n *Namespace) sysctls(settings map[string]string) error {
 		return nil
 	})
 }
-

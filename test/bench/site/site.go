@@ -34,6 +34,7 @@ type Site struct {
 
 	lan, gateway, servers, world, client *Namespace
 
+	closed  sync.Once
 	mu      sync.Mutex
 	network Network
 	ports   int
@@ -124,6 +125,9 @@ func (s *Site) cables() error {
 		if _, err := s.plug(n, serverName); err != nil {
 			return err
 		}
+	}
+	if err := s.client.impatient(serverName); err != nil {
+		return err
 	}
 	if err := s.gateway.wire("wan0", s.world, serverName); err != nil {
 		return err
@@ -233,8 +237,10 @@ func (s *Site) stop() {
 	s.Proxy.close()
 }
 
-// Close takes the site away.
-func (s *Site) Close() {
+// Close takes the site away. It may be called again.
+func (s *Site) Close() { s.closed.Do(s.remove) }
+
+func (s *Site) remove() {
 	if s.Proxy != nil {
 		s.LLDP.Off()
 		s.stop()

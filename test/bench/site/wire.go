@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/safchain/ethtool"
@@ -60,19 +62,14 @@ func (n *Namespace) wire(a string, m *Namespace, b string) error {
 // awaitUp waits until the kernel has noticed the carrier of an interface. Before that IPv6 has no routes over it and a
 // bridge does not forward.
 func (n *Namespace) awaitUp(name string) error {
-	const patience = 5 * time.Second // the kernel looks at carriers once a second at least
-	for until := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+	up := func() (bool, error) {
 		link, err := n.link.LinkByName(name)
-		if err != nil {
-			return fmt.Errorf("looking for %s: %w", name, err)
-		}
-		if link.Attrs().OperState == netlink.OperUp {
-			return nil
-		}
-		if time.Now().After(until) {
-			return fmt.Errorf("waiting for the carrier of %s: it is %s after %s", name, link.Attrs().OperState, patience)
-		}
+		return err == nil && link.Attrs().OperState == netlink.OperUp, err
 	}
+	if err := await(up); err != nil {
+		return fmt.Errorf("waiting for the carrier of %s: %w", name, err)
+	}
+	return nil
 }
 
 // honest has every frame of an interface carry its checksum and fit the MTU. A veth leaves both to a card that is not
@@ -98,6 +95,13 @@ func (n *Namespace) honest(name string) error {
 			return fmt.Errorf("switching offloads of %s off: %w", name, err)
 		}
 		return nil
+	})
+}
+
+// impatient has the kernel repeat a question about a neighbour ten times a second instead of once.
+func (n *Namespace) impatient(name string) error {
+	return n.sysctls(map[string]string{
+		"ipv4/neigh/" + name + "/retrans_time_ms": "100", "ipv6/neigh/" + name + "/retrans_time_ms": "100",
 	})
 }
 
@@ -128,7 +132,42 @@ func (n *Namespace) address(name string, addresses ...netip.Prefix) error {
 			return fmt.Errorf("adding %s to %s: %w", a, name, err)
 		}
 	}
+	return n.awaitHeard(addresses)
+}
+
+// awaitHeard waits until the kernel listens to neighbour solicitations for the addresses, which it comes to by and by.
+func (n *Namespace) awaitHeard(addresses []netip.Prefix) error {
+	for _, a := range addresses {
+		if !a.Addr().Is6() {
+			continue
+		}
+		raw := a.Addr().As16()
+		group := fmt.Sprintf("ff0200000000000000000001ff%x", raw[13:]) // RFC 4291, 2.7.1
+		joined := func() (bool, error) {
+			return in(n, func() (bool, error) {
+				groups, err := os.ReadFile("/proc/thread-self/net/igmp6")
+				return strings.Contains(string(groups), group), err
+			})
+		}
+		if err := await(joined); err != nil {
+			return fmt.Errorf("waiting until %s is heard: %w", a.Addr(), err)
+		}
+	}
 	return nil
+}
+
+// await waits for what the kernel does in its own time; it looks at carriers once a second at least.
+func await(done func() (bool, error)) error {
+	const patience, pause = 5 * time.Second, 2 * time.Millisecond
+	for until := time.Now().Add(patience); ; time.Sleep(pause) {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("not within %s", patience)
+		}
+	}
 }
 
 // defaultRoutes leads everything else over the gateways that are addresses.
