@@ -1,0 +1,148 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// graceOfKeep is how far the deadline is moved before settings are kept, so that it cannot pass in the middle of it.
+const graceOfKeep = 60 * time.Second
+
+// longest is the longest deadline of a trial: whoever is locked out waits no longer than this.
+const longest = 30 * time.Minute
+
+// Apply brings p about in memory only, under a checkpoint: unless Commit comes, NetworkManager itself puts the old settings
+// back after rollback (whole seconds; counted from the end of Apply). The originals must be saved before. A checkpoint that
+// is open already is somebody else's, and a Problem (NET-CKPT). Settings that do not come about are put back at once.
+func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) error {
+	if rollback < time.Second || rollback > longest {
+		return fmt.Errorf("applying the network settings: a deadline of %s is not between 1 s and %s", rollback, longest)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	if len(open) > 0 {
+		return checkpointOpen(fmt.Errorf("the checkpoint %s is open, %s left", open[0].Path, open[0].Left.Round(time.Second)))
+	}
+	before, err := n.manager.profiles(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.library.apply(ctx, p.desired, rollback); err != nil {
+		return err
+	}
+	return n.prefer(ctx, before)
+}
+
+// prefer gives the profiles that nmstate made for br-ex the priority that configure-ovs gives to its own. Otherwise a cable
+// that is pulled and put back would start the profile that was kept for the next boot, and take the port from br-ex.
+func (n *Network) prefer(ctx context.Context, before []profile) error {
+	known := map[string]bool{}
+	for _, p := range before {
+		known[p.UUID] = true
+	}
+	after, err := n.manager.profiles(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range after {
+		if known[p.UUID] {
+			continue
+		}
+		if _, err := n.host.Run(ctx, "nmcli", "connection", "modify", "--temporary", "uuid", p.UUID, "connection.autoconnect-priority", "100"); err != nil {
+			return &problem.Problem{Code: "NET-FAIL", Summary: "NetworkManager did not take a profile's priority.", Fix: "Try again.", Err: err}
+		}
+	}
+	return nil
+}
+
+// Extend moves the deadline: the old settings come back that long after now. It fails with NET-LATE when they are back
+// already.
+func (n *Network) Extend(ctx context.Context, by time.Duration) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	if len(open) == 0 {
+		return tooLate()
+	}
+	return n.manager.extend(ctx, open[0].Path, min(by, longest))
+}
+
+// Keep writes p for the next boots and then ends the trial. decided is called between the two, when p is on the disk and
+// can still be put back: it must note durably that the settings are kept, since from there on a crash is to be followed
+// by Keep and before that by PutBack. When the deadline passed before, nothing is written (NET-LATE).
+func (n *Network) Keep(ctx context.Context, p *Plan, decided func() error) error {
+	if err := n.Extend(ctx, graceOfKeep); err != nil {
+		return err
+	}
+	if err := n.Persist(p); err != nil {
+		return err
+	}
+	if err := decided(); err != nil {
+		return err
+	}
+	return n.Commit(ctx, p)
+}
+
+// Commit ends the trial: the settings stay. It is the second half of Keep and safe to repeat: after a crash, a restart of
+// NetworkManager or a deadline that passed it brings p about again, without a checkpoint.
+func (n *Network) Commit(ctx context.Context, p *Plan) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range open {
+		if err := n.manager.destroy(ctx, c.Path); err != nil {
+			return fmt.Errorf("ending the trial of the network settings: %w", err)
+		}
+	}
+	if live, err := n.inForce(ctx, p); err != nil || live {
+		return err
+	}
+	before, err := n.manager.profiles(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.library.apply(ctx, p.desired, 0); err != nil {
+		return err
+	}
+	return n.prefer(ctx, before)
+}
+
+// InForce tells whether p is what works now.
+func (n *Network) InForce(ctx context.Context, p *Plan) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.inForce(ctx, p)
+}
+
+func (n *Network) inForce(ctx context.Context, p *Plan) (bool, error) {
+	now, err := n.library.show(ctx, true)
+	if err != nil {
+		return false, err
+	}
+	var want state
+	if err := json.Unmarshal(p.desired, &want); err != nil {
+		return false, fmt.Errorf("reading the plan of the network: %w", err)
+	}
+	return len(differences(&want, now)) == 0, nil
+}
+
+func tooLate() error {
+	return &problem.Problem{
+		Code: "NET-LATE", Summary: "The time to keep the network settings was up; the old settings are back.",
+		Fix: "Apply them again and answer sooner.",
+	}
+}

@@ -1,0 +1,91 @@
+package network
+
+import (
+	"context"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// hangs is how long br-ex may be on its way up before it is started again; a healthy one takes a second.
+const hangs = 6 * time.Second
+
+// Revive starts br-ex again when its activation hangs or failed, which happens after an unclean boot: one failed activation
+// is not final. It does nothing to a br-ex that works or is not there, and reports whether it did something.
+func (n *Network) Revive(ctx context.Context) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p, err := n.bridgeProfile(ctx)
+	if err != nil || p == nil || p.Active {
+		return false, err
+	}
+	err = until(ctx, hangs, func() (bool, error) {
+		p, err = n.bridgeProfile(ctx)
+		return p == nil || p.Active, err
+	})
+	if err != nil || p == nil || p.Active {
+		return false, err
+	}
+	if err := n.manager.activate(ctx, p.UUID); err != nil {
+		return false, err
+	}
+	err = until(ctx, activateBack, func() (bool, error) {
+		p, err = n.bridgeProfile(ctx)
+		return p != nil && p.Active, err
+	})
+	if err == nil && (p == nil || !p.Active) {
+		err = &problem.Problem{Code: "NET-BREX", Summary: "The bridge " + Bridge + " does not come up.", Fix: "Check the cable; then reboot the node."}
+	}
+	return true, err
+}
+
+// bridgeProfile is the profile of br-ex's own interface, nil without one.
+func (n *Network) bridgeProfile(ctx context.Context) (*profile, error) {
+	profiles, err := n.manager.profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range profiles {
+		if p.Type == "ovs-interface" && p.Interface == Bridge {
+			return &p, nil
+		}
+	}
+	return nil, nil
+}
+
+// configureOVS is OpenShift's unit that builds br-ex out of the port's profile.
+const configureOVS = "ovs-configuration.service"
+
+// BuildBridge has br-ex built where there is none, because the boot found neither lease nor static address. configure-ovs
+// tries again by itself only after 15 minutes, for which nobody at a console waits, so its unit is restarted; that is
+// done only when settings are kept, since it restarts connections and would break a trial. It waits until br-ex is there,
+// and does nothing where it is, or where the machine has no such unit (no OpenShift on it).
+func (n *Network) BuildBridge(ctx context.Context, patience time.Duration) error {
+	there := func() (bool, error) {
+		p, err := n.bridgeProfile(ctx)
+		return p != nil && p.Active, err
+	}
+	if ok, err := there(); ok || err != nil {
+		return err
+	}
+	if _, err := n.host.Run(ctx, "systemctl", "cat", configureOVS); err != nil {
+		return nil //nolint:nilerr // not a node of OpenShift
+	}
+	if _, err := n.host.Run(ctx, "systemctl", "restart", "--no-block", configureOVS); err != nil {
+		return noBridge(err)
+	}
+	if err := until(ctx, patience, there); err != nil {
+		return err
+	}
+	if ok, err := there(); !ok || err != nil {
+		return noBridge(err)
+	}
+	return nil
+}
+
+func noBridge(err error) error {
+	return &problem.Problem{
+		Code: "NET-OVS", Summary: "OpenShift did not build its bridge " + Bridge + " on the new settings.",
+		Fix: "Reboot the node: the settings are on its disk.", Err: err,
+	}
+}

@@ -1,0 +1,217 @@
+package network
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+)
+
+// Plan is what settings mean on this node: a state to bring about now, and profiles for the next boot.
+type Plan struct {
+	Settings Settings // resolved
+	Carrier  string   // the interface that will have the addresses
+	Released []string // ports that will have none any more
+	desired  []byte // nmstate's document
+	files    []keyfile
+	macs     map[string]string // of the ports, by name
+}
+
+// Compile works out what settings mean. It changes nothing. Faults of the settings are Validate's matter and should have
+// been asked before.
+func (n *Network) Compile(ctx context.Context, s Settings, now *Current) (*Plan, error) {
+	p := &Plan{Settings: s.Resolve(now), macs: map[string]string{}}
+	for mac, name := range now.Macs {
+		p.macs[name] = mac
+	}
+	compile := p.form
+	if len(s.Raw) > 0 {
+		compile = p.raw
+	}
+	physical, err := compile(now)
+	if err != nil {
+		return nil, err
+	}
+	files, err := n.library.generate(ctx, physical)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		p.files = append(p.files, ours(f))
+	}
+	return p, nil
+}
+
+// form compiles typed settings. It returns the state that a boot has to make.
+func (p *Plan) form(now *Current) (physical []byte, err error) {
+	s := p.Settings
+	p.place(now, s.device(), s.ports())
+	d := s.desired(now)
+	d.add(p.besides(now, d))
+	p.desired = d.json()
+	b := s.below(true)
+	b.add(p.quiet())
+	return b.json(), nil
+}
+
+// place notes who carries the addresses and who will not any more.
+func (p *Plan) place(now *Current, device string, ports []string) {
+	p.Carrier = device
+	if now.Bridged {
+		p.Carrier = Bridge
+	}
+	for _, old := range now.ports() {
+		if old != "" && !slices.Contains(ports, old) {
+			p.Released = append(p.Released, old)
+		}
+	}
+}
+
+// quiet are the released ports: they keep their link, for the list of ports, and lose everything else.
+func (p *Plan) quiet() *state {
+	s := &state{}
+	for _, name := range p.Released {
+		s.Interfaces = append(s.Interfaces, quiet(name))
+	}
+	return s
+}
+
+// besides is what has to go for the new settings to be alone: released ports, a VLAN or bond that nobody needs, and the
+// default routes of before. nmstate adds routes to those that are there, so an old one would stay beside the new.
+func (p *Plan) besides(now *Current, d *state) *state {
+	b := p.quiet()
+	if !now.Bridged || d.find(Bridge, "ovs-bridge") != nil {
+		if now.VLAN > 0 && d.find(now.Settings.device(), "") == nil {
+			b.Interfaces = append(b.Interfaces, iface{Name: now.Settings.device(), Type: "vlan", State: "absent"})
+		}
+		if len(now.Bond.Ports) > 0 && d.find(now.base(), "") == nil {
+			b.Interfaces = append(b.Interfaces, iface{Name: now.base(), Type: "bond", State: "absent"})
+		}
+	}
+	b.Routes = &routes{}
+	if now.seen == nil || now.seen.Routes == nil {
+		return b
+	}
+	for _, r := range defaults(now.seen.Routes.Config, now.Carrier) {
+		if !d.asks(r) {
+			b.Routes.Config = append(b.Routes.Config, route{State: "absent", Destination: r.Destination, Interface: r.Interface, Gateway: r.Gateway})
+		}
+	}
+	return b
+}
+
+// below is what stands under br-ex; carrying says that the top of it has the addresses itself, as a boot needs it, which
+// builds br-ex out of that.
+func (s Settings) below(carrying bool) *state {
+	d := &state{}
+	for _, name := range s.ports() {
+		p := quiet(name)
+		if s.MTU > 0 {
+			p.MTU = s.MTU
+		}
+		d.Interfaces = append(d.Interfaces, p)
+	}
+	if len(s.Bond.Ports) > 0 {
+		b := off(iface{Name: bondName, Type: "bond", State: "up", MTU: s.MTU})
+		// Without link monitoring (milliseconds) a bond never leaves a dead port.
+		b.Bond = &bond{Mode: s.Bond.Mode, Options: map[string]any{"miimon": "100"}, Ports: s.Bond.Ports}
+		d.Interfaces = append(d.Interfaces, b)
+	}
+	if s.VLAN > 0 {
+		v := off(iface{Name: s.device(), Type: "vlan", State: "up", MTU: s.MTU})
+		v.VLAN = &vlan{Base: s.base(), ID: s.VLAN}
+		d.Interfaces = append(d.Interfaces, v)
+	}
+	if carrying {
+		top := &d.Interfaces[len(d.Interfaces)-1]
+		top.IPv4, top.IPv6 = s.families()
+		s.routing(d, top.Name)
+	}
+	return d
+}
+
+// desired is the state of the running system.
+func (s Settings) desired(now *Current) *state {
+	if !now.Bridged {
+		return s.below(true)
+	}
+	d := &state{}
+	changed := s.device() != now.Device || !slices.Equal(s.ports(), now.ports()) || s.Bond.Mode != now.Bond.Mode
+	if changed || s.MTU != now.MTU {
+		d = s.below(false)
+	}
+	top := iface{Name: Bridge, Type: "ovs-interface", State: "up", MTU: s.MTU}
+	if changed {
+		d.Interfaces = append(d.Interfaces, uplink(s.device()))
+		// DHCP servers know the node by its MAC, and a boot gives br-ex that of the port below it.
+		top.CopyMAC = s.device()
+	}
+	top.IPv4, top.IPv6 = s.families()
+	d.Interfaces = append(d.Interfaces, top)
+	s.routing(d, Bridge)
+	return d
+}
+
+// uplink is br-ex standing on a device.
+func uplink(device string) iface {
+	return iface{Name: Bridge, Type: "ovs-bridge", State: "up", Bridge: &bridge{ExtraPatches: true, Ports: []port{{device}, {Bridge}}}}
+}
+
+// quiet is a port with a link and no addresses.
+func quiet(name string) iface { return off(iface{Name: name, Type: "ethernet", State: "up"}) }
+
+func off(i iface) iface {
+	i.IPv4, i.IPv6 = &family{}, &family{}
+	return i
+}
+
+// families are the addresses of both kinds, the node's internal one always among them, never first: DHCP-less services
+// that pick the first one mean the site's.
+func (s Settings) families() (v4, v6 *family) {
+	return s.IPv4.family(false, s.Internal, len(s.DNS) > 0), s.IPv6.family(true, s.Internal, len(s.DNS) > 0)
+}
+
+func (f Family) family(six bool, internal netip.Prefix, ownDNS bool) *family {
+	on, not, m := true, false, metric
+	out := &family{DHCP: &not}
+	if six {
+		out.Autoconf = &not
+	}
+	switch f.Method {
+	case Static:
+		out.Enabled = true
+		out.Address = append(out.Address, address{IP: f.Address, Prefix: f.Prefix})
+	case DHCP, Autoconf:
+		auto := !ownDNS
+		out.Enabled, out.DHCP, out.AutoDNS, out.AutoMetric = true, &on, &auto, &m
+		if six {
+			// NetworkManager has no DHCPv6 without listening to the router, which says whether to ask for it.
+			out.Autoconf = &on
+		}
+	case linkLocal:
+		out.Enabled = true
+	}
+	if internal.IsValid() && internal.Addr().Is6() == six {
+		out.Enabled = true
+		out.Address = append(out.Address, address{IP: internal.Addr().String(), Prefix: internal.Bits()})
+	}
+	if !out.Enabled {
+		return &family{}
+	}
+	return out
+}
+
+// routing adds default routes and name servers.
+func (s Settings) routing(d *state, over string) {
+	d.Routes, d.DNS = &routes{Config: []route{}}, &resolver{Config: &servers{Server: []string{}, Search: []string{}}}
+	for _, f := range []struct {
+		Family
+		to string
+	}{{s.IPv4, any4}, {s.IPv6, any6}} {
+		if f.Method == Static && f.Gateway != "" {
+			d.Routes.Config = append(d.Routes.Config, route{Destination: f.to, Interface: over, Gateway: f.Gateway, Metric: metric, Table: mainTable})
+		}
+	}
+	d.DNS.Config.Server = append(d.DNS.Config.Server, s.DNS...)
+	d.DNS.Config.Search = append(d.DNS.Config.Search, s.Search...)
+}
+

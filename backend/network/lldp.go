@@ -1,0 +1,164 @@
+package network
+
+import (
+	"encoding/binary"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mdlayher/packet"
+)
+
+// lldpType is the EtherType of LLDP, IEEE 802.1AB.
+const lldpType = 0x88cc
+
+// announced is how long a neighbour is believed in: LLDP's usual time to live.
+const announced = 120 * time.Second
+
+// listenFor is how long a port is listened to after it was last asked for. Announcements come every 30 s.
+const listenFor = 3 * time.Minute
+
+// multicast is where switches send their announcements to.
+var multicast = net.HardwareAddr{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
+
+// listener hears LLDP on ports, each in a goroutine of its own that ends when nobody asks any more.
+type listener struct {
+	mu    sync.Mutex
+	ports map[string]*ear
+}
+
+type ear struct {
+	conn  *packet.Conn
+	index int
+	from  Neighbour
+	at    time.Time // of the last announcement
+	asked time.Time
+}
+
+// watch listens on ports that have a link. A port that cannot be listened to has no neighbours; that is no error.
+func (l *listener) watch(ports []Port) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ports == nil {
+		l.ports = map[string]*ear{}
+	}
+	for _, p := range ports {
+		if e := l.ports[p.Name]; e != nil {
+			e.asked = time.Now()
+			continue
+		}
+		if !p.Carrier {
+			continue
+		}
+		link, err := net.InterfaceByName(p.Name)
+		if err != nil {
+			continue
+		}
+		conn, err := packet.Listen(link, packet.Raw, lldpType, nil)
+		if err != nil {
+			continue
+		}
+		_ = conn.JoinGroup(multicast) // what the switch port of a test floods arrives without it too
+		e := &ear{conn: conn, index: link.Index, asked: time.Now()}
+		l.ports[p.Name] = e
+		go l.listen(p.Name, e)
+	}
+}
+
+// listen ends when the port goes away or is not asked for any more.
+func (l *listener) listen(name string, e *ear) {
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.ports, name)
+		_ = e.conn.Close()
+	}()
+	frame := make([]byte, 1600)
+	for {
+		_ = e.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		size, _, err := e.conn.ReadFrom(frame)
+		timeout, ok := err.(net.Error) //nolint:errorlint // what a connection returns is one
+		if err != nil && (!ok || !timeout.Timeout()) {
+			return
+		}
+		l.mu.Lock()
+		idle := time.Since(e.asked) > listenFor
+		if n, ok := parseLLDP(frame[:size]); err == nil && ok {
+			e.from, e.at = n, time.Now()
+		}
+		l.mu.Unlock()
+		if idle {
+			return
+		}
+	}
+}
+
+// heard is the neighbour that announced itself lately.
+func (l *listener) heard(port string) Neighbour {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.ports[port]; e != nil && time.Since(e.at) < announced {
+		return e.from
+	}
+	return Neighbour{}
+}
+
+// Types of LLDP's values.
+const (
+	lldpPortID   = 2
+	lldpPortText = 4
+	lldpSystem   = 5
+	lldpOrg      = 127
+)
+
+// parseLLDP reads an Ethernet frame with an announcement: a list of values, each with 7 bits of type and 9 of length.
+func parseLLDP(frame []byte) (Neighbour, bool) {
+	const header = 14
+	if len(frame) < header || binary.BigEndian.Uint16(frame[12:]) != lldpType {
+		return Neighbour{}, false
+	}
+	var n Neighbour
+	text := ""
+	for rest := frame[header:]; len(rest) >= 2; {
+		head := binary.BigEndian.Uint16(rest)
+		kind, size := head>>9, int(head&0x1ff)
+		if kind == 0 || len(rest) < 2+size {
+			break
+		}
+		value := rest[2 : 2+size]
+		switch {
+		case kind == lldpPortID && size > 1:
+			n.Port = portID(value[0], value[1:])
+		case kind == lldpPortText:
+			text = printable(value)
+		case kind == lldpSystem:
+			n.System = printable(value)
+		case kind == lldpOrg && size == 6 && value[0] == 0x00 && value[1] == 0x80 && value[2] == 0xc2 && value[3] == 1:
+			n.VLAN = int(binary.BigEndian.Uint16(value[4:])) // IEEE 802.1: port VLAN ID
+		}
+		rest = rest[2+size:]
+	}
+	if n.Port == "" || strings.Contains(n.Port, ":") && text != "" {
+		n.Port = text // a MAC says less than the description
+	}
+	return n, n.Port != "" || n.System != ""
+}
+
+// portID: subtype 3 is a MAC, the others are text.
+func portID(subtype byte, value []byte) string {
+	if subtype == 3 {
+		return net.HardwareAddr(value).String()
+	}
+	return printable(value)
+}
+
+// printable keeps what a console can show: the text comes from the wire.
+func printable(b []byte) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return -1
+		}
+		return r
+	}, string(b[:min(len(b), 64)])))
+}

@@ -1,0 +1,142 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nmstate/nmstate/rust/src/go/nmstate/v2"
+	"gopkg.in/yaml.v3"
+
+	"touchdown/backend/problem"
+)
+
+// nmstateLibrary is the real library. Its calls talk to the NetworkManager of the machine that this process runs on and
+// cannot be interrupted: a context that ends is noticed only before and after.
+type nmstateLibrary struct{}
+
+func (nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	var options []func(*nmstate.Nmstate)
+	if onlyConfigured {
+		options = append(options, nmstate.WithRunningConfigOnly())
+	}
+	text, err := nmstate.New(options...).RetrieveNetState()
+	if err != nil {
+		return nil, explain("reading the network's state", err)
+	}
+	return parseState([]byte(text))
+}
+
+// apply brings a state into being in memory. With a rollback it leaves a checkpoint open that puts the old state back
+// after that time; without one the state is kept until the next boot. A state that does not come about is put back by
+// the library itself.
+func (nmstateLibrary) apply(ctx context.Context, desired []byte, rollback time.Duration) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	options := []func(*nmstate.Nmstate){nmstate.WithMemoryOnly()}
+	if rollback > 0 {
+		options = append(options, nmstate.WithNoCommit(), nmstate.WithTimeout(rollback))
+	}
+	if _, err := nmstate.New(options...).ApplyNetState(string(desired)); err != nil {
+		return explain("applying the network settings", err)
+	}
+	return nil
+}
+
+// keyfile is one profile as NetworkManager keeps it on disk.
+type keyfile struct{ Name, Text string }
+
+// generate works offline: it checks a state against nmstate's schema and compiles it into keyfiles.
+func (nmstateLibrary) generate(ctx context.Context, desired []byte) ([]keyfile, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	text, err := nmstate.New().GenerateConfiguration(string(desired))
+	if err != nil {
+		return nil, explain("compiling the network settings", err)
+	}
+	var out struct {
+		NetworkManager [][2]string `yaml:"NetworkManager"`
+	}
+	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+		return nil, fmt.Errorf("reading nmstate's keyfiles: %w", err)
+	}
+	files := make([]keyfile, 0, len(out.NetworkManager))
+	for _, f := range out.NetworkManager {
+		files = append(files, keyfile{f[0], f[1]})
+	}
+	return files, nil
+}
+
+// failure is an error of nmstate without the state that the binding repeats in it: that can hold secrets.
+type failure struct {
+	kind string // nmstate's: InvalidArgument, VerificationError, Bug, ...
+	text string
+}
+
+func (f *failure) Error() string { return f.kind + ": " + f.text }
+
+// messageAt finds the library's own words: the binding puts them last, behind the state.
+var messageAt = regexp.MustCompile(`(?s)^(.*), err_kind: (\w*)$`)
+
+// parseFailure reads the one string that the binding makes of code, message and kind.
+func parseFailure(err error) *failure {
+	text := err.Error()
+	if i := strings.LastIndex(text, ", err_msg: "); i >= 0 {
+		if m := messageAt.FindStringSubmatch(text[i+len(", err_msg: "):]); m != nil {
+			return &failure{kind: m[2], text: lastCause(m[1])}
+		}
+	}
+	return &failure{kind: "Unknown", text: "nmstate gave no reason"}
+}
+
+// lastCause drops the words that wrap the cause, and keeps one line of sensible length.
+func lastCause(text string) string {
+	text = strings.TrimPrefix(text, "Error on converting string to rust NetworkState: ")
+	text, _, _ = strings.Cut(text, "\n")
+	for _, prefix := range []string{"InvalidArgument: ", "Invalid YAML string: ", "Bug: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	if len(text) > 300 {
+		text = text[:300] + "…"
+	}
+	return text
+}
+
+// explain makes a Problem of what nmstate says.
+func explain(doing string, err error) error {
+	f := parseFailure(err)
+	p := &problem.Problem{Err: fmt.Errorf("%s: %w", doing, f)}
+	switch {
+	case strings.Contains(f.text, "CheckpointConflict"):
+		return checkpointOpen(f)
+	case f.kind == "InvalidArgument":
+		p.Code, p.Summary = "NET-ARG", "nmstate does not accept the network settings: "+f.text+"."
+		p.Fix = "Correct the settings; if they were typed as a form, make a support bundle."
+	case f.kind == "VerificationError":
+		p.Code, p.Summary = "NET-VRFY", "The network did not become as asked; the old settings are back."
+		p.Fix = "Check cable and port, then try again; what differed is in the log."
+	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
+		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
+		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
+	case strings.Contains(f.text, "ServiceUnknown") || strings.Contains(f.text, "NameHasNoOwner") || strings.Contains(f.text, "failed to connect"):
+		return managerGone(f)
+	default:
+		p.Code, p.Summary = "NET-FAIL", "NetworkManager did not carry out the network settings; the old ones are back."
+		p.Fix = "Try again once; if it fails again, make a support bundle."
+	}
+	return p
+}
+
+// is tells whether err is a Problem with this code.
+func is(err error, code string) bool {
+	p, ok := errors.AsType[*problem.Problem](err)
+	return ok && p.Code == code
+}

@@ -1,0 +1,193 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"touchdown/backend/problem"
+)
+
+// originals is the network as it was before the first change: enough to put it back without NetworkManager's checkpoint,
+// in the same boot or after a power cut. It can hold secrets of profiles (802.1X).
+type originals struct {
+	Version int    `json:"version"`
+	Boot    string `json:"boot"`
+	// State is what is configured, as far as this package changes it.
+	State *state `json:"state"`
+	// Files are the profiles of keptDir and memoryDir with their content.
+	Files []saved `json:"files"`
+	// Active are the UUIDs of the profiles in use.
+	Active []string `json:"active"`
+}
+
+type saved struct {
+	Path string `json:"path"`
+	Data []byte `json:"data"`
+	UUID string `json:"uuid,omitempty"`
+}
+
+const originalsVersion = 1
+
+// Originals returns what PutBack needs. The step saves it, fsynced and 0600, before Apply; the first save wins.
+func (n *Network) Originals(ctx context.Context) ([]byte, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	boot, err := n.host.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("reading the boot's id: %w", err)
+	}
+	configured, err := n.library.show(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := n.manager.profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := originals{Version: originalsVersion, Boot: boot, State: understand(configured, configured, n.InternalPrefix()).own()}
+	for _, p := range profiles {
+		if p.Active || p.Activating {
+			o.Active = append(o.Active, p.UUID)
+		}
+	}
+	slices.Sort(o.Active)
+	if o.Files, err = n.profileFiles(); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("saving the network of before: %w", err)
+	}
+	return b, nil
+}
+
+// profileFiles are all profiles on the disk and in memory.
+func (n *Network) profileFiles() ([]saved, error) {
+	var files []saved
+	for _, dir := range []string{keptDir, memoryDir} {
+		names, err := n.host.Glob(dir + "/*")
+		if err != nil {
+			return nil, fmt.Errorf("looking for profiles: %w", err)
+		}
+		for _, name := range names {
+			data, err := n.host.ReadFile(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("saving the network of before: %w", err)
+			}
+			files = append(files, saved{name, data, values(string(data))["connection.uuid"]})
+		}
+	}
+	return files, nil
+}
+
+// own is the part of what is configured that settings of this package can change: the carrier, what is below it, its
+// default routes, the name servers.
+func (now *Current) own() *state {
+	s := &state{Routes: &routes{Config: []route{}}, DNS: &resolver{Config: &servers{Server: []string{}, Search: []string{}}}}
+	add := func(name, kind string) {
+		if i := now.seen.find(name, kind); i != nil && name != "" {
+			c := *i
+			c.Profile, c.Controller, c.MAC, c.PermMAC = "", "", "", ""
+			if c.Type == "veth" {
+				c.Type = "ethernet" // the same to nmstate, which else asks for the peer
+			}
+			for _, f := range []*family{c.IPv4, c.IPv6} {
+				dropLinkLocal(f)
+			}
+			s.Interfaces = append(s.Interfaces, c)
+		}
+	}
+	for _, p := range now.ports() {
+		add(p, "")
+	}
+	if len(now.Bond.Ports) > 0 {
+		add(now.base(), "")
+	}
+	if now.VLAN > 0 {
+		add(now.Settings.device(), "")
+	}
+	if now.Bridged {
+		s.Interfaces = append(s.Interfaces, uplink(now.Device))
+		add(Bridge, "ovs-interface")
+	}
+	if now.seen.Routes != nil {
+		s.Routes.Config = append(s.Routes.Config, defaults(now.seen.Routes.Config, now.Carrier)...)
+	}
+	if now.seen.DNS != nil && now.seen.DNS.Config != nil {
+		s.DNS.Config = &servers{Server: orEmpty(now.seen.DNS.Config.Server), Search: orEmpty(now.seen.DNS.Config.Search)}
+	}
+	return s
+}
+
+func orEmpty(list []string) []string { return append([]string{}, list...) }
+
+// dropLinkLocal leaves out what the kernel makes up by itself.
+func dropLinkLocal(f *family) {
+	if f != nil {
+		f.Address = slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {
+			return a.Valid != "" || a.prefix().IsValid() && a.prefix().Addr().IsLinkLocalUnicast()
+		})
+	}
+}
+
+func readOriginals(data []byte) (*originals, error) {
+	var o originals
+	err := json.Unmarshal(data, &o)
+	if err == nil && (o.Version != originalsVersion || o.State == nil) {
+		err = fmt.Errorf("version %d is not known", o.Version)
+	}
+	if err != nil {
+		return nil, &problem.Problem{
+			Code: "NET-ORIG", Summary: "What was saved of the old network cannot be read.",
+			Fix: "Set the network by hand in the form.", Err: fmt.Errorf("reading the originals: %w", err),
+		}
+	}
+	return &o, nil
+}
+
+func (o *originals) file(name string) *saved {
+	i := slices.IndexFunc(o.Files, func(s saved) bool { return s.Path == name })
+	if i < 0 {
+		return nil
+	}
+	return &o.Files[i]
+}
+
+// putKeptBack restores the profiles on the disk, as far as settings of this package changed them.
+func (n *Network) putKeptBack(o *originals) (changed bool, err error) {
+	for _, f := range o.Files {
+		if path.Dir(f.Path) != keptDir {
+			continue
+		}
+		now, err := n.host.ReadFile(f.Path)
+		if err == nil && string(now) == string(f.Data) {
+			continue
+		}
+		if err := n.host.WriteFile(f.Path, f.Data, 0o600); err != nil {
+			return changed, fmt.Errorf("putting a profile back: %w", err)
+		}
+		changed = true
+	}
+	mine, err := n.host.Glob(keptDir + "/" + prefix + "*")
+	if err != nil {
+		return changed, fmt.Errorf("looking for profiles: %w", err)
+	}
+	for _, name := range mine {
+		if o.file(name) != nil {
+			continue
+		}
+		if err := n.host.Remove(name); err != nil {
+			return changed, fmt.Errorf("removing a profile: %w", err)
+		}
+		changed = true
+	}
+	return changed, nil
+}

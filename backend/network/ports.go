@@ -1,0 +1,224 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/safchain/ethtool"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/problem"
+)
+
+// Port is one physical port of the machine.
+type Port struct {
+	Name      string
+	MAC       string // permanent, lower case: what is on the sticker
+	Driver    string
+	Bus       string // PCI address or the like
+	Mbps      int    // 0 without a link, or unknown
+	Carrier   bool   // the cable is in and the other side alive
+	Up        bool   // switched on; one that is off cannot tell its carrier
+	Uplink    bool   // br-ex stands on it, directly or over a bond or VLAN
+	Neighbour Neighbour
+}
+
+// Neighbour is the switch at the other end of the cable, as it announces itself by LLDP (IEEE 802.1AB, every 30 s).
+type Neighbour struct {
+	System string // its name
+	Port   string // what it calls the port
+	VLAN   int    // of untagged frames on that port; 0: not told
+}
+
+// Label tells a port in words that fit on a line: "enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4".
+func (p Port) Label() string {
+	words := []string{p.Name}
+	if p.Mbps > 0 {
+		words = append(words, speed(p.Mbps))
+	}
+	switch {
+	case p.Carrier:
+		words = append(words, "link up")
+	case p.Up:
+		words = append(words, "no cable")
+	default:
+		words = append(words, "switched off")
+	}
+	if p.Uplink {
+		words = append(words, "in use")
+	}
+	if p.Neighbour.System != "" || p.Neighbour.Port != "" {
+		words = append(words, strings.TrimSpace("switch "+p.Neighbour.System+" port "+p.Neighbour.Port))
+	}
+	if p.MAC != "" {
+		words = append(words, "MAC "+p.MAC)
+	}
+	return strings.Join(words, ", ")
+}
+
+func speed(mbps int) string {
+	if mbps >= 1000 {
+		return strconv.FormatFloat(float64(mbps)/1000, 'f', -1, 64) + " Gbit/s"
+	}
+	return strconv.Itoa(mbps) + " Mbit/s"
+}
+
+// Ports lists the physical ports by name. From the first call on it listens for LLDP in the background; neighbours appear
+// in later calls.
+func (n *Network) Ports(ctx context.Context) ([]Port, error) {
+	links, err := netlink.LinkList()
+	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
+		return nil, fmt.Errorf("listing the ports: %w", err)
+	}
+	tool, err := ethtool.NewEthtool()
+	if err != nil {
+		return nil, fmt.Errorf("asking for the ports' drivers: %w", err)
+	}
+	defer tool.Close()
+	uplinks := n.uplinks(ctx, links)
+	var ports []Port
+	for _, l := range links {
+		if !n.socket(l) {
+			continue
+		}
+		p := n.look(l, tool)
+		p.Uplink = slices.Contains(uplinks, p.Name)
+		ports = append(ports, p)
+	}
+	slices.SortFunc(ports, func(a, b Port) int { return strings.Compare(a.Name, b.Name) })
+	n.lldp.watch(ports)
+	for i := range ports {
+		ports[i].Neighbour = n.lldp.heard(ports[i].Name)
+	}
+	return ports, nil
+}
+
+// socket tells a port with a socket from one made of software. A veth is the port of a container or a test machine: it
+// counts where the machine has it as its own (its other end is elsewhere) and names it like a PCI port.
+func (n *Network) socket(l netlink.Link) bool {
+	if l.Attrs().EncapType != "ether" {
+		return false
+	}
+	if n.host.Exists("/sys/class/net/" + l.Attrs().Name + "/device") {
+		return true
+	}
+	return l.Type() == "veth" && strings.HasPrefix(l.Attrs().Name, "en")
+}
+
+func (n *Network) look(l netlink.Link, tool *ethtool.Ethtool) Port {
+	a := l.Attrs()
+	p := Port{Name: a.Name, MAC: a.PermHWAddr.String(), Up: a.Flags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0}
+	if p.MAC == "" {
+		p.MAC = a.HardwareAddr.String()
+	}
+	dir := "/sys/class/net/" + a.Name
+	if b, err := n.host.ReadFile(dir + "/speed"); err == nil && p.Carrier {
+		if v, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && v > 0 {
+			p.Mbps = v
+		}
+	}
+	if info, err := tool.DriverInfo(a.Name); err == nil {
+		p.Driver, p.Bus = info.Driver, info.BusInfo
+	}
+	if target, err := os.Readlink(n.host.Path(dir + "/device")); err == nil && p.Bus == "" {
+		p.Bus = filepath.Base(target)
+	}
+	return p
+}
+
+// uplinks are the ports below br-ex, or without br-ex the one of the default route.
+func (n *Network) uplinks(ctx context.Context, links []netlink.Link) []string {
+	var tops []string
+	// No Open vSwitch, or no br-ex yet: the command says so and there is no uplink of it.
+	if out, err := n.host.Run(ctx, "ovs-vsctl", "--timeout=3", "list-ports", Bridge); err == nil {
+		for _, name := range strings.Fields(out) {
+			if !strings.HasPrefix(name, "patch-") {
+				tops = append(tops, name)
+			}
+		}
+	} else if routes, err := netlink.RouteList(nil, netlink.FAMILY_V4); err == nil {
+		best := -1
+		for _, r := range routes {
+			if (r.Dst == nil || r.Dst.IP.IsUnspecified()) && (best < 0 || r.Priority < best) {
+				best = r.Priority
+				tops = []string{nameOf(links, r.LinkIndex)}
+			}
+		}
+	}
+	var ports []string
+	for _, top := range tops {
+		ports = append(ports, under(links, top)...)
+	}
+	return ports
+}
+
+// under walks from a bond or VLAN down to the ports.
+func under(links []netlink.Link, name string) []string {
+	i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Attrs().Name == name })
+	if i < 0 {
+		return nil
+	}
+	switch l := links[i]; l.Type() {
+	case "vlan":
+		return under(links, nameOf(links, l.Attrs().ParentIndex))
+	case "bond":
+		var ports []string
+		for _, p := range links {
+			if p.Attrs().MasterIndex == l.Attrs().Index {
+				ports = append(ports, p.Attrs().Name)
+			}
+		}
+		return ports
+	}
+	return []string{name}
+}
+
+func nameOf(links []netlink.Link, index int) string {
+	i := slices.IndexFunc(links, func(l netlink.Link) bool { return l.Attrs().Index == index })
+	if i < 0 {
+		return ""
+	}
+	return links[i].Attrs().Name
+}
+
+// Blink lets the LED of a port blink for whole seconds, or until ctx ends. It returns at the end, with a Problem when the
+// driver cannot.
+func (n *Network) Blink(ctx context.Context, port string, duration time.Duration) error {
+	tool, err := ethtool.NewEthtool()
+	if err != nil {
+		return fmt.Errorf("asking for the LED: %w", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer tool.Close()
+		// The kernel blinks a second at a time here, so that somebody who leaves the screen stops it soon.
+		for range max(1, int(duration.Seconds())) {
+			second := time.Second
+			if err := tool.Identity(port, &second); err != nil || ctx.Err() != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		return nil
+	}
+	if err != nil {
+		return &problem.Problem{
+			Code: "NET-LED", Summary: "The driver of " + port + " cannot blink its LED.",
+			Fix: "Find the port by its MAC on the sticker, or by pulling the cable and watching the list.", Err: err,
+		}
+	}
+	return nil
+}

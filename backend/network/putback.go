@@ -1,0 +1,263 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// How long things take at most: NetworkManager restarted by systemd, addresses back after a roll-back, an activation of
+// br-ex that hangs (bench: 6 s for the second attempt).
+const (
+	managerBack  = 15 * time.Second
+	settleBack   = 8 * time.Second
+	activateBack = 15 * time.Second
+	pollPause    = 100 * time.Millisecond
+)
+
+// PutBack makes the network what it was when the originals were taken: by NetworkManager's checkpoint while there is one,
+// else out of the originals, and reads back that it is so. The profiles for the next boot come first, so that a power cut in
+// between ends well too. It is safe to repeat at any time, and does nothing where all is as it was.
+func (n *Network) PutBack(ctx context.Context, saved []byte) error {
+	o, err := readOriginals(saved)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	changed, err := n.putKeptBack(o)
+	if err != nil {
+		return err
+	}
+	if err := n.managerUp(ctx); err != nil {
+		return err
+	}
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range open {
+		// One that ended since is as good as rolled back; what is true is read below.
+		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, "NET-NM") {
+			return err
+		}
+	}
+	if changed {
+		if err := n.manager.reload(ctx); err != nil {
+			return err
+		}
+	}
+	wait := time.Duration(0)
+	if len(open) > 0 {
+		wait = settleBack
+	}
+	if left, err := n.asBefore(ctx, o, wait); err != nil || len(left) == 0 {
+		return err
+	}
+	return n.putRunningBack(ctx, o)
+}
+
+// putRunningBack restores what works now, without a checkpoint.
+func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
+	boot, err := n.host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot's id: %w", err)
+	}
+	if boot == o.Boot {
+		if err := n.putProfilesBack(ctx, o); err != nil {
+			return err
+		}
+		if left, err := n.asBefore(ctx, o, activateBack); err != nil || len(left) == 0 {
+			return err
+		}
+	}
+	// Another boot has made other profiles, or those of before do not come up: the old state is built out of them.
+	now, err := n.library.show(ctx, true)
+	if err != nil {
+		return err
+	}
+	if err := n.library.apply(ctx, o.desired(understand(now, now, n.InternalPrefix())), 0); err != nil {
+		return err
+	}
+	left, err := n.asBefore(ctx, o, settleBack)
+	if err == nil && len(left) > 0 {
+		err = &problem.Problem{
+			Code: "NET-BACK", Summary: "The old network settings could not be put back completely.",
+			Fix: "Reboot the node: its profiles on the disk are the old ones.", Err: fmt.Errorf("left: %s", strings.Join(left, "; ")),
+		}
+	}
+	return err
+}
+
+// desired is the old state as something to bring about from now.
+func (o *originals) desired(now *Current) []byte {
+	d := &state{Interfaces: slices.Clone(o.State.Interfaces), Routes: &routes{Config: slices.Clone(o.State.Routes.Config)}, DNS: o.State.DNS}
+	used := []string{}
+	for _, i := range d.Interfaces {
+		used = append(used, i.Name)
+	}
+	p := &Plan{}
+	p.place(now, now.Carrier, used)
+	d.add(p.besides(now, d))
+	return d.json()
+}
+
+// putProfilesBack restores the profiles in memory, which outlive NetworkManager but not the boot, and starts those again
+// that are not what they were.
+func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
+	profiles, err := n.manager.profiles(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	again := map[string]bool{}
+	for _, f := range o.Files {
+		known[f.UUID] = true
+		if path.Dir(f.Path) != memoryDir {
+			continue
+		}
+		now, err := n.host.ReadFile(f.Path)
+		if err == nil && string(now) == string(f.Data) {
+			continue
+		}
+		again[f.UUID] = true
+		if err := n.host.WriteFile(f.Path, f.Data, 0o600); err != nil {
+			return fmt.Errorf("putting a profile back: %w", err)
+		}
+	}
+	for _, p := range profiles {
+		if path.Dir(p.File) != memoryDir || p.Type == "loopback" {
+			continue
+		}
+		switch {
+		case !known[p.UUID]:
+			err = n.manager.remove(ctx, p.UUID)
+		case o.file(p.File) == nil:
+			// A profile of the disk was changed in memory: what shadows it goes.
+			again[p.UUID] = true
+			err = n.host.Remove(p.File)
+		}
+		if err != nil && !is(err, "NET-NM") {
+			err = nil // gone meanwhile; what is true is read at the end
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := n.manager.reload(ctx); err != nil {
+		return err
+	}
+	return n.startAgain(ctx, o, again)
+}
+
+// startAgain activates profiles of before that changed or do not run, those at the bottom first. Ports of a bridge or bond
+// pull up what is above them.
+func (n *Network) startAgain(ctx context.Context, o *originals, changed map[string]bool) error {
+	profiles, err := n.manager.profiles(ctx)
+	if err != nil {
+		return err
+	}
+	order := []string{"802-3-ethernet", "bond", "vlan", "ovs-interface"}
+	for _, kind := range order {
+		for _, p := range profiles {
+			if p.Type != kind || !slices.Contains(o.Active, p.UUID) || p.Active && !changed[p.UUID] {
+				continue
+			}
+			// A refusal is not final: the state is read back, and nmstate tries in its own way.
+			if err := n.manager.activate(ctx, p.UUID); is(err, "NET-NM") {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// asBefore waits until the network is what it was and returns what is not.
+func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Duration) ([]string, error) {
+	var left []string
+	err := until(ctx, patience, func() (bool, error) {
+		now, err := n.library.show(ctx, true)
+		if err != nil {
+			return false, err
+		}
+		left = differences(o.State, now)
+		left = append(left, strayRoutes(o.State, now)...)
+		profiles, err := n.manager.profiles(ctx)
+		if err != nil {
+			return false, err
+		}
+		left = append(left, o.idle(profiles)...)
+		return len(left) == 0, nil
+	})
+	return left, err
+}
+
+// strayRoutes are default routes that were not there before.
+func strayRoutes(before, now *state) []string {
+	var stray []string
+	if now.Routes == nil {
+		return nil
+	}
+	for _, r := range defaults(now.Routes.Config, "") {
+		if !before.asks(r) && !before.has(r) {
+			stray = append(stray, "route by "+r.Gateway)
+		}
+	}
+	return stray
+}
+
+// idle names the profiles of before that should run in this boot and do not, and those in memory that came since.
+func (o *originals) idle(profiles []profile) []string {
+	var left []string
+	known := map[string]bool{}
+	for _, f := range o.Files {
+		known[f.UUID] = true
+	}
+	ours := false
+	for _, p := range profiles {
+		ours = ours || slices.Contains(o.Active, p.UUID) && path.Dir(p.File) == memoryDir && p.Type != "loopback"
+	}
+	if !ours {
+		return nil // another boot: all profiles in memory are new
+	}
+	for _, p := range profiles {
+		if slices.Contains(o.Active, p.UUID) && !p.Active {
+			left = append(left, p.ID+" does not run")
+		}
+		if !known[p.UUID] && path.Dir(p.File) == memoryDir && p.Type != "loopback" {
+			left = append(left, p.ID+" is new")
+		}
+	}
+	return left
+}
+
+// managerUp waits for a NetworkManager that was killed or restarted.
+func (n *Network) managerUp(ctx context.Context) error {
+	return until(ctx, managerBack, func() (bool, error) {
+		_, err := n.manager.checkpoints(ctx)
+		if is(err, "NET-NM") {
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
+// until asks again and again whether something is so; false with no error when the patience is over is no error here.
+func until(ctx context.Context, patience time.Duration, ask func() (bool, error)) error {
+	for end := time.Now().Add(patience); ; {
+		ok, err := ask()
+		if ok || err != nil || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pollPause):
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package network
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+)
+
+// document is an nmstate document as somebody wrote it, whatever it holds.
+type document map[string]any
+
+func parseDocument(text []byte) (document, *state, error) {
+	var d document
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return nil, nil, fmt.Errorf("reading the nmstate document: %w", err)
+	}
+	view, err := parseState(d.json())
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, view, nil
+}
+
+func (d document) json() []byte {
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // it was read from YAML
+	}
+	return b
+}
+
+// list returns a list of maps in the document; what is no map is left out.
+func (d document) list(keys ...string) []map[string]any {
+	var at any = map[string]any(d)
+	for _, k := range keys {
+		m, _ := at.(map[string]any)
+		at = m[k]
+	}
+	items, _ := at.([]any)
+	var found []map[string]any
+	for _, i := range items {
+		if m, ok := i.(map[string]any); ok {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
+// document as it is goes to the disk, where the next boot builds br-ex out of it.
+func (p *Plan) raw(now *Current) (physical []byte, err error) {
+	d, view, err := parseDocument(p.Settings.Raw)
+	if err != nil {
+		return nil, err
+	}
+	carrier := view.carrier()
+	p.place(now, carrier, view.physicalPorts())
+	d.withInternal(carrier, p.Settings.Internal)
+	boot, err := d.with(p.quiet())
+	if err != nil {
+		return nil, err
+	}
+	if now.Bridged {
+		d.lift(carrier)
+		if carrier != now.Device || len(p.Released) > 0 {
+			up := uplink(carrier)
+			if d, err = d.with(&state{Interfaces: []iface{up}}); err != nil {
+				return nil, err
+			}
+			d.carrier(Bridge)["copy-mac-from"] = carrier
+		}
+	}
+	view, err = parseState(d.json())
+	if err != nil {
+		return nil, err
+	}
+	if d, err = d.with(p.besides(now, view)); err != nil {
+		return nil, err
+	}
+	p.desired = d.json()
+	return boot.json(), nil
+}
+
+// carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address.
+func (s *state) carrier() string {
+	if s.Routes != nil {
+		for _, r := range defaults(s.Routes.Config, "") {
+			if r.State != "absent" && r.Interface != "" {
+				return r.Interface
+			}
+		}
+	}
+	for _, i := range s.Interfaces {
+		if i.IPv4 != nil && isSet(i.IPv4.DHCP) || i.IPv6 != nil && (isSet(i.IPv6.DHCP) || isSet(i.IPv6.Autoconf)) {
+			return i.Name
+		}
+	}
+	return ""
+}
+
+// physicalPorts are the ports of a document.
+func (s *state) physicalPorts() []string {
+	var names []string
+	for _, i := range s.Interfaces {
+		switch {
+		case i.State == "absent":
+		case i.Bond != nil:
+			names = append(names, i.Bond.Ports...)
+		case i.VLAN != nil && s.find(i.VLAN.Base, "") == nil:
+			names = append(names, i.VLAN.Base)
+		case i.VLAN == nil:
+			names = append(names, i.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// carrier returns the entry of an interface, preferring the one that can have addresses.
+func (d document) carrier(name string) map[string]any {
+	for _, i := range d.list("interfaces") {
+		if i["name"] == name && i["type"] != "ovs-bridge" {
+			return i
+		}
+	}
+	return map[string]any{}
+}
+
+// withInternal adds the node's internal address to the carrier where the document leaves it out.
+func (d document) withInternal(carrier string, internal netip.Prefix) {
+	key := "ipv4"
+	if internal.Addr().Is6() {
+		key = "ipv6"
+	}
+	i := d.carrier(carrier)
+	f, ok := i[key].(map[string]any)
+	if !ok {
+		f = map[string]any{"dhcp": false}
+		i[key] = f
+	}
+	f["enabled"] = true
+	list, _ := f["address"].([]any)
+	for _, a := range list {
+		if m, ok := a.(map[string]any); ok && m["ip"] == internal.Addr().String() {
+			return
+		}
+	}
+	f["address"] = append(list, map[string]any{"ip": internal.Addr().String(), "prefix-length": internal.Bits()})
+}
+
+// lift moves the addresses and routes of the carrier up to br-ex.
+func (d document) lift(carrier string) {
+	from := d.carrier(carrier)
+	up := map[string]any{"name": Bridge, "type": "ovs-interface", "state": "up"}
+	for _, key := range []string{"ipv4", "ipv6", "mtu", "wait-ip"} {
+		if v, ok := from[key]; ok {
+			up[key] = v
+		}
+	}
+	delete(from, "wait-ip")
+	from["ipv4"], from["ipv6"] = map[string]any{"enabled": false}, map[string]any{"enabled": false}
+	items, _ := d["interfaces"].([]any)
+	d["interfaces"] = append(items, up)
+	for _, kind := range []string{"routes", "route-rules"} {
+		for _, r := range d.list(kind, "config") {
+			for _, key := range []string{"next-hop-interface", "iif"} {
+				if r[key] == carrier {
+					r[key] = Bridge
+				}
+			}
+		}
+	}
+}
+
+// with returns a copy that also holds s.
+func (d document) with(s *state) (document, error) {
+	var c, more document
+	if err := json.Unmarshal(d.json(), &c); err != nil {
+		return nil, fmt.Errorf("copying an nmstate document: %w", err)
+	}
+	if err := json.Unmarshal(s.json(), &more); err != nil {
+		return nil, fmt.Errorf("copying an nmstate document: %w", err)
+	}
+	items, _ := c["interfaces"].([]any)
+	for _, i := range more.list("interfaces") {
+		items = append(items, i)
+	}
+	c["interfaces"] = items
+	if first := more.list("routes", "config"); len(first) > 0 {
+		table, _ := c["routes"].(map[string]any)
+		if table == nil {
+			table = map[string]any{}
+			c["routes"] = table
+		}
+		all := []any{}
+		for _, r := range slices.Concat(first, c.list("routes", "config")) {
+			all = append(all, r)
+		}
+		table["config"] = all
+	}
+	return c, nil
+}
+
+// forbidden are names that OpenShift's own network uses: a document of a site has no business with them.
+var forbidden = regexp.MustCompile(`(?i)^(br-ex|br-int|ovs-system|genev_sys.*|ovn.*|patch-.*)$`)

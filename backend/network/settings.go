@@ -1,0 +1,119 @@
+package network
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+)
+
+// Methods by which a family of addresses is set up. Empty leaves the family as it is.
+const (
+	Static    = "static"
+	DHCP      = "dhcp"
+	Autoconf  = "autoconf" // IPv6 only: what the router announces, DHCPv6 included
+	Disabled  = "disabled"
+	linkLocal = "link-local" // seen on nodes: IPv6 with nothing but fe80::
+)
+
+// Settings is how the node is reached at its site. The zero value keeps everything as it is.
+type Settings struct {
+	Interface string // port that leads to the site, by name or MAC; empty: the one in use
+	VLAN      int    // tag, 1 to 4094; 0: none
+	Bond      Bond
+	MTU       int // bytes; 0: as it is
+	IPv4      Family
+	IPv6      Family
+	DNS       []string
+	Search    []string
+	Raw       []byte       // nmstate YAML instead of all of the above
+	Internal  netip.Prefix // the node's own address, kept in any case; zero: InternalPrefix
+}
+
+// Bond bundles ports.
+type Bond struct {
+	Mode  string   // one of BondModes
+	Ports []string // names or MACs
+}
+
+// Family is how the node gets its address of one family.
+type Family struct {
+	Method  string
+	Address string // with Prefix (bits) and Gateway for Static
+	Prefix  int
+	Gateway string
+}
+
+// BondModes are those that need nothing from the switch or LACP only; the kernel's names.
+var BondModes = []string{"active-backup", "802.3ad", "balance-xor", "balance-rr", "balance-tlb", "balance-alb", "broadcast"}
+
+// bondName is the bond's device; a node has one.
+const bondName = "bond0"
+
+// Automatic tells whether the site's network gives the address.
+func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoconf }
+
+// Resolve fills what s leaves as it is from the present settings, and turns MACs into names of ports.
+func (s Settings) Resolve(now *Current) Settings {
+	r := s
+	if !r.Internal.IsValid() {
+		r.Internal = now.Internal
+	}
+	if len(s.Raw) > 0 {
+		return r
+	}
+	r.Bond.Ports = slices.Clone(s.Bond.Ports)
+	for i, p := range r.Bond.Ports {
+		r.Bond.Ports[i] = now.portName(p)
+	}
+	r.Interface = now.portName(s.Interface)
+	if s.Interface == "" && len(s.Bond.Ports) == 0 {
+		r.Interface, r.Bond = now.Interface, now.Bond
+		if s.VLAN == 0 && s.sameFamilies() {
+			r.VLAN = now.VLAN
+		}
+	}
+	r.IPv4, r.IPv6 = s.IPv4.or(now.IPv4), s.IPv6.or(now.IPv6)
+	if len(s.DNS) == 0 && s.sameFamilies() && now.Sources["dnsServers"] == SourceCurrent {
+		r.DNS = slices.Clone(now.DNS)
+	}
+	if len(s.Search) == 0 && s.sameFamilies() && now.Sources["dnsSearch"] == SourceCurrent {
+		r.Search = slices.Clone(now.Search)
+	}
+	return r
+}
+
+// sameFamilies tells whether the addresses stay as they are.
+func (s Settings) sameFamilies() bool { return s.IPv4.Method == "" && s.IPv6.Method == "" }
+
+func (f Family) or(now Family) Family {
+	if f.Method == "" {
+		f = now
+	}
+	if f.Method != Static {
+		return Family{Method: f.Method}
+	}
+	return f
+}
+
+// device is the top of what br-ex stands on: the port, the bond, or the VLAN over either.
+func (s Settings) device() string {
+	if s.VLAN > 0 {
+		return s.base() + "." + strconv.Itoa(s.VLAN)
+	}
+	return s.base()
+}
+
+func (s Settings) base() string {
+	if len(s.Bond.Ports) > 0 {
+		return bondName
+	}
+	return s.Interface
+}
+
+// ports are the physical ones in use.
+func (s Settings) ports() []string {
+	if len(s.Bond.Ports) > 0 {
+		return s.Bond.Ports
+	}
+	return []string{s.Interface}
+}

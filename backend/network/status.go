@@ -1,0 +1,135 @@
+package network
+
+import (
+	"context"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// Status is the network as a dashboard shows it.
+type Status struct {
+	Carrier   string   // interface with the addresses
+	Link      bool     // some port below it has a link
+	Addresses []string // with prefix length, without the internal one and link-local ones
+	Internal  bool     // the node's own address is there
+	Gateways  []string
+	DNS       []string
+	Trial     bool          // settings are being tried; NetworkManager holds a checkpoint
+	Left      time.Duration // until the old ones come back, when Trial
+}
+
+// Status reads the network. It changes nothing.
+func (n *Network) Status(ctx context.Context) (*Status, error) {
+	live, err := n.library.show(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := n.Ports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := understand(live, live, n.InternalPrefix())
+	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
+	for _, p := range ports {
+		s.Link = s.Link || p.Uplink && p.Carrier
+	}
+	if i := live.find(now.Carrier, carrierType(now.Bridged)); i != nil {
+		for _, f := range []*family{i.IPv4, i.IPv6} {
+			s.addresses(f, now)
+		}
+	}
+	if live.Routes != nil {
+		for _, r := range defaults(live.Routes.Running, now.Carrier) {
+			s.Gateways = append(s.Gateways, r.Gateway)
+		}
+	}
+	if len(open) > 0 {
+		s.Trial, s.Left = true, open[0].Left
+	}
+	return s, nil
+}
+
+func (s *Status) addresses(f *family, now *Current) {
+	if f == nil {
+		return
+	}
+	for _, a := range f.Address {
+		p := a.prefix()
+		switch {
+		case !p.IsValid() || p.Addr().IsLinkLocalUnicast():
+		case p.Addr() == now.Internal.Addr():
+			s.Internal = true
+		default:
+			s.Addresses = append(s.Addresses, p.String())
+		}
+	}
+}
+
+// Await waits until p works as far as this node can tell: an address of each family that it asks for, and a default route
+// where it has one. It is the wait for a lease or an announcement; a static address is there at once.
+func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) error {
+	var missing string
+	err := until(ctx, patience, func() (bool, error) {
+		live, err := n.library.show(ctx, false)
+		if err != nil {
+			return false, err
+		}
+		missing = p.missing(live)
+		return missing == "", nil
+	})
+	if err == nil && missing != "" {
+		err = &problem.Problem{
+			Code: "NET-WAIT", Summary: missing,
+			Fix: "Check the cable and the port's VLAN, or give the address by hand (static).",
+		}
+	}
+	return err
+}
+
+func (p *Plan) missing(live *state) string {
+	i := live.find(p.Carrier, carrierType(p.Carrier == Bridge))
+	if i == nil {
+		return p.Carrier + " does not come up."
+	}
+	want, err := parseState(p.desired)
+	if err != nil {
+		return err.Error()
+	}
+	w := want.find(p.Carrier, carrierType(p.Carrier == Bridge))
+	if w == nil {
+		return ""
+	}
+	// Two families that are both automatic are served by either.
+	auto4, auto6 := w.IPv4 != nil && isSet(w.IPv4.DHCP), w.IPv6 != nil && isSet(w.IPv6.Autoconf)
+	has4, has6 := leased(i.IPv4), leased(i.IPv6)
+	switch {
+	case auto4 && auto6 && !has4 && !has6:
+		return "No DHCP server and no router gave an address."
+	case auto4 && !auto6 && !has4:
+		return "No DHCP server gave an address."
+	case auto6 && !auto4 && !has6:
+		return "No router announced an IPv6 prefix."
+	}
+	if live.Routes == nil || len(defaults(live.Routes.Running, p.Carrier)) == 0 {
+		return "There is no default route."
+	}
+	return ""
+}
+
+// leased tells whether the network gave an address.
+func leased(f *family) bool {
+	if f == nil {
+		return false
+	}
+	for _, a := range f.Address {
+		if a.Valid != "" && !a.prefix().Addr().IsLinkLocalUnicast() {
+			return true
+		}
+	}
+	return false
+}
