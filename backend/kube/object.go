@@ -56,10 +56,15 @@ func (c *Cluster) List(ctx context.Context, ref Ref) (objects []map[string]any, 
 	return objects, served, err
 }
 
-// PutSpec creates an object, or changes the one that is there like ChangeSpec; of a ConfigMap it is the data. object holds
-// everything else of a new one.
-func (c *Cluster) PutSpec(ctx context.Context, ref Ref, object map[string]any, change func(map[string]any) error, save Save) (bool, error) {
-	part := partOf(ref)
+// New is what an object is created as.
+type New struct {
+	Kind   string // "MachineConfig"
+	Labels map[string]string
+}
+
+// Put creates an object with what change makes of nothing, or changes the one that is there like ChangeSpec: its spec, or the
+// data of a ConfigMap.
+func (c *Cluster) Put(ctx context.Context, ref Ref, kind New, change func(map[string]any) error, save Save) (bool, error) {
 	fresh := map[string]any{}
 	if err := change(fresh); err != nil {
 		return false, err
@@ -68,20 +73,29 @@ func (c *Cluster) PutSpec(ctx context.Context, ref Ref, object map[string]any, c
 	if err != nil {
 		return false, err
 	}
-	object = runtime.DeepCopyJSON(object)
-	meta, _ := object["metadata"].(map[string]any)
-	if meta == nil {
-		meta = map[string]any{}
+	object := map[string]any{"kind": kind.Kind, "apiVersion": ref.Version, "metadata": kind.metadata(ref), partOf(ref): fresh}
+	if ref.Group != "" {
+		object["apiVersion"] = ref.Group + "/" + ref.Version
 	}
-	meta["name"] = ref.Name
+	return c.change(ctx, edit{ref: ref, part: partOf(ref), create: object, change: change}, save)
+}
+
+func (n New) metadata(ref Ref) map[string]any {
+	meta := map[string]any{"name": ref.Name}
 	if ref.Namespace != "" {
 		meta["namespace"] = ref.Namespace
 	}
-	object["metadata"], object[part] = meta, fresh
-	return c.change(ctx, edit{ref: ref, part: part, create: object, change: change}, save)
+	if len(n.Labels) > 0 {
+		labels := map[string]any{}
+		for key, value := range n.Labels {
+			labels[key] = value
+		}
+		meta["labels"] = labels
+	}
+	return meta
 }
 
-// Pending tells whether PutSpec with the same change would write.
+// Pending tells whether Put with the same change would write.
 func (c *Cluster) Pending(ctx context.Context, ref Ref, change func(map[string]any) error) (bool, error) {
 	object, err := c.Get(ctx, ref)
 	if err != nil || object == nil {

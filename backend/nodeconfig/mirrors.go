@@ -121,7 +121,7 @@ func mirrorObject(ref kube.Ref, kind, field string, mirrors []Mirror) object {
 	if kind == "ImageTagMirrorSet" {
 		ch.What = "Images by tag"
 	}
-	return object{Change: ch, ref: ref, kind: kind, change: func(spec map[string]any) error {
+	return object{Change: ch, ref: ref, kind: kube.New{Kind: kind}, change: func(spec map[string]any) error {
 		spec[field] = list
 		return nil
 	}}

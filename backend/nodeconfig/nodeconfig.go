@@ -111,8 +111,7 @@ func Pending(all []Change) []Change {
 type object struct {
 	Change
 	ref    kube.Ref
-	kind   string         // of a new one
-	labels map[string]any // of a new one
+	kind   kube.New
 	change func(map[string]any) error
 }
 
@@ -121,22 +120,9 @@ func (o object) compare(ctx context.Context, c *kube.Cluster) (Change, error) {
 	var err error
 	ch.Pending, err = c.Pending(ctx, o.ref, o.change)
 	ch.Write = func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
-		return c.PutSpec(ctx, o.ref, o.manifest(), o.change, save)
+		return c.Put(ctx, o.ref, o.kind, o.change, save)
 	}
 	return ch, err
-}
-
-// manifest is a new object but for its spec.
-func (o object) manifest() map[string]any {
-	version := o.ref.Version
-	if o.ref.Group != "" {
-		version = o.ref.Group + "/" + version
-	}
-	m := map[string]any{"apiVersion": version, "kind": o.kind}
-	if o.labels != nil {
-		m["metadata"] = map[string]any{"labels": o.labels}
-	}
-	return m
 }
 
 func compared(ctx context.Context, c *kube.Cluster, objects ...object) ([]Change, error) {
@@ -156,8 +142,9 @@ func machineConfig(name string, ch Change, ignition map[string]any) object {
 	ch.Renders, ch.Ours = true, true
 	return object{
 		Change: ch, ref: kube.MachineConfig(name),
-		kind:   "MachineConfig",
-		labels: map[string]any{"machineconfiguration.openshift.io/role": pool, "app.kubernetes.io/managed-by": "touchdown"},
+		kind: kube.New{Kind: "MachineConfig", Labels: map[string]string{
+			"machineconfiguration.openshift.io/role": pool, "app.kubernetes.io/managed-by": "touchdown",
+		}},
 		change: func(spec map[string]any) error {
 			spec["config"] = ignition
 			return nil

@@ -35,7 +35,7 @@ func (w Want) proxy(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 				return !slices.ContainsFunc(w.Proxy.NoProxy, func(n string) bool { return !strings.Contains(r.Files[proxyFile], n) })
 			},
 		},
-		ref: kube.Config("proxies"), kind: "Proxy",
+		ref: kube.Config("proxies"), kind: kube.New{Kind: "Proxy"},
 		change: func(spec map[string]any) error {
 			for key, value := range set {
 				if value != "" {

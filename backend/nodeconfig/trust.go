@@ -43,7 +43,7 @@ func (w Want) registryCAs(ctx context.Context, c *kube.Cluster) ([]Change, error
 	// It is no part of the rendered configuration: the operator's daemon lays the files beside it.
 	ch := Change{What: "Authorities of registries", New: "added for " + strings.Join(hosts, ", ")}
 	objects := []object{{
-		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: "ConfigMap",
+		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
 		change: func(data map[string]any) error {
 			for _, ca := range w.RegistryCAs {
 				have, _ := data[caKey(ca)].(string)
@@ -55,7 +55,7 @@ func (w Want) registryCAs(ctx context.Context, c *kube.Cluster) ([]Change, error
 	if named == "" {
 		objects = append(objects, object{
 			Change: Change{What: "ConfigMap of the registries' authorities", New: cm},
-			ref:    kube.Config("images"), kind: "Image",
+			ref:    kube.Config("images"), kind: kube.New{Kind: "Image"},
 			change: func(spec map[string]any) error {
 				spec["additionalTrustedCA"] = map[string]any{"name": cm}
 				return nil
@@ -101,7 +101,7 @@ func (w Want) trust(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 			What: "Trusted authorities", New: "also " + strings.Join(names, "; "), File: anchorFile, Renders: true,
 			In: func(r Config) bool { return MergePEM(r.Files[anchorFile], added) == r.Files[anchorFile] },
 		},
-		ref: kube.ConfigMap(configNamespace, cm), kind: "ConfigMap",
+		ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
 		change: func(data map[string]any) error {
 			have, _ := data[bundleKey].(string)
 			data[bundleKey] = MergePEM(have, added)
@@ -111,7 +111,7 @@ func (w Want) trust(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 	if !named {
 		objects = append(objects, object{
 			Change: Change{What: "Trust bundle of the cluster", New: cm, File: anchorFile, Renders: true},
-			ref:    kube.Config("proxies"), kind: "Proxy",
+			ref:    kube.Config("proxies"), kind: kube.New{Kind: "Proxy"},
 			change: func(spec map[string]any) error {
 				spec["trustedCA"] = map[string]any{"name": cm}
 				return nil
