@@ -60,6 +60,13 @@ type Undoer interface {
 	Undo(ctx context.Context, node *backend.Node, report Report) error
 }
 
+// Recoverer puts right, when the engine starts, what an interrupted Run must not leave behind even when nobody goes
+// on with the work: settings that were tried and not kept. It is called before anything else, again at each start,
+// for a step whose Run began and did not end well.
+type Recoverer interface {
+	Recover(ctx context.Context, node *backend.Node, report Report) error
+}
+
 // Reader names the paths of the site config that Run reads beside those of its own Fields, so that the
 // step's fingerprint covers borrowed inputs too.
 type Reader interface{ Reads() []string }

@@ -57,6 +57,8 @@ type Engine struct {
 	hostname string
 	serial   string
 
+	recovered chan struct{} // closed when what an interrupted step left behind has been put right
+
 	closing context.Context //nolint:containedctx // the engine's own life: ended by Close
 	close   context.CancelFunc
 	workers sync.WaitGroup
@@ -118,7 +120,7 @@ func open(o Options, store *store) (*Engine, error) {
 	e := &Engine{
 		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
 		offers: map[string][]steps.Choice{}, inspecting: map[string]bool{}, notices: map[string]string{},
-		look: make(chan struct{}, 1),
+		look: make(chan struct{}, 1), recovered: make(chan struct{}),
 	}
 	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
 	e.serial = o.Node.Host.Serial()
@@ -163,6 +165,7 @@ func (e *Engine) loadSite() error {
 func (e *Engine) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
 	switch e.job.state {
 	case Working, InQuestion, UndoingAll:

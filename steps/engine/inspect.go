@@ -21,6 +21,7 @@ const (
 // watch looks at the machine for as long as the engine lives: once at the start, whenever it is asked to, and
 // again and again while somebody fills in the form. It never looks while a job is at work.
 func (e *Engine) watch() {
+	<-e.recovered
 	for {
 		e.round()
 		select {

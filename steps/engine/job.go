@@ -14,19 +14,20 @@ const keptSentences = 20
 // job is the state of the work. It changes only by apply, live and when the journal is read again, so the
 // journal alone tells where the work was.
 type job struct {
-	state       State
-	fingerprint string // of the accepted review
-	inputs      string // fingerprint of the whole config at the start
-	unattended  bool
-	started     time.Time
-	ended       time.Time
-	current     string
-	steps       map[string]*stepState
-	question    *QuestionView
-	problem     *steps.Trouble
-	undoing     bool // the failure, if any, was in an undo
-	handedOver  bool
-	met         []string // failures on the way, for the report
+	state        State
+	fingerprint  string // of the accepted review
+	inputs       string // fingerprint of the whole config at the start
+	unattended   bool
+	started      time.Time
+	ended        time.Time
+	current      string
+	steps        map[string]*stepState
+	question     *QuestionView
+	problem      *steps.Trouble
+	undoing      bool // the failure, if any, was in an undo
+	handedOver   bool
+	landedBefore bool     // an earlier job ended well and was not undone
+	met          []string // failures on the way, for the report
 }
 
 // stepState is where one step is.
@@ -40,6 +41,7 @@ type stepState struct {
 	seconds     float64
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
+	boots       []string // boot ids in which the step was begun, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	handSkipped bool     // a person skipped it after a failure
 }
@@ -91,13 +93,16 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 	case steps.Started:
 		j.state, j.current, j.problem = Working, e.Step, nil
 		s.status, s.started, s.seconds, s.progress = Running, e.Time, 0, nil
+		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
+			s.boots = append(s.boots, e.Boot)
+		}
 		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, ""
 	case steps.Done:
-		s.status, s.seconds, s.progress, s.reboots = StepDone, e.Seconds, nil, nil
+		s.status, s.seconds, s.progress, s.reboots, s.boots = StepDone, e.Seconds, nil, nil, nil
 	case steps.Skipped:
 		s.status, s.skip, s.handSkipped = StepSkip, e.Text, e.By != ""
 	case steps.Failed, steps.Cancelled:
-		s.status, s.seconds, s.progress = StepFailed, e.Seconds, nil
+		s.status, s.seconds, s.progress, s.boots = StepFailed, e.Seconds, nil, nil
 		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
 			j.met = append(j.met, e.Step+": "+e.Problem.Code+" "+e.Problem.Summary)
@@ -120,11 +125,11 @@ func (j *job) applyJob(e steps.Event) {
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:
-		j.state, j.current, j.ended, j.handedOver = IsDone, "", e.Time, e.Text == handedOver
+		j.state, j.current, j.ended, j.handedOver, j.landedBefore = IsDone, "", e.Time, e.Text == handedOver, true
 	case steps.Undoing:
 		j.state, j.undoing, j.problem = UndoingAll, true, nil
 	case steps.Undone:
-		j.state, j.current, j.ended, j.undoing = IsUndone, "", e.Time, false
+		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
 	case steps.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
 	}
@@ -136,7 +141,7 @@ func (j *job) begin(e steps.Event) {
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
 	j.problem, j.undoing, j.handedOver, j.met = nil, false, false, nil
 	for _, s := range j.steps {
-		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots = Pending, 0, nil, "", nil, nil
+		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
 	}
 }
 
@@ -169,19 +174,6 @@ func (s *stepState) failing() []steps.Check {
 		}
 	}
 	return out
-}
-
-// life tells where the node is in its life.
-func (j *job) life() string {
-	switch {
-	case j.state == IsDone:
-		return "landed"
-	case j.state == IsUndone:
-		return "returned"
-	case j.started.IsZero():
-		return "factory"
-	}
-	return "landing"
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

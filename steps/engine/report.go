@@ -22,6 +22,7 @@ type stepReport struct {
 	step string
 	cfg  *site.Config // the step's own copy
 	last time.Time    // of the last progress event; under e.mu
+	dog  *watchdog    // nil: nobody watches
 }
 
 var _ steps.Report = (*stepReport)(nil)
@@ -109,6 +110,8 @@ func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) 
 	if len(q.Choices) < 2 || !slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == q.Default }) {
 		panic(fmt.Sprintf("question %q needs two choices and a default among them", q.ID))
 	}
+	r.dog.rest() // a person may take all the time that the question gives
+	defer r.dog.wake()
 	answer, err := r.ask(q)
 	if err != nil {
 		return "", err

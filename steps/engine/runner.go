@@ -14,6 +14,10 @@ import (
 	"touchdown/steps/site"
 )
 
+// maxStarts is in how many boots a step may be begun without ending: the power may fail again and again, but a node
+// that goes down each time that the same step runs must stop there, where a person can look at it.
+const maxStarts = 10
+
 // maxBoots is how often a step may ask for a reboot without getting further: a fourth boot would be a loop,
 // and nobody within reach could break it.
 const maxBoots = 3
@@ -36,6 +40,7 @@ func (e *Engine) workLocked(undo bool) {
 	r := &run{e: e, cfg: cfg, stages: e.stages(cfg)}
 	e.workers.Go(func() {
 		defer stop(nil)
+		<-e.recovered
 		if undo {
 			r.undoAll(ctx)
 			return
@@ -75,12 +80,16 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		return false
 	}
 	begin := r.e.now()
-	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.stepInputs(r.cfg, step)}
+	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
+	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false
 	}
-	err := r.attempt(ctx, step)
+	err := r.tooManyBoots(id)
+	if err == nil {
+		err = r.attempt(ctx, step)
+	}
 	took := r.e.now().Sub(begin).Seconds()
 	reason, reboot := steps.RebootReason(err)
 	switch {
@@ -117,6 +126,19 @@ func (r *run) skipped(step steps.Step) bool {
 	return true
 }
 
+// tooManyBoots tells that the node went down again and again while the step was at work.
+func (r *run) tooManyBoots(id string) error {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if n := len(r.e.job.step(id).boots); n > maxStarts {
+		return &problem.Problem{
+			Code: "BOOT-CNT", Summary: fmt.Sprintf("The node went down %d times while this step was at work.", n-1),
+			Fix: "Look at power and cabling. Then retry, or undo to put everything back.",
+		}
+	}
+	return nil
+}
+
 // attempt calls Run, unless a reboot that it asked for has not happened yet.
 func (r *run) attempt(ctx context.Context, step steps.Step) error {
 	r.e.mu.Lock()
@@ -125,8 +147,14 @@ func (r *run) attempt(ctx context.Context, step steps.Step) error {
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
 		return steps.Reboot("the reboot that was asked for has not happened yet")
 	}
-	report := &stepReport{e: r.e, step: step.ID(), cfg: r.cfg}
-	return guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
+	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog)
+	defer dog.stop()
+	report := &stepReport{e: r.e, step: step.ID(), cfg: r.cfg, dog: dog}
+	err := guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
+	if err != nil && errors.Is(context.Cause(ctx), errWatchdog) {
+		return tooLong(r.cfg.Spec.Policy.Watchdog, err)
+	}
+	return err
 }
 
 // finish ends a step that returned without an error. A check that failed and that nobody waived is a failure

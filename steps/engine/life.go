@@ -1,0 +1,39 @@
+package engine
+
+// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: kubelet does not
+// start while it is there (a ConditionPathExists of its unit), so a node that ships wakes up quiet.
+const Armed = "/var/lib/touchdown/armed"
+
+// FactoryRecord is what the bake knew of the node: names, networks, ports, certificates.
+const FactoryRecord = "/var/lib/touchdown/factory.json"
+
+// The ages of a node's life, as Snapshot.Life tells them.
+const (
+	LifeFactory  = "factory"      // installed, not prepared for the road
+	LifeBaked    = "baked"        // prepared
+	LifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
+	LifeLanding  = "landing"      // the wizard is at work, or stopped on its way
+	LifeLanded   = "landed"       //
+	LifeReturned = "returned"     // back to what the factory made of it
+	LifeMoving   = "moving again" // landed once, unlocked, and at work again
+)
+
+// lifeLocked tells where the node is in its life: the journal knows what the wizard did, two files what the factory
+// did. The caller holds e.mu.
+func (e *Engine) lifeLocked() string {
+	switch j := e.job; {
+	case j.state == IsDone:
+		return LifeLanded
+	case j.state == IsUndone:
+		return LifeReturned
+	case !j.started.IsZero() && j.landedBefore:
+		return LifeMoving
+	case !j.started.IsZero():
+		return LifeLanding
+	case e.o.Node.Host.Exists(Armed):
+		return LifeArmed
+	case e.o.Node.Host.Exists(FactoryRecord):
+		return LifeBaked
+	}
+	return LifeFactory
+}

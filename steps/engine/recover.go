@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// recoverLimit bounds how long one step may take to put right what it left behind; the consoles wait for it.
+const recoverLimit = 2 * time.Minute
+
+// recover lets each step whose Run was interrupted put right what it must not leave behind. It comes before the
+// first look and before any work, whatever becomes of the job.
+func (e *Engine) recover() {
+	defer close(e.recovered)
+	e.mu.Lock()
+	cfg := e.site.Clone()
+	list := e.stages(cfg)
+	e.mu.Unlock()
+	for _, stage := range list {
+		for _, step := range stage.Steps {
+			if r, ok := step.(steps.Recoverer); ok && e.interrupted(step.ID()) {
+				e.recoverStep(r, &stepReport{e: e, step: step.ID(), cfg: cfg})
+			}
+		}
+	}
+}
+
+// interrupted tells whether a Run of the step began and did not end well.
+func (e *Engine) interrupted(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.job.step(id)
+	return s.touched && s.status != StepDone && s.status != StepUndone
+}
+
+func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
+	ctx, stop := context.WithTimeout(e.closing, recoverLimit)
+	defer stop()
+	err := guard(func() error { return r.Recover(ctx, e.o.Node, report) })
+	if e.closing.Err() != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	notice := "recover " + report.step
+	delete(e.notices, notice)
+	if err != nil {
+		p := problem.From(err)
+		e.notices[notice] = p.Summary + " " + p.Fix
+		e.o.Node.Log.Error("putting right what was interrupted", "step", report.step, "error", e.mask.Mask(err.Error()))
+	}
+}

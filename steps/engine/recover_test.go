@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// trying is a setting that leaves "tried" behind when it is interrupted.
+type trying struct{ setting }
+
+func (s *trying) Recover(context.Context, *backend.Node, steps.Report) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.calls["recover"]++
+	if err := s.w.fail["recover"]; err != nil {
+		return err
+	}
+	if s.w.state[s.id] == "tried" {
+		s.w.state[s.id] = "off"
+	}
+	return nil
+}
+
+// tryingRig has a list whose "light" is tried first.
+func tryingRig(t *testing.T) *rig {
+	w := newWorld()
+	r := newRig(t, w)
+	must(t, r.Close())
+	return &rig{w: w, host: r.host, dir: r.dir}
+}
+
+func (r *rig) openTrying(t *testing.T) {
+	t.Helper()
+	o := r.options()
+	o.Stages = func(cfg *site.Config, _ Facts) []steps.Stage {
+		on := func() string { return "on" }
+		return []steps.Stage{
+			{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: r.w, id: "names", want: cfg.Domain}}},
+			{ID: "work", Title: "Work", Steps: []steps.Step{&trying{setting{w: r.w, id: "light", want: on}}}},
+		}
+	}
+	e, err := Open(o)
+	must(t, err)
+	r.Engine = e
+	t.Cleanup(func() { _ = e.Close() })
+}
+
+// TestInterruptedStepRecoversFirst fails when a settings trial that a restart interrupted is still there when the
+// next engine's consoles see the node, whether the job goes on by itself or waits for a person.
+func TestInterruptedStepRecoversFirst(t *testing.T) {
+	for _, failed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("failed=%v", failed), func(t *testing.T) {
+			r := tryingRig(t)
+			r.openTrying(t)
+			hang := make(chan struct{})
+			r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+				r.w.set("light", "tried")
+				close(hang)
+				if failed {
+					return broken()
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			pen := take(t, r)
+			r.start(t, r, pen, false)
+			<-hang
+			if failed {
+				until(t, r, "the failure", inState(HasFailed))
+			}
+			must(t, r.Close())
+			before := make(chan string, 1)
+			r.w.mu.Lock()
+			r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
+				before <- r.w.get("light")
+				return nil
+			}
+			r.w.mu.Unlock()
+			r.openTrying(t)
+			if failed {
+				until(t, r, "the light off", func(s *Snapshot) bool { return s.State == HasFailed && r.w.get("light") == "off" })
+				must(t, r.Do(t.Context(), take(t, r), Action{Verb: Retry}))
+			}
+			if was := <-before; was != "off" {
+				t.Errorf("Run began with the light %s", was)
+			}
+			until(t, r, "the end", inState(IsDone))
+			must(t, r.Close())
+			r.openTrying(t)
+			until(t, r, "the end", inState(IsDone))
+			<-r.recovered
+			if n := r.w.calls["recover"]; n != 1 {
+				t.Errorf("recovered %d times; a step that ended well has nothing to put right", n)
+			}
+		})
+	}
+}
+
+func TestRecoverThatFailsIsSaid(t *testing.T) {
+	r := tryingRig(t)
+	r.openTrying(t)
+	r.w.setFail("light", broken())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the failure", inState(HasFailed))
+	must(t, r.Close())
+	r.w.setFail("recover", broken())
+	r.openTrying(t)
+	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0] == "It broke. Mend it." })
+}
+
+// startUnder starts with a watchdog that no site config may ask for.
+func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
+	t.Helper()
+	s := r.fill(t, r, pen)
+	r.mu.Lock()
+	r.site.Spec.Policy.Watchdog = limit
+	r.mu.Unlock()
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+}
+
+func TestWatchdogEndsAStepThatHangs(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r.startUnder(t, pen, 50*time.Millisecond)
+	s := until(t, r, "the failure", inState(HasFailed))
+	if s.Problem.Code != "WATCHDOG" || s.Current != "light" {
+		t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
+	}
+}
+
+func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+		_, err := report.Ask(ctx, steps.Question{
+			ID: "sure", Text: "Sure?", Default: "no", Choices: []steps.Choice{{Value: "no", Label: "No"}, {Value: "yes", Label: "Yes"}},
+		})
+		return err
+	}
+	r.mu.Lock()
+	r.attached = 1 // somebody is there, so the policy does not answer
+	r.mu.Unlock()
+	r.startUnder(t, pen, 30*time.Millisecond)
+	until(t, r, "the question", inState(InQuestion))
+	time.Sleep(100 * time.Millisecond) // three times the watchdog's patience: it must not have ended the step
+	must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
+	until(t, r, "the end", inState(IsDone))
+}
+
+// TestNodeThatGoesDownAgainAndAgain fails when a step that takes the node down each time is begun for ever.
+func TestNodeThatGoesDownAgainAndAgain(t *testing.T) {
+	r := newRig(t, newWorld())
+	begun := make(chan struct{}, 1)
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return errors.New("the power fails")
+	}
+
+	r.start(t, r, take(t, r), false)
+	for boot := 1; boot <= maxStarts; boot++ {
+		<-begun
+		must(t, r.Close())
+		r.host.Boot()
+		r.open(t)
+	}
+	if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "BOOT-CNT" {
+		t.Errorf("the problem: %+v", s.Problem)
+	}
+}
+
+func TestLife(t *testing.T) {
+	r := newRig(t, newWorld())
+	life := func() string {
+		s, err := r.Snapshot(t.Context())
+		must(t, err)
+		return s.Life
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := life(); got != want {
+			t.Errorf("the node is %s, not %s", got, want)
+		}
+	}
+	expect(LifeFactory)
+	r.host.File(FactoryRecord, "{}")
+	expect(LifeBaked)
+	r.host.File(Armed, "")
+	expect(LifeArmed)
+	r.w.setFail("light", broken())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the failure", inState(HasFailed))
+	expect(LifeLanding)
+	r.w.setFail("light", nil)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
+	until(t, r, "the end", inState(IsDone))
+	expect(LifeLanded)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	expect(LifeMoving)
+	r.w.setFail("names", broken())
+	r.fill(t, r, pen)
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the failure", inState(HasFailed))
+	r.w.setFail("names", nil)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	until(t, r, "everything back", inState(IsUndone))
+	expect(LifeReturned)
+}
