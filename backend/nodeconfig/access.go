@@ -17,7 +17,7 @@ const (
 )
 
 // sshKeys adds keys by a MachineConfig of their own: the operator merges the keys of all, so none is taken away.
-func (w Want) sshKeys(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 	var keys []string
 	for _, k := range w.SSHKeys {
 		if k = strings.TrimSpace(k); k != "" && !slices.Contains(keys, k) {
@@ -37,7 +37,7 @@ func (w Want) sshKeys(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 }
 
 // chrony adds time servers to the file that a MachineConfig lays now, or that the node has.
-func (w Want) chrony(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) chrony(ctx context.Context, c Reader) ([]Change, error) {
 	if len(w.NTPSources) == 0 {
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func (w Want) chrony(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 }
 
 // chronyBase is the file's content without ours. The operator takes the one of the last name.
-func (w Want) chronyBase(ctx context.Context, c *kube.Cluster) (string, error) {
+func (w Want) chronyBase(ctx context.Context, c Reader) (string, error) {
 	configs, _, err := c.List(ctx, kube.MachineConfig(""))
 	if err != nil {
 		return "", err

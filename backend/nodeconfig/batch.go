@@ -64,7 +64,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 }
 
 // Undo puts back what restore does, in one go too. before is the rendered configuration from before the batch: its name is made
-// of its content, so it comes again when nobody else changed anything since.
+// of its content, so it comes again when nobody else changed anything since; "" when the batch rendered nothing.
 func (b Batch) Undo(ctx context.Context, before string, restore func(context.Context) (changed bool, err error)) error {
 	paused, err := b.paused(ctx)
 	if err != nil {
@@ -76,13 +76,22 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 		}
 	}
 	changed, err := restore(ctx)
-	if err == nil && changed {
+	if err == nil && changed && before != "" {
 		err = b.again(ctx, before)
 	}
 	if err := errors.Join(err, b.unpause(ctx)); err != nil {
 		return err
 	}
 	return b.settle(ctx, nil)
+}
+
+// Rendered is the configuration that the node's pool shall have now.
+func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
+	p, _, err := c.Pool(ctx, pool)
+	if err != nil {
+		return "", err
+	}
+	return p.Spec.Configuration.Name, nil
 }
 
 func renders(changes []Change) bool {

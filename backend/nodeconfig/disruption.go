@@ -53,6 +53,9 @@ func needsReboot(policy map[string]any) bool {
 	})
 }
 
+// Calm are the files that every node takes without a reboot.
+func Calm() []string { return slices.Clone(calmFiles) }
+
 // Baked are the files that a node from Touchdown's factory takes without a reboot, for a review while the cluster's API does not
 // run yet.
 func Baked() []string { return append(slices.Clone(calmFiles), chronyFile) }

@@ -26,7 +26,7 @@ func policies(name string) kube.Ref {
 }
 
 // mirrors adds the site's and then removes the factory's, in this order, so that no image is without a place at any time.
-func (w Want) mirrors(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) mirrors(ctx context.Context, c Reader) ([]Change, error) {
 	var all []Change
 	if len(w.DigestMirrors)+len(w.TagMirrors) > 0 {
 		objects, err := w.mirrorObjects(ctx, c)
@@ -60,7 +60,7 @@ func (w Want) mirrors(ctx context.Context, c *kube.Cluster) ([]Change, error) {
 	return all, nil
 }
 
-func (w Want) mirrorObjects(ctx context.Context, c *kube.Cluster) ([]object, error) {
+func (w Want) mirrorObjects(ctx context.Context, c Reader) ([]object, error) {
 	_, newer, err := c.List(ctx, digestSets(""))
 	if err != nil {
 		return nil, err

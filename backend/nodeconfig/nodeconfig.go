@@ -81,10 +81,31 @@ func PullSecret(pending bool, has func(content []byte) bool, write func(context.
 	}
 }
 
+// Reader reads the cluster: a *kube.Cluster, or Unread.
+type Reader interface {
+	Get(ctx context.Context, ref kube.Ref) (map[string]any, error)
+	List(ctx context.Context, ref kube.Ref) (objects []map[string]any, served bool, err error)
+	Pending(ctx context.Context, ref kube.Ref, change func(map[string]any) error) (bool, error)
+}
+
+// Unread is a cluster whose API does not run yet: nothing of it is known, and every change is pending.
+type Unread struct{}
+
+// Get implements Reader.
+func (Unread) Get(context.Context, kube.Ref) (map[string]any, error) { return nil, nil }
+
+// List implements Reader.
+func (Unread) List(context.Context, kube.Ref) ([]map[string]any, bool, error) { return nil, true, nil }
+
+// Pending implements Reader.
+func (Unread) Pending(context.Context, kube.Ref, func(map[string]any) error) (bool, error) {
+	return true, nil
+}
+
 // Changes compares with the cluster. The order is the one in which they are written.
-func Changes(ctx context.Context, c *kube.Cluster, w Want) ([]Change, error) {
+func Changes(ctx context.Context, c Reader, w Want) ([]Change, error) {
 	var all []Change
-	for _, look := range []func(context.Context, *kube.Cluster) ([]Change, error){
+	for _, look := range []func(context.Context, Reader) ([]Change, error){
 		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy,
 	} {
 		changes, err := look(ctx, c)
@@ -115,7 +136,7 @@ type object struct {
 	change func(map[string]any) error
 }
 
-func (o object) compare(ctx context.Context, c *kube.Cluster) (Change, error) {
+func (o object) compare(ctx context.Context, c Reader) (Change, error) {
 	ch := o.Change
 	var err error
 	ch.Pending, err = c.Pending(ctx, o.ref, o.change)
@@ -125,7 +146,7 @@ func (o object) compare(ctx context.Context, c *kube.Cluster) (Change, error) {
 	return ch, err
 }
 
-func compared(ctx context.Context, c *kube.Cluster, objects ...object) ([]Change, error) {
+func compared(ctx context.Context, c Reader, objects ...object) ([]Change, error) {
 	var all []Change
 	for _, o := range objects {
 		ch, err := o.compare(ctx, c)

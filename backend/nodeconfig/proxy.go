@@ -11,7 +11,7 @@ import (
 
 // proxy sets the URLs and adds to the list of what must not go through it. The network operator adds the cluster's own names and
 // networks in the status.
-func (w Want) proxy(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	if w.Proxy.HTTP == "" && w.Proxy.HTTPS == "" {
 		return nil, nil
 	}

@@ -20,7 +20,7 @@ const (
 )
 
 // registryCAs adds authorities of registries to the ConfigMap that the cluster names, or to one of ours.
-func (w Want) registryCAs(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 	if len(w.RegistryCAs) == 0 {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func caKey(ca RegistryCA) string {
 }
 
 // trust adds authorities to the bundle that the cluster's proxy names.
-func (w Want) trust(ctx context.Context, c *kube.Cluster) ([]Change, error) {
+func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	added := MergePEM("", w.Trust...)
 	if added == "" {
 		return nil, nil

@@ -90,6 +90,22 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 	return merged, true, nil
 }
 
+// Pending tells whether Apply would change the cluster's log-ins.
+func Pending(ctx context.Context, c *kube.Cluster, pullSecret []byte) (bool, error) {
+	now, err := read(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	_, changed, err := Merge(now, pullSecret)
+	return changed, err
+}
+
+// Has tells whether content, of the node's file, has all log-ins of pullSecret.
+func Has(content, pullSecret []byte) bool {
+	_, changed, err := Merge(content, pullSecret)
+	return err == nil && !changed
+}
+
 // split never puts any of the secret into its error.
 func split(pullSecret []byte) (auths, whole map[string]json.RawMessage, err error) {
 	if len(pullSecret) == 0 {
@@ -181,6 +197,5 @@ func has(m *host.Machine, want []byte) bool {
 	if err != nil {
 		return false
 	}
-	_, changed, err := Merge(b, want)
-	return err == nil && !changed
+	return Has(b, want)
 }

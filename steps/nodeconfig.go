@@ -1,0 +1,295 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/csr"
+	"touchdown/backend/factory"
+	"touchdown/backend/kube"
+	"touchdown/backend/nodeconfig"
+	"touchdown/backend/registry"
+	"touchdown/steps/site"
+)
+
+// NodeConfig brings what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries' authorities,
+// the proxy and the trust bundle. The pull secret goes along, so that the node takes one new configuration instead of two.
+//
+// Where the operator reboots the node for it, it does so by itself: Run is called again after that and goes on waiting.
+type NodeConfig struct {
+	Site     *site.Config
+	Patience nodeconfig.Patience // zero: nodeconfig.Usual
+}
+
+var (
+	_ Inspector = (*NodeConfig)(nil)
+	_ Skipper   = (*NodeConfig)(nil)
+	_ Planner   = (*NodeConfig)(nil)
+	_ Undoer    = (*NodeConfig)(nil)
+	_ Reader    = (*NodeConfig)(nil)
+)
+
+// ID names the step in the journal.
+func (*NodeConfig) ID() string { return "node-config" }
+
+// Title says what the step does.
+func (*NodeConfig) Title() string { return "Set up the node for the site" }
+
+// Fields is empty: these values are brought along, not typed.
+func (*NodeConfig) Fields() []Field { return nil }
+
+// Reads names what the configuration is made of.
+func (*NodeConfig) Reads() []string {
+	return []string{
+		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
+		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
+		"spec.ingressCert.ca", "spec.pullSecret", "spec.clusterName", "spec.baseDomain",
+		"spec.network.ipv4.address", "spec.network.ipv6.address",
+	}
+}
+
+// Skip applies where the site brings none of it. The pull secret alone has a step of its own.
+func (s *NodeConfig) Skip() string {
+	p := s.Site.Spec
+	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
+		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
+		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" {
+		return "the site brings no keys, time servers, mirrors, proxy or authorities"
+	}
+	return ""
+}
+
+// Inspect tells whether the node may take what is asked for.
+func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	if s.Skip() != "" {
+		return nil
+	}
+	ch := Check{
+		ID: "node-config-reboot", Title: "Node takes the configuration without a reboot", Status: check.Pass, Observed: "yes",
+		Source: "node disruption policies of the cluster",
+	}
+	_, reboots, known, err := s.look(ctx, node)
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"
+	case len(reboots) > 0 && s.Site.Spec.Policy.AllowReboot:
+		ch.Observed = "no: it reboots for " + changeNames(reboots)
+	case len(reboots) > 0:
+		ch.Status, ch.Observed = check.Fail, "no: it would reboot for "+changeNames(reboots)
+		ch.Fix = "Set spec.policy.allowReboot to true, or leave these values out."
+	}
+	report.Check(ch)
+	return nil
+}
+
+// Plan tells old and new of everything that the cluster does not have yet, and the reboot where there will be one.
+func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	changes, reboots, _, err := s.look(ctx, node)
+	if err != nil {
+		return Plan{}, err
+	}
+	var plan Plan
+	for _, ch := range nodeconfig.Pending(changes) {
+		if ch.What != pullSecretChange { // PullSecret tells it
+			plan.Changes = append(plan.Changes, Change{What: ch.What, Old: ch.Old, New: ch.New})
+		}
+	}
+	if len(reboots) > 0 {
+		plan.Disturbances = append(plan.Disturbances, Disturbance{
+			What: "reboot", Cause: "the Machine Config Operator reboots the node for " + changeNames(reboots), Seconds: 600,
+		})
+	}
+	return plan, nil
+}
+
+// look compares with the cluster, or with what is known of it while its API does not run.
+func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
+	c := node.Kube.Within(glance)
+	if _, err := nodeconfig.Rendered(ctx, c); err != nil {
+		changes, err := nodeconfig.Changes(ctx, nodeconfig.Unread{}, s.want(ctx, node, nil))
+		if err != nil {
+			return nil, nil, false, fmt.Errorf("reading the site's values: %w", err)
+		}
+		calm := nodeconfig.Calm()
+		if node.Host.Exists(factory.RecordFile) {
+			calm = nodeconfig.Baked()
+		}
+		return changes, nodeconfig.Disturbing(changes, calm), false, nil
+	}
+	changes, err = s.changes(ctx, node, c)
+	if err == nil {
+		reboots, err = nodeconfig.Reboots(ctx, c, changes)
+	}
+	if err != nil {
+		return nil, nil, true, fmt.Errorf("comparing with the cluster: %w", err)
+	}
+	return changes, reboots, true, nil
+}
+
+// pullSecretChange is how nodeconfig.PullSecret calls itself.
+const pullSecretChange = "Registry log-ins"
+
+func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cluster) ([]nodeconfig.Change, error) {
+	changes, err := nodeconfig.Changes(ctx, c, s.want(ctx, node, c))
+	if err != nil || s.Site.Spec.PullSecret == "" {
+		return changes, err
+	}
+	secret := []byte(string(s.Site.Spec.PullSecret))
+	pending, err := registry.Pending(ctx, c, secret)
+	if err != nil {
+		return nil, err
+	}
+	return append(changes, nodeconfig.PullSecret(pending, func(content []byte) bool {
+		return registry.Has(content, secret)
+	}, func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
+		return registry.Apply(ctx, c, secret, save)
+	})), nil
+}
+
+// Run writes what is missing in one batch and waits until the node has it.
+func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	changes, err := s.changes(ctx, node, c)
+	if err != nil {
+		return fmt.Errorf("comparing with the cluster: %w", err)
+	}
+	reboots, err := nodeconfig.Reboots(ctx, c, changes)
+	if err != nil {
+		return fmt.Errorf("looking for what needs a reboot: %w", err)
+	}
+	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
+		return &Problem{
+			Code:    "NCF-BOOT",
+			Summary: "The node would reboot for " + changeNames(reboots) + ", which the site config does not allow.",
+			Fix:     "Set spec.policy.allowReboot to true, or leave these values out.",
+		}
+	}
+	if pending := nodeconfig.Pending(changes); len(pending) > 0 {
+		report.Say("The node gets %s.", changeNames(pending))
+	}
+	if err := s.batch(ctx, c, o).Run(ctx, changes); err != nil {
+		return fmt.Errorf("changing the node's configuration: %w", err)
+	}
+	return nil
+}
+
+// Undo puts all of it back, in one batch too.
+func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
+	if len(o.all()) == 0 && len(first) == 0 {
+		return nil
+	}
+	err := s.batch(ctx, c, o).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+		changed, err := o.restore(ctx, c)
+		return len(changed) > 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("putting the node's configuration back: %w", err)
+	}
+	return nil
+}
+
+func (s *NodeConfig) batch(ctx context.Context, c *kube.Cluster, o originals) nodeconfig.Batch {
+	patience := s.Patience
+	if patience == (nodeconfig.Patience{}) {
+		patience = nodeconfig.Usual()
+	}
+	return nodeconfig.Batch{
+		Cluster: c, Save: o.save, Patience: patience, Marked: o.marked("rendered") != "",
+		Mark: func() error {
+			rendered, err := nodeconfig.Rendered(ctx, c)
+			if err != nil {
+				return err
+			}
+			return o.mark("rendered", rendered)
+		},
+	}
+}
+
+// want is the site's part of the node's configuration. c is nil while the cluster does not run.
+func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Cluster) nodeconfig.Want {
+	p := s.Site.Spec
+	w := nodeconfig.Want{
+		SSHKeys: p.SSHKeys, NTPSources: p.AdditionalNTPSources, RemoveFactoryMirrors: p.RemoveFactoryMirrors,
+		DigestMirrors: mirrors(p.ImageDigestMirrors), TagMirrors: mirrors(p.ImageTagMirrors),
+		Proxy: nodeconfig.Proxy{HTTP: string(p.Proxy.HTTPProxy), HTTPS: string(p.Proxy.HTTPSProxy)},
+	}
+	// A node without the file has only what the cluster lays.
+	conf, _ := node.Host.ReadFile("/etc/chrony.conf")
+	w.Chrony = string(conf)
+	for _, ca := range p.RegistryCerts {
+		w.RegistryCAs = append(w.RegistryCAs, nodeconfig.RegistryCA{Host: ca.RegistryHostname, Port: ca.RegistryPort, PEM: ca.Certificate})
+	}
+	for _, bundle := range []string{p.AdditionalTrustBundle, p.IngressCert.CA} {
+		if bundle != "" {
+			w.Trust = append(w.Trust, bundle)
+		}
+	}
+	if w.Proxy.HTTP != "" || w.Proxy.HTTPS != "" {
+		w.Proxy.NoProxy = s.noProxy(ctx, node, c)
+	}
+	return w
+}
+
+// noProxy is what the site names, and the node's own addresses and names, which the cluster reaches itself by.
+func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cluster) []string {
+	p := s.Site.Spec
+	list := strings.FieldsFunc(p.Proxy.NoProxy, func(r rune) bool { return r == ',' || r == ' ' })
+	add := func(entry string) {
+		for _, have := range list {
+			if have == entry {
+				return
+			}
+		}
+		if entry != "" {
+			list = append(list, entry)
+		}
+	}
+	if node.Host.Exists(factory.RecordFile) {
+		if subnet, err := netip.MustParseAddr(factory.InternalAddress).Prefix(24); err == nil {
+			add(subnet.String())
+		}
+	}
+	if c != nil { // the node's addresses of now, as DHCP may have given them
+		if self, _, err := csr.Self(ctx, c, ""); err == nil {
+			for _, a := range self.Addresses {
+				if _, err := netip.ParseAddr(a); err == nil {
+					add(a)
+				}
+			}
+		}
+	}
+	add(p.Network.IPv4.Address)
+	add(p.Network.IPv6.Address)
+	if d := s.Site.Domain(); d != "" {
+		add("." + d)
+	}
+	return list
+}
+
+func mirrors(list []site.Mirror) []nodeconfig.Mirror {
+	var out []nodeconfig.Mirror
+	for _, m := range list {
+		out = append(out, nodeconfig.Mirror{Source: m.Source, Mirrors: m.Mirrors, Policy: m.MirrorSourcePolicy})
+	}
+	return out
+}
+
+func changeNames(changes []nodeconfig.Change) string {
+	var out []string
+	for _, ch := range changes {
+		name := strings.ToLower(ch.What[:1]) + ch.What[1:]
+		if strings.HasPrefix(ch.What, "SSH") {
+			name = ch.What
+		}
+		out = append(out, name)
+	}
+	return strings.Join(out, ", ")
+}
