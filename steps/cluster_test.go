@@ -71,6 +71,15 @@ func (r *clusterReport) Saved(key string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
+func (r *clusterReport) Note(key string, value []byte) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.saved["note-"+key] = slices.Clone(value)
+	return nil
+}
+
+func (r *clusterReport) Noted(key string) ([]byte, error) { return r.Saved("note-" + key) }
+
 func (r *clusterReport) Suggest(string, string, string) {}
 
 func (r *clusterReport) Offer(string, []steps.Choice) {}

@@ -94,6 +94,11 @@ type Report interface {
 	Save(key string, original []byte) error
 	// Saved returns what Save kept, or fs.ErrNotExist.
 	Saved(key string) ([]byte, error)
+	// Note keeps where a step is with something that a crash must not leave in doubt, on disk before it returns. A
+	// later note of the key replaces an earlier one; originals belong to Save.
+	Note(key string, value []byte) error
+	// Noted returns what Note kept last, or fs.ErrNotExist.
+	Noted(key string) ([]byte, error)
 	// Suggest offers a value found on the machine for a field that nobody has filled in yet.
 	Suggest(path, value, source string)
 	// Offer sets the choices of a field whose choices are found on the machine.

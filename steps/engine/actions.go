@@ -148,7 +148,7 @@ func (e *Engine) startLocked(a Action) error {
 			return err
 		}
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputs(e.site)}
+	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputsLocked()}
 	if a.Unattended {
 		event.By = unattended
 	}

@@ -178,7 +178,7 @@ func (e *Engine) begin() {
 
 // resumeLocked goes on with the job after the engine was stopped or the power cut.
 func (e *Engine) resumeLocked() {
-	if e.job.state != UndoingAll && e.inputs(e.site) != e.job.inputs {
+	if e.job.state != UndoingAll && e.inputsLocked() != e.job.inputs {
 		event := steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
 			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
 			Fix: "Go back to the answers, look them through, and start again.",
@@ -249,6 +249,30 @@ func (e *Engine) stages(cfg *site.Config) []steps.Stage {
 		s, _ := e.Snapshot(context.Background())
 		return s
 	})
+}
+
+// settledLocked is the site config as it stands, with the list that reads it, without the answers to questions that
+// another answer made needless: an address that was typed before DHCP was chosen stays in its field, for the person
+// who changes their mind, and means nothing. The caller holds e.mu.
+func (e *Engine) settledLocked() (*site.Config, []steps.Stage) {
+	cfg := e.site.Clone()
+	stages := e.stages(cfg)
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			for _, f := range step.Fields() {
+				if f.Visible != nil && !f.Visible() {
+					_ = cfg.Set(f.Path, "") // nothing is a value of every field
+				}
+			}
+		}
+	}
+	return cfg, stages
+}
+
+// inputsLocked is the fingerprint of the settled config. The caller holds e.mu.
+func (e *Engine) inputsLocked() string {
+	cfg, _ := e.settledLocked()
+	return e.inputs(cfg)
 }
 
 // inputs is the fingerprint of the whole config.

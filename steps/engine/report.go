@@ -76,6 +76,14 @@ func (r *stepReport) Save(key string, original []byte) error {
 // Saved implements steps.Report.
 func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.store.saved(r.step, key) }
 
+// Note implements steps.Report.
+func (r *stepReport) Note(key string, value []byte) error {
+	return r.e.store.note(r.step, key, value)
+}
+
+// Noted implements steps.Report.
+func (r *stepReport) Noted(key string) ([]byte, error) { return r.e.store.saved(r.step, noteName(key)) }
+
 // Suggest implements steps.Report.
 func (r *stepReport) Suggest(path, value, source string) {
 	r.e.mu.Lock()

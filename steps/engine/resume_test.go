@@ -232,7 +232,7 @@ func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
 	r.start(t, r, pen, false)
-	until(t, r, "the reboot", func(*Snapshot) bool { return len(r.host.Calls()) == 1 })
+	until(t, r, "the reboot", func(*Snapshot) bool { return r.host.Content("/proc/sys/kernel/random/boot_id") == "boot-2\n" })
 	r.host.File("/proc/sys/kernel/random/boot_id", "boot-1\n") // as if only the engine had restarted
 	r.reopen(t)
 	until(t, r, "the second request", func(*Snapshot) bool { return len(r.host.Calls()) == 2 })

@@ -19,11 +19,10 @@ const reviewLimit = 60 * time.Second
 // makeReview computes what would be done and what stands against it.
 func (e *Engine) makeReview(ctx context.Context) error {
 	e.mu.Lock()
-	cfg := e.site.Clone()
+	cfg, stages := e.settledLocked()
 	e.mu.Unlock()
 	ctx, stop := context.WithTimeout(ctx, reviewLimit)
 	defer stop()
-	stages := e.stages(cfg)
 	v := &ReviewView{}
 	v.judge(stages, cfg, e.now())
 	for _, stage := range stages {
@@ -33,7 +32,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.inputs(cfg) != e.inputs(e.site) {
+	if e.inputs(cfg) != e.inputsLocked() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
 	e.judgeChecksLocked(v, stages)

@@ -36,8 +36,8 @@ type run struct {
 func (e *Engine) workLocked(undo bool) {
 	ctx, stop := context.WithCancelCause(e.closing)
 	e.stopWork = stop
-	cfg := e.site.Clone()
-	r := &run{e: e, cfg: cfg, stages: e.stages(cfg)}
+	cfg, stages := e.settledLocked()
+	r := &run{e: e, cfg: cfg, stages: stages}
 	e.workers.Go(func() {
 		defer stop(nil)
 		<-e.recovered

@@ -28,7 +28,7 @@ import (
 //	site.yaml          the draft of the site config, without secrets
 //	sources.json       where each value of the draft came from
 //	secrets/PATH       one secret each, wiped at hand-over
-//	saved/STEP/KEY     originals, wiped at hand-over and after undo
+//	saved/STEP/KEY     originals and notes (note-KEY), wiped at hand-over and after undo
 //	key                the node-local key under which fingerprints are made
 //	report.*           written by the hand-over step
 type store struct {
@@ -199,10 +199,25 @@ func (s *store) save(step, key string, original []byte) error {
 	if !plainName.MatchString(step) || !plainName.MatchString(key) {
 		return fmt.Errorf("saving the original %q of step %q: not a plain name", key, step)
 	}
-	path := s.path("saved", step, key)
-	if _, err := os.Lstat(path); err == nil {
+	if _, err := os.Lstat(s.path("saved", step, key)); err == nil {
 		return nil
 	}
+	return s.keep(step, key, original)
+}
+
+// note keeps where a step is; a later note replaces an earlier one.
+func (s *store) note(step, key string, value []byte) error {
+	if !plainName.MatchString(step) || !plainName.MatchString(noteName(key)) {
+		return fmt.Errorf("noting %q of step %q: not a plain name", key, step)
+	}
+	return s.keep(step, noteName(key), value)
+}
+
+// noteName keeps notes and originals of one key apart.
+func noteName(key string) string { return "note-" + key }
+
+func (s *store) keep(step, key string, original []byte) error {
+	path := s.path("saved", step, key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("saving an original: %w", err)
 	}
