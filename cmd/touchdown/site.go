@@ -126,6 +126,7 @@ func importers() map[string]func([]byte, string) (*site.Config, []string, error)
 		"seed-reconfiguration": site.FromSeedReconfiguration,
 		"cluster-relocation":   site.FromClusterRelocation,
 		"install-config":       site.FromInstallConfig,
+		"agent-config":         site.FromAgentConfig,
 	}
 }
 
@@ -136,18 +137,18 @@ func siteImport() *cobra.Command {
 	var from string
 	cmd := &cobra.Command{
 		Use: "import FILE --from KIND", Short: "Turn another program's document into a site config", Args: cobra.ExactArgs(1),
-		Long: `Import reads a lifecycle-agent SeedReconfiguration, a ClusterRelocation or an install-config and prints the
-site config that says the same. What could not be taken over is told on standard error. Secrets are printed:
+		Long: `Import reads a lifecycle-agent SeedReconfiguration, a ClusterRelocation, an install-config or an agent-config and
+prints the site config that says the same. What could not be taken over is told on standard error. Secrets are printed:
 send the output to a file that only you can read.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			read, ok := importers()[from]
 			if !ok {
-				return usage(fmt.Errorf("--from %q: seed-reconfiguration, cluster-relocation or install-config", from))
+				return usage(fmt.Errorf("--from %q: seed-reconfiguration, cluster-relocation, install-config or agent-config", from))
 			}
 			return runImport(cmd, args[0], read)
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "seed-reconfiguration, cluster-relocation or install-config")
+	cmd.Flags().StringVar(&from, "from", "", "seed-reconfiguration, cluster-relocation, install-config or agent-config")
 	return cmd
 }
 

@@ -57,7 +57,7 @@ func parseAddress(s string) (netip.Addr, *Error) {
 	case err != nil:
 		return addr, fault("write it like 198.51.100.10 or 2001:db8:51::10", "is %s, which is no IP address", shown(s))
 	case addr.Zone() != "":
-		return addr, fault("remove the %% and what follows", "is %s, an address with a zone", shown(s))
+		return addr, fault("remove the % and what follows", "is %s, an address with a zone", shown(s))
 	case addr.Is4In6():
 		return addr, fault("write "+addr.Unmap().String(), "is %s, an IPv4 address written as IPv6", shown(s))
 	}

@@ -127,7 +127,10 @@ func (c *Config) storeGroups(e *entry, value string) *Error {
 	}
 	if len(r.errs) > 0 {
 		f := r.errs.sorted()[0]
-		return fault(f.Fix, "has in its line %d: %s: %s", f.Line, strings.TrimPrefix(f.Path, e.Path), f.Msg)
+		if inside := strings.TrimPrefix(f.Path, e.Path); inside != "" {
+			return fault(f.Fix, "has in its line %d a mistake: %s %s", f.Line, inside, f.Msg)
+		}
+		return fault(f.Fix, "%s", f.Msg)
 	}
 	c.copyGroups(e, r.config)
 	return nil

@@ -7,68 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// FromSeedReconfiguration takes over what a manifest.json of the lifecycle agent says (api/seedreconfig). The notes
-// tell what was taken and what was left out.
-func FromSeedReconfiguration(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if v := child(im.root, "api_version"); v == nil || v.Value != "1" {
-		return nil, nil, im.refuse("api_version", "is not 1, the only version that is known")
-	}
-	im.take("base_domain", "spec.baseDomain")
-	im.take("cluster_name", "spec.clusterName")
-	im.take("pull_secret", "spec.pullSecret")
-	im.leave(im.root, "", "api_version")
-	return im.done()
-}
-
-// FromClusterRelocation takes over what a ClusterRelocation of the cluster-relocation-operator says
-// (rhsyseng.github.io/v1beta1). Its secrets are objects of their own, so they are only noted.
-func FromClusterRelocation(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if v := child(im.root, "apiVersion"); v == nil || v.Value != "rhsyseng.github.io/v1beta1" {
-		return nil, nil, im.refuse("apiVersion", "is not rhsyseng.github.io/v1beta1")
-	}
-	if v := child(im.root, "kind"); v == nil || v.Value != "ClusterRelocation" {
-		return nil, nil, im.refuse("kind", "is not ClusterRelocation")
-	}
-	spec := child(im.root, "spec")
-	domain := child(spec, "domain")
-	if domain == nil || !strings.Contains(domain.Value, ".") {
-		return nil, nil, im.refuse("spec.domain", "is missing, or has no dot where cluster name and base domain part")
-	}
-	cluster, base, _ := strings.Cut(domain.Value, ".")
-	im.store(domain, "spec.domain", "spec.clusterName", cluster)
-	im.store(domain, "spec.domain", "spec.baseDomain", base)
-	for _, ref := range []string{"apiCertRef", "ingressCertRef", "pullSecretRef"} {
-		if child(spec, ref) != nil {
-			im.notes = append(im.notes, "spec."+ref+" names a Secret that is not part of the document: give its content yourself")
-			im.taken["spec."+ref] = true
-		}
-	}
-	im.leave(spec, "spec")
-	im.leave(im.root, "", "apiVersion", "kind", "metadata", "spec", "status")
-	return im.done()
-}
-
-// FromInstallConfig takes over the name, the base domain and the pull secret of an install-config.yaml.
-func FromInstallConfig(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	im.take("metadata.name", "spec.clusterName")
-	im.take("baseDomain", "spec.baseDomain")
-	im.take("pullSecret", "spec.pullSecret")
-	im.leave(im.root, "", "apiVersion", "kind", "metadata")
-	return im.done()
-}
-
 // importer carries one foreign document over.
 type importer struct {
 	root   *yaml.Node
@@ -91,32 +29,111 @@ func (im *importer) refuse(path, msg string) error {
 	return Errors{position{im.name, im.root.Line, im.root.Column}.at(path, fault("check that it is the right file", "%s", msg))}
 }
 
-// take copies the text at a path of the foreign document.
-func (im *importer) take(from, to string) {
+// at returns the node at a path of the foreign document, or nil when there is nothing.
+func (im *importer) at(path string) *yaml.Node {
 	n := im.root
-	for _, part := range strings.Split(from, ".") {
+	for part := range strings.SplitSeq(path, ".") {
 		n = child(n, part)
 	}
-	if n == nil || n.Kind == yaml.ScalarNode && n.Value == "" {
-		return
+	if n == nil || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		return nil
 	}
+	return n
+}
+
+// take copies the text at a path of the foreign document.
+func (im *importer) take(from, to string) {
+	if n := im.at(from); n != nil {
+		im.text(n, from, to)
+	}
+}
+
+func (im *importer) text(n *yaml.Node, from, to string) {
 	if f := plainNode(n, yaml.ScalarNode); f != nil {
-		im.errs = append(im.errs, position{im.name, n.Line, n.Column}.at(from, f))
+		im.fail(n, from, f)
 		return
 	}
 	im.store(n, from, to, n.Value)
 }
 
+// list copies a list of texts.
+func (im *importer) list(from, to string) {
+	n := im.at(from)
+	if n == nil {
+		return
+	}
+	if f := plainNode(n, yaml.SequenceNode); f != nil {
+		im.fail(n, from, f)
+		return
+	}
+	var values []string
+	for _, item := range n.Content {
+		if f := plainNode(item, yaml.ScalarNode); f != nil {
+			im.fail(item, from, f)
+			return
+		}
+		values = append(values, item.Value)
+	}
+	im.store(n, from, to, strings.Join(values, "\n"))
+}
+
+// mirrors copies a list of mirrors. Its keys are those of a mirror set, or the ones of the installer.
+func (im *importer) mirrors(from, to string) {
+	n := im.at(from)
+	if n == nil {
+		return
+	}
+	if where, f := plainTree(n); f != nil {
+		im.fail(where, from, f)
+		return
+	}
+	if f := plainNode(n, yaml.SequenceNode); f != nil {
+		im.fail(n, from, f)
+		return
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for i, source := range n.Content {
+		here := fmt.Sprintf("%s[%d]", from, i)
+		item := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for _, key := range [][2]string{{"source", "source"}, {"mirrors", "mirrors"}, {"mirrorSourcePolicy", "mirrorSourcePolicy"}, {"sourcePolicy", "mirrorSourcePolicy"}} {
+			if value := child(source, key[0]); value != nil {
+				item.Content = append(item.Content, scalarNode(key[1], "!!str"), value)
+				im.taken[here+"."+key[0]] = true
+			}
+		}
+		im.leave(source, here)
+		list.Content = append(list.Content, item)
+	}
+	im.node(n, from, to, list)
+}
+
+// node stores a value that is more than a text.
+func (im *importer) node(n *yaml.Node, from, to string, value *yaml.Node) {
+	text, err := encode(value)
+	if err != nil {
+		im.fail(n, from, fault("check that it is the right file", "cannot be taken over"))
+		return
+	}
+	im.store(n, from, to, string(text))
+}
+
+func (im *importer) fail(n *yaml.Node, from string, f *Error) {
+	im.errs = append(im.errs, position{im.name, n.Line, n.Column}.at(from, f))
+}
+
+func (im *importer) note(format string, args ...any) {
+	im.notes = append(im.notes, fmt.Sprintf(format, args...))
+}
+
 func (im *importer) store(n *yaml.Node, from, to, value string) {
 	im.taken[from] = true
-	place := position{im.name, n.Line, n.Column}
 	if f := im.config.store(to, value); f != nil {
-		im.errs = append(im.errs, place.at(from, f))
+		im.fail(n, from, f)
 		return
 	}
 	im.config.note(to, "file "+im.name)
-	im.config.places[to] = place
-	im.notes = append(im.notes, from+" is now "+to)
+	im.config.places[to] = position{im.name, n.Line, n.Column}
+	im.note("%s is now %s", from, to)
 }
 
 // leave notes the keys of a group that were not taken, except those that hold nothing to take.
@@ -140,11 +157,11 @@ func (im *importer) leave(group *yaml.Node, prefix string, except ...string) {
 			odd++
 		case !im.taken[path]:
 			left++
-			im.notes = append(im.notes, path+" is left out: this release has nothing for it")
+			im.note("%s is left out: this release has nothing for it", path)
 		}
 	}
 	if odd > 0 {
-		im.notes = append(im.notes, fmt.Sprintf("keys left out besides these: %d", odd))
+		im.note("keys left out besides these: %d", odd)
 	}
 }
 

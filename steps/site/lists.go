@@ -8,20 +8,13 @@ import (
 
 // list reads a list of texts.
 func (r *reader) list(key, value *yaml.Node, e *entry, path string) {
-	if f := plainNode(value, yaml.SequenceNode); f != nil {
+	if f := plainList(value); f != nil {
 		r.report(value, path, f)
 		return
 	}
 	var items []string
 	for _, n := range value.Content {
-		f := plainNode(n, yaml.ScalarNode)
-		if f == nil {
-			f = e.accepts(n, "- ")
-		}
-		if f == nil {
-			f = e.oneItem(n.Value)
-		}
-		if f != nil {
+		if f := e.item(n); f != nil {
 			r.report(n, path, f)
 			return
 		}
@@ -37,9 +30,26 @@ func (r *reader) list(key, value *yaml.Node, e *entry, path string) {
 	r.took(key, path, "file "+r.name)
 }
 
-// oneItem keeps what is one item in the document from becoming several where the list is shown on one line.
-func (e *entry) oneItem(value string) *Error {
-	switch items := e.split(value); len(items) {
+func plainList(n *yaml.Node) *Error {
+	if n.Tag == "!!null" && n.Anchor == "" {
+		return fault("write a value or remove the line", "has no value")
+	}
+	return plainNode(n, yaml.SequenceNode)
+}
+
+// item judges one item of a list. What is one item in the document must not become several where the list is shown on
+// one line.
+func (e *entry) item(n *yaml.Node) *Error {
+	if f := plainNode(n, yaml.ScalarNode); f != nil {
+		return f
+	}
+	if f := e.accepts(n, ""); f != nil {
+		return f
+	}
+	if holdsPrivateKey(n.Value) {
+		return e.holds(n.Value)
+	}
+	switch items := e.split(n.Value); len(items) {
 	case 0:
 		return fault("remove it", "has an item without a value")
 	case 1:
@@ -50,7 +60,7 @@ func (e *entry) oneItem(value string) *Error {
 
 // groups reads a list of groups.
 func (r *reader) groups(value *yaml.Node, e *entry, path string) {
-	if f := plainNode(value, yaml.SequenceNode); f != nil {
+	if f := plainList(value); f != nil {
 		r.report(value, path, f)
 		return
 	}
@@ -74,6 +84,10 @@ func (r *reader) groups(value *yaml.Node, e *entry, path string) {
 
 // nmstate reads a desired state that is written into the document as it stands, and keeps it as text.
 func (r *reader) nmstate(key, value *yaml.Node, path string) {
+	if f := plainNode(value, yaml.MappingNode); f != nil {
+		r.report(value, path, f)
+		return
+	}
 	if where, f := plainTree(value); f != nil {
 		r.report(where, path, f)
 		return

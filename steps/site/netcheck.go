@@ -60,7 +60,7 @@ func interfaceName(s string) *Error {
 	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s):
 		return fault("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56", "is %s, neither a name nor a MAC address", shown(s))
 	case s == "lo" || clusterOwned(s):
-		return fault("choose the port that leads to the site", "is %s, which belongs to the cluster itself", shown(s))
+		return fault("choose the port that leads to the site", "is %s, which is no port but something that the node makes itself", shown(s))
 	}
 	return nil
 }

@@ -84,6 +84,8 @@ func foreign(root *yaml.Node) string {
 	switch {
 	case kind != nil && kind.Value == "ClusterRelocation":
 		return "a ClusterRelocation"
+	case kind != nil && kind.Value == "AgentConfig":
+		return "an agent-config.yaml"
 	case child(root, "api_version") != nil && child(root, "base_domain") != nil:
 		return "a SeedReconfiguration of the lifecycle agent"
 	case kind == nil && child(root, "baseDomain") != nil && child(root, "controlPlane") != nil:
@@ -121,7 +123,7 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 		r.took(key, path, "file "+r.name)
 	case e != nil && e.Type == typeList:
 		r.list(key, value, e, path)
-	case e != nil && e.Type == typeNMState && value.Kind == yaml.MappingNode:
+	case e != nil && e.Type == typeNMState && value.Kind != yaml.ScalarNode:
 		r.nmstate(key, value, path)
 	case e != nil:
 		r.scalar(key, value, e, path)
@@ -221,6 +223,8 @@ func (e *entry) accepts(n *yaml.Node, key string) *Error {
 		if n.Tag == "!!int" || n.Tag == "!!float" {
 			return fault("write a number and its unit, for example 2m or 90s", "is a number without a unit")
 		}
+	case e.Type == typeList && n.Tag != "!!str":
+		return fault("put it in quotes", "has an item that is %s where text is expected", article(n.Tag))
 	case n.Tag != "!!str" && n.Tag != "!!timestamp":
 		return fault(fmt.Sprintf("put it in quotes, for example %s: \"...\"", key), "is %s where text is expected", article(n.Tag))
 	}

@@ -72,7 +72,11 @@ func (e *entry) holds(value string) *Error {
 	case typeDuration:
 		return parseableDuration(value)
 	case typeNumber:
-		return parseableNumber(value)
+		f := parseableNumber(value)
+		if f != nil && e.tidy != nil {
+			return fault("write 24 or 255.255.255.0", "is neither a prefix length nor a netmask")
+		}
+		return f
 	}
 	return nil
 }
