@@ -76,7 +76,8 @@ func (n *Namespace) Close() {
 	n.file.Close()
 }
 
-// Do calls f on a thread that is in the namespace. Sockets made there stay there; goroutines that f starts do not.
+// Do calls f on a thread that is in the namespace. Sockets made there stay there; goroutines that f starts do
+// not. It is another goroutine than the caller's: f must not end a test.
 func (n *Namespace) Do(f func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(int(n.file.Fd()), unix.CLONE_NEWNET); err != nil {

@@ -29,16 +29,14 @@ func (n *Namespace) up(name string) error {
 	return nil
 }
 
-// bridge makes the LAN's switch where there is none. It learns nothing about multicast: with no querier it would
-// take the listeners of neighbour discovery for gone.
+// bridge makes the LAN's switch where there is none.
 func (n *Namespace) bridge() error {
 	if _, err := n.link.LinkByName(BridgeName); err == nil {
 		return n.up(BridgeName)
 	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = BridgeName
-	snooping := false
-	if err := n.link.LinkAdd(&netlink.Bridge{LinkAttrs: attrs, MulticastSnooping: &snooping}); err != nil {
+	if err := n.link.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil {
 		return fmt.Errorf("making the bridge: %w", err)
 	}
 	// The switch is no host of its LAN: without this it would take part in neighbour discovery.

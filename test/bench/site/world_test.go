@@ -17,10 +17,8 @@ import (
 	"github.com/beevik/ntp"
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
-	"github.com/insomniacslk/dhcp/dhcpv6"
-	"github.com/insomniacslk/dhcp/dhcpv6/nclient6"
-	"github.com/mdlayher/ndp"
 	"github.com/mdlayher/packet"
+	"golang.org/x/sys/unix"
 )
 
 func TestNTP(t *testing.T) {
@@ -131,7 +129,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-func TestServicesListenToTheWholeWorldOnlyWhereTheyAre(t *testing.T) {
+func TestTheWorldInIPv6AndWhereNobodyIs(t *testing.T) {
 	t.Parallel()
 	s := New(t, Options{Network: Edge()})
 	state, err := s.Client().TLS(t.Context(), netip.AddrPortFrom(Registry6, RegistryPort).String(), &tls.Config{InsecureSkipVerify: true})
@@ -140,98 +138,6 @@ func TestServicesListenToTheWholeWorldOnlyWhereTheyAre(t *testing.T) {
 	}
 	if _, err := s.Client().TLS(within(t, time.Second), "203.0.113.66:443", &tls.Config{}); err == nil {
 		t.Error("nobody's address answers")
-	}
-}
-
-func TestAutoconfiguration(t *testing.T) {
-	t.Parallel()
-	n := Edge()
-	s, h := lan(t, n)
-	global := func(wait time.Duration) string {
-		for until := time.Now().Add(wait); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-			out, err := h.Output(t.Context(), "ip", "-6", "-o", "addr", "show", "dev", HostInterface, "scope", "global")
-			must(t, err)
-			if out != "" {
-				return out
-			}
-		}
-		return ""
-	}
-	if got := global(1200 * time.Millisecond); got != "" {
-		t.Fatalf("an address before there are advertisements: %s", got)
-	}
-	s.RA.On()
-	if got := global(3 * time.Second); !strings.Contains(got, "2001:db8:51:") {
-		t.Errorf("the host's kernel made up %q", got)
-	}
-	route, err := h.Output(t.Context(), "ip", "-6", "route", "show", "default")
-	if err != nil || !strings.Contains(route, "proto ra") {
-		t.Errorf("default route: %q, %v", route, err)
-	}
-}
-
-func TestDHCPv6(t *testing.T) {
-	t.Parallel()
-	n := Edge()
-	s, h := lan(t, n)
-	s.RA.Change(Managed)
-	s.RA.On()
-	s.DHCP6.On()
-	client := client6(t, h)
-	defer client.Close()
-	// No zone by name in the destination: names of interfaces are another namespace's.
-	adv, err := client.Solicit(within(t, 2*time.Second))
-	must(t, err)
-	reply, err := client.Request(within(t, 2*time.Second), adv)
-	must(t, err)
-	if a := reply.Options.OneIANA().Options.OneAddress().IPv6Addr.String(); a != n.Node6.String() {
-		t.Errorf("DHCPv6 gives %s", a)
-	}
-	if d := reply.Options.DNS(); len(d) != 1 || d[0].String() != n.DNS6[0].String() {
-		t.Errorf("DNS: %v", d)
-	}
-	if option := reply.GetOneOption(dhcpv6.OptionNTPServer); option == nil {
-		t.Error("no NTP server")
-	}
-	s.DHCP6.Off()
-	if _, err := client.Solicit(within(t, 300*time.Millisecond)); err == nil {
-		t.Error("a silent DHCPv6 answered")
-	}
-	if out, _ := h.Output(t.Context(), "ip", "-6", "-o", "addr", "show", "dev", HostInterface, "scope", "global"); out != "" {
-		t.Errorf("the kernel made up an address where DHCPv6 is to be asked: %s", out)
-	}
-}
-
-// client6 waits for the host's link-local address, which its kernel first checks for a second.
-func client6(t *testing.T, h *Host) *nclient6.Client {
-	t.Helper()
-	for ctx := within(t, 4*time.Second); ; {
-		out, err := h.Output(ctx, "ip", "-6", "-o", "addr", "show", "dev", HostInterface, "scope", "link", "-tentative")
-		must(t, err)
-		if out != "" {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	client, err := in(h.Namespace, func() (*nclient6.Client, error) { return nclient6.New(HostInterface) })
-	must(t, err)
-	return client
-}
-
-func TestAdvertisementThatLies(t *testing.T) {
-	t.Parallel()
-	s, h := lan(t, Edge())
-	s.RA.Change(func(ra *ndp.RouterAdvertisement) { ra.RouterLifetime = 0 })
-	s.RA.On()
-	for ctx := within(t, 4*time.Second); ; time.Sleep(20 * time.Millisecond) {
-		out, err := h.Output(ctx, "ip", "-6", "-o", "addr", "show", "dev", HostInterface, "scope", "global")
-		must(t, err)
-		if out != "" {
-			break
-		}
-	}
-	if route, _ := h.Output(t.Context(), "ip", "-6", "route", "show", "default"); route != "" {
-		t.Errorf("a router that is none became the default: %s", route)
 	}
 }
 
@@ -276,6 +182,52 @@ func TestLLDP(t *testing.T) {
 	}
 	if _, _, err := hear(1300 * time.Millisecond); err == nil {
 		t.Error("LLDP after it was switched off")
+	}
+}
+
+// TestDuplicateAddressByAnARPProbe asks as RFC 5227 has it: from no address.
+func TestDuplicateAddressByAnARPProbe(t *testing.T) {
+	t.Parallel()
+	n := Edge()
+	s, h := lan(t, n)
+	nic, err := h.Interface(HostInterface)
+	must(t, err)
+	conn, err := in(h.Namespace, func() (*packet.Conn, error) { return packet.Listen(nic, packet.Raw, unix.ETH_P_ARP, nil) })
+	must(t, err)
+	defer conn.Close()
+	probe := func() net.HardwareAddr {
+		everybody := net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+		frame := gopacket.NewSerializeBuffer()
+		must(t, gopacket.SerializeLayers(frame, gopacket.SerializeOptions{FixLengths: true},
+			&layers.Ethernet{SrcMAC: nic.HardwareAddr, DstMAC: everybody, EthernetType: layers.EthernetTypeARP},
+			&layers.ARP{
+				AddrType: layers.LinkTypeEthernet, Protocol: layers.EthernetTypeIPv4, HwAddressSize: 6, ProtAddressSize: 4,
+				Operation: layers.ARPRequest, SourceHwAddress: nic.HardwareAddr, SourceProtAddress: make([]byte, 4),
+				DstHwAddress: make([]byte, 6), DstProtAddress: n.Node4.AsSlice(),
+			}))
+		_, err := conn.WriteTo(frame.Bytes(), &packet.Addr{HardwareAddr: everybody})
+		must(t, err)
+		must(t, conn.SetReadDeadline(time.Now().Add(500*time.Millisecond)))
+		for buffer := make([]byte, 1600); ; {
+			size, _, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return nil
+			}
+			heard := gopacket.NewPacket(buffer[:size], layers.LayerTypeEthernet, gopacket.Default)
+			if arp, is := heard.Layer(layers.LayerTypeARP).(*layers.ARP); is && arp.Operation == layers.ARPReply {
+				return arp.SourceHwAddress
+			}
+		}
+	}
+	if by := probe(); by != nil {
+		t.Errorf("%s has the address that nobody has", by)
+	}
+	other, err := s.AddHost(n.Node4)
+	must(t, err)
+	owner, err := other.Interface(HostInterface)
+	must(t, err)
+	if by := probe(); by.String() != owner.HardwareAddr.String() {
+		t.Errorf("answered by %s, the owner is %s", by, owner.HardwareAddr)
 	}
 }
 
