@@ -1,0 +1,100 @@
+package node
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/creack/pty"
+)
+
+// scrollback bounds what a line keeps for a reader that is late. A serial line has no flow control: what nobody reads is lost.
+const scrollback = 256 << 10
+
+// Line is the far end of one of the node's consoles, as a monitor or a terminal server has it. It outlives reboots.
+type Line struct {
+	master, slave *os.File
+
+	mu     sync.Mutex
+	filled *sync.Cond
+	buffer []byte
+	closed bool
+}
+
+var _ io.ReadWriteCloser = (*Line)(nil)
+
+func newLine() (*Line, error) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		return nil, fmt.Errorf("making a console line: %w", err)
+	}
+	// The slave stays open: with no program on it the line would otherwise end.
+	l := &Line{master: master, slave: slave}
+	l.filled = sync.NewCond(&l.mu)
+	go l.drain()
+	return l, nil
+}
+
+func (l *Line) drain() {
+	chunk := make([]byte, 4096)
+	for {
+		n, err := l.master.Read(chunk)
+		l.mu.Lock()
+		l.buffer = append(l.buffer, chunk[:n]...)
+		if over := len(l.buffer) - scrollback; over > 0 {
+			l.buffer = append(l.buffer[:0], l.buffer[over:]...)
+		}
+		l.closed = l.closed || err != nil
+		l.filled.Broadcast()
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Read returns what the node wrote and nobody has read yet, and waits for it where there is nothing.
+func (l *Line) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.buffer) == 0 {
+		if l.closed {
+			return 0, io.EOF
+		}
+		l.filled.Wait()
+	}
+	n := copy(p, l.buffer)
+	l.buffer = append(l.buffer[:0], l.buffer[n:]...)
+	return n, nil
+}
+
+// Write types.
+func (l *Line) Write(p []byte) (int, error) {
+	n, err := l.master.Write(p)
+	if err != nil {
+		return n, fmt.Errorf("typing at the console: %w", err)
+	}
+	return n, nil
+}
+
+// Resize sets the size that programs on the console see. A new line has the size 0x0, as a serial line does.
+func (l *Line) Resize(columns, rows int) error {
+	if err := pty.Setsize(l.master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
+		return fmt.Errorf("resizing the console: %w", err)
+	}
+	return nil
+}
+
+// Close ends the line: readers get the end, the node an error.
+func (l *Line) Close() error {
+	l.mu.Lock()
+	l.closed = true
+	l.filled.Broadcast()
+	l.mu.Unlock()
+	_ = l.slave.Close()
+	if err := l.master.Close(); err != nil {
+		return fmt.Errorf("closing a console line: %w", err)
+	}
+	return nil
+}

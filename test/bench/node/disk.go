@@ -1,0 +1,168 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// diskSize is what the node's disk claims to have; the file is sparse.
+const diskSize = 12 << 30
+
+func (m *Machine) image() string { return filepath.Join(m.dir, "disk.img") }
+func (m *Machine) disk() string  { return filepath.Join(m.dir, "disk") }
+func (m *Machine) tree() string  { return filepath.Join(m.dir, "tree") }
+
+// makeDisk makes the disk, new or as a copy, and mounts it.
+func (m *Machine) makeDisk(ctx context.Context) error {
+	for _, dir := range []string{m.disk(), m.tree()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return fmt.Errorf("making a mount point: %w", err)
+		}
+	}
+	if m.Image != "" {
+		if err := m.world.run(ctx, "cp", "--sparse=always", m.imageFile(m.Image), m.image()); err != nil {
+			return fmt.Errorf("copying the prepared disk %s: %w", m.Image, err)
+		}
+		return m.mount(ctx)
+	}
+	if err := os.WriteFile(m.image(), nil, 0o600); err != nil {
+		return fmt.Errorf("making the disk: %w", err)
+	}
+	if err := os.Truncate(m.image(), diskSize); err != nil {
+		return fmt.Errorf("making the disk: %w", err)
+	}
+	if err := m.world.run(ctx, "mkfs.xfs", "-q", "-m", "reflink=1", m.image()); err != nil {
+		return fmt.Errorf("formatting the disk: %w", err)
+	}
+	return m.mount(ctx)
+}
+
+// mount mounts the disk and on it the node's tree: the packages below, the files of the bench above them, and what the
+// node writes on top, on the disk. /var is wholly on the disk, because containers need a file system that is no overlay.
+func (m *Machine) mount(ctx context.Context) error {
+	disk := m.disk()
+	if err := m.world.run(ctx, "mount", "-o", "loop", m.image(), disk); err != nil {
+		return fmt.Errorf("mounting the disk: %w", err)
+	}
+	root, layer := filepath.Join(m.cache, "root"), filepath.Join(m.cache, "layer")
+	if _, err := os.Stat(m.world.path(disk + "/var")); os.IsNotExist(err) {
+		const fill = `mkdir "$3/upper" "$3/work" && chmod 755 "$3/upper" && cp -a "$1/var/." "$3/var.new" && cp -a "$2/var/." "$3/var.new" && sync -f "$3" && mv "$3/var.new" "$3/var" && sync -f "$3"`
+		if err := m.world.run(ctx, "sh", "-ec", fill, "fill", root, layer, disk); err != nil {
+			return fmt.Errorf("filling the disk: %w", err)
+		}
+	}
+	lower, err := realPaths(layer, root)
+	if err != nil {
+		return err
+	}
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", lower, disk, disk)
+	if err := m.world.run(ctx, "mount", "-t", "overlay", "overlay", "-o", options, m.tree()); err != nil {
+		return fmt.Errorf("mounting the node's tree: %w", err)
+	}
+	if err := m.world.run(ctx, "mount", "--bind", disk+"/var", m.tree()+"/var"); err != nil {
+		return fmt.Errorf("mounting the node's /var: %w", err)
+	}
+	return nil
+}
+
+func realPaths(layer, root string) (string, error) {
+	above, err := filepath.EvalSymlinks(layer)
+	if err != nil {
+		return "", fmt.Errorf("finding the files of the bench: %w", err)
+	}
+	below, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", fmt.Errorf("finding the packages: %w", err)
+	}
+	return above + ":" + below, nil
+}
+
+// unmount waits for the last user of the disk, which may still be dying.
+func (m *Machine) unmount(ctx context.Context) error {
+	for _, at := range []string{m.tree() + "/var", m.tree(), m.disk()} {
+		var last error
+		err := poll(ctx, "the disk to be free", func() bool {
+			last = m.world.run(ctx, "umount", at)
+			return last == nil
+		})
+		if err != nil {
+			return errors.Join(err, last)
+		}
+	}
+	// A mount in some namespace that is still ending would hold the disk: the next mount would get the old file system.
+	return poll(ctx, "the loop device to be free", func() bool {
+		out, err := output(m.world.command(ctx, "losetup", "--noheadings", "--output=name", "--associated", m.image()))
+		return err == nil && len(bytes.TrimSpace(out)) == 0
+	})
+}
+
+// PowerCut takes the power away. What the node has not synced is lost; with flush the file system's log is written first,
+// which is the nastier of the two: names without their data. The machine is off afterwards and can be booted.
+func (m *Machine) PowerCut(ctx context.Context, flush bool) error {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	shutdown := "shutdown"
+	if flush {
+		shutdown = "shutdown -f"
+	}
+	if err := m.world.run(ctx, "xfs_io", "-x", "-c", shutdown, m.disk()); err != nil {
+		return fmt.Errorf("cutting the power: %w", err)
+	}
+	if err := m.kill(ctx); err != nil {
+		return fmt.Errorf("cutting the power: %w", err)
+	}
+	if err := m.unmount(ctx); err != nil {
+		return fmt.Errorf("cutting the power: %w", err)
+	}
+	return m.mount(ctx)
+}
+
+// Kill kills all processes of the node. Nothing on the disk is lost.
+func (m *Machine) Kill(ctx context.Context) error {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	return m.kill(ctx)
+}
+
+func (m *Machine) kill(ctx context.Context) error {
+	m.mu.Lock()
+	m.stopping = true // no reboot of the node's own from here on
+	ended := m.ended
+	m.mu.Unlock()
+	return poll(ctx, "the node to end", func() bool {
+		m.mu.Lock()
+		leader, nspawn := m.leader, m.nspawn
+		m.mu.Unlock()
+		switch {
+		case leader != 0 && alive(leader):
+			// The first process ends after all others. nspawn alone would not be enough: the node would go on without it.
+			_ = syscall.Kill(leader, syscall.SIGKILL)
+		case nspawn != 0:
+			_ = syscall.Kill(nspawn, syscall.SIGKILL)
+		}
+		select {
+		case <-ended:
+			return leader == 0 || !alive(leader)
+		default:
+			return false
+		}
+	})
+}
+
+// alive tells whether a process still holds anything. A zombie does not.
+func alive(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := bytes.Cut(data, []byte(") "))
+	return !bytes.HasPrefix(state, []byte("Z")) && !bytes.HasPrefix(state, []byte("X"))
+}
+
+// Packages is the tree of the node's packages, for tools that the machine itself does not have.
+func (m *Machine) Packages() string { return filepath.Join(m.cache, "root") }

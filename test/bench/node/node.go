@@ -1,0 +1,262 @@
+// Package node runs a booted look-alike of a single-node OpenShift machine: real systemd, NetworkManager, Open vSwitch,
+// CRI-O, kubelet and kube-apiserver on an XFS disk whose power can be cut.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ErrUnable says that this machine cannot run a node: something is not built, or root or a tool is missing.
+var ErrUnable = errors.New("the bench node cannot run here")
+
+// The ports of the node. The host end of port n is called lan<n> and is plugged into the bridge "lan".
+const (
+	Port0 = "enp1s0" // uplink of br-ex in the factory
+	Port1 = "enp2s0"
+)
+
+// Options say what machine to start; the zero value has a new disk without a cluster on it.
+type Options struct {
+	Image     string   // prepared disk to start from a copy of (EnsureImage); empty: a new disk
+	Delay     string   // pace of the stand-ins: zero (default), life or how many times faster than life
+	Consoles  []string // devices with a line to the outside; default tty1 and ttyS0
+	Unplugged []int    // ports (0, 1) whose cable is out from the start
+	BrExHangs bool     // leave out the cure for br-ex hanging in activation after an unclean stop
+}
+
+// Machine is one node. Its methods may be called from several goroutines.
+type Machine struct {
+	Options
+	Name string // of the machine and its cgroup; not the node's host name
+
+	dir   string // everything of this machine: disk image and mount points
+	cache string // .cache/bench/node
+	world *world
+	lines map[string]*Line
+
+	turn sync.Mutex // one boot, stop or cut at a time
+
+	mu        sync.Mutex
+	nspawn    int // 0: off
+	leader    int // PID 1 of the node, seen from here; 0: none
+	stopping  bool
+	boots     int // times that the node came up so far
+	unplugged map[int]bool
+	ended     chan struct{} // closed when the machine is off
+}
+
+// Start makes a machine for a test, boots it and ends it with the test. Where it cannot run it skips the test, in CI it fails it.
+func Start(t testing.TB, o Options) *Machine {
+	t.Helper()
+	m, err := New(t.Context(), o)
+	Require(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the end of the node's journal:\n%s", m.tail())
+		}
+		if err := m.Close(); err != nil {
+			t.Errorf("ending the bench node: %v", err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := m.Boot(ctx); err != nil {
+		t.Fatalf("booting the bench node: %v", err)
+	}
+	return m
+}
+
+// Require ends a test whose node could not be made: where the machine is unable to by skipping it, but in CI it fails.
+func Require(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case errors.Is(err, ErrUnable) && os.Getenv("CI") != "true":
+		t.Skipf("skipped: %v", err)
+	case err != nil:
+		t.Fatalf("making the bench node: %v", err)
+	}
+}
+
+// Launch makes a machine and boots it. It ends with Close, or when this process does.
+func Launch(ctx context.Context, o Options) (*Machine, error) {
+	m, err := New(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Boot(ctx); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// New makes a machine that is off, with its disk mounted: files can be read and written before the first boot.
+func New(ctx context.Context, o Options) (_ *Machine, err error) {
+	cache, err := ready()
+	if err != nil {
+		return nil, err
+	}
+	if o.Consoles == nil {
+		o.Consoles = []string{"tty1", "ttyS0"}
+	}
+	runs := filepath.Join(cache, "run")
+	if err := os.MkdirAll(runs, 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder of machines: %w", err)
+	}
+	removeLeftovers(runs)
+	dir, err := os.MkdirTemp(runs, fmt.Sprintf("%d-", os.Getpid()))
+	if err != nil {
+		return nil, fmt.Errorf("making the machine's folder: %w", err)
+	}
+	m := &Machine{
+		Options: o, Name: "bench-" + filepath.Base(dir), dir: dir, cache: cache,
+		lines: map[string]*Line{}, unplugged: map[int]bool{}, ended: make(chan struct{}),
+	}
+	close(m.ended)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.Close())
+		}
+	}()
+	for _, port := range o.Unplugged {
+		m.unplugged[port] = true
+	}
+	for _, name := range o.Consoles {
+		if m.lines[name], err = newLine(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.makeCgroups(); err != nil {
+		return nil, err
+	}
+	if m.world, err = newWorld(); err != nil {
+		return nil, err
+	}
+	if err := m.makeDisk(ctx); err != nil {
+		return nil, err
+	}
+	return m, m.configure()
+}
+
+// configure writes what the options say into the node's files.
+func (m *Machine) configure() error {
+	delay := m.Delay
+	if delay == "" {
+		delay = "zero"
+	}
+	if err := m.WriteFile("/etc/bench/controlplane.env", []byte("DELAY="+delay+"\n"), 0o644); err != nil {
+		return err
+	}
+	cure := m.world.path(filepath.Join(m.tree(), "etc/systemd/system/NetworkManager.service.d/10-br-ex.conf"))
+	if !m.BrExHangs {
+		return nil
+	}
+	if err := os.Remove(cure); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("leaving out the cure for br-ex: %w", err)
+	}
+	return nil
+}
+
+// Close ends the machine without care for what is on its disk, and removes it.
+func (m *Machine) Close() error {
+	if m.world != nil {
+		m.world.end()
+		<-m.off()
+	}
+	for _, line := range m.lines {
+		if line != nil {
+			_ = line.Close()
+		}
+	}
+	m.removeCgroups()
+	if err := os.RemoveAll(m.dir); err != nil {
+		return fmt.Errorf("removing the machine's folder: %w", err)
+	}
+	return nil
+}
+
+// Console is the far end of one of the node's consoles.
+func (m *Machine) Console(name string) *Line { return m.lines[name] }
+
+// off is closed while the machine is off.
+func (m *Machine) off() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ended
+}
+
+// Off is closed when the machine is off; ask again after the next boot.
+func (m *Machine) Off() <-chan struct{} { return m.off() }
+
+// Boots counts how many times the node came up, reboots of its own included.
+func (m *Machine) Boots() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.boots
+}
+
+// ready finds the built parts and the machine's abilities.
+func ready() (cache string, err error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	cache = filepath.Join(root, ".cache", "bench", "node")
+	for _, part := range []string{"root", "layer"} {
+		if _, err := os.Stat(filepath.Join(cache, part)); err != nil {
+			return "", fmt.Errorf("%w: it is not built (make bench-node): %w", ErrUnable, err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		return "", fmt.Errorf("%w: it needs root", ErrUnable)
+	}
+	for _, tool := range []string{"systemd-nspawn", "unshare", "nsenter", "setpriv", "mkfs.xfs", "xfs_io", "ethtool", "ip"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return "", fmt.Errorf("%w: %s is missing (make bench-node)", ErrUnable, tool)
+		}
+	}
+	return cache, nil
+}
+
+// moduleRoot is the folder of the outermost go.mod above the working folder.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the checkout: %w", err)
+	}
+	root := ""
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			root = dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if root == "" {
+		return "", errors.New("finding the checkout: no go.mod above the working folder")
+	}
+	return root, nil
+}
+
+// removeLeftovers removes the disks of machines whose process was killed; their namespaces ended with it.
+func removeLeftovers(runs string) {
+	entries, err := os.ReadDir(runs)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		pid, _, _ := strings.Cut(e.Name(), "-")
+		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
+			_ = os.RemoveAll(filepath.Join(runs, e.Name()))
+		}
+	}
+}

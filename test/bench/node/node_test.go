@@ -1,0 +1,236 @@
+package node_test
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/node"
+)
+
+// lease is what the factory's DHCP server gives; it has one address to give.
+const lease = "192.0.2.10"
+
+// serveDHCP runs a DHCP server in the node's LAN until the test ends.
+func serveDHCP(t *testing.T, m *node.Machine) {
+	t.Helper()
+	const script = `ip address replace 192.0.2.1/24 dev lan
+exec dnsmasq --keep-in-foreground --port=0 --interface=lan --bind-interfaces --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-option=6,192.0.2.1 \
+  --dhcp-leasefile=/dev/null --conf-file=/dev/null --no-ping --log-facility=-`
+	cmd := exec.Command("nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-c", script)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func must(t *testing.T, m *node.Machine, script string) string {
+	t.Helper()
+	out, err := m.Shell(within(t, 20*time.Second), script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
+	t.Helper()
+	if err := m.Wait(within(t, d), script); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const brEx = "systemctl is-active ovs-configuration && ip -o -4 address show br-ex | grep -q " + lease + "/24"
+
+func TestTheMachineIsOutOfReach(t *testing.T) {
+	m := node.Start(t, node.Options{})
+	// Each attempt is harmless where it is not refused: the clock is set to what it shows, the value is written back.
+	for name, script := range map[string]string{
+		"clock":  `date --set="@$(date +%s.%N)"`,
+		"kernel": "v=$(cat /proc/sys/kernel/panic); echo $v > /proc/sys/kernel/panic",
+		"disk":   "mknod /root/disk b 254 0 && head -c 1 /root/disk",
+		"module": "test $((0x$(sed -n 's/CapEff:\\s*//p' /proc/self/status) >> 16 & 1)) = 1",
+	} {
+		for way, script := range map[string]string{"entered": script, "a unit": "systemd-run --quiet --wait --pipe bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"} {
+			if out, err := m.Shell(t.Context(), script); err == nil {
+				t.Errorf("%s, %s: the node was let through: %s", name, way, out)
+			}
+		}
+	}
+	if out := must(t, m, "systemd-run --quiet --wait --pipe echo works"); out != "works" {
+		t.Errorf("systemd-run is no proof: %q", out)
+	}
+}
+
+func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
+	begun := time.Now()
+	m := node.Start(t, node.Options{})
+	serveDHCP(t, m)
+	booted := time.Since(begun)
+	await(t, m, 40*time.Second, brEx)
+	t.Logf("booted after %.1f s, br-ex with its lease after %.1f s", booted.Seconds(), time.Since(begun).Seconds())
+	check := func() string {
+		t.Helper()
+		if got := must(t, m, "ovs-vsctl list-ports br-ex"); got != "enp1s0" {
+			t.Errorf("ports of br-ex: %q", got)
+		}
+		if got := must(t, m, "ls /run/NetworkManager/system-connections | grep -E '^(br-ex|ovs-)' | paste -sd ' '"); got !=
+			"br-ex.nmconnection ovs-if-br-ex.nmconnection ovs-if-phys0.nmconnection ovs-port-br-ex.nmconnection ovs-port-phys0.nmconnection" {
+			t.Errorf("volatile profiles: %q", got)
+		}
+		if got := must(t, m, "ls /etc/NetworkManager/system-connections"); got != "enp1s0.nmconnection" {
+			t.Errorf("lasting profiles: %q", got)
+		}
+		if got := must(t, m, "cat /run/nodeip-configuration/primary-ip"); got != lease {
+			t.Errorf("node IP: %q", got)
+		}
+		if got := must(t, m, "ip -o -4 address show enp1s0"); got != "" {
+			t.Errorf("the uplink has an address of its own: %q", got)
+		}
+		return must(t, m, "nmcli -g connection.uuid connection show br-ex")
+	}
+	first := check()
+	must(t, m, "ping -c 1 -W 2 192.0.2.1")
+
+	begun = time.Now()
+	if err := m.Reboot(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	booted = time.Since(begun)
+	await(t, m, 40*time.Second, brEx)
+	t.Logf("rebooted after %.1f s, br-ex after %.1f s", booted.Seconds(), time.Since(begun).Seconds())
+	if check() == first {
+		t.Error("br-ex was not built anew")
+	}
+
+	// The node asks for a reboot by itself, and nobody waits for it with a method.
+	must(t, m, "systemd-run --quiet --on-active=1 systemctl reboot")
+	before := m.Boots()
+	for m.Boots() == before {
+		time.Sleep(50 * time.Millisecond)
+	}
+	await(t, m, 40*time.Second, brEx)
+	check()
+}
+
+func TestPowerCut(t *testing.T) {
+	for _, flush := range []bool{false, true} {
+		m := node.Start(t, node.Options{})
+		must(t, m, "mkdir /var/kept /etc/kept && echo synced > /var/kept/synced && echo synced > /etc/kept/synced && sync")
+		must(t, m, "head -c 100000 /dev/zero | tr '\\0' x > /var/kept/lost; echo lost > /etc/kept/lost")
+		begun := time.Now()
+		if err := m.PowerCut(within(t, 30*time.Second), flush); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("flush %v: cut and mounted again after %.2f s", flush, time.Since(begun).Seconds())
+		for _, dir := range []string{"/var/kept/", "/etc/kept/"} {
+			if got, err := m.ReadFile(dir + "synced"); string(got) != "synced\n" {
+				t.Errorf("flush %v: what was synced in %s: %q, %v", flush, dir, got, err)
+			}
+			got, err := m.ReadFile(dir + "lost")
+			if len(got) > 0 {
+				t.Errorf("flush %v: what was not synced in %s is there", flush, dir)
+			}
+			if flush && err != nil {
+				t.Errorf("flush %v: the name in %s is lost though the log was written: %v", flush, dir, err)
+			}
+			if !flush && err == nil {
+				t.Errorf("flush %v: the name in %s is there though nothing was written", flush, dir)
+			}
+		}
+		if err := m.Boot(within(t, 30*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got := must(t, m, "cat /etc/kept/synced"); got != "synced" {
+			t.Errorf("flush %v: after the boot: %q", flush, got)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCablesAndConsoles(t *testing.T) {
+	m := node.Start(t, node.Options{Unplugged: []int{1}})
+	carrier := func(port string) string {
+		return must(t, m, "cat /sys/class/net/"+port+"/carrier 2>/dev/null || echo down")
+	}
+	await(t, m, 20*time.Second, "nmcli -t general status && ip link show enp2s0 | grep -q NO-CARRIER")
+	for _, step := range []struct {
+		do        func(context.Context, int) error
+		port      int
+		zero, one string
+	}{
+		{m.Unplug, 0, "0", "0"},
+		{m.Plug, 1, "0", "1"},
+		{m.Plug, 0, "1", "1"},
+	} {
+		if err := step.do(t.Context(), step.port); err != nil {
+			t.Fatal(err)
+		}
+		if zero, one := carrier(node.Port0), carrier(node.Port1); zero != step.zero || one != step.one {
+			t.Errorf("carriers %s %s, want %s %s", zero, one, step.zero, step.one)
+		}
+	}
+	if err := m.Unplug(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	// A program on the line, over a reboot of which the line knows nothing.
+	for range 2 {
+		for _, name := range []string{"tty1", "ttyS0"} {
+			line := m.Console(name)
+			must(t, m, "systemctl stop getty@tty1 serial-getty@ttyS0; systemd-run --quiet --unit=echo-"+name+" -p StandardInput=tty-force -p StandardOutput=tty -p TTYPath=/dev/"+name+
+				" -p TTYReset=yes bash -c 'echo; echo ready on "+name+"; read x; echo you said $x'")
+			expect(t, line, "ready on "+name)
+			if _, err := line.Write([]byte("hello\r")); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, line, "you said hello")
+		}
+		if err := m.Reboot(within(t, 30*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if got := carrier(node.Port1); got == "1" {
+			t.Error("the cable is in again after the reboot")
+		}
+	}
+}
+
+// expect reads a line until a text has come.
+func expect(t *testing.T, line *node.Line, text string) {
+	t.Helper()
+	found := make(chan string, 1)
+	go func() {
+		var seen strings.Builder
+		chunk := make([]byte, 1024)
+		for !strings.Contains(seen.String(), text) {
+			n, err := line.Read(chunk)
+			seen.Write(chunk[:n])
+			if err != nil {
+				found <- err.Error()
+				return
+			}
+		}
+		found <- ""
+	}()
+	select {
+	case problem := <-found:
+		if problem != "" {
+			t.Fatalf("waiting for %q: %s", text, problem)
+		}
+	case <-time.After(15 * time.Second):
+		t.Fatalf("waiting for %q", text)
+	}
+}

@@ -1,0 +1,158 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Command is a program to be run in the node, as root with a login's environment. It ends with the context, its children need not.
+func (m *Machine) Command(ctx context.Context, argv ...string) (*exec.Cmd, error) {
+	m.mu.Lock()
+	leader := m.leader
+	m.mu.Unlock()
+	if leader == 0 {
+		return nil, errOff
+	}
+	// nsenter keeps what this process may do: the fence has to be put up before it enters.
+	const fenced = `echo 0 > "$1/cgroup.procs"; shift; exec "$@"`
+	line := []string{"-ec", fenced, "fenced", m.cgroup("devices")}
+	line = append(line, keptBack.bounded("nsenter", "-t", strconv.Itoa(leader), "-a", "--", "env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8",
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")...)
+	cmd := exec.CommandContext(ctx, "sh", append(line, argv...)...)
+	cmd.WaitDelay = time.Second
+	return cmd, nil
+}
+
+// Run runs a program in the node and returns what it wrote to its standard output.
+func (m *Machine) Run(ctx context.Context, argv ...string) ([]byte, error) {
+	cmd, err := m.Command(ctx, argv...)
+	if err != nil {
+		return nil, fmt.Errorf("running %s in the node: %w", argv[0], err)
+	}
+	out, err := output(cmd)
+	if err != nil {
+		return out, fmt.Errorf("in the node: %s: %w", strings.Join(argv, " "), err)
+	}
+	return out, nil
+}
+
+// Shell runs a script in the node.
+func (m *Machine) Shell(ctx context.Context, script string) (string, error) {
+	out, err := m.Run(ctx, "bash", "-c", script)
+	return string(out), err
+}
+
+// Wait repeats a script in the node until it succeeds. It goes on over a reboot of the node.
+func (m *Machine) Wait(ctx context.Context, script string) error {
+	var last error
+	err := poll(ctx, strconv.Quote(script), func() bool {
+		_, last = m.Shell(ctx, script)
+		if last != nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		return last == nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w; last: %w", err, last)
+	}
+	return nil
+}
+
+// ReadFile reads a file of the node, on or off.
+func (m *Machine) ReadFile(name string) ([]byte, error) {
+	if m.isOn() {
+		return m.Run(context.Background(), "cat", "--", name)
+	}
+	data, err := os.ReadFile(m.offline(name))
+	if err != nil {
+		return nil, fmt.Errorf("reading a file of the node: %w", err)
+	}
+	return data, nil
+}
+
+// WriteFile writes a file of the node, on or off, with the folders above it, and syncs it.
+func (m *Machine) WriteFile(name string, data []byte, mode os.FileMode) error {
+	script := `set -e; mkdir -p "$(dirname "$1")"; cat > "$1.new"; chmod "$2" "$1.new"; sync "$1.new"; mv -T "$1.new" "$1"; sync "$(dirname "$1")"`
+	argv := []string{"bash", "-c", script, "write", name, strconv.FormatUint(uint64(mode.Perm()), 8)}
+	var cmd *exec.Cmd
+	var err error
+	if m.isOn() {
+		cmd, err = m.Command(context.Background(), argv...)
+	} else {
+		argv[4] = path.Join(m.tree(), name)
+		cmd = m.world.command(context.Background(), argv...)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s of the node: %w", name, err)
+	}
+	cmd.Stdin = bytes.NewReader(data)
+	if _, err := output(cmd); err != nil {
+		return fmt.Errorf("writing %s of the node: %w", name, err)
+	}
+	return nil
+}
+
+// offline is where a file of the node is while it is off.
+func (m *Machine) offline(name string) string { return m.world.path(path.Join(m.tree(), name)) }
+
+func (m *Machine) isOn() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leader != 0
+}
+
+// Journal returns what a unit logged since the node booted; an empty name means everything.
+func (m *Machine) Journal(ctx context.Context, unit string) (string, error) {
+	argv := []string{"journalctl", "--no-pager", "--boot", "--output=short-monotonic"}
+	if unit != "" {
+		argv = append(argv, "--unit="+unit)
+	}
+	out, err := m.Run(ctx, argv...)
+	return string(out), err
+}
+
+func (m *Machine) tail() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := m.Run(ctx, "journalctl", "--no-pager", "--lines=60", "--output=short-monotonic")
+	if err != nil {
+		return err.Error() + "\n" + m.complaint()
+	}
+	return string(out)
+}
+
+// Reboot has the node reboot as it does in life, and returns when it takes commands again.
+func (m *Machine) Reboot(ctx context.Context) error {
+	before := m.Boots()
+	// The command may lose its connection: what counts is the next boot.
+	_, asked := m.Run(ctx, "systemctl", "reboot")
+	if errors.Is(asked, errOff) {
+		return fmt.Errorf("rebooting the node: %w", asked)
+	}
+	if err := poll(ctx, "the node to boot again", func() bool { return m.Boots() > before }); err != nil {
+		return errors.Join(err, asked)
+	}
+	return nil
+}
+
+// PowerOff shuts the node down in order.
+func (m *Machine) PowerOff(ctx context.Context) error {
+	_, asked := m.Run(ctx, "systemctl", "poweroff")
+	if errors.Is(asked, errOff) {
+		return fmt.Errorf("switching the node off: %w", asked)
+	}
+	select {
+	case <-m.Off():
+		return nil
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("waiting for the node to switch off: %w", ctx.Err()), asked)
+	}
+}
