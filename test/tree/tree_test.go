@@ -61,7 +61,7 @@ func may(from, to string) bool {
 	case under(from, "touchdown/backend"):
 		return slices.Contains([]string{
 			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check",
+			"touchdown/backend/check", "touchdown/assets",
 		}, to)
 	}
 	return false

@@ -1,0 +1,39 @@
+package factory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"touchdown/backend/host"
+)
+
+// Install puts the running program where the units expect it. It returns whether it had to.
+func Install(m *host.Machine, running []byte) (bool, error) {
+	if have, err := m.ReadFile(Program); err == nil && bytes.Equal(have, running) {
+		return false, nil
+	}
+	return true, m.WriteFile(Program, running, 0o755)
+}
+
+// Arm shuts the gate in front of kubelet, durably. kubelet goes on until the node is switched off.
+func Arm(m *host.Machine) (bool, error) {
+	if m.Exists(Armed) {
+		return false, nil
+	}
+	return true, m.WriteFile(Armed, []byte("kubelet waits until this file is removed\n"), 0o600)
+}
+
+// Disarm opens the gate and starts kubelet, so that the API comes back.
+func Disarm(ctx context.Context, m *host.Machine) (bool, error) {
+	if !m.Exists(Armed) {
+		return false, nil
+	}
+	if err := m.Remove(Armed); err != nil {
+		return false, err
+	}
+	if _, err := m.Run(ctx, "systemctl", "start", "kubelet.service"); err != nil {
+		return true, fmt.Errorf("starting kubelet: %w", err)
+	}
+	return true, nil
+}

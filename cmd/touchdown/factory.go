@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/steps"
+)
+
+func (c *common) factoryCommand() *cobra.Command {
+	return group(&cobra.Command{Use: "factory", Short: "Prepare a node on the bench line"}, c.bakeCommand(), c.unbakeCommand())
+}
+
+func (c *common) bakeCommand() *cobra.Command {
+	var dry, arm bool
+	var out string
+	cmd := &cobra.Command{
+		Use: "bake", Short: "Make an installed single-node OpenShift ready to be moved", Args: cobra.NoArgs,
+		Long: `Bake gives the node an address of its own that no site's network touches, lets it answer the cluster's names
+itself, and installs Touchdown and its units. The node takes this as MachineConfigs and reboots once; run the same
+command again after it. It changes nothing that is right already, and says so. Last it writes the factory's record.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out != "" {
+				return writeManifests(cmd.OutOrStdout(), out)
+			}
+			return c.bake(cmd, dry, arm)
+		},
+	}
+	c.engine.add(cmd)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would change")
+	cmd.Flags().BoolVar(&arm, "arm", false, "at the end let the next boot wait for the site")
+	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
+	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("out", "arm")
+	return cmd
+}
+
+func (c *common) unbakeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "unbake", Short: "Take back what bake did", Args: cobra.NoArgs,
+		Long: `Unbake removes the MachineConfigs and puts the port's profile and the policies back. The node reboots once;
+run the same command again after it. The program itself stays.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.unbake(cmd) },
+	}
+	c.engine.add(cmd)
+	return cmd
+}
+
+// writeManifests is for sites that bake while they install.
+func writeManifests(w io.Writer, dir string) error {
+	all, err := factory.Manifests()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usage(err)
+	}
+	for _, m := range all {
+		file := filepath.Join(dir, m.Name+".yaml")
+		if err := os.WriteFile(file, m.YAML, 0o644); err != nil {
+			return usage(err)
+		}
+		fmt.Fprintln(w, file)
+	}
+	return nil
+}
+
+// benchLine opens the node for a list that is run without an engine.
+func (c *common) benchLine(cmd *cobra.Command) (*backend.Node, *steps.Direct, error) {
+	log := slog.New(slog.DiscardHandler)
+	cluster, err := kube.Open(c.engine.kubeconfig, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.hooks.cluster != nil {
+		c.hooks.cluster(cluster)
+	}
+	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
+	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory"), Out: cmd.OutOrStdout()}
+	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, report, nil
+}
+
+func (c *common) bake(cmd *cobra.Command, dry, arm bool) error {
+	node, report, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	program, err := os.ReadFile(exe)
+	if err != nil {
+		return fmt.Errorf("reading this program: %w", err)
+	}
+	list := steps.Factory(steps.Baking{Tool: version, Program: program, Arm: arm})
+	if dry {
+		return planBake(cmd.Context(), node, list, report)
+	}
+	for _, s := range stepsOf(list) {
+		fmt.Fprintf(report.Out, "%s\n", s.Title())
+		if err := s.Run(cmd.Context(), node, report.For(s)); err != nil {
+			return interrupted(cmd.Context(), err)
+		}
+	}
+	if !report.Changed {
+		fmt.Fprintln(report.Out, "Nothing had to be changed.")
+	}
+	return nil
+}
+
+func planBake(ctx context.Context, node *backend.Node, list []steps.Stage, report *steps.Direct) error {
+	for _, s := range stepsOf(list) {
+		if s.ID() == "bake-check" { // looks only
+			if err := s.Run(ctx, node, report.For(s)); err != nil {
+				return err
+			}
+		}
+		p, ok := s.(steps.Planner)
+		if !ok {
+			continue
+		}
+		plan, err := p.Plan(ctx, node)
+		if err != nil {
+			return err
+		}
+		for _, ch := range plan.Changes {
+			fmt.Fprintf(report.Out, "would change  %s: %s\n", ch.What, ch.New)
+		}
+		for _, d := range plan.Disturbances {
+			fmt.Fprintf(report.Out, "would cause   %s: %s\n", d.What, d.Cause)
+		}
+	}
+	return nil
+}
+
+func (c *common) unbake(cmd *cobra.Command) error {
+	node, report, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	list := stepsOf(steps.Factory(steps.Baking{Tool: version, Arm: true}))
+	for _, s := range slices.Backward(list) {
+		u, ok := s.(steps.Undoer)
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(report.Out, "Taking back: %s\n", s.Title())
+		if err := u.Undo(cmd.Context(), node, report.For(s)); err != nil {
+			return interrupted(cmd.Context(), err)
+		}
+		if err := report.Forget(); err != nil {
+			return err
+		}
+	}
+	if !report.Changed {
+		fmt.Fprintln(report.Out, "There was nothing to take back.")
+	}
+	return nil
+}
+
+// interrupted explains an end in the middle: as a rule it is the node's own reboot.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("stopped on the way, by the node's reboot or by a person; run the same command again: %w", err)
+	}
+	return err
+}
+
+func stepsOf(list []steps.Stage) []steps.Step {
+	var all []steps.Step
+	for _, stage := range list {
+		all = append(all, stage.Steps...)
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package steps
+
+import (
+	"context"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/factory"
+	"touchdown/backend/problem"
+)
+
+// BakeVerify looks whether the bake has taken effect on the machine.
+type BakeVerify struct{}
+
+// ID names the step in the journal.
+func (*BakeVerify) ID() string { return "bake-verify" }
+
+// Title says what the step does.
+func (*BakeVerify) Title() string { return "Verify what the machine has" }
+
+// Fields is empty: nothing is asked.
+func (*BakeVerify) Fields() []Field { return nil }
+
+// Run fails when anything is not in effect.
+func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c := telling(node.Kube, report)
+	wanted, err := factory.Wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+	cluster, err := factory.Look(ctx, c)
+	if err != nil {
+		return err
+	}
+	checks := factory.Verify(ctx, node.Host, wanted, cluster.Domain)
+	for _, c := range checks {
+		report.Check(c)
+	}
+	if check.Worst(checks) == check.Fail {
+		return &problem.Problem{
+			Code: "FAC-EFCT", Summary: "The bake is not in effect on the machine.",
+			Fix: "Look at the checks that failed; after a reboot run the same command once more.",
+		}
+	}
+	return nil
+}
+
+// BakeRecord writes down what leaves the factory.
+type BakeRecord struct{ Tool string }
+
+var _ Undoer = (*BakeRecord)(nil)
+
+// ID names the step in the journal.
+func (*BakeRecord) ID() string { return "bake-record" }
+
+// Title says what the step does.
+func (*BakeRecord) Title() string { return "Write the factory's record" }
+
+// Fields is empty: nothing is asked.
+func (*BakeRecord) Fields() []Field { return nil }
+
+// Run writes the record where it says something new.
+func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c := telling(node.Kube, report)
+	wanted, err := factory.Wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+	r, err := factory.MakeRecord(ctx, node.Host, c, wanted, s.Tool, node.Now())
+	if err != nil {
+		return err
+	}
+	changed, err := factory.SaveRecord(node.Host, r)
+	if changed && err == nil {
+		report.Say("%s is written.", factory.RecordFile)
+	}
+	return err
+}
+
+// Undo removes the record.
+func (*BakeRecord) Undo(_ context.Context, node *backend.Node, _ Report) error {
+	return node.Host.Remove(factory.RecordFile)
+}
+
+// BakeArm shuts the gate in front of kubelet: the next boot waits for the site.
+type BakeArm struct{}
+
+var _ Undoer = (*BakeArm)(nil)
+
+// ID names the step in the journal.
+func (*BakeArm) ID() string { return "bake-arm" }
+
+// Title says what the step does.
+func (*BakeArm) Title() string { return "Arm the node" }
+
+// Fields is empty: nothing is asked.
+func (*BakeArm) Fields() []Field { return nil }
+
+// Run shuts it; kubelet goes on until the node is switched off.
+func (*BakeArm) Run(_ context.Context, node *backend.Node, report Report) error {
+	changed, err := factory.Arm(node.Host)
+	if changed && err == nil {
+		report.Say("The node is armed: from its next boot on it waits for its site.")
+	}
+	return err
+}
+
+// Undo opens it and starts kubelet, which the steps before need.
+func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	changed, err := factory.Disarm(ctx, node.Host)
+	if changed && err == nil {
+		report.Say("The node is not armed any more; its cluster starts.")
+	}
+	return err
+}
