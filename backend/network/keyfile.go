@@ -33,12 +33,17 @@ func ours(f keyfile) keyfile {
 	name := strings.TrimSuffix(f.Name, ".nmconnection")
 	var out strings.Builder
 	for line := range strings.Lines(f.Text) {
-		key, _, _ := strings.Cut(strings.TrimSpace(line), "=")
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch key {
 		case "id":
 			fmt.Fprintf(&out, "id=%s%s\n", prefix, name)
 		case "uuid":
-			fmt.Fprintf(&out, "uuid=%s\n", uuid.NewSHA1(namespace, []byte(name)))
+			fmt.Fprintf(&out, "uuid=%s\n", ourUUID(name))
+		case "master", "controller":
+			// By UUID: a port must not follow another profile of that name.
+			fmt.Fprintf(&out, "%s=%s\n", key, ourUUID(value))
+		case "type":
+			fmt.Fprintf(&out, "type=%s\n", strings.TrimPrefix(value, "802-3-"))
 		case "[connection]":
 			fmt.Fprintf(&out, "%sautoconnect-priority=%d\n", line, priority)
 		default:
@@ -47,6 +52,8 @@ func ours(f keyfile) keyfile {
 	}
 	return keyfile{prefix + name + ".nmconnection", out.String()}
 }
+
+func ourUUID(name string) string { return uuid.NewSHA1(namespace, []byte(name)).String() }
 
 // values reads a keyfile: "section.key" to value. NetworkManager still takes old names of some sections.
 func values(text string) map[string]string {

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Methods by which a family of addresses is set up. Empty leaves the family as it is.
@@ -79,7 +80,29 @@ func (s Settings) Resolve(now *Current) Settings {
 	if len(s.Search) == 0 && s.sameFamilies() && now.Sources["dnsSearch"] == SourceCurrent {
 		r.Search = slices.Clone(now.Search)
 	}
+	r.DNS = byFamily(r.DNS)
 	return r
+}
+
+// byFamily keeps the servers of one family together, those of the first one's first: NetworkManager keeps servers with the
+// addresses of their family, and another order would have to go into a file that no checkpoint puts back.
+func byFamily(list []string) []string {
+	six := func(text string) bool { return strings.Contains(text, ":") }
+	list = slices.Clone(list)
+	if len(list) == 0 {
+		return nil
+	}
+	first := six(list[0])
+	slices.SortStableFunc(list, func(a, b string) int {
+		switch {
+		case six(a) == six(b):
+			return 0
+		case six(a) == first:
+			return -1
+		}
+		return 1
+	})
+	return list
 }
 
 // sameFamilies tells whether the addresses stay as they are.

@@ -1,0 +1,157 @@
+package network_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/network"
+	"touchdown/backend/problem"
+)
+
+// The test binary is its own tool inside the bench node: each operation is a process of its own there, so that nothing is
+// carried from one to the next but what a step would have saved. What is asked is on its standard input.
+
+// inside is what the environment names an operation by.
+const inside = "TOUCHDOWN_NETWORK_INSIDE"
+
+type request struct {
+	Settings  network.Settings
+	Rollback  time.Duration
+	Originals []byte
+	Undecided bool // Keep crashes where the decision would be noted
+}
+
+type answer struct {
+	Code, Error string
+	Current     *network.Current
+	Status      *network.Status
+	Ports       []network.Port
+	Faults      []network.Fault
+	Originals   []byte
+	Done        bool
+	Seconds     float64
+}
+
+func TestMain(m *testing.M) {
+	if op := os.Getenv(inside); op != "" {
+		if err := serve(op); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func serve(op string) error {
+	var q request
+	text, err := io.ReadAll(os.Stdin)
+	if err == nil {
+		err = json.Unmarshal(text, &q)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	n := network.Open(host.Open(host.Options{NoPower: true}))
+	begun := time.Now()
+	a := answer{}
+	err = a.do(ctx, n, op, q)
+	a.Seconds = time.Since(begun).Seconds()
+	if err != nil {
+		a.Error = err.Error()
+		if p, ok := errors.AsType[*problem.Problem](err); ok {
+			a.Code = p.Code
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(a)
+}
+
+func (a *answer) do(ctx context.Context, n *network.Network, op string, q request) (err error) {
+	plan := func() (*network.Plan, error) {
+		now, err := n.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return n.Compile(ctx, q.Settings, now)
+	}
+	switch op {
+	case "read":
+		a.Current, err = n.Read(ctx)
+	case "status":
+		a.Status, err = n.Status(ctx)
+	case "ports":
+		if _, err = n.Ports(ctx); err == nil {
+			time.Sleep(q.Rollback)
+			a.Ports, err = n.Ports(ctx)
+		}
+	case "validate":
+		var facts network.Facts
+		if facts.Now, err = n.Read(ctx); err != nil {
+			return err
+		}
+		if facts.Ports, err = n.Ports(ctx); err != nil {
+			return err
+		}
+		facts.Reserved = network.OVNDefaults
+		a.Faults = n.Validate(ctx, q.Settings, facts)
+	case "originals":
+		a.Originals, err = n.Originals(ctx)
+	case "apply":
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		return n.Apply(ctx, p, q.Rollback)
+	case "await":
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		return n.Await(ctx, p, q.Rollback)
+	case "keep":
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		return n.Keep(ctx, p, func() error {
+			if q.Undecided {
+				return errors.New("crashed before the decision")
+			}
+			return nil
+		})
+	case "commit":
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		return n.Commit(ctx, p)
+	case "inforce":
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		a.Done, err = n.InForce(ctx, p)
+		a.Done = a.Done && n.Persisted(p)
+		return err
+	case "putback":
+		return n.PutBack(ctx, q.Originals)
+	case "revive":
+		a.Done, err = n.Revive(ctx)
+	case "build":
+		return n.BuildBridge(ctx, q.Rollback)
+	case "blink":
+		return n.Blink(ctx, q.Settings.Interface, time.Second)
+	default:
+		return fmt.Errorf("no operation %q", op)
+	}
+	return err
+}

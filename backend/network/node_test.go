@@ -1,0 +1,433 @@
+package network_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/network"
+	"touchdown/test/bench/node"
+	"touchdown/test/bench/site"
+)
+
+// baked is the port's profile as the factory leaves it: DHCP outside, the node's own address beside it.
+const baked = `[connection]
+id=enp1s0
+uuid=5f0b1bd0-2f4e-4c0b-9b37-3f3e6d0d9c01
+type=ethernet
+interface-name=enp1s0
+
+[ethernet]
+
+[ipv4]
+method=auto
+dhcp-timeout=10
+address1=192.168.127.10/24
+
+[ipv6]
+method=auto
+addr-gen-mode=eui64
+`
+
+const tool = "/usr/local/bin/network.test"
+
+// bench is a booted node in the factory's LAN.
+type bench struct {
+	*testing.T
+	node *node.Machine
+	site *site.Site
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	m, err := node.New(t.Context(), node.Options{Consoles: []string{}})
+	node.Require(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := m.Shell(context.Background(), "journalctl --no-pager -b -u NetworkManager -u ovs-configuration | tail -80")
+			t.Log(log)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := &bench{T: t, node: m, site: site.New(t, site.Options{LAN: m.LAN()})}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{tool: binary, "/etc/NetworkManager/system-connections/enp1s0.nmconnection": []byte(baked)} {
+		mode := map[bool]os.FileMode{true: 0o755, false: 0o600}[name == tool]
+		if err := m.WriteFile(name, data, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Boot(b.within(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	b.await(40*time.Second, hasFactory)
+	return b
+}
+
+const (
+	hasFactory = "ip -o -4 address show br-ex | grep -q 192.0.2.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/24 && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
+	hasSite    = "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/24"
+)
+
+func (b *bench) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(b.Context(), d)
+	b.Cleanup(cancel)
+	return ctx
+}
+
+func (b *bench) await(d time.Duration, script string) float64 {
+	b.Helper()
+	begun := time.Now()
+	if err := b.node.Wait(b.within(d), script); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begun).Seconds()
+}
+
+func (b *bench) shell(script string) string {
+	b.Helper()
+	out, err := b.node.Shell(b.within(30*time.Second), script)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// ask runs an operation in the node, in a process of its own.
+func (b *bench) ask(op string, q request) answer {
+	b.Helper()
+	cmd, err := b.node.Command(b.within(time.Minute), "env", inside+"="+op, tool)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := json.Marshal(q)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out, complaint bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &complaint
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("%s: %v: %s", op, err, complaint.String())
+	}
+	var a answer
+	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+		b.Fatalf("%s: %v: %s", op, err, out.String())
+	}
+	return a
+}
+
+func (b *bench) must(op string, q request) answer {
+	b.Helper()
+	a := b.ask(op, q)
+	if a.Error != "" {
+		b.Fatalf("%s: %s", op, a.Error)
+	}
+	return a
+}
+
+// asInFactory is what must hold wherever settings were put back.
+func (b *bench) asInFactory() {
+	b.Helper()
+	b.await(15*time.Second, hasFactory)
+	for script, want := range map[string]string{
+		"ovs-vsctl list-ports br-ex": "enp1s0",
+		"ls /run/NetworkManager/system-connections | grep -v '^lo\\.' | paste -sd ' '": "br-ex.nmconnection ovs-if-br-ex.nmconnection ovs-if-phys0.nmconnection ovs-port-br-ex.nmconnection ovs-port-phys0.nmconnection",
+		"ls /etc/NetworkManager/system-connections":                                    "enp1s0.nmconnection",
+		"cat /etc/NetworkManager/system-connections/enp1s0.nmconnection":               strings.TrimSpace(baked),
+		"ip -4 route show default": "default via 192.0.2.1 dev br-ex proto dhcp src 192.0.2.10 metric 48",
+		"grep ^nameserver /etc/resolv.conf": "nameserver 192.0.2.1",
+	} {
+		if got := b.shell(script); got != want {
+			b.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+	if a := b.must("status", request{}); a.Status.Trial {
+		b.Error("a checkpoint is still open")
+	}
+}
+
+func edge() network.Settings {
+	return network.Settings{
+		IPv4:   network.Family{Method: network.Static, Address: "198.51.100.10", Prefix: 24, Gateway: "198.51.100.1"},
+		IPv6:   network.Family{Method: network.Static, Address: "2001:db8:51::10", Prefix: 64, Gateway: "2001:db8:51::1"},
+		DNS:    []string{"198.51.100.53", "2001:db8:51::53"},
+		Search: []string{"site.example"},
+	}
+}
+
+// TestSettingsOnANode goes through a node's life in one boot after the other; each part leaves the node as in the factory.
+func TestSettingsOnANode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: boots a node")
+	}
+	b := newBench(t)
+	originals := b.must("originals", request{}).Originals
+	part := func(name string, f func(*bench)) {
+		if !t.Run(name, func(t *testing.T) { f(&bench{t, b.node, b.site}) }) {
+			t.FailNow()
+		}
+	}
+	part("read", read)
+	part("ports", ports)
+	part("validate", validate)
+	part("deadline", deadline)
+	part("put back", func(b *bench) { putBack(b, originals) })
+	part("manager killed", func(b *bench) { managerKilled(b, originals) })
+	part("another checkpoint", anotherCheckpoint)
+	part("other port", func(b *bench) { otherPort(b, originals) })
+	part("wrong settings", func(b *bench) { wrongSettings(b, originals) })
+	part("undecided", func(b *bench) { undecided(b, originals) })
+	part("keep", func(b *bench) { keep(b, originals) })
+}
+
+func read(b *bench) {
+	now := b.must("read", request{}).Current
+	want := network.Settings{
+		Interface: "enp1s0", MTU: 1500,
+		IPv4: network.Family{Method: network.DHCP, Address: "192.0.2.10", Prefix: 24, Gateway: "192.0.2.1"},
+		IPv6: network.Family{Method: network.Autoconf}, DNS: []string{"192.0.2.1"},
+	}
+	if now.Interface != want.Interface || now.IPv4 != want.IPv4 || now.IPv6 != want.IPv6 || !slices.Equal(now.DNS, want.DNS) || now.MTU != want.MTU {
+		b.Errorf("read %+v, want %+v", now.Settings, want)
+	}
+	if now.Internal != netip.MustParsePrefix("192.168.127.10/24") || !now.Bridged || now.Carrier != "br-ex" || now.Device != "enp1s0" {
+		b.Errorf("read %+v", now)
+	}
+	for path, source := range map[string]string{"ipv4.method": "current", "ipv4.address": "DHCP", "ipv4.gateway": "DHCP", "dnsServers": "DHCP"} {
+		if now.Sources[path] != source {
+			b.Errorf("source of %s is %q, want %q", path, now.Sources[path], source)
+		}
+	}
+}
+
+func ports(b *bench) {
+	mac := b.shell("cat /sys/class/net/enp2s0/address")
+	all := b.must("ports", request{}).Ports
+	if len(all) != 2 || all[0].Name != "enp1s0" || all[1].Name != "enp2s0" || !all[0].Uplink || all[1].Uplink || all[1].MAC != mac || all[0].Driver != "veth" || !all[0].Carrier {
+		b.Fatalf("ports are %+v", all)
+	}
+	if err := b.node.Unplug(b.Context(), 0); err != nil {
+		b.Fatal(err)
+	}
+	if all := b.must("ports", request{}).Ports; all[0].Carrier {
+		b.Error("a port without cable has a link")
+	}
+	if err := b.node.Plug(b.Context(), 0); err != nil {
+		b.Fatal(err)
+	}
+	if a := b.ask("blink", request{Settings: network.Settings{Interface: "enp2s0"}}); a.Code != "NET-LED" {
+		b.Errorf("blinking a port without LED: %+v", a)
+	}
+	b.asInFactory()
+}
+
+func validate(b *bench) {
+	if faults := b.must("validate", request{Settings: edge()}).Faults; len(faults) > 0 {
+		b.Errorf("good settings are refused: %v", faults)
+	}
+	s := edge()
+	s.Interface = "eno7"
+	faults := b.must("validate", request{Settings: s}).Faults
+	if len(faults) != 1 || faults[0].Path != "spec.network.interface" {
+		b.Errorf("a port that is not there: %v", faults)
+	}
+}
+
+// deadline: nobody answers, and NetworkManager itself goes back.
+func deadline(b *bench) {
+	a := b.must("apply", request{Settings: edge(), Rollback: 4 * time.Second})
+	applied := time.Now()
+	b.await(time.Second, hasSite)
+	if s := b.must("status", request{}).Status; !s.Trial || s.Left > 4*time.Second || s.Left <= 0 || !s.Internal || !slices.Contains(s.Addresses, "198.51.100.10/24") || !slices.Equal(s.Gateways[:1], []string{"198.51.100.1"}) {
+		b.Errorf("status in the trial: %+v", s)
+	}
+	b.asInFactory()
+	b.Logf("applied in %.1f s, back %.1f s after the deadline", a.Seconds, time.Since(applied).Seconds()-4)
+	if a := b.ask("keep", request{Settings: edge()}); a.Code != "NET-LATE" {
+		b.Errorf("keeping after the deadline: %+v", a)
+	}
+	b.asInFactory()
+}
+
+func putBack(b *bench, originals []byte) {
+	b.must("apply", request{Settings: edge(), Rollback: time.Minute})
+	b.await(time.Second, hasSite)
+	a := b.must("putback", request{Originals: originals})
+	b.Logf("put back in %.1f s", a.Seconds)
+	b.asInFactory()
+	// Again, with nothing to do.
+	uuid := b.shell("nmcli -g connection.timestamp c show ovs-if-br-ex")
+	b.must("putback", request{Originals: originals})
+	if now := b.shell("nmcli -g connection.timestamp c show ovs-if-br-ex"); now != uuid {
+		b.Error("putting back twice activates twice")
+	}
+	b.asInFactory()
+}
+
+// managerKilled: the checkpoint dies with the process, what it tried lives on in /run.
+func managerKilled(b *bench, originals []byte) {
+	for _, s := range []network.Settings{edge(), onOtherPort()} {
+		b.must("apply", request{Settings: s, Rollback: time.Minute})
+		b.await(2*time.Second, hasSite)
+		b.shell("systemctl kill -s KILL NetworkManager; sleep 0.5; systemctl is-active NetworkManager || systemctl start NetworkManager")
+		b.await(10*time.Second, "nmcli -t general status")
+		if s := b.must("status", request{}).Status; s.Trial {
+			b.Fatal("the checkpoint outlived its NetworkManager: this proves nothing")
+		}
+		a := b.must("putback", request{Originals: originals})
+		b.Logf("put back without a checkpoint in %.1f s", a.Seconds)
+		b.asInFactory()
+	}
+}
+
+func anotherCheckpoint(b *bench) {
+	b.shell(`busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointCreate aouu 0 60 0`)
+	if a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second}); a.Code != "NET-CKPT" {
+		b.Errorf("over another checkpoint: %+v", a)
+	}
+	b.shell(`for c in $(busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Checkpoints | grep -o '/org[^"]*'); do
+busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointDestroy o $c; done`)
+	b.asInFactory()
+}
+
+func onOtherPort() network.Settings {
+	s := edge()
+	s.Interface = "enp2s0"
+	return s
+}
+
+func otherPort(b *bench, originals []byte) {
+	mac := b.shell("cat /sys/class/net/enp2s0/address")
+	b.must("apply", request{Settings: onOtherPort(), Rollback: time.Minute})
+	b.await(2*time.Second, hasSite)
+	if got := b.shell("ovs-vsctl list-ports br-ex"); got != "enp2s0" {
+		b.Errorf("br-ex stands on %q", got)
+	}
+	if got := b.shell("cat /sys/class/net/br-ex/address"); got != mac {
+		b.Errorf("br-ex has the MAC %s, want the port's %s", got, mac)
+	}
+	// A cable that is pulled and put back must not take the port from br-ex.
+	for _, act := range []func(context.Context, int) error{b.node.Unplug, b.node.Plug} {
+		if err := act(b.Context(), 1); err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(time.Second)
+	}
+	b.await(10*time.Second, hasSite)
+	b.must("putback", request{Originals: originals})
+	b.asInFactory()
+}
+
+func wrongSettings(b *bench, originals []byte) {
+	wrong := edge()
+	wrong.Interface = "enp9s0"
+	if a := b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second}); a.Error == "" || strings.Contains(a.Error, "198.51.100.53") {
+		b.Errorf("a port that is not there: %+v", a)
+	}
+	b.asInFactory()
+	// A gateway that nobody has is accepted by the system: the probes find it, and the way back is as quick.
+	wrong = edge()
+	wrong.IPv4.Gateway = "198.51.100.77"
+	b.must("apply", request{Settings: wrong, Rollback: 30 * time.Second})
+	b.must("putback", request{Originals: originals})
+	b.asInFactory()
+	// DHCP where no server answers.
+	b.site.DHCP4.Off()
+	wrong = network.Settings{Interface: "enp2s0", IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Disabled}}
+	a := b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second})
+	b.Logf("DHCP without a server: applied in %.1f s, %s", a.Seconds, a.Error)
+	if a.Error == "" {
+		if a := b.ask("await", request{Settings: wrong, Rollback: 2 * time.Second}); a.Code != "NET-WAIT" {
+			b.Errorf("waiting for a lease that does not come: %+v", a)
+		}
+	}
+	b.site.DHCP4.On()
+	b.must("putback", request{Originals: originals})
+	b.asInFactory()
+}
+
+// undecided: the profiles are written, then the engine dies before it notes the decision.
+func undecided(b *bench, originals []byte) {
+	b.must("apply", request{Settings: onOtherPort(), Rollback: time.Minute})
+	if a := b.ask("keep", request{Settings: onOtherPort(), Undecided: true}); !strings.Contains(a.Error, "crashed before") {
+		b.Fatalf("keep: %+v", a)
+	}
+	if got := b.shell("ls /etc/NetworkManager/system-connections"); !strings.Contains(got, "touchdown-enp2s0") {
+		b.Fatalf("nothing was written: %q", got)
+	}
+	b.must("putback", request{Originals: originals})
+	b.asInFactory()
+	// The same with a reboot in between: br-ex was built out of what nobody decided to keep.
+	b.must("apply", request{Settings: onOtherPort(), Rollback: time.Minute})
+	b.ask("keep", request{Settings: onOtherPort(), Undecided: true})
+	if err := b.node.Reboot(b.within(time.Minute)); err != nil {
+		b.Fatal(err)
+	}
+	b.await(40*time.Second, hasSite)
+	a := b.must("putback", request{Originals: originals})
+	b.Logf("put back in another boot in %.1f s", a.Seconds)
+	b.await(15*time.Second, hasFactory)
+	if got := b.shell("ls /etc/NetworkManager/system-connections; ovs-vsctl list-ports br-ex"); got != "enp1s0.nmconnection\nenp1s0" {
+		b.Errorf("after the boot: %q", got)
+	}
+	if err := b.node.Reboot(b.within(time.Minute)); err != nil {
+		b.Fatal(err)
+	}
+	b.asInFactoryLater()
+}
+
+func (b *bench) asInFactoryLater() {
+	b.Helper()
+	b.await(40*time.Second, hasFactory)
+	b.asInFactory()
+}
+
+// keep: through the whole order of calls, over a restart of NetworkManager, a boot, and back to the factory's identity.
+func keep(b *bench, originals []byte) {
+	if err := b.site.Switch(site.Edge()); err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range []network.Settings{onOtherPort(), edge(), {IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Autoconf}, Interface: "enp2s0"}} {
+		originals := b.must("originals", request{}).Originals
+		begun := time.Now()
+		a := b.must("apply", request{Settings: s, Rollback: time.Minute})
+		w := b.must("await", request{Settings: s, Rollback: 15 * time.Second})
+		k := b.must("keep", request{Settings: s})
+		b.Logf("apply %.1f s, wait %.1f s, keep %.1f s; all with processes %.1f s", a.Seconds, w.Seconds, k.Seconds, time.Since(begun).Seconds())
+		b.await(5*time.Second, hasSite)
+		if a := b.must("inforce", request{Settings: s}); !a.Done {
+			b.Error("what was kept is not in force")
+		}
+		b.shell("ping -c 1 -W 3 -I br-ex 198.51.100.1")
+		b.shell("systemctl restart NetworkManager")
+		b.await(15*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
+		before := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
+		if err := b.node.Reboot(b.within(time.Minute)); err != nil {
+			b.Fatal(err)
+		}
+		b.await(40*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
+		after := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
+		if before != after {
+			b.Errorf("the boot changed\n%s\nto\n%s", before, after)
+		}
+		if a := b.must("inforce", request{Settings: s}); !a.Done {
+			b.Error("after a boot, what was kept is not in force")
+		}
+		_ = originals
+	}
+}

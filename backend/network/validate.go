@@ -1,0 +1,324 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"touchdown/backend/problem"
+)
+
+// Fault is one thing that is wrong with settings.
+type Fault struct {
+	Path string // of the value in the site config: "spec.network.ipv4.gateway"
+	Text string // what is wrong, and how it would be right
+}
+
+// Reserved is a network that the site's must not overlap.
+type Reserved struct {
+	Name   string
+	Prefix netip.Prefix
+}
+
+// Facts are what settings are judged against.
+type Facts struct {
+	Now      *Current
+	Ports    []Port
+	Reserved []Reserved // the cluster's: pods, services, and OVN's own (OVNDefaults where the cluster names no others)
+}
+
+// OVNDefaults are the networks that OVN-Kubernetes uses inside the node where network.operator/cluster names no others
+// (OpenShift's documentation of ovnKubernetesConfig).
+var OVNDefaults = []Reserved{
+	{"OVN join", netip.MustParsePrefix("100.64.0.0/16")},
+	{"OVN join", netip.MustParsePrefix("fd98::/64")},
+	{"OVN transit", netip.MustParsePrefix("100.88.0.0/16")},
+	{"OVN transit", netip.MustParsePrefix("fd97::/64")},
+	{"OVN masquerade", netip.MustParsePrefix("169.254.0.0/17")},
+	{"OVN masquerade", netip.MustParsePrefix("fd69::/112")},
+}
+
+// Limits of the MTU in bytes: IPv6 needs 1280 (RFC 8200, 5), jumbo frames of common switches end at 9216. OVN's tunnels
+// take 100 of it from the pods, so that less than 1280 is no use without IPv6 either.
+const (
+	minMTU = 1280
+	maxMTU = 9216
+)
+
+// maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
+const maxServers = 3
+
+// faults collects; its methods keep the rules readable.
+type faults struct {
+	all   []Fault
+	facts Facts
+	s     Settings
+}
+
+func (f *faults) add(path, format string, a ...any) {
+	f.all = append(f.all, Fault{"spec." + path, fmt.Sprintf(format, a...)})
+}
+
+// Validate judges settings by rules that look at several values or at this machine; what one value alone can be is the
+// site config's matter, but what would harm is refused here too. No faults: nil.
+func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault {
+	f := &faults{facts: facts, s: s.Resolve(facts.Now)}
+	if len(s.Raw) > 0 {
+		f.raw(ctx, n)
+		return f.all
+	}
+	f.devices()
+	f.family("network.ipv4", f.s.IPv4, false)
+	f.family("network.ipv6", f.s.IPv6, true)
+	f.servers()
+	if !reachable(f.s.IPv4) && !reachable(f.s.IPv6) {
+		f.add("network.ipv4.method", "with IPv4 and IPv6 both off the node would have no address at the site; choose one")
+	}
+	return f.all
+}
+
+func reachable(f Family) bool { return f.Method == Static || f.Automatic() }
+
+func (f *faults) devices() {
+	switch bonded := len(f.s.Bond.Ports) > 0 || f.s.Bond.Mode != ""; {
+	case bonded:
+		f.bond()
+	case f.s.Interface == "":
+		f.add("network.interface", "no port is in use now; choose one")
+	default:
+		f.port("network.interface", f.s.Interface)
+	}
+	if v := f.s.VLAN; v < 0 || v > 4094 {
+		f.add("network.vlanID", "%d is no VLAN; they are 1 to 4094", v)
+	}
+	if m := f.s.MTU; m != 0 && (m < minMTU || m > maxMTU) {
+		f.add("network.mtu", "%d bytes is out of range; it can be %d to %d", m, minMTU, maxMTU)
+	}
+	// The kernel's names of interfaces have at most 15 characters.
+	if name := f.s.device(); len(name) > 15 {
+		f.add("network.vlanID", "the name %s would be too long for an interface", name)
+	}
+}
+
+func (f *faults) port(path, name string) {
+	if forbidden.MatchString(name) {
+		f.add(path, "%s is OpenShift's own; give the port below it", name)
+		return
+	}
+	if !slices.ContainsFunc(f.facts.Ports, func(p Port) bool { return p.Name == name }) {
+		var names []string
+		for _, p := range f.facts.Ports {
+			names = append(names, p.Name)
+		}
+		f.add(path, "this machine has no port %q; it has %s", name, strings.Join(names, ", "))
+	}
+}
+
+func (f *faults) bond() {
+	if !slices.Contains(BondModes, f.s.Bond.Mode) {
+		f.add("network.bond.mode", "%q is no mode of a bond; there are %s", f.s.Bond.Mode, strings.Join(BondModes, ", "))
+	}
+	if len(f.s.Bond.Ports) == 0 {
+		f.add("network.bond.ports", "a bond needs at least one port")
+	}
+	for i, p := range f.s.Bond.Ports {
+		if slices.Contains(f.s.Bond.Ports[:i], p) {
+			f.add("network.bond.ports", "%s is there twice", p)
+		}
+		f.port("network.bond.ports", p)
+	}
+	if f.s.Interface != "" && !slices.Contains(f.s.Bond.Ports, f.s.Interface) {
+		f.add("network.interface", "%s is not one of the bond's ports; leave the interface empty with a bond", f.s.Interface)
+	}
+}
+
+func (f *faults) family(path string, fam Family, six bool) {
+	switch fam.Method {
+	case Static:
+		f.static(path, fam, six)
+	case Disabled, linkLocal, "":
+	case DHCP:
+	case Autoconf:
+		if !six {
+			f.add(path+".method", "autoconf is for IPv6 only; IPv4 knows static, dhcp and disabled")
+		}
+	default:
+		f.add(path+".method", "%q is no method; there are static, dhcp, disabled and for IPv6 autoconf", fam.Method)
+	}
+}
+
+func (f *faults) static(path string, fam Family, six bool) {
+	addr, ok := f.address(path+".address", fam.Address, six)
+	bits := map[bool]int{false: 32, true: 128}[six]
+	if fam.Prefix < 1 || fam.Prefix > bits {
+		f.add(path+".prefixLength", "%d is no prefix length; it can be 1 to %d", fam.Prefix, bits)
+		ok = false
+	}
+	if !ok {
+		return
+	}
+	subnet := netip.PrefixFrom(addr, fam.Prefix)
+	f.host(path+".address", subnet)
+	f.overlaps(path+".address", subnet)
+	if fam.Gateway == "" {
+		other := map[bool]Family{false: f.s.IPv6, true: f.s.IPv4}[six]
+		if other.Gateway == "" && !other.Automatic() {
+			f.add(path+".gateway", "without a gateway nothing beyond the site's subnet can be reached; give its router")
+		}
+		return
+	}
+	gateway, ok := f.address(path+".gateway", fam.Gateway, six)
+	switch {
+	case !ok:
+	case gateway == addr:
+		f.add(path+".gateway", "%s is the node's own address; the gateway is the router", gateway)
+	case six && gateway.IsLinkLocalUnicast():
+	case !subnet.Contains(gateway):
+		f.add(path+".gateway", "%s is not in the node's subnet %s, so it cannot be reached", gateway, subnet.Masked())
+	default:
+		f.host(path+".gateway", netip.PrefixFrom(gateway, fam.Prefix))
+	}
+}
+
+// address parses strictly: no leading zeros, no zone, the family that is asked for.
+func (f *faults) address(path, text string, six bool) (netip.Addr, bool) {
+	kind := map[bool]string{false: "IPv4", true: "IPv6"}[six]
+	addr, err := netip.ParseAddr(text)
+	switch {
+	case text == "":
+		f.add(path, "is missing")
+	case err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is6() != six:
+		f.add(path, "%q is no %s address", text, kind)
+	case addr.IsMulticast() || addr.IsLoopback() || addr.IsUnspecified():
+		f.add(path, "%s cannot be the address of a machine", addr)
+	default:
+		return addr, true
+	}
+	return netip.Addr{}, false
+}
+
+// host refuses the addresses of a subnet that no machine has.
+func (f *faults) host(path string, p netip.Prefix) {
+	if p.Addr().IsLinkLocalUnicast() {
+		f.add(path, "%s is valid on one cable only; give the address of the site's plan", p.Addr())
+	}
+	if !p.Addr().Is4() || p.Bits() >= 31 {
+		return
+	}
+	if p.Addr() == p.Masked().Addr() {
+		f.add(path, "%s is the name of the subnet %s, not a machine in it", p.Addr(), p.Masked())
+	}
+	if p.Addr() == last(p) {
+		f.add(path, "%s is the broadcast address of %s", p.Addr(), p.Masked())
+	}
+}
+
+// last is the broadcast address of an IPv4 subnet.
+func last(p netip.Prefix) netip.Addr {
+	b := p.Masked().Addr().As4()
+	mask := net.CIDRMask(p.Bits(), 32)
+	for i := range b {
+		b[i] |= ^mask[i]
+	}
+	return netip.AddrFrom4(b)
+}
+
+func (f *faults) overlaps(path string, subnet netip.Prefix) {
+	all := slices.Clone(f.facts.Reserved)
+	if f.s.Internal.IsValid() {
+		all = append(all, Reserved{"the node's internal", f.s.Internal.Masked()})
+	}
+	for _, r := range all {
+		if r.Prefix.Overlaps(subnet) {
+			f.add(path, "the subnet %s overlaps %s network %s", subnet.Masked(), r.Name, r.Prefix)
+			return
+		}
+	}
+}
+
+func (f *faults) servers() {
+	const path = "network.dnsServers"
+	automatic := f.s.IPv4.Automatic() || f.s.IPv6.Automatic()
+	if len(f.s.DNS) == 0 && !automatic {
+		f.add(path, "with static addresses at least one name server is needed")
+	}
+	if len(f.s.DNS) > maxServers {
+		f.add(path, "there are %d; at most %d are asked", len(f.s.DNS), maxServers)
+	}
+	for i, text := range f.s.DNS {
+		addr, err := netip.ParseAddr(text)
+		switch {
+		case err != nil || addr.Zone() != "":
+			f.add(path, "%q is no address; a name server is given by its address", text)
+		case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback():
+			f.add(path, "%s cannot be a name server's address", addr)
+		case text == f.s.IPv4.Address || text == f.s.IPv6.Address || addr == f.s.Internal.Addr():
+			f.add(path, "%s is this node; it would ask itself for ever", addr)
+		case slices.Contains(f.s.DNS[:i], text):
+			f.add(path, "%s is there twice", text)
+		case addr.Is4() && !reachable(f.s.IPv4), addr.Is6() && !reachable(f.s.IPv6):
+			f.add(path, "%s cannot be reached: the node has no address of that family", addr)
+		}
+	}
+}
+
+// raw judges an nmstate document without touching the network.
+func (f *faults) raw(ctx context.Context, n *Network) {
+	const path = "networkConfig"
+	_, view, err := parseDocument(f.s.Raw)
+	if err != nil {
+		f.add(path, "is no nmstate document: %s", problemText(err))
+		return
+	}
+	for _, i := range view.Interfaces {
+		for _, name := range []string{i.Name, i.Controller} {
+			if forbidden.MatchString(name) {
+				f.add(path, "%s is OpenShift's own and must not be in it; describe the ports", name)
+			}
+		}
+	}
+	if _, err := n.library.generate(ctx, f.s.Raw); err != nil {
+		f.add(path, "%s", problemText(err))
+		return
+	}
+	if view.carrier() == "" {
+		f.add(path, "has no default route; give one, or an interface with DHCP")
+	} else if view.find(view.carrier(), "") == nil {
+		f.add(path, "its default route leads over %s, which it does not describe", view.carrier())
+	}
+	if automatic := view.automatic(); !automatic && (view.DNS == nil || view.DNS.Config == nil || len(view.DNS.Config.Server) == 0) {
+		f.add(path, "has no name server (dns-resolver.config.server)")
+	}
+	for _, p := range view.physicalPorts() {
+		f.port(path, p)
+	}
+	for _, i := range view.Interfaces {
+		for _, fam := range []*family{i.IPv4, i.IPv6} {
+			if fam == nil {
+				continue
+			}
+			for _, a := range fam.Address {
+				if p := a.prefix(); p.IsValid() && p.Addr() != f.s.Internal.Addr() {
+					f.overlaps(path, p)
+				}
+			}
+		}
+	}
+}
+
+func (s *state) automatic() bool {
+	return slices.ContainsFunc(s.Interfaces, func(i iface) bool {
+		return i.IPv4 != nil && isSet(i.IPv4.DHCP) || i.IPv6 != nil && (isSet(i.IPv6.DHCP) || isSet(i.IPv6.Autoconf))
+	})
+}
+
+// problemText is the sentence of a Problem, or the error.
+func problemText(err error) string {
+	if p := problem.From(err); p.Code != "UNKNWN" {
+		return p.Summary
+	}
+	return err.Error()
+}
