@@ -28,7 +28,7 @@ const dnsPort = 53
 // server is a DNS server and what it said.
 type server struct {
 	address netip.Addr
-	why     string // it cannot be asked; empty: it was asked
+	why     *unreachable // nil: it was asked
 	answers []answer
 }
 
@@ -102,7 +102,7 @@ func random() string {
 
 // askServer asks one server for everything at once.
 func (r *run) askServer(ctx context.Context, s *server) {
-	if _, s.why = r.reach(s.address); s.why != "" {
+	if _, s.why = r.reach(s.address); s.why != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, dnsWait)

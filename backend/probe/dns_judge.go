@@ -27,7 +27,7 @@ func (r *run) judgeEarly(s *server) {
 }
 
 func (r *run) judgeServers() {
-	if len(r.servers) == 0 && len(r.families) > 0 {
+	if len(r.servers) == 0 && slices.ContainsFunc(r.families, func(f *family) bool { return f.usable }) {
 		r.say(check.Check{
 			ID: "net-dns-1", Title: "DNS server", Status: check.Fail, Expected: "a DNS server that answers",
 			Observed: "There is no DNS server: none was given, and the network offers none.", Fix: "Type the address of the site's DNS server.",
@@ -39,7 +39,7 @@ func (r *run) judgeServers() {
 			continue
 		}
 		c := r.judgeUseless(s)
-		if one {
+		if one && c.Status == check.Fail {
 			c.Status = check.Warn
 		}
 		r.say(c)
@@ -63,8 +63,11 @@ func (r *run) judgeUseless(s *server) check.Check {
 	c.Fix = "Check the DNS server's address with the site's network administrator."
 	refused := slices.ContainsFunc(s.answers, func(a answer) bool { return a.err == nil })
 	switch {
-	case s.why != "":
-		c.Observed = fmt.Sprintf("The DNS server %s cannot be asked: %s.", s.address, s.why)
+	case s.why != nil && s.why.follows:
+		c.Status, c.Fix = check.Skip, ""
+		c.Observed = fmt.Sprintf("Not tried: %s.", s.why.why)
+	case s.why != nil:
+		c.Observed = fmt.Sprintf("The DNS server %s cannot be asked: %s.", s.address, s.why.why)
 	case refused:
 		c.Observed = fmt.Sprintf("The DNS server %s answers, but it refuses to look names up.", s.address)
 		c.Fix = "Ask the site's network administrator to let this node use the DNS server, or for another one."

@@ -16,11 +16,12 @@ type family struct {
 	set          Settings
 
 	offer   Offer
-	address netip.Prefix // typed or offered
-	gateway netip.Addr   // not valid: none
-	held    bool         // the machine has the address already: its own network must ask
-	usable  bool         // nobody else has the address
-	answers bool         // the gateway does
+	address netip.Prefix     // typed or offered
+	gateway netip.Addr       // not valid: none
+	held    bool             // the machine has the address already: its own network must ask
+	usable  bool             // nobody else has the address
+	answers bool             // the gateway does
+	mac     net.HardwareAddr // of the gateway
 }
 
 func (f *family) id(name string) string { return name + f.suffix }
@@ -128,7 +129,9 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 	if err != nil {
 		return err
 	}
-	f.answers = len(macs) > 0
+	if f.answers = len(macs) > 0; f.answers {
+		f.mac = macs[0]
+	}
 	for _, mac := range macs {
 		c.Evidence = append(c.Evidence, fmt.Sprintf("%s is at %s", f.gateway, mac))
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/beevik/ntp"
@@ -35,7 +34,7 @@ type source struct {
 	err      error
 }
 
-func (s *source) good() bool { return s.err == nil && s.response.Validate() == nil }
+func (s *source) good() bool { return s.response != nil && s.err == nil && s.response.Validate() == nil }
 
 func (r *run) askSource(ctx context.Context, s *source) {
 	found, err := r.lookup(ctx, s.name)
@@ -97,6 +96,14 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 	if s.err != nil {
 		c.Evidence = append(c.Evidence, s.err.Error())
 		c.Observed, c.Fix = r.silentSource(s), "Check the time server's address, or go on: the time can be typed by hand."
+		none, _ := errors.AsType[unreachable](s.err)
+		if !s.address.IsValid() && !r.asks() {
+			none = unreachable{why: noDNS, follows: true}
+		}
+		if none.follows {
+			c.Status, c.Fix = check.Skip, ""
+			c.Observed = fmt.Sprintf("Not tried: %s.", none.why)
+		}
 		return
 	}
 	offset := s.response.ClockOffset
@@ -150,5 +157,5 @@ func (r *run) silentSource(s *source) string {
 	case r.neighbourMissing(s.address):
 		return fmt.Sprintf("Nobody on this network has the address %s.", s.address)
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%s does not answer.", s.name), "..")
+	return s.name + " does not answer."
 }

@@ -7,8 +7,18 @@ import (
 	"net/netip"
 )
 
-// reach finds the family that leads to an address; why says why none does.
-func (r *run) reach(to netip.Addr) (f *family, why string) {
+// unreachable is why an address is not asked at all.
+type unreachable struct {
+	why     string
+	follows bool // from what another check has told already
+}
+
+// Error tells why.
+func (u unreachable) Error() string { return u.why }
+
+// reach finds the family that leads to an address, or says why none does.
+func (r *run) reach(to netip.Addr) (*family, *unreachable) {
+	var f *family
 	for _, have := range r.families {
 		if (have.suffix == "") == to.Is4() {
 			f = have
@@ -16,37 +26,31 @@ func (r *run) reach(to netip.Addr) (f *family, why string) {
 	}
 	switch {
 	case f == nil:
-		return nil, "the settings have no address of its kind (IPv4 or IPv6)"
+		return nil, &unreachable{why: "the settings have no address of its kind (IPv4 or IPv6)"}
 	case !f.usable:
-		return nil, "there is no address to ask from"
+		return nil, &unreachable{why: "there is no address to ask from", follows: true}
 	}
 	if !f.address.Contains(to) {
 		switch {
 		case !f.gateway.IsValid():
-			return nil, "it is in another network, and there is no gateway"
+			return nil, &unreachable{why: "it is in another network, and there is no gateway"}
 		case !f.answers:
-			return nil, "it is behind the gateway, which does not answer"
+			return nil, &unreachable{why: "it is behind the gateway, which does not answer", follows: true}
 		}
 	}
 	if f.held && !r.live {
 		if other, _ := f.otherWay(to); other {
-			return nil, "this machine has the address already and uses another way now; it can be asked after applying only"
+			return nil, &unreachable{why: "this machine has the address already and uses another way now; it can be asked after applying only", follows: true}
 		}
 	}
-	return f, ""
+	return f, nil
 }
-
-// unreachable is the error of dial when no family leads there.
-type unreachable struct{ why string }
-
-// Error tells why.
-func (u unreachable) Error() string { return u.why }
 
 // dial connects from the probed address, by the stack of its own or, when the machine has the address, by the machine's.
 func (r *run) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	f, why := r.reach(to.Addr())
-	if why != "" {
-		return nil, unreachable{why}
+	if why != nil {
+		return nil, *why
 	}
 	if f.held {
 		return dialKernel(ctx, network, f.address.Addr(), to)
@@ -58,8 +62,8 @@ func (r *run) dial(ctx context.Context, network string, to netip.AddrPort) (net.
 func (r *run) through(to netip.Addr) string {
 	f, why := r.reach(to)
 	switch {
-	case why != "":
-		return fmt.Sprintf("%s was not asked: %s", to, why)
+	case why != nil:
+		return fmt.Sprintf("%s was not asked: %s", to, why.why)
 	case f.held:
 		return fmt.Sprintf("asked %s from %s through the machine's own network", to, f.address)
 	}
@@ -69,5 +73,5 @@ func (r *run) through(to netip.Addr) string {
 // neighbourMissing tells whether to should be on this network and nobody has its address.
 func (r *run) neighbourMissing(to netip.Addr) bool {
 	f, why := r.reach(to)
-	return why == "" && !f.held && f.address.Contains(to) && !r.user.known(to)
+	return why == nil && !f.held && f.address.Contains(to) && !r.user.known(to)
 }

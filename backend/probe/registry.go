@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,6 +133,12 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 	none, _ := errors.AsType[unreachable](h.err)
 	status, isStatus := errors.AsType[refused](h.err)
 	switch {
+	case none.follows || h.stage == looking && !r.asks():
+		c.Status, c.Fix = check.Skip, ""
+		if !none.follows {
+			none.why = noDNS
+		}
+		c.Observed = fmt.Sprintf("Not tried: %s.", none.why)
 	case h.stage == looking:
 		c.Observed = fmt.Sprintf("The address of %s could not be found.", h.first)
 		c.Fix = "Check the name and the DNS servers."
@@ -154,6 +161,13 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 	default:
 		c.Observed = fmt.Sprintf("The %s at %s does not answer.", who, h.address)
 	}
+}
+
+const noDNS = "no DNS server could be asked for its address"
+
+// asks tells whether any DNS server could be asked, whatever it said.
+func (r *run) asks() bool {
+	return slices.ContainsFunc(r.servers, func(s *server) bool { return s.why == nil || !s.why.follows })
 }
 
 func unreachableHost(err error) bool {
