@@ -1,0 +1,112 @@
+// Package clock finds out what time it is, from the site's time servers or a person, and sets the machine's clock to it.
+package clock
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/beevik/ntp"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// timeout is how long one time server may take to answer.
+const timeout = 3 * time.Second
+
+// Query asks all time servers at once how far the machine's clock is behind theirs, in their order. now is the machine's clock.
+func Query(ctx context.Context, servers []string, now func() time.Time) []Offset {
+	out := make([]Offset, len(servers))
+	var all sync.WaitGroup
+	for i, server := range servers {
+		all.Go(func() { out[i] = query(ctx, server, now) })
+	}
+	all.Wait()
+	return out
+}
+
+// query asks twice: the first answer of a server behind a slow line may be late.
+func query(ctx context.Context, server string, now func() time.Time) Offset {
+	o := Offset{Source: server}
+	for range 2 {
+		if ctx.Err() != nil {
+			o.Err = fmt.Errorf("asking %s: %w", server, context.Cause(ctx))
+			return o
+		}
+		answer, err := ntp.QueryWithOptions(server, ntp.QueryOptions{Timeout: timeout, Dialer: func(_, remote string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: timeout}).DialContext(ctx, "udp", remote)
+		}})
+		if err == nil {
+			err = answer.Validate() // also a server that says it is not synchronised itself
+		}
+		if err == nil {
+			// The library measures by the kernel's clock, which is not the machine's where that is a stand-in.
+			o.Ahead, o.Err = answer.ClockOffset-time.Until(now()), nil
+			return o
+		}
+		o.Err = fmt.Errorf("asking %s: %w", server, err)
+	}
+	return o
+}
+
+// Known returns the time servers that chrony uses: of its configuration, and of the folders that it names, where DHCP's come.
+func Known(m *host.Machine) []string {
+	conf, err := m.ReadFile("/etc/chrony.conf")
+	if err != nil {
+		if conf, err = m.ReadFile("/etc/chrony/chrony.conf"); err != nil {
+			return nil
+		}
+	}
+	servers := sources(string(conf))
+	for line := range strings.Lines(string(conf)) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "sourcedir" && words[0] != "confdir" {
+			continue
+		}
+		pattern := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[words[0]]
+		for _, dir := range words[1:] {
+			files, _ := m.Glob(dir + pattern) // a folder that is not there names no server
+			for _, f := range files {
+				if b, err := m.ReadFile(f); err == nil {
+					servers = append(servers, sources(string(b))...)
+				}
+			}
+		}
+	}
+	slices.Sort(servers)
+	return slices.Compact(servers)
+}
+
+// sources returns the servers of chrony's "server" and "pool" lines.
+func sources(conf string) []string {
+	var out []string
+	for line := range strings.Lines(conf) {
+		words := strings.Fields(line)
+		if len(words) > 1 && (words[0] == "server" || words[0] == "pool") {
+			out = append(out, words[1])
+		}
+	}
+	return out
+}
+
+// Set moves the clock. Chrony is restarted after it, as all that it measured before is worth nothing, and keeps the time from
+// there on.
+func Set(ctx context.Context, m *host.Machine, ahead time.Duration) error {
+	if err := m.MoveClock(ctx, ahead); err != nil {
+		return &problem.Problem{
+			Code:    "CLK-SET",
+			Summary: "The clock could not be set.",
+			Fix:     "Set it in the machine's firmware (BIOS), then retry.",
+			Err:     err,
+		}
+	}
+	if _, err := m.Run(ctx, "systemctl", "try-restart", "chronyd.service"); err != nil {
+		return fmt.Errorf("restarting the time service: %w", err)
+	}
+	return nil
+}

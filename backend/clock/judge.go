@@ -1,0 +1,146 @@
+package clock
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Limits of what is done without asking.
+const (
+	// Fine is an offset that chrony removes by itself without a jump (its own makestep limit on OpenShift's nodes is 1 s).
+	Fine = time.Second
+	// Agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
+	// are within 100 ms; a second leaves room for a slow line.
+	Agree = time.Second
+	// MaxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most some minutes in a month, so a
+	// day is past any drift, and certificates are renewed within a day of their end.
+	MaxForward = 24 * time.Hour
+	// MaxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and
+	// certificates, is from the future afterwards; Kubernetes allows five minutes of skew in what it signs.
+	MaxBack = 5 * time.Minute
+)
+
+// Offset is what one source says: how far the machine's clock is behind it.
+type Offset struct {
+	Source string
+	Ahead  time.Duration // of the source, before the machine's clock
+	Err    error         // it gave no usable answer
+}
+
+// Bounds are times between which the present must lie, after what was signed for this machine.
+type Bounds struct {
+	NotBefore, NotAfter time.Time // zero: not known
+	After, Until        string    // where they come from
+}
+
+// Allows says why the present cannot be t; "" when it can.
+func (b Bounds) Allows(t time.Time) string {
+	switch {
+	case !b.NotBefore.IsZero() && t.Before(b.NotBefore):
+		return fmt.Sprintf("%s is before %s, when %s", stamp(t), stamp(b.NotBefore), b.After)
+	case !b.NotAfter.IsZero() && t.After(b.NotAfter):
+		return fmt.Sprintf("%s is after %s, when %s", stamp(t), stamp(b.NotAfter), b.Until)
+	}
+	return ""
+}
+
+// Verdict is what to do about the clock.
+type Verdict struct {
+	Ahead  time.Duration // by how much to move the clock; 0: leave it
+	Ask    string        // a person has to agree; why
+	From   string        // who tells the time: "2 of 3 time servers"
+	Strays []string      // sources that tell another time than most
+	Wrong  string        // why the machine's own time cannot be right; "" when it can
+	Reject string        // why the sources' time is not believed; "" when it is
+}
+
+// Judge decides by the majority of the sources that answered. A time outside the bounds is not believed, whoever tells it.
+func Judge(offsets []Offset, now time.Time, bounds Bounds) Verdict {
+	v := Verdict{Wrong: bounds.Allows(now)}
+	good := slices.DeleteFunc(slices.Clone(offsets), func(o Offset) bool { return o.Err != nil })
+	if len(good) == 0 {
+		return v
+	}
+	group := majority(good)
+	if 2*len(group) <= len(good) {
+		v.Reject = fmt.Sprintf("the %d time servers contradict each other", len(good))
+		return v
+	}
+	for _, o := range good {
+		if !slices.Contains(group, o) {
+			v.Strays = append(v.Strays, fmt.Sprintf("%s tells %s", o.Source, describe(o.Ahead-median(group))))
+		}
+	}
+	v.From = fmt.Sprintf("%d of %d time servers", len(group), len(good))
+	if len(good) == 1 {
+		v.From = "the time server " + good[0].Source
+	}
+	return v.move(median(group), now, bounds)
+}
+
+// Typed decides on a time that a person gave, which needs no second answer.
+func Typed(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
+	v := Verdict{Wrong: bounds.Allows(now), From: "the time that was typed"}
+	v = v.move(ahead, now, bounds)
+	v.Ask = ""
+	return v
+}
+
+func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
+	if ahead.Abs() < Fine {
+		return v
+	}
+	if why := bounds.Allows(now.Add(ahead)); why != "" {
+		v.Reject = why
+		return v
+	}
+	v.Ahead = ahead
+	// A clock that is surely wrong is set to a time that can be right, however far that is.
+	if v.Wrong == "" && (ahead > MaxForward || ahead < -MaxBack) {
+		v.Ask = fmt.Sprintf("%s says that the clock is wrong by %s", v.From, describe(ahead))
+	}
+	return v
+}
+
+// majority returns the largest group of sources that agree, each with each.
+func majority(offsets []Offset) []Offset {
+	sorted := slices.Clone(offsets)
+	slices.SortFunc(sorted, func(a, b Offset) int { return int(max(-1, min(1, a.Ahead-b.Ahead))) })
+	var best []Offset
+	for i := range sorted {
+		end := i
+		for end < len(sorted) && sorted[end].Ahead-sorted[i].Ahead <= Agree {
+			end++
+		}
+		if end-i > len(best) {
+			best = sorted[i:end]
+		}
+	}
+	return best
+}
+
+func median(sorted []Offset) time.Duration { return sorted[len(sorted)/2].Ahead }
+
+// describe tells an offset in the unit that fits it: "+3 days 0 h", "-2.1 s".
+func describe(d time.Duration) string {
+	sign := "+"
+	if d < 0 {
+		sign = "-"
+	}
+	switch abs := d.Abs(); {
+	case abs < time.Minute:
+		return fmt.Sprintf("%s%.3f s", sign, abs.Seconds())
+	case abs < 2*time.Hour:
+		return fmt.Sprintf("%s%d min", sign, int(abs.Minutes()))
+	case abs < 48*time.Hour:
+		return fmt.Sprintf("%s%d h", sign, int(abs.Hours()))
+	default:
+		return fmt.Sprintf("%s%d days", sign, int(abs.Hours()/24))
+	}
+}
+
+// Describe tells an offset in plain words.
+func Describe(d time.Duration) string { return describe(d) }
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

@@ -1,0 +1,143 @@
+// Package dns lets the node itself answer for the cluster's names, without any network.
+package dns
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+const (
+	folder = "/etc/dnsmasq.d"
+	// own sorts behind the installer's single-node.conf; dnsmasq reads every file of the folder, and names of two files add up.
+	own     = folder + "/touchdown-site.conf"
+	service = "dnsmasq.service"
+)
+
+// Zone is what the node answers by itself: for each domain api, api-int and everything below apps.
+type Zone struct {
+	Domains   []string     // cluster name and base domain each
+	Addresses []netip.Addr // the node's own, which no site's network touches
+}
+
+// Here tells whether this machine has a name server of its own at all.
+func Here(m *host.Machine) bool { return m.Exists(folder) }
+
+// Read returns the zone as the factory laid it, without what Add has added.
+func Read(m *host.Machine) (Zone, error) {
+	files, err := m.Glob(folder + "/*.conf")
+	if err != nil {
+		return Zone{}, err
+	}
+	var z Zone
+	for _, f := range files {
+		if f == own {
+			continue
+		}
+		b, err := m.ReadFile(f)
+		if err != nil {
+			return Zone{}, err
+		}
+		z.read(string(b))
+	}
+	if len(z.Domains) == 0 || len(z.Addresses) == 0 {
+		return Zone{}, &problem.Problem{
+			Code:    "DNS-NONE",
+			Summary: "The node's own name server (dnsmasq) does not know the cluster's names.",
+			Fix:     "Run touchdown factory bake on this node before it is moved.",
+			Err:     fmt.Errorf("no line address=/api.DOMAIN/ADDRESS in %s", folder),
+		}
+	}
+	return z, nil
+}
+
+// read takes lines like address=/api.sno.example.com/192.168.127.10, which may name several domains.
+func (z *Zone) read(conf string) {
+	for line := range strings.Lines(conf) {
+		rest, found := strings.CutPrefix(strings.TrimSpace(line), "address=/")
+		parts := strings.Split(rest, "/")
+		if !found || len(parts) < 2 {
+			continue
+		}
+		addr, err := netip.ParseAddr(parts[len(parts)-1])
+		if err != nil {
+			continue
+		}
+		for _, name := range parts[:len(parts)-1] {
+			domain, isAPI := strings.CutPrefix(name, "api.")
+			if !isAPI {
+				continue
+			}
+			if !slices.Contains(z.Domains, domain) {
+				z.Domains = append(z.Domains, domain)
+			}
+			if !slices.Contains(z.Addresses, addr) {
+				z.Addresses = append(z.Addresses, addr)
+			}
+		}
+	}
+}
+
+// Added returns the domain that Add has added, "" when none.
+func Added(m *host.Machine) string {
+	b, err := m.ReadFile(own)
+	if err != nil {
+		return ""
+	}
+	var z Zone
+	z.read(string(b))
+	if len(z.Domains) == 0 {
+		return ""
+	}
+	return z.Domains[0]
+}
+
+// Add lets the node answer for domain too. The zone that is there stays: the cluster goes on using its old names inside.
+func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed bool, err error) {
+	if m.Managed(own) {
+		return false, &problem.Problem{
+			Code:    "DNS-OWND",
+			Summary: "The cluster itself lays the file " + own + " on this node.",
+			Fix:     "Remove the MachineConfig that does, or change the names in it.",
+		}
+	}
+	content := "# The cluster's names at its site, beside those of the factory. Written by Touchdown.\n"
+	for _, name := range []string{"api.", "api-int.", "apps."} {
+		for _, a := range z.Addresses {
+			content += fmt.Sprintf("address=/%s%s/%s\n", name, domain, a)
+		}
+	}
+	if b, err := m.ReadFile(own); err == nil && string(b) == content {
+		return false, nil
+	}
+	if err := m.WriteFile(own, []byte(content), 0o644); err != nil {
+		return false, err
+	}
+	return true, restart(ctx, m)
+}
+
+// Remove takes back what Add added.
+func Remove(ctx context.Context, m *host.Machine) (changed bool, err error) {
+	if !m.Exists(own) {
+		return false, nil
+	}
+	if err := m.Remove(own); err != nil {
+		return false, err
+	}
+	return true, restart(ctx, m)
+}
+
+func restart(ctx context.Context, m *host.Machine) error {
+	if _, err := m.Run(ctx, "systemctl", "restart", service); err != nil {
+		return &problem.Problem{
+			Code: "DNS-STRT", Summary: "The node's own name server (dnsmasq) does not start.",
+			Fix: "Look at its log in the support bundle; retry.", Err: err,
+		}
+	}
+	return nil
+}

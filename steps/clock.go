@@ -1,0 +1,265 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/clock"
+	"touchdown/backend/csr"
+	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/steps/site"
+)
+
+// Clock sets the machine's clock before anything starts that looks at certificates. The site's time servers tell the time, else
+// those that the node knows, else a person.
+type Clock struct {
+	Site *site.Config
+
+	mu    sync.Mutex
+	typed string    // the time that was typed
+	at    time.Time // when it was seen first: from there on it goes on
+}
+
+var (
+	_ Inspector = (*Clock)(nil)
+	_ Planner   = (*Clock)(nil)
+	_ Reader    = (*Clock)(nil)
+)
+
+// ID names the step in the journal.
+func (*Clock) ID() string { return "clock" }
+
+// Title says what the step does.
+func (*Clock) Title() string { return "Set the clock" }
+
+// Fields asks for the time servers, and for the time where there are none.
+func (*Clock) Fields() []Field {
+	return []Field{
+		{
+			Path: "spec.additionalNTPSources", Kind: Text, Label: "Time servers (NTP)", Example: "ntp.example.com", Optional: true,
+			Check: site.NTPSources, Help: "The site's time servers, separated by commas; two or more are better than one.",
+		},
+		{
+			Path: "spec.time.utc", Kind: Text, Label: "Time now (UTC)", Example: "2026-06-01T12:00:00Z", Optional: true,
+			Check: site.UTC, Help: "Only for a site without a time server: the time of day in UTC, which is not your local time.",
+		},
+	}
+}
+
+// Reads names what the time comes from.
+func (*Clock) Reads() []string { return []string{"spec.additionalNTPSources", "spec.time.utc"} }
+
+// Inspect asks the time servers and looks at the battery clock.
+func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	s.seen(node.Now())
+	offsets, v := s.judge(ctx, node)
+	report.Check(clockCheck(offsets, v))
+	report.Check(batteryCheck(node))
+	return nil
+}
+
+// Plan tells by how much the clock would move.
+func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	s.seen(node.Now())
+	_, v := s.judge(ctx, node)
+	if v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
+		return Plan{}, nil
+	}
+	now := node.Now()
+	change := Change{What: "Clock", Old: clockTime(now), New: clockTime(now.Add(v.Ahead)) + ", after " + v.From}
+	if v.Ask != "" {
+		change.New += "; asks first"
+	}
+	return Plan{Changes: []Change{change}}, nil
+}
+
+// Run moves the clock where that is needed and believable, and looks again.
+func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) error {
+	s.seen(node.Now())
+	offsets, v := s.judge(ctx, node)
+	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.From == typedSource {
+		return s.done(report)
+	}
+	report.Check(clockCheck(offsets, v))
+	report.Check(batteryCheck(node))
+	if !csr.Here(node.Host) {
+		return nil // somebody's laptop keeps its own time
+	}
+	if v.Ahead == 0 || v.Reject != "" {
+		return stillWrong(v)
+	}
+	if v.Ask != "" {
+		yes, err := s.ask(ctx, node, report, v)
+		if err != nil || !yes {
+			return err
+		}
+	}
+	was := node.Now()
+	if err := clock.Set(ctx, node.Host, v.Ahead); err != nil {
+		return err
+	}
+	report.Say("The clock was set from %s to %s, after %s.", clockTime(was), clockTime(node.Now()), v.From)
+	if v.From == typedSource {
+		return s.done(report)
+	}
+	offsets, v = s.judge(ctx, node)
+	report.Check(clockCheck(offsets, v))
+	return stillWrong(v)
+}
+
+// done keeps that the typed time was taken: set again after a restart it would be an old one.
+func (s *Clock) done(report Report) error {
+	report.Check(Check{ID: "clock", Title: "Clock", Status: check.Pass, Observed: "set to the time that was typed"})
+	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
+		return fmt.Errorf("noting the typed time: %w", err)
+	}
+	return nil
+}
+
+// typedSource is how clock.Typed calls a person.
+const typedSource = "the time that was typed"
+
+// stillWrong refuses to go on with a time at which the cluster cannot work.
+func stillWrong(v clock.Verdict) error {
+	if v.Wrong == "" {
+		return nil
+	}
+	return &Problem{
+		Code:    "CLK-BAD",
+		Summary: "The machine's clock is wrong: " + v.Wrong + ".",
+		Fix:     "Give a time server that answers, or type the time (UTC).",
+	}
+}
+
+func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) (bool, error) {
+	now := node.Now()
+	answer, err := report.Ask(ctx, Question{
+		ID:   "clock-jump",
+		Text: fmt.Sprintf("Set the clock from %s to %s?", clockTime(now), clockTime(now.Add(v.Ahead))),
+		Detail: v.Ask + ". A wrong time server would make the node's certificates look expired or not good yet; " +
+			"look at your watch before you say yes.",
+		Choices: []Choice{{"keep", "Keep the machine's time"}, {"set", "Set the clock"}},
+		Default: "keep", Deadline: 120,
+	})
+	if err != nil {
+		return false, fmt.Errorf("asking about the clock: %w", err)
+	}
+	if answer != "set" {
+		report.Say("The clock stays as it is, although %s.", v.Ask)
+	}
+	return answer == "set", nil
+}
+
+// judge asks the time servers, or takes the typed time where none answers.
+func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, clock.Verdict) {
+	servers := s.Site.Spec.AdditionalNTPSources
+	if len(servers) == 0 {
+		servers = clock.Known(node.Host)
+	}
+	bounds := clock.Signed(node.Host, left(node.Host))
+	offsets := clock.Query(ctx, servers, node.Now)
+	v := clock.Judge(offsets, node.Now(), bounds)
+	if v.From != "" || v.Reject != "" {
+		return offsets, v
+	}
+	if ahead, ok := s.typedAhead(node.Now()); ok {
+		v = clock.Typed(ahead, node.Now(), bounds)
+	}
+	return offsets, v
+}
+
+// seen notes when the typed time was typed, so that it goes on while a person reads the review.
+func (s *Clock) seen(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if value := s.Site.Spec.Time.UTC; value != s.typed {
+		s.typed, s.at = value, now
+	}
+}
+
+// typedAhead is how far the clock is behind the typed time. A time that was typed before this engine started counts from its start.
+func (s *Clock) typedAhead(now time.Time) (time.Duration, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := time.Parse(time.RFC3339, s.typed)
+	if err != nil {
+		return 0, false
+	}
+	return t.Add(now.Sub(s.at)).Sub(now), true
+}
+
+// left is when the machine left the factory; zero where nothing tells.
+func left(m *host.Machine) time.Time {
+	record, err := factory.LoadRecord(m)
+	if err != nil {
+		return time.Time{}
+	}
+	return record.Baked
+}
+
+func clockCheck(offsets []clock.Offset, v clock.Verdict) Check {
+	ch := Check{
+		ID: "clock", Title: "Clock", Status: check.Pass, Expected: "within 1 s of most time servers",
+		Source: "chrony's limit for a jump (makestep); certificates are good between two times",
+	}
+	for _, o := range offsets {
+		line := o.Source + ": " + clock.Describe(o.Ahead)
+		if o.Err != nil {
+			line = o.Err.Error()
+		}
+		ch.Evidence = append(ch.Evidence, line)
+	}
+	switch {
+	case v.Reject != "":
+		ch.Status, ch.Observed = check.Warn, "the time servers are not believed: "+v.Reject
+		ch.Fix = "Check which time servers the site has; one of them tells a wrong time."
+	case v.From == "" && v.Wrong == "":
+		ch.Status, ch.Observed = check.Warn, "no time server answers; the machine's time can be right"
+		ch.Fix = "Compare the time with your watch; type it where it is wrong, or give a time server."
+	case v.From == "":
+		ch.Status, ch.Observed = check.Fail, "no time server answers, and the machine's time is wrong: "+v.Wrong
+		ch.Fix = "Give a time server that answers, or type the time (UTC)."
+	case v.Ahead != 0:
+		ch.Status, ch.Observed = check.Warn, "off by "+clock.Describe(v.Ahead)+" after "+v.From
+		ch.Fix = "None needed: Touchdown sets it."
+		if v.Ask != "" {
+			ch.Fix = "Compare the time with your watch; Touchdown asks before it sets it."
+		}
+	default:
+		ch.Observed = "right, after " + v.From
+	}
+	if len(v.Strays) > 0 {
+		ch.Observed += "; " + strings.Join(v.Strays, ", ")
+		if ch.Status == check.Pass {
+			ch.Status, ch.Fix = check.Warn, "Have the site's administrator look at the time server that is wrong."
+		}
+	}
+	return ch
+}
+
+// batteryCheck compares the clock that runs while the machine is off.
+func batteryCheck(node *backend.Node) Check {
+	ch := Check{
+		ID: "clock-battery", Title: "Battery clock", Status: check.Pass, Expected: "within 5 min of the machine's clock",
+		Source: "a good one drifts by some seconds in a day",
+	}
+	battery, ok := node.Host.BatteryClock()
+	if !ok {
+		ch.Status, ch.Observed = check.Skip, "the machine has none that can be read"
+		return ch
+	}
+	off := battery.Sub(node.Now())
+	ch.Observed = clock.Describe(off)
+	if off.Abs() > 5*time.Minute {
+		ch.Status, ch.Fix = check.Warn, "None needed now: Touchdown sets it with the clock. If it is wrong again after a power cut, change the battery."
+	}
+	return ch
+}
+
+func clockTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

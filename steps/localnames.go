@@ -1,0 +1,159 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/dns"
+	"touchdown/backend/domain"
+	"touchdown/steps/site"
+)
+
+// LocalNames lets the node answer for its new names itself, so that the cluster reaches itself by them without the site's DNS.
+type LocalNames struct {
+	Site   *site.Config
+	Server string // host:port of the node's name server; empty: port 53 of the node's own address
+}
+
+var (
+	_ Inspector = (*LocalNames)(nil)
+	_ Skipper   = (*LocalNames)(nil)
+	_ Planner   = (*LocalNames)(nil)
+	_ Undoer    = (*LocalNames)(nil)
+	_ Reader    = (*LocalNames)(nil)
+)
+
+// ID names the step in the journal.
+func (*LocalNames) ID() string { return "local-names" }
+
+// Title says what the step does.
+func (*LocalNames) Title() string { return "Answer for the new names on the node" }
+
+// Fields is empty: Names asks.
+func (*LocalNames) Fields() []Field { return nil }
+
+// Reads names what the names are made of.
+func (*LocalNames) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+
+// Skip applies where no new name was asked for.
+func (s *LocalNames) Skip() string { return noNames(s.Site) }
+
+// Inspect asks the node's name server for the names of now.
+func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	ch := Check{
+		ID: "local-names", Title: "The node answers for the cluster's names itself", Status: check.Pass,
+		Source: "dnsmasq as the assisted installer lays it",
+	}
+	if !dns.Here(node.Host) {
+		ch.Status, ch.Observed = check.Skip, "this machine has no name server of its own"
+		report.Check(ch)
+		return nil
+	}
+	z, err := dns.Read(node.Host)
+	if err == nil {
+		ch.Observed = strings.Join(z.Domains, ", ")
+		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server)
+	}
+	if err != nil {
+		p := asProblem(err)
+		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []string{err.Error()}
+	}
+	report.Check(ch)
+	return nil
+}
+
+// Plan tells the added names.
+func (s *LocalNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	d := s.Site.Domain()
+	if !dns.Here(node.Host) {
+		return Plan{}, nil
+	}
+	z, err := dns.Read(node.Host)
+	if err != nil {
+		return Plan{}, fmt.Errorf("reading the node's names: %w", err)
+	}
+	if slices.Contains(z.Domains, d) || dns.Added(node.Host) == d {
+		return Plan{}, nil
+	}
+	return Plan{Changes: []Change{{
+		What: "Names that the node answers itself", Old: strings.Join(z.Domains, ", "),
+		New: fmt.Sprintf("also %s, %s and *.%s; the old ones stay", domain.API(d), "api-int."+d, domain.Apps(d)),
+	}}}, nil
+}
+
+// Run adds the names and asks for all of them, old and new.
+func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if !dns.Here(node.Host) {
+		report.Say("This machine has no name server of its own; the names are left to the site's DNS.")
+		return nil
+	}
+	z, err := dns.Read(node.Host)
+	if err != nil {
+		return fmt.Errorf("reading the node's names: %w", err)
+	}
+	d := s.Site.Domain()
+	if !slices.Contains(z.Domains, d) {
+		changed, err := dns.Add(ctx, node.Host, z, d)
+		if err != nil {
+			return fmt.Errorf("adding the names: %w", err)
+		}
+		if changed {
+			report.Say("The node itself answers for %s now.", d)
+		}
+	}
+	if err := s.prove(ctx, node, report, z, append([]string{d}, z.Domains...)); err != nil {
+		return err
+	}
+	if why := dns.Stale(node.Host, z); why != "" {
+		if err := dns.Refresh(ctx, node.Host); err != nil {
+			return fmt.Errorf("putting the node's name server in front (%s): %w", why, err)
+		}
+	}
+	s.resolving(node, report, z)
+	return nil
+}
+
+// resolving tells whether the node's programs ask its own name server first.
+func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
+	why := dns.Stale(node.Host, z)
+	ch := Check{ID: "resolv-conf", Title: "The node asks itself first (/etc/resolv.conf)", Status: check.Pass, Observed: "yes, then the site's servers"}
+	if why != "" {
+		ch.Status, ch.Observed, ch.Fix = check.Warn, "no: "+why, "Look at /etc/NetworkManager/dispatcher.d/forcedns."
+	}
+	report.Check(ch)
+}
+
+func (s *LocalNames) prove(ctx context.Context, node *backend.Node, report Report, z dns.Zone, domains []string) error {
+	var names []string
+	for _, d := range domains {
+		names = append(names, dns.Names(d)...)
+	}
+	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: "the node to answer for " + strings.Join(domains, " and ")})
+	if err := dns.Prove(ctx, z, names, s.Server); err != nil {
+		return fmt.Errorf("asking for the names: %w", err)
+	}
+	report.Check(Check{
+		ID: "local-names", Title: "The node answers for the cluster's names itself", Status: check.Pass,
+		Observed: strings.Join(domains, ", "), Evidence: names,
+	})
+	return nil
+}
+
+// Undo takes the new names away and asks for the old ones.
+func (s *LocalNames) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if !dns.Here(node.Host) {
+		return nil
+	}
+	if _, err := dns.Remove(ctx, node.Host); err != nil {
+		return fmt.Errorf("removing the names: %w", err)
+	}
+	z, err := dns.Read(node.Host)
+	if err != nil {
+		return fmt.Errorf("reading the node's names: %w", err)
+	}
+	return s.prove(ctx, node, report, z, z.Domains)
+}
