@@ -1,0 +1,27 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// Ready asks the API once whether it is ready, and says why it is not.
+func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	var refused *net.OpError
+	switch {
+	case err == nil && string(body) == "ok":
+		return true, ""
+	case errors.As(err, &refused):
+		return false, "it does not answer yet"
+	case err != nil:
+		return false, firstLine(err.Error())
+	}
+	return false, fmt.Sprintf("it says %s", strings.TrimSpace(string(body)))
+}

@@ -1,0 +1,144 @@
+// Package kubelet starts and stops what runs the node's pods, and waits for the cluster's API that comes with it.
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+const (
+	// Gate is the file that keeps the kubelet from starting (ConditionPathExists in its unit): an armed node waits for its site.
+	Gate = "/var/lib/touchdown/armed"
+
+	service = "kubelet.service"
+	runtime = "crio.service"
+	crictl  = "/usr/bin/crictl"
+)
+
+// Here tells whether a kubelet belongs to this machine at all.
+func Here(m *host.Machine) bool { return m.Exists("/var/lib/kubelet") }
+
+// Gated tells whether the kubelet is kept from starting.
+func Gated(m *host.Machine) bool { return m.Exists(Gate) }
+
+// Active tells whether the kubelet runs; a kubelet without a Node is active too.
+func Active(ctx context.Context, m *host.Machine) bool {
+	_, err := m.Run(ctx, "systemctl", "is-active", "--quiet", service)
+	return err == nil
+}
+
+// Release takes the gate away and starts CRI-O and the kubelet. A power cut leaves the gate or takes it, nothing between: with
+// it this is done again, without it the next boot starts the kubelet by itself.
+func Release(ctx context.Context, m *host.Machine) error {
+	if err := m.Remove(Gate); err != nil {
+		return fmt.Errorf("opening the kubelet's gate: %w", err)
+	}
+	// A start that was refused too often while the gate was there would be refused once more. Units that never failed are no
+	// error worth telling.
+	_, _ = m.Run(ctx, "systemctl", "reset-failed", service, runtime)
+	for _, unit := range []string{runtime, service} {
+		if _, err := m.Run(ctx, "systemctl", "start", unit); err != nil {
+			return &problem.Problem{
+				Code: "KBL-STRT", Summary: "The node's service " + strings.TrimSuffix(unit, ".service") + " does not start.",
+				Fix: "Retry; if it fails again, look at its log in the support bundle.", Err: err,
+			}
+		}
+	}
+	return nil
+}
+
+// Hold puts the gate back, stops the kubelet and then every container, so that the node is what left the factory: the cluster on
+// the disk, and nothing of it running.
+func Hold(ctx context.Context, m *host.Machine) error {
+	if err := m.WriteFile(Gate, nil, 0o600); err != nil {
+		return fmt.Errorf("closing the kubelet's gate: %w", err)
+	}
+	return Stop(ctx, m)
+}
+
+// Stop stops the kubelet and every container. CRI-O goes on: containers stop more gently with it.
+func Stop(ctx context.Context, m *host.Machine) error {
+	if _, err := m.Run(ctx, "systemctl", "stop", service); err != nil {
+		return &problem.Problem{
+			Code: "KBL-STOP", Summary: "The kubelet does not stop.", Fix: "Retry, or reboot the node.", Err: err,
+		}
+	}
+	argv := []string{"systemctl", "stop", "crio-*.scope"} // a node without CRI-O's tool still has a scope for each container
+	if m.Exists(crictl) {
+		argv = []string{crictl, "rmp", "--force", "--all"}
+	}
+	if _, err := m.Run(ctx, argv...); err != nil {
+		return &problem.Problem{
+			Code: "KBL-PODS", Summary: "The node's containers do not stop.", Fix: "Retry, or reboot the node.", Err: err,
+		}
+	}
+	return nil
+}
+
+// Await waits until the API answers, and tells what of it is missing meanwhile. limit must leave room for a control plane whose
+// certificates have expired: it renews them first, which takes up to 10 minutes.
+func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Duration) error {
+	w := kube.Wait{What: "the start of the cluster's API", Limit: limit, Usual: 3 * time.Minute, Code: "API-LATE"}
+	// What the problem names is looked for only when it is one.
+	w.Fix = "Retry to go on waiting; the log of the API server is in the support bundle."
+	last := ""
+	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		missing, err := waiting(ctx, m, c)
+		last = missing
+		return kube.Progress{Waiting: missing}, missing == "" && err == nil, err
+	})
+	if p := problem.From(err); err != nil && p.Code == "API-LATE" {
+		if line := Complaint(m); line != "" {
+			p.Summary = "The cluster's API does not start: its server ends with an error."
+			p.Fix = "Undo brings the factory's state back; give the error below to support."
+			p.Err = fmt.Errorf("waiting for %s; the API server says: %s", last, line)
+		}
+	}
+	return err
+}
+
+// waiting names the first thing in the way of the API.
+func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
+	}
+	ready, why := c.Ready(ctx)
+	if ready {
+		return "", nil
+	}
+	if Here(m) && !Active(ctx, m) {
+		return "the kubelet, which does not run", nil
+	}
+	return "the cluster's API: " + why, nil
+}
+
+// Complaint is the last error that the API server wrote before it ended, "" when there is none to find.
+func Complaint(m *host.Machine) string {
+	logs, err := m.Glob("/var/log/pods/openshift-kube-apiserver_kube-apiserver-*/kube-apiserver/*.log")
+	if err != nil || len(logs) == 0 {
+		return ""
+	}
+	b, err := m.ReadFile(logs[len(logs)-1])
+	if err != nil {
+		return ""
+	}
+	found := ""
+	for line := range strings.Lines(string(b)) {
+		// The container runtime's format: time, stream, flag, and then what the program wrote.
+		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
+		if len(words) < 4 {
+			continue
+		}
+		text := words[3]
+		if strings.HasPrefix(text, "E") || strings.HasPrefix(text, "F") || strings.Contains(strings.ToLower(text), "error:") {
+			found = text
+		}
+	}
+	return found
+}

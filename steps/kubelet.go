@@ -1,0 +1,84 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/kubelet"
+)
+
+// Kubelet lets the cluster start: network, clock and names of the site are in place. From here on the node is landing.
+type Kubelet struct {
+	Limit time.Duration // zero: 15 minutes; a control plane with expired certificates takes up to ten to renew them
+}
+
+var (
+	_ Planner = (*Kubelet)(nil)
+	_ Undoer  = (*Kubelet)(nil)
+)
+
+// ID names the step in the journal.
+func (*Kubelet) ID() string { return "kubelet" }
+
+// Title says what the step does.
+func (*Kubelet) Title() string { return "Start the cluster" }
+
+// Fields is empty.
+func (*Kubelet) Fields() []Field { return nil }
+
+// Plan tells that the cluster starts, where it does not run yet.
+func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	if !kubelet.Gated(node.Host) {
+		return Plan{}, nil
+	}
+	return Plan{Changes: []Change{{What: "Cluster on this node", Old: "held back since the factory", New: "started"}}}, nil
+}
+
+// Run opens the kubelet's gate and waits for the API.
+func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if kubelet.Here(node.Host) {
+		if err := s.release(ctx, node, report); err != nil {
+			return err
+		}
+	}
+	limit := s.Limit
+	if limit == 0 {
+		limit = 15 * time.Minute
+	}
+	if err := kubelet.Await(ctx, node.Host, telling(node.Kube, report), limit); err != nil {
+		return fmt.Errorf("waiting for the API: %w", err)
+	}
+	report.Check(Check{ID: "api", Title: "The cluster's API answers", Status: check.Pass, Observed: node.Kube.Address()})
+	return nil
+}
+
+func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report) error {
+	if kubelet.Gated(node.Host) {
+		// Undo closes only a gate that was closed when the work began.
+		if err := report.Save("gate", []byte("closed")); err != nil {
+			return fmt.Errorf("noting the kubelet's gate: %w", err)
+		}
+		report.Say("The cluster on this node is started.")
+	} else if kubelet.Active(ctx, node.Host) {
+		return nil
+	}
+	report.Progress(Progress{Waiting: "CRI-O and the kubelet to start"})
+	return kubelet.Release(ctx, node.Host)
+}
+
+// Undo holds the cluster back again. The identity that left the factory is a cluster on the disk of which nothing runs: all that
+// was changed through its API has been put back before, and what is undone after this, the network, does not need it.
+func (s *Kubelet) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if _, err := report.Saved("gate"); err != nil {
+		return nil //nolint:nilerr // it was open when the work began
+	}
+	report.Progress(Progress{Waiting: "the kubelet and its containers to stop"})
+	if err := kubelet.Hold(ctx, node.Host); err != nil {
+		return fmt.Errorf("holding the cluster back: %w", err)
+	}
+	report.Say("The cluster on this node is held back again, as it left the factory.")
+	return nil
+}

@@ -1,0 +1,217 @@
+package steps
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/csr"
+	"touchdown/backend/nodeconfig"
+	"touchdown/backend/registry"
+	"touchdown/backend/trust"
+	"touchdown/steps/site"
+)
+
+// Trust puts the site's authorities and log-ins on the node's disk before anything is pulled with them. What the Machine Config
+// Operator owns is left to it: NodeConfig and PullSecret bring the same through the cluster.
+type Trust struct{ Site *site.Config }
+
+var (
+	_ Skipper = (*Trust)(nil)
+	_ Planner = (*Trust)(nil)
+	_ Undoer  = (*Trust)(nil)
+	_ Reader  = (*Trust)(nil)
+)
+
+// ID names the step in the journal.
+func (*Trust) ID() string { return "trust" }
+
+// Title says what the step does.
+func (*Trust) Title() string { return "Trust the site's registries" }
+
+// Fields is empty: Credentials asks for the pull secret, the rest is brought along.
+func (*Trust) Fields() []Field { return nil }
+
+// Reads names what is put on disk.
+func (*Trust) Reads() []string {
+	return []string{"spec.additionalTrustBundle", "spec.ingressCert.ca", "spec.registryCerts", "spec.pullSecret"}
+}
+
+// Skip applies where the site brings nothing of it.
+func (s *Trust) Skip() string {
+	p := s.Site.Spec
+	if p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(p.RegistryCerts) == 0 && p.PullSecret == "" {
+		return "the site brings no authorities or log-ins"
+	}
+	return ""
+}
+
+// Plan names the files. What is in them, the steps tell that bring the same to the cluster.
+func (s *Trust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	files, err := s.pending(node)
+	if err != nil {
+		return Plan{}, fmt.Errorf("comparing with the node's files: %w", err)
+	}
+	var paths []string
+	for _, f := range files {
+		if f.Held == "" {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return Plan{}, nil
+	}
+	return Plan{Changes: []Change{{What: "Files of the node, before the cluster starts", New: strings.Join(paths, ", ")}}}, nil
+}
+
+// Run writes what differs and has the node trust it.
+func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) error {
+	files, err := s.pending(node)
+	if err != nil {
+		return fmt.Errorf("comparing with the node's files: %w", err)
+	}
+	o := fileOriginals{report}
+	if _, err := trust.Write(node.Host, files, o.save); err != nil {
+		return fmt.Errorf("writing the site's authorities: %w", err)
+	}
+	for _, f := range files {
+		if f.Held != "" {
+			report.Say("%s is not written here: %s.", f.Path, f.Held)
+		}
+	}
+	if bundle := s.bundle(); bundle != "" && csr.Here(node.Host) {
+		if err := s.refresh(ctx, node, report, bundle); err != nil {
+			return err
+		}
+	}
+	report.Check(Check{
+		ID: "trust-files", Title: "Authorities and log-ins on the node's disk", Status: check.Pass,
+		Observed: fmt.Sprintf("%d written, %d left to the cluster", len(files)-held(files), held(files)),
+	})
+	return nil
+}
+
+// refresh runs until it went well once for this bundle: a power cut may have come after the file was written.
+func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, bundle string) error {
+	sum := sha256.Sum256([]byte(bundle))
+	key := "trusted-" + hex.EncodeToString(sum[:6])
+	if _, err := report.Saved(key); err == nil {
+		return nil
+	}
+	report.Progress(Progress{Waiting: "the node to take the site's authorities"})
+	if err := trust.Refresh(ctx, node.Host); err != nil {
+		return err
+	}
+	if err := report.Save(key, []byte("yes")); err != nil {
+		return fmt.Errorf("noting that the authorities are trusted: %w", err)
+	}
+	return nil
+}
+
+// Undo puts the files back and has the node forget what it trusted.
+func (s *Trust) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	refresh, err := fileOriginals{report}.restore(node)
+	if err == nil && refresh {
+		err = trust.Refresh(ctx, node.Host)
+	}
+	if err != nil {
+		return fmt.Errorf("putting the node's files back: %w", err)
+	}
+	return nil
+}
+
+func (s *Trust) pending(node *backend.Node) ([]trust.File, error) {
+	if !csr.Here(node.Host) {
+		return nil, nil // not the node: its trust is its owner's business
+	}
+	w := trust.Want{Bundle: s.bundle()}
+	for _, ca := range s.Site.Spec.RegistryCerts {
+		w.Registries = append(w.Registries, trust.Registry{Host: ca.RegistryHostname, Port: ca.RegistryPort, PEM: ca.Certificate})
+	}
+	if secret := []byte(string(s.Site.Spec.PullSecret)); len(secret) > 0 {
+		w.PullSecret = func(now []byte) ([]byte, error) {
+			merged, _, err := registry.Merge(now, secret)
+			return merged, err
+		}
+	}
+	return trust.Pending(node.Host, w)
+}
+
+func (s *Trust) bundle() string {
+	return nodeconfig.MergePEM("", s.Site.Spec.AdditionalTrustBundle, s.Site.Spec.IngressCert.CA)
+}
+
+func held(files []trust.File) int {
+	return len(slices.DeleteFunc(slices.Clone(files), func(f trust.File) bool { return f.Held == "" }))
+}
+
+// fileOriginals numbers the saved files of a step, as originals does with the cluster's objects.
+type fileOriginals struct{ report Report }
+
+type savedFile struct {
+	Path    string      `json:"path"`
+	Existed bool        `json:"existed"`
+	Content []byte      `json:"content"`
+	Mode    fs.FileMode `json:"mode"`
+}
+
+func (o fileOriginals) all() ([]savedFile, error) {
+	var all []savedFile
+	for {
+		b, err := o.report.Saved(fmt.Sprintf("file-%03d", len(all)+1))
+		if errors.Is(err, fs.ErrNotExist) {
+			return all, nil
+		}
+		var f savedFile
+		if err == nil {
+			err = json.Unmarshal(b, &f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading saved file %d: %w", len(all)+1, err)
+		}
+		all = append(all, f)
+	}
+}
+
+// save keeps only the first original of a path: later ones are our own work.
+func (o fileOriginals) save(original trust.File) error {
+	all, err := o.all()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(f savedFile) bool { return f.Path == original.Path }) {
+		return nil
+	}
+	b, err := json.Marshal(savedFile{original.Path, original.Content != nil, original.Content, original.Mode})
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", original.Path, err)
+	}
+	return o.report.Save(fmt.Sprintf("file-%03d", len(all)+1), b)
+}
+
+func (o fileOriginals) restore(node *backend.Node) (refresh bool, err error) {
+	all, err := o.all()
+	if err != nil {
+		return false, err
+	}
+	for _, f := range slices.Backward(all) {
+		content := f.Content
+		if f.Existed && content == nil {
+			content = []byte{}
+		}
+		anchor, err := trust.Restore(node.Host, trust.File{Path: f.Path, Content: content, Mode: f.Mode})
+		if err != nil {
+			return refresh, err
+		}
+		refresh = refresh || anchor
+	}
+	return refresh, nil
+}
