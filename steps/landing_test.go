@@ -39,6 +39,8 @@ func (n *notes) Check(c steps.Check) {
 func (n *notes) Say(format string, _ ...any)                       { n.said = append(n.said, format) }
 func (*notes) Ask(context.Context, steps.Question) (string, error) { return "", nil }
 func (*notes) Save(string, []byte) error                           { return nil }
+func (*notes) Note(string, []byte) error                           { return nil }
+func (*notes) Noted(string) ([]byte, error)                        { return nil, fs.ErrNotExist }
 func (*notes) Saved(string) ([]byte, error)                        { return nil, fs.ErrNotExist }
 func (*notes) Suggest(_, _, _ string)                              {}
 func (*notes) Offer(string, []steps.Choice)                        {}

@@ -9,6 +9,8 @@ import (
 type Wiring struct {
 	Dir string            // where the report goes: the engine's state folder
 	Job func() report.Job // what the job knows of itself
+
+	Sight *Sight // the machine's network, seen by more than one list
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -17,17 +19,21 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "hardware", Title: "Hardware check", Steps: []Step{
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
+		{ID: "network", Title: "Network", Steps: []Step{
+			&NetworkEntry{Site: cfg, Sight: w.Sight}, // asks for port and addresses, and tries the answers out
+		}},
 		{ID: "site", Title: "Names and log-ins", Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
 		{ID: "relocation", Title: "Relocation", Steps: []Step{
-			&CSRs{},                  // the node's own certificates, when they expired on the shelf
-			&PullSecret{Site: cfg},   // log-in to the site's registries
-			&Certificates{Site: cfg}, // for the new names, read back before anything refers to them
-			&Domain{Site: cfg},       // the new names beside the old ones, written close together
-			&Rollouts{Site: cfg},     // until each operator has taken them
-			&Routes{Site: cfg},       // addresses of the cluster's own pages
+			&Network{Site: cfg, Sight: w.Sight}, // tried in memory, kept or put back
+			&CSRs{},                             // the node's own certificates, when they expired on the shelf
+			&PullSecret{Site: cfg},              // log-in to the site's registries
+			&Certificates{Site: cfg},            // for the new names, read back before anything refers to them
+			&Domain{Site: cfg},                  // the new names beside the old ones, written close together
+			&Rollouts{Site: cfg},                // until each operator has taken them
+			&Routes{Site: cfg},                  // addresses of the cluster's own pages
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
 			&Health{Site: cfg, Job: w.Job}, // well without a break, for as long as the policy wants

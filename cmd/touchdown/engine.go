@@ -98,10 +98,13 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		Host: host.Open(host.Options{Root: h.root, NoPower: f.noPower, Log: log}),
 		Kube: cluster, Now: time.Now, Log: log,
 	}
+	sight := steps.NewSight(node)
 	e, err := engine.Open(engine.Options{
 		Dir: f.state, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
-			stages := steps.Site(cfg, steps.Wiring{Dir: f.state, Job: func() report.Job { return jobOf(facts()) }})
+			stages := steps.Site(cfg, steps.Wiring{
+				Dir: f.state, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
+			})
 			if h.stages != nil {
 				h.stages(stages)
 			}

@@ -1,0 +1,414 @@
+package steps
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/factory"
+	"touchdown/backend/network"
+	"touchdown/backend/probe"
+	"touchdown/backend/problem"
+	"touchdown/steps/site"
+)
+
+// How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond
+// the question before that is asked, so that it is we who put the old ones back, unless we died.
+const (
+	leaseWait    = 30 * time.Second // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
+	trialTime    = leaseWait + probe.Whole + 30*time.Second
+	questionTime = 2 * time.Minute // to walk to the switch and back
+	questionMore = questionTime + time.Minute
+	bridgeWait   = 90 * time.Second // configure-ovs waits a minute for a default route
+)
+
+// Network moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
+// them or puts the old ones back, and leaves them where OpenShift's own boot finds them.
+type Network struct {
+	Site  *site.Config
+	Sight *Sight
+}
+
+var (
+	_ Skipper   = (*Network)(nil)
+	_ Planner   = (*Network)(nil)
+	_ Undoer    = (*Network)(nil)
+	_ Recoverer = (*Network)(nil)
+	_ Reader    = (*Network)(nil)
+)
+
+// ID names the step in the journal.
+func (*Network) ID() string { return "network" }
+
+// Title says what the step does.
+func (*Network) Title() string { return "Move to the site's network" }
+
+// Fields is empty: NetworkEntry asks.
+func (*Network) Fields() []Field { return nil }
+
+// Reads names what NetworkEntry asks for, and what its probes look at.
+func (*Network) Reads() []string {
+	var paths []string
+	for _, f := range (&NetworkEntry{}).Fields() {
+		paths = append(paths, f.Path)
+	}
+	return append(paths, "spec.networkConfig", "spec.network.dnsSearch", "spec.clusterName", "spec.baseDomain",
+		"spec.policy.keepNetworkWhenProbesPass", "spec.policy.keepNetworkUnanswered")
+}
+
+// Skip tells when nothing was asked for.
+func (s *Network) Skip() string {
+	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
+		return "the network stays as it is"
+	}
+	return ""
+}
+
+// Plan tells what changes, and that connections break for a moment.
+func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
+	now, err := s.Sight.net.Read(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan, err := s.Sight.net.Compile(ctx, networkSettings(s.Site), now)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Changes: networkChanges(now, plan.Settings)}
+	if done, err := s.inPlace(ctx, plan); err == nil && !done {
+		p.Disturbances = []Disturbance{{What: "network", Cause: "the new addresses take the place of the old ones", Seconds: 10}}
+	}
+	return p, nil
+}
+
+func networkChanges(now *network.Current, want network.Settings) []Change {
+	if len(want.Raw) > 0 {
+		return []Change{{What: "Network", Old: familyText(now.IPv4), New: "as the nmstate document says"}}
+	}
+	var changes []Change
+	line := func(what, before, after string) {
+		if before != after {
+			changes = append(changes, Change{What: what, Old: before, New: after})
+		}
+	}
+	line("Network port", portsText(now.Settings), portsText(want))
+	line("IPv4", familyText(now.IPv4), familyText(want.IPv4))
+	line("IPv6", familyText(now.IPv6), familyText(want.IPv6))
+	if len(want.DNS) > 0 {
+		line("DNS servers", strings.Join(now.DNS, ", "), strings.Join(want.DNS, ", "))
+	}
+	if want.MTU != 0 {
+		line("Largest packet", fmt.Sprint(now.MTU), fmt.Sprint(want.MTU))
+	}
+	return changes
+}
+
+func portsText(s network.Settings) string {
+	text := s.Interface
+	if len(s.Bond.Ports) > 0 {
+		text = s.Bond.Mode + " of " + strings.Join(s.Bond.Ports, " and ")
+	}
+	if s.VLAN > 0 {
+		text += fmt.Sprintf(", VLAN %d", s.VLAN)
+	}
+	return text
+}
+
+func familyText(f network.Family) string {
+	switch {
+	case f.Method == network.Static:
+		text := fmt.Sprintf("%s/%d", f.Address, f.Prefix)
+		if f.Gateway != "" {
+			text += " by " + f.Gateway
+		}
+		return text
+	case f.Automatic():
+		return "by " + strings.ToUpper(f.Method)
+	}
+	return "none"
+}
+
+// trial is the note of where a trial is. Only with state kept may settings stay that are not the old ones.
+type trial struct {
+	State    string `json:"state"`    // trying, kept or back
+	Settings string `json:"settings"` // fingerprint of what was tried
+}
+
+const (
+	trying = "trying"
+	kept   = "kept"
+	back   = "back"
+)
+
+// Run tries the settings out and keeps them, or puts the old ones back and fails.
+func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := s.putBackTrial(ctx, report); err != nil {
+		return err
+	}
+	now, err := s.calm(ctx, report)
+	if err != nil {
+		return err
+	}
+	settings := networkSettings(s.Site)
+	plan, err := s.Sight.net.Compile(ctx, settings, now)
+	if err != nil {
+		return err
+	}
+	if done, err := s.inPlace(ctx, plan); err != nil || done {
+		return errors.Join(err, s.note(report, kept))
+	}
+	if s.noted(report) == (trial{kept, s.fingerprint()}) { // decided before a crash
+		return s.settle(ctx, plan)
+	}
+	ports, err := s.Sight.net.Ports(ctx)
+	if err != nil {
+		return err
+	}
+	if faults := s.Sight.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
+		return &problem.Problem{
+			Code: "NET-SENSE", Summary: "The network settings do not fit this node: " + faults[0].Text + ".",
+			Fix: "Go back to the answers and mend " + faults[0].Path + ".",
+		}
+	}
+	return s.try(ctx, node, plan, report)
+}
+
+// calm waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
+// static address goes on looking for ever; then it is we who bring the address.
+func (s *Network) calm(ctx context.Context, report Report) (*network.Current, error) {
+	report.Progress(Progress{Waiting: "the network of this boot", Usual: 10})
+	if again, err := s.Sight.net.Revive(ctx); err != nil {
+		return nil, err
+	} else if again {
+		report.Say("br-ex hung on its way up and was started again")
+	}
+	return s.Sight.net.Read(ctx)
+}
+
+// inPlace tells whether the settings work now and will after a boot.
+func (s *Network) inPlace(ctx context.Context, plan *network.Plan) (bool, error) {
+	live, err := s.Sight.net.InForce(ctx, plan)
+	return live && s.Sight.net.Persisted(plan), err
+}
+
+// try applies, looks and decides.
+func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
+	originals, err := s.Sight.net.Originals(ctx)
+	if err != nil {
+		return err
+	}
+	// The first originals are the factory's, for undo; the note's are those of this trial.
+	if err := errors.Join(report.Save("originals", originals), report.Note("before", originals), s.note(report, trying)); err != nil {
+		return err
+	}
+	report.Progress(Progress{Waiting: "the new settings to take", Usual: 5})
+	if err := s.Sight.net.Apply(ctx, plan, trialTime); err != nil {
+		return s.refuse(ctx, report, err)
+	}
+	report.Progress(Progress{Waiting: "the site to answer", Usual: leaseWait.Seconds()})
+	wrong := s.look(ctx, node, plan, report)
+	keep, err := s.decide(ctx, wrong, report)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("trying the network settings: %w", context.Cause(ctx))
+	case err != nil:
+		return s.refuse(ctx, report, err)
+	case !keep:
+		return s.refuse(ctx, report, wrong.problem())
+	}
+	if err := s.Sight.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
+		return s.refuse(ctx, report, err)
+	}
+	wrong.accept(report)
+	report.Say("the new network settings are kept")
+	return s.settle(ctx, plan)
+}
+
+// settle ends a decision to keep: also after a crash in the middle of it.
+func (s *Network) settle(ctx context.Context, plan *network.Plan) error {
+	if err := s.Sight.net.Persist(plan); err != nil {
+		return err
+	}
+	if err := s.Sight.net.Commit(ctx, plan); err != nil {
+		return err
+	}
+	return s.Sight.net.BuildBridge(ctx, bridgeWait)
+}
+
+// doubts are what speaks against keeping the settings.
+type doubts []Check
+
+// look waits for an address and probes the network as it is now.
+func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
+	var wrong doubts
+	tell := func(c Check) {
+		report.Check(c)
+		if c.Status == check.Fail {
+			wrong = append(wrong, c)
+		}
+	}
+	if err := s.Sight.net.Await(ctx, plan, leaseWait); err != nil {
+		p := problem.From(err)
+		tell(Check{ID: "net-up", Title: "Address from the site", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+		return wrong
+	}
+	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
+	if len(plan.Settings.Raw) > 0 {
+		return wrong
+	}
+	target := probeTarget(s.Site, plan.Settings, node)
+	target.Interface = plan.Carrier
+	if _, err := probe.After(ctx, target, tell); err != nil {
+		p := problem.From(err)
+		tell(Check{ID: "net-probe", Title: "Network tried out", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+	}
+	return wrong
+}
+
+// decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
+func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool, error) {
+	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
+		return true, nil
+	}
+	if err := s.Sight.net.Extend(ctx, questionMore); err != nil {
+		return false, err
+	}
+	unanswered := "back"
+	if s.Site.Spec.Policy.KeepNetworkUnanswered {
+		unanswered = "keep"
+	}
+	answer, err := report.Ask(ctx, Question{
+		ID: "keep-network", Text: wrong.text() + " Keep the new network settings?",
+		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can mend your answers.",
+		Choices: []Choice{{"keep", "Keep the new settings"}, {"back", "Put the old ones back"}},
+		Default: unanswered, Deadline: questionTime.Seconds(),
+	})
+	return answer == "keep", err
+}
+
+func (d doubts) text() string {
+	if len(d) == 0 {
+		return "Everything answers."
+	}
+	return d[0].Title + ": " + strings.TrimSuffix(d[0].Observed, ".") + "."
+}
+
+func (d doubts) problem() error {
+	p := &problem.Problem{
+		Code: "NET-BACK", Summary: "The new network settings were not kept; the old ones are back.",
+		Fix: "Look at the answers about the network, mend them and start again.",
+	}
+	if len(d) > 0 {
+		p.Summary = d.text() + " The old network settings are back."
+		p.Fix = d[0].Fix + " Or edit the answers."
+	}
+	return p
+}
+
+// accept turns failures that a person saw and kept into warnings; otherwise they would end the step.
+func (d doubts) accept(report Report) {
+	for _, c := range d {
+		c.Status, c.Evidence = check.Warn, append(c.Evidence, "kept all the same")
+		report.Check(c)
+	}
+}
+
+// refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
+func (s *Network) refuse(ctx context.Context, report Report, why error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
+	defer stop()
+	if err := s.putBackTrial(ctx, report); err != nil {
+		return errors.Join(err, why)
+	}
+	return why
+}
+
+// putBackTrial puts back the settings before a trial that was not decided. It does nothing when there was none.
+func (s *Network) putBackTrial(ctx context.Context, report Report) error {
+	if s.noted(report).State != trying {
+		return nil
+	}
+	before, err := report.Noted("before")
+	if err != nil {
+		return fmt.Errorf("putting the network settings back: %w", err)
+	}
+	report.Progress(Progress{Waiting: "the old network settings to come back", Usual: 5})
+	if err := s.Sight.net.PutBack(ctx, before); err != nil {
+		return err
+	}
+	report.Say("the network settings that were not kept were put back")
+	return s.note(report, back)
+}
+
+// Recover puts back what a crash or a power cut left undecided.
+func (s *Network) Recover(ctx context.Context, _ *backend.Node, report Report) error {
+	return s.putBackTrial(ctx, report)
+}
+
+// Undo brings the factory's settings back.
+func (s *Network) Undo(ctx context.Context, _ *backend.Node, report Report) error {
+	originals, err := report.Saved("originals")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Sight.net.PutBack(ctx, originals); err != nil {
+		return err
+	}
+	return s.note(report, back)
+}
+
+func (s *Network) note(report Report, state string) error {
+	b, err := json.Marshal(trial{state, s.fingerprint()})
+	if err != nil {
+		return fmt.Errorf("noting the trial: %w", err)
+	}
+	return report.Note("trial", b)
+}
+
+// noted is where the last trial is; the zero value where there was none.
+func (*Network) noted(report Report) trial {
+	var t trial
+	if b, err := report.Noted("trial"); err == nil {
+		_ = json.Unmarshal(b, &t) // one that cannot be read is none; notes are written as a whole
+	}
+	return t
+}
+
+func (s *Network) fingerprint() string {
+	b, err := json.Marshal(networkSettings(s.Site))
+	if err != nil {
+		panic(err) // settings are text and numbers
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
+// does not run yet.
+func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
+	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
+	record, err := factory.LoadRecord(node.Host)
+	if err != nil {
+		return facts // a node that was not baked here: the defaults have to do
+	}
+	for name, list := range map[string][]string{"cluster network": record.ClusterNetworks, "service network": record.ServiceNetworks} {
+		for _, text := range list {
+			if p, err := netip.ParsePrefix(text); err == nil {
+				facts.Reserved = append(facts.Reserved, network.Reserved{Name: name, Prefix: p})
+			}
+		}
+	}
+	return facts
+}

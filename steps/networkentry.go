@@ -1,0 +1,231 @@
+package steps
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/network"
+	"touchdown/backend/problem"
+	"touchdown/steps/site"
+)
+
+// NetworkEntry asks how the node is reached at its site, fills in what the machine has now, and tries the answers out
+// before anything is changed. Network makes it so.
+type NetworkEntry struct {
+	Site  *site.Config
+	Sight *Sight
+}
+
+var _ Inspector = (*NetworkEntry)(nil)
+
+// ID names the step in the journal.
+func (*NetworkEntry) ID() string { return "network-settings" }
+
+// Title says what the step is about.
+func (*NetworkEntry) Title() string { return "Choose the network" }
+
+const (
+	methodStatic   = "static"
+	methodDHCP     = "dhcp"
+	methodAutoconf = "autoconf"
+	methodDisabled = "disabled"
+)
+
+// Fields asks for port, addresses, name and time servers. Everything may stay empty: then it stays as it is.
+func (s *NetworkEntry) Fields() []Field {
+	simple := func() bool { return s.Site.Spec.NetworkConfig == "" }
+	static4 := func() bool { return simple() && s.Site.Spec.Network.IPv4.Method == methodStatic }
+	static6 := func() bool { return simple() && s.Site.Spec.Network.IPv6.Method == methodStatic }
+	fields := []Field{
+		{
+			Path: "spec.network.interface", Kind: Pick, Label: "Network port", Dynamic: true, Optional: true, Visible: simple,
+			Help: "The socket that the site's cable is in.",
+		},
+		{
+			Path: "spec.network.ipv4.method", Kind: Pick, Label: "IPv4 address by", Optional: true, Visible: simple,
+			Help:    "Static: the numbers on your sheet. DHCP: the site gives them.",
+			Choices: []Choice{{methodStatic, "static"}, {methodDHCP, "DHCP"}, {methodDisabled, "none"}},
+		},
+	}
+	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24 or 255.255.255.0", "198.51.100.1")...)
+	fields = append(fields, Field{
+		Path: "spec.network.ipv6.method", Kind: Pick, Label: "IPv6 address by", Optional: true, Visible: simple,
+		Help:    "None unless your sheet names IPv6 addresses.",
+		Choices: []Choice{{methodDisabled, "none"}, {methodStatic, "static"}, {methodAutoconf, "router"}, {methodDHCP, "DHCP"}},
+	})
+	fields = append(fields, s.family("ipv6", "IPv6", static6, "2001:db8:51::10", "64", "2001:db8:51::1")...)
+	return append(fields,
+		Field{
+			Path: "spec.network.dnsServers", Kind: Text, Label: "DNS servers", Example: "198.51.100.53", Optional: true,
+			Check: site.DNSServers, Visible: simple, Help: "Up to three, with commas. Empty with DHCP: the site gives them.",
+		},
+		Field{
+			Path: "spec.additionalNTPSources", Kind: Text, Label: "Time servers (NTP)", Example: "198.51.100.123",
+			Optional: true, Check: site.NTPSources, Help: "Names or addresses, with commas.",
+		},
+		Field{
+			Path: "spec.network.vlanID", Kind: Text, Label: "VLAN", Example: "120", Optional: true, Check: site.VLANID,
+			Visible: simple, Help: "Only if your sheet names one: 1 to 4094.",
+		},
+		Field{
+			Path: "spec.network.bond.ports", Kind: Text, Label: "Ports of a bond", Example: "enp1s0,enp2s0", Optional: true,
+			Check: site.BondPorts, Visible: simple, Help: "Only if two cables work as one. Leave the port above empty then.",
+		},
+		Field{
+			Path: "spec.network.bond.mode", Kind: Pick, Label: "Bond mode", Optional: true, Choices: bondModes(),
+			Help:    "As the switch is set.",
+			Visible: func() bool { return simple() && len(s.Site.Spec.Network.Bond.Ports) > 0 },
+		},
+		Field{
+			Path: "spec.network.mtu", Kind: Text, Label: "Largest packet (MTU)", Example: "1500", Optional: true,
+			Check: site.MTU, Visible: simple, Help: "Bytes. Empty: as it is.",
+		})
+}
+
+// family asks for the numbers of one family.
+func (*NetworkEntry) family(path, name string, visible func() bool, address, prefix, gateway string) []Field {
+	checks := map[string][3]func(string) error{
+		"ipv4": {site.IPv4Address, site.IPv4Prefix, site.IPv4Gateway},
+		"ipv6": {site.IPv6Address, site.IPv6Prefix, site.IPv6Gateway},
+	}[path]
+	return []Field{
+		{
+			Path: "spec.network." + path + ".address", Kind: Text, Label: name + " address", Example: address,
+			Check: checks[0], Visible: visible, Help: "The node's own address at the site.",
+		},
+		{
+			Path: "spec.network." + path + ".prefixLength", Kind: Text, Label: name + " prefix length", Example: prefix,
+			Check: checks[1], Visible: visible, Help: "The size of the subnet, or its netmask.",
+		},
+		{
+			Path: "spec.network." + path + ".gateway", Kind: Text, Label: name + " gateway", Example: gateway, Optional: true,
+			Check: checks[2], Visible: visible, Help: "The site's router.",
+		},
+	}
+}
+
+func bondModes() []Choice {
+	var choices []Choice
+	for _, m := range network.BondModes {
+		choices = append(choices, Choice{m, m})
+	}
+	return choices
+}
+
+// Inspect offers the ports, fills in what is in force, and tries the answers out.
+func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on, not the one below the root
+		report.Check(Check{ID: "network-now", Title: "Network of now", Status: check.Skip, Observed: "not this machine's"})
+		return nil
+	}
+	ports, err := s.Sight.net.Ports(ctx)
+	if err != nil {
+		return err
+	}
+	var choices []Choice
+	var carriers strings.Builder
+	for _, p := range ports {
+		choices = append(choices, Choice{p.Name, p.Label()})
+		carriers.WriteString(p.Name + strconv.FormatBool(p.Carrier) + " ")
+	}
+	report.Offer("spec.network.interface", choices)
+	now, err := s.Sight.net.Read(ctx)
+	if err != nil {
+		p := problem.From(err)
+		report.Check(Check{ID: "network-now", Title: "Network of now", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
+		return nil
+	}
+	report.Check(networkNow(now))
+	s.suggest(report, now)
+	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
+		return nil
+	}
+	settings := networkSettings(s.Site)
+	if faults := s.Sight.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
+		report.Check(faultCheck(faults))
+		return nil
+	}
+	report.Check(Check{ID: "network-sense", Title: "Settings fit together", Status: check.Pass, Observed: "yes"})
+	target := probeTarget(s.Site, settings.Resolve(now), node)
+	return s.Sight.probe(ctx, node.Now(), target, carriers.String(), report.Check)
+}
+
+// suggest fills in what is in force, with its source. The numbers come once somebody wants them by hand: they say what
+// the site's DHCP gave, which is often what the sheet says.
+func (s *NetworkEntry) suggest(report Report, now *network.Current) {
+	offer := func(path, value string) {
+		if value == "" || value == "0" {
+			return
+		}
+		source := now.Sources[path]
+		if source == "" {
+			source = network.SourceCurrent
+		}
+		report.Suggest("spec.network."+path, value, source)
+	}
+	if s.Site.Spec.NetworkConfig != "" {
+		return
+	}
+	if len(s.Site.Spec.Network.Bond.Ports) == 0 {
+		offer("interface", now.Interface)
+	}
+	for _, f := range []struct {
+		path      string
+		now       network.Family
+		want      string
+		automatic bool
+	}{
+		{"ipv4", now.IPv4, s.Site.Spec.Network.IPv4.Method, now.IPv4.Automatic()},
+		{"ipv6", now.IPv6, s.Site.Spec.Network.IPv6.Method, now.IPv6.Automatic()},
+	} {
+		method := f.now.Method
+		if method != methodStatic && method != methodDHCP && method != methodAutoconf {
+			method = methodDisabled
+		}
+		offer(f.path+".method", method)
+		if f.want == methodStatic {
+			offer(f.path+".address", f.now.Address)
+			offer(f.path+".prefixLength", strconv.Itoa(f.now.Prefix))
+			offer(f.path+".gateway", f.now.Gateway)
+			offer("dnsServers", strings.Join(now.DNS, ","))
+		}
+	}
+}
+
+// networkNow tells the network of now in one line.
+func networkNow(now *network.Current) Check {
+	c := Check{ID: "network-now", Title: "Network of now", Status: check.Pass}
+	var words []string
+	for _, f := range []network.Family{now.IPv4, now.IPv6} {
+		if f.Address == "" {
+			continue
+		}
+		how := "static"
+		if f.Automatic() {
+			how = "from the site"
+		}
+		words = append(words, f.Address+"/"+strconv.Itoa(f.Prefix)+" "+how)
+	}
+	if len(words) == 0 {
+		words = []string{"no address from outside"}
+	}
+	c.Observed = strings.Join(append(words, "port "+now.Interface), ", ")
+	return c
+}
+
+func faultCheck(faults []network.Fault) Check {
+	c := Check{
+		ID: "network-sense", Title: "Settings fit together", Status: check.Fail,
+		Observed: faults[0].Path + ": " + faults[0].Text, Fix: "Go back to the field and mend it.",
+	}
+	for _, f := range faults[1:] {
+		c.Evidence = append(c.Evidence, f.Path+": "+f.Text)
+	}
+	return c
+}
+
+// Run has nothing to do.
+func (*NetworkEntry) Run(context.Context, *backend.Node, Report) error { return nil }

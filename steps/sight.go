@@ -1,0 +1,123 @@
+package steps
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/network"
+	"touchdown/backend/probe"
+	"touchdown/steps/site"
+)
+
+// probeEvery is how long a verdict on unchanged settings stands before the network is asked again: often enough that a
+// gateway that comes up shows while somebody waits for it, seldom enough that a DHCP server is not bothered.
+const probeEvery = 30 * time.Second
+
+// Sight is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made anew
+// for each look.
+type Sight struct {
+	net *network.Network
+
+	mu   sync.Mutex
+	key  string    // of the target probed last
+	at   time.Time // when
+	told map[string]Check
+}
+
+// NewSight looks at the network of a node.
+func NewSight(node *backend.Node) *Sight { return &Sight{net: network.Open(node.Host)} }
+
+// probe asks the network whether t would work, unless it was asked a moment ago, and tells what it finds.
+func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	encoded, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if key := string(encoded) + carriers; key != s.key || now.Sub(s.at) >= probeEvery {
+		seen := map[string]Check{}
+		_, err := probe.Run(ctx, t, func(c Check) { seen[c.ID] = c; tell(c) })
+		if err != nil {
+			return err
+		}
+		for id, c := range s.told {
+			if _, again := seen[id]; !again { // a server that was taken out of the list must not stand there as failed
+				tell(Check{ID: id, Title: c.Title, Status: check.Skip, Observed: "no longer asked for"})
+			}
+		}
+		s.key, s.at, s.told = key, now, seen
+	}
+	return nil
+}
+
+// networkSettings are the answers about the network as its backend takes them.
+func networkSettings(cfg *site.Config) network.Settings {
+	n := cfg.Spec.Network
+	family := func(f site.Family) network.Family {
+		return network.Family{Method: f.Method, Address: f.Address, Prefix: f.PrefixLength, Gateway: f.Gateway}
+	}
+	return network.Settings{
+		Interface: n.Interface, VLAN: n.VLANID, Bond: network.Bond{Mode: n.Bond.Mode, Ports: n.Bond.Ports}, MTU: n.MTU,
+		IPv4: family(n.IPv4), IPv6: family(n.IPv6), DNS: n.DNSServers, Search: n.DNSSearch,
+		Raw: []byte(cfg.Spec.NetworkConfig),
+	}
+}
+
+// probeTarget is what the answers, resolved on this machine, promise of the network.
+func probeTarget(cfg *site.Config, r network.Settings, node *backend.Node) probe.Target {
+	t := probe.Target{
+		Ports: []string{r.Interface}, VLAN: r.VLAN, MTU: r.MTU,
+		IPv4: probeFamily(r.IPv4), IPv6: probeFamily(r.IPv6),
+		NTP: cfg.Spec.AdditionalNTPSources, Domain: cfg.Domain(), Now: node.Now,
+		Proxy: probe.Proxy{HTTPS: string(cfg.Spec.Proxy.HTTPSProxy), NoProxy: cfg.Spec.Proxy.NoProxy},
+	}
+	if len(r.Bond.Ports) > 0 {
+		t.Ports = r.Bond.Ports
+	}
+	for _, server := range r.DNS {
+		if a, err := netip.ParseAddr(server); err == nil {
+			t.DNS = append(t.DNS, a)
+		}
+	}
+	t.Registry, t.Roots = registryOf(cfg)
+	return t
+}
+
+func probeFamily(f network.Family) probe.Settings {
+	p := probe.Settings{Method: probe.Method(f.Method)}
+	if a, err := netip.ParseAddr(f.Address); err == nil {
+		p.Address = netip.PrefixFrom(a, f.Prefix)
+	}
+	p.Gateway, _ = netip.ParseAddr(f.Gateway) // none: not valid, which is what "no gateway" is
+	return p
+}
+
+// registryOf is where the site's images come from, as far as the answers tell, and who may vouch for it; nil: whom the
+// machine trusts.
+func registryOf(cfg *site.Config) (host string, roots *x509.CertPool) {
+	for _, m := range cfg.Spec.ImageDigestMirrors {
+		if len(m.Mirrors) > 0 {
+			host, _, _ = strings.Cut(m.Mirrors[0], "/")
+			break
+		}
+	}
+	pems := []string{cfg.Spec.AdditionalTrustBundle}
+	for _, c := range cfg.Spec.RegistryCerts {
+		pems = append(pems, c.Certificate)
+	}
+	if all := strings.Join(pems, "\n"); strings.TrimSpace(all) != "" {
+		if roots, _ = x509.SystemCertPool(); roots == nil {
+			roots = x509.NewCertPool()
+		}
+		roots.AppendCertsFromPEM([]byte(all))
+	}
+	return host, roots
+}
