@@ -69,12 +69,13 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 
 // String tells the offer in one line, for an engineer.
 func (o Offer) String() string {
-	parts := []string{fmt.Sprintf("from %s: address %s", o.From, o.Address)}
+	parts := []string{fmt.Sprintf("from %s", o.From)}
 	add := func(name string, value any, there bool) {
 		if there {
 			parts = append(parts, fmt.Sprintf("%s %v", name, value))
 		}
 	}
+	add("address", o.Address, o.Address.IsValid())
 	add("gateway", o.Gateway, o.Gateway.IsValid())
 	add("DNS", o.DNS, len(o.DNS) > 0)
 	add("NTP", o.NTP, len(o.NTP) > 0)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mdlayher/ndp"
 	"github.com/vishvananda/netlink"
 
 	"touchdown/backend/check"
@@ -22,6 +23,7 @@ type fault struct {
 	typo func(h *host, t *probe.Target)
 	want []string
 	kept bool // no check fails: the settings may be kept unasked
+	luck bool // kept or not: it depends on who comes first
 }
 
 func nobody(a string) netip.Addr { return netip.MustParseAddr(a) }
@@ -176,7 +178,7 @@ var faults = []fault{
 		want: []string{"net-dhcp fail No DHCP server", "net-duplicate skip", "net-gateway skip", "net-dns-1 skip", "net-registry skip"},
 	},
 	{
-		name: "two DHCP servers", typo: (*host).dhcp, kept: true,
+		name: "two DHCP servers", typo: (*host).dhcp, luck: true,
 		site: func(h *host) {
 			_, _, err := h.site.AddDHCP4(func(o *site.Offer) {
 				o.Address, o.Gateway = netip.MustParsePrefix("192.0.2.77/24"), nobody("192.0.2.1")
@@ -191,7 +193,7 @@ var faults = []fault{
 	},
 	{
 		name: "a router that gives no addresses", typo: (*host).autoconf,
-		site: func(h *host) { h.site.RA.Change(site.Managed); h.site.RA.On() },
+		site: func(h *host) { h.advertise(site.Managed) },
 		want: []string{"net-router-ipv6 fail offers no addresses"},
 	},
 	{
@@ -237,7 +239,7 @@ func TestFaults(t *testing.T) {
 			}
 			got := h.probe(target)
 			got.want(t, f.want...)
-			if kept := check.Worst(got.Result.Checks) != check.Fail; kept != f.kept {
+			if kept := check.Worst(got.Result.Checks) != check.Fail; kept != f.kept && !f.luck {
 				t.Errorf("kept unasked: %t, want %t\n%s", kept, f.kept, got.table())
 			}
 			if got.Took > 10*time.Second {
@@ -309,6 +311,13 @@ func (h *host) dhcp(t *probe.Target) {
 
 func (h *host) autoconf(t *probe.Target) {
 	t.IPv4, t.IPv6, t.DNS, t.NTP = probe.Settings{}, probe.Settings{Method: probe.Autoconf}, nil, nil
+}
+
+// advertise lets the router speak. The host's kernel does not listen: it notes routers among its neighbours.
+func (h *host) advertise(change func(*ndp.RouterAdvertisement)) {
+	h.sysctl("ipv6/conf/"+site.HostInterface+"/disable_ipv6", "1")
+	h.site.RA.Change(change)
+	h.site.RA.On()
 }
 
 func (h *host) sysctl(name, value string) {

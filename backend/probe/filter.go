@@ -18,8 +18,8 @@ const (
 	offIPv6Dst   = header.EthernetMinimumSize + 24
 )
 
-// filter lets pass what the probes wait for: ARP, IPv4 UDP that was broadcast (DHCP), ICMPv6, and what is sent to one of
-// the addresses. The node's own traffic, which can be a lot, stays in the kernel.
+// filter lets pass what the probes wait for: ARP, ICMP of both kinds, IPv4 UDP that was broadcast (DHCP), and what is sent
+// to one of the addresses. The node's own traffic, which can be a lot, stays in the kernel.
 func filter(addresses []netip.Addr) ([]bpf.RawInstruction, error) {
 	// Every test is a short run of its own that falls through to the next one, so that no jump is longer than a run.
 	var p []bpf.Instruction
@@ -37,6 +37,7 @@ func filter(addresses []netip.Addr) ([]bpf.RawInstruction, error) {
 
 	when(load(offProtocol, 2), is(unix.ETH_P_ARP))
 	when(load(offProtocol, 2), is(unix.ETH_P_IPV6), load(offIPv6Next, 1), is(unix.IPPROTO_ICMPV6))
+	when(load(offProtocol, 2), is(unix.ETH_P_IP), load(offIPv4Proto, 1), is(unix.IPPROTO_ICMP))
 	when(load(0, 4), is(0xffffffff), load(offProtocol, 2), is(unix.ETH_P_IP), load(offIPv4Proto, 1), is(unix.IPPROTO_UDP))
 	for _, a := range addresses {
 		if a.Is4() {

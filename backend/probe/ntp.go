@@ -34,7 +34,9 @@ type source struct {
 	err      error
 }
 
-func (s *source) good() bool { return s.response != nil && s.err == nil && s.response.Validate() == nil }
+func (s *source) good() bool {
+	return s.response != nil && s.err == nil && s.response.Validate() == nil
+}
 
 func (r *run) askSource(ctx context.Context, s *source) {
 	found, err := r.lookup(ctx, s.name)

@@ -92,9 +92,3 @@ func (o outcome) good(t *testing.T, apart ...string) {
 		t.Log(o.table())
 	}
 }
-
-func TestAllWellStatic(t *testing.T) {
-	t.Parallel()
-	h := atSite(t)
-	h.probe(h.target()).good(t)
-}

@@ -1,0 +1,205 @@
+package probe_test
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"touchdown/backend/check"
+	"touchdown/backend/probe"
+	"touchdown/test/bench/site"
+)
+
+func TestAllIsWell(t *testing.T) {
+	t.Parallel()
+	for name, typed := range map[string]func(h *host, target *probe.Target){
+		"static":     func(*host, *probe.Target) {},
+		"dual stack": (*host).dual,
+		"IPv6 alone": func(h *host, target *probe.Target) {
+			h.dual(target)
+			target.IPv4, target.DNS, target.NTP = probe.Settings{}, h.net.DNS6, []string{h.net.NTP6[0].String()}
+		},
+		"IPv6 gateway by its link-local address": func(h *host, target *probe.Target) {
+			h.dual(target)
+			h.sysctl("ipv6/conf/"+site.HostInterface+"/disable_ipv6", "1")
+			target.IPv6.Gateway = netip.MustParseAddr("fe80::1")
+		},
+		"names for NTP": func(_ *host, target *probe.Target) { target.NTP = []string{site.NTPName} },
+		"proxy": func(h *host, target *probe.Target) {
+			h.site.Proxy.On()
+			target.Proxy.HTTPS = "http://user:s3cret@" + h.net.Proxy().String()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := atSite(t)
+			target := h.target()
+			typed(h, &target)
+			got := h.probe(target)
+			got.good(t)
+			got.wellFormed(t)
+			if got.Result.OffsetOK == false || got.Result.Offset.Abs() > time.Second {
+				t.Errorf("offset %s, known %t", got.Result.Offset, got.Result.OffsetOK)
+			}
+		})
+	}
+}
+
+func TestOffersAreTriedOutAndNotTaken(t *testing.T) {
+	t.Parallel()
+	t.Run("DHCP", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		target := h.target()
+		h.dhcp(&target)
+		got := h.obey(order{Target: target, Times: 2}) // the same address again: nobody holds it
+		got.good(t)
+		got.want(t, "net-dhcp pass Offered: 198.51.100.10/24", "net-dns-1 pass", "net-ntp-1 pass")
+		if o := got.Result.IPv4; o.Address.Addr() != h.net.Node4 || o.Gateway != h.net.Gateway4 || len(o.DNS) != 1 || len(o.NTP) != 1 || o.Lease == 0 {
+			t.Errorf("offer %+v", o)
+		}
+	})
+	t.Run("autoconf", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.advertise(nil)
+		target := h.target()
+		h.autoconf(&target)
+		target.External = []netip.Addr{h.net.Node6}
+		got := h.probe(target)
+		got.good(t, "net-ntp-1") // routers do not tell time servers
+		if a := got.Result.IPv6.Address; !h.net.Prefix6.Contains(a.Addr()) {
+			t.Errorf("tried out with %s", a)
+		}
+	})
+	t.Run("DHCPv6", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.advertise(site.Managed)
+		h.site.DHCP6.On()
+		target := h.target()
+		h.autoconf(&target)
+		target.IPv6.Method = probe.DHCP
+		got := h.probe(target)
+		got.good(t)
+		got.want(t, "net-dhcp-ipv6 pass "+h.net.Node6.String())
+	})
+}
+
+// configure gives the host the node's settings, as if they were applied.
+func (h *host) configure(gateway string, lifetime int) {
+	h.set(func(l netlink.Link) error {
+		a := &netlink.Addr{IPNet: &net.IPNet{IP: h.net.Node4.AsSlice(), Mask: net.CIDRMask(24, 32)}, ValidLft: lifetime, PreferedLft: lifetime}
+		if err := netlink.AddrReplace(l, a); err != nil {
+			return err
+		}
+		return netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Gw: net.ParseIP(gateway)})
+	})
+	// What the machine's own network asks, it notes; the probe's own does not.
+	h.busy = true
+}
+
+func TestAnAddressThatTheMachineHasAlready(t *testing.T) {
+	t.Parallel()
+	t.Run("and the way that was typed", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 0)
+		got := h.probe(h.target())
+		got.good(t)
+		got.want(t, "net-duplicate pass This machine has 198.51.100.10 already")
+		if e := strings.Join(got.check("net-registry").Evidence, "\n"); !strings.Contains(e, "machine's own network") {
+			t.Errorf("asked otherwise:\n%s", e)
+		}
+	})
+	t.Run("and another way", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.99", 0)
+		h.probe(h.target()).want(t, "net-gateway pass", "net-dns-1 pass", "net-registry skip after applying")
+	})
+	t.Run("and somebody else too", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 0)
+		h.addHost(h.net.Node4)
+		h.probe(h.target()).want(t, "net-duplicate fail Another machine")
+	})
+}
+
+func TestAfterApplying(t *testing.T) {
+	t.Parallel()
+	after := func(h *host, change func(*probe.Target)) outcome {
+		target := h.target()
+		target.Interface = site.HostInterface
+		change(&target)
+		return h.obey(order{Target: target, After: true})
+	}
+	t.Run("static", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 0)
+		got := after(h, func(*probe.Target) {})
+		got.good(t)
+		got.want(t, "net-address pass 198.51.100.10/24")
+	})
+	t.Run("DHCP", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 3600)
+		got := after(h, func(target *probe.Target) { target.IPv4 = probe.Settings{Method: probe.DHCP} })
+		got.good(t)
+		got.want(t, "net-dhcp pass 198.51.100.10/24", "net-gateway pass 198.51.100.1")
+	})
+	t.Run("no address came", func(t *testing.T) {
+		t.Parallel()
+		got := after(atSite(t), func(target *probe.Target) { target.IPv4 = probe.Settings{Method: probe.DHCP} })
+		got.want(t, "net-dhcp fail", "net-gateway skip", "net-dns-1 skip")
+	})
+	t.Run("gateway went away", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 0)
+		h.must(h.site.Gateway.Set(site.Dead))
+		after(h, func(*probe.Target) {}).want(t, "net-gateway fail", "net-dns-1 pass", "net-registry skip")
+	})
+	t.Run("DNS silent", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.configure("198.51.100.1", 0)
+		h.site.DNS.Off()
+		after(h, func(*probe.Target) {}).want(t, "net-gateway pass", "net-dns-1 fail", "net-registry warn")
+	})
+}
+
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	h := atSite(t)
+	h.site.DNS.Off()
+	got := h.obey(order{Target: h.target(), Cancel: 1500 * time.Millisecond})
+	if !strings.Contains(got.Err, "canceled") || got.Took > 2*time.Second {
+		t.Errorf("error %q after %s", got.Err, got.Took)
+	}
+	for _, c := range got.Told {
+		if c.Status == check.Fail || c.Status == check.Skip {
+			t.Errorf("a probe that was cut short says %s %s: %s", c.ID, c.Status, c.Observed)
+		}
+	}
+	if got.Routines > 2 {
+		t.Errorf("%d goroutines are left", got.Routines)
+	}
+}
+
+func TestManyProbesLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	h := atSite(t)
+	got := h.obey(order{Target: h.target(), Times: 8})
+	if got.Routines > 2 || got.Peak > 32<<10 {
+		t.Errorf("%d goroutines left, %d KiB resident at most", got.Routines, got.Peak)
+	}
+	t.Logf("8 probes: %d KiB resident at most", got.Peak)
+}
