@@ -11,23 +11,34 @@ type Plan struct {
 	Settings Settings // resolved
 	Carrier  string   // the interface that will have the addresses
 	Released []string // ports that will have none any more
-	desired  []byte // nmstate's document
+	desired  []byte   // nmstate's document
 	files    []keyfile
-	macs     map[string]string // of the ports, by name
+	before   *Current
+	now      *Current
 }
 
-// Compile works out what settings mean. It changes nothing. Faults of the settings are Validate's matter and should have
-// been asked before.
-func (n *Network) Compile(ctx context.Context, s Settings, now *Current) (*Plan, error) {
-	p := &Plan{Settings: s.Resolve(now), macs: map[string]string{}}
-	for mac, name := range now.Macs {
-		p.macs[name] = mac
+// Compile works out what settings mean, from the network as the originals have it: "as it is" is what was before the first
+// change, so that the plan is the same one however far an earlier run came. It changes nothing. Faults of the settings are
+// Validate's matter and should have been asked before.
+func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan, error) {
+	o, err := readOriginals(saved)
+	if err != nil {
+		return nil, err
 	}
+	now, err := n.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.compile(ctx, s, o.Before, now)
+}
+
+func (n *Network) compile(ctx context.Context, s Settings, before, now *Current) (*Plan, error) {
+	p := &Plan{Settings: s.Resolve(before), Carrier: Bridge, before: before, now: now}
 	compile := p.form
 	if len(s.Raw) > 0 {
 		compile = p.raw
 	}
-	physical, err := compile(now)
+	physical, err := compile()
 	if err != nil {
 		return nil, err
 	}
@@ -36,17 +47,17 @@ func (n *Network) Compile(ctx context.Context, s Settings, now *Current) (*Plan,
 		return nil, err
 	}
 	for _, f := range files {
-		p.files = append(p.files, ours(f))
+		p.files = append(p.files, ours(f, p.Settings.Internal.Addr()))
 	}
 	return p, nil
 }
 
 // form compiles typed settings. It returns the state that a boot has to make.
-func (p *Plan) form(now *Current) (physical []byte, err error) {
+func (p *Plan) form() (physical []byte, err error) {
 	s := p.Settings
-	p.place(now, s.device(), s.ports())
-	d := s.desired(now)
-	d.add(p.besides(now, d))
+	p.place(s.device(), s.ports())
+	d := s.desired(p.before, p.now)
+	d.add(p.besides(d))
 	p.desired = d.json()
 	b := s.below(true)
 	b.add(p.quiet())
@@ -54,13 +65,12 @@ func (p *Plan) form(now *Current) (physical []byte, err error) {
 }
 
 // place notes who carries the addresses and who will not any more.
-func (p *Plan) place(now *Current, device string, ports []string) {
-	p.Carrier = device
-	if now.Bridged {
-		p.Carrier = Bridge
+func (p *Plan) place(device string, ports []string) {
+	if !p.now.Bridged {
+		p.Carrier = device
 	}
-	for _, old := range now.ports() {
-		if old != "" && !slices.Contains(ports, old) {
+	for _, old := range slices.Concat(p.before.ports(), p.now.ports()) {
+		if old != "" && !slices.Contains(ports, old) && !slices.Contains(p.Released, old) {
 			p.Released = append(p.Released, old)
 		}
 	}
@@ -77,26 +87,32 @@ func (p *Plan) quiet() *state {
 
 // besides is what has to go for the new settings to be alone: released ports, a VLAN or bond that nobody needs, and the
 // default routes of before. nmstate adds routes to those that are there, so an old one would stay beside the new.
-func (p *Plan) besides(now *Current, d *state) *state {
+func (p *Plan) besides(d *state) *state {
 	b := p.quiet()
-	if !now.Bridged || d.find(Bridge, "ovs-bridge") != nil {
-		if now.VLAN > 0 && d.find(now.Settings.device(), "") == nil {
-			b.Interfaces = append(b.Interfaces, iface{Name: now.Settings.device(), Type: "vlan", State: "absent"})
-		}
-		if len(now.Bond.Ports) > 0 && d.find(now.base(), "") == nil {
-			b.Interfaces = append(b.Interfaces, iface{Name: now.base(), Type: "bond", State: "absent"})
-		}
-	}
 	b.Routes = &routes{}
-	if now.seen == nil || now.seen.Routes == nil {
-		return b
-	}
-	for _, r := range defaults(now.seen.Routes.Config, now.Carrier) {
-		if !d.asks(r) {
-			b.Routes.Config = append(b.Routes.Config, route{State: "absent", Destination: r.Destination, Interface: r.Interface, Gateway: r.Gateway})
+	for _, old := range []*Current{p.before, p.now} {
+		if !p.now.Bridged || d.find(Bridge, "ovs-bridge") != nil {
+			b.gone(d, old.VLAN > 0, old.Settings.device(), "vlan")
+			b.gone(d, len(old.Bond.Ports) > 0, old.base(), "bond")
+		}
+		if old.Seen.Routes == nil {
+			continue
+		}
+		for _, r := range defaults(old.Seen.Routes.Config, p.Carrier) {
+			absent := route{State: "absent", Destination: r.Destination, Interface: r.Interface, Gateway: r.Gateway}
+			if !d.asks(r) && !slices.Contains(b.Routes.Config, absent) {
+				b.Routes.Config = append(b.Routes.Config, absent)
+			}
 		}
 	}
 	return b
+}
+
+// gone has an interface made of software go away when nothing asks for it.
+func (s *state) gone(d *state, was bool, name, kind string) {
+	if was && d.find(name, "") == nil && s.find(name, "") == nil {
+		s.Interfaces = append(s.Interfaces, iface{Name: name, Type: kind, State: "absent"})
+	}
 }
 
 // below is what stands under br-ex; carrying says that the top of it has the addresses itself, as a boot needs it, which
@@ -130,13 +146,13 @@ func (s Settings) below(carrying bool) *state {
 }
 
 // desired is the state of the running system.
-func (s Settings) desired(now *Current) *state {
+func (s Settings) desired(before, now *Current) *state {
 	if !now.Bridged {
 		return s.below(true)
 	}
 	d := &state{}
-	changed := s.device() != now.Device || !slices.Equal(s.ports(), now.ports()) || s.Bond.Mode != now.Bond.Mode
-	if changed || s.MTU != now.MTU {
+	changed := s.stands(before) || s.stands(now)
+	if changed || s.MTU != before.MTU {
 		d = s.below(false)
 	}
 	top := iface{Name: Bridge, Type: "ovs-interface", State: "up", MTU: s.MTU}
@@ -149,6 +165,11 @@ func (s Settings) desired(now *Current) *state {
 	d.Interfaces = append(d.Interfaces, top)
 	s.routing(d, Bridge)
 	return d
+}
+
+// stands tells whether br-ex is to stand on something else than it did.
+func (s Settings) stands(old *Current) bool {
+	return s.device() != old.Device || !slices.Equal(s.ports(), old.ports()) || s.Bond.Mode != old.Bond.Mode
 }
 
 // uplink is br-ex standing on a device.
@@ -214,4 +235,3 @@ func (s Settings) routing(d *state, over string) {
 	d.DNS.Config.Server = append(d.DNS.Config.Server, s.DNS...)
 	d.DNS.Config.Search = append(d.DNS.Config.Search, s.Search...)
 }
-

@@ -77,11 +77,12 @@ func serve(op string) error {
 
 func (a *answer) do(ctx context.Context, n *network.Network, op string, q request) (err error) {
 	plan := func() (*network.Plan, error) {
-		now, err := n.Read(ctx)
-		if err != nil {
-			return nil, err
+		if len(q.Originals) == 0 {
+			if q.Originals, err = n.Originals(ctx); err != nil {
+				return nil, err
+			}
 		}
-		return n.Compile(ctx, q.Settings, now)
+		return n.Compile(ctx, q.Settings, q.Originals)
 	}
 	switch op {
 	case "read":

@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
@@ -28,8 +29,11 @@ const priority = 10
 // tool derives from the interface's name, as nmstate does.
 var namespace = uuid.MustParse("5b8ed8a1-60e3-4a3e-9a55-0f2f8b6d1c10")
 
-// ours turns a profile that nmstate wrote into one of Touchdown's.
-func ours(f keyfile) keyfile {
+// ours turns a profile that nmstate wrote into one of Touchdown's. The one with the node's internal address is told not to
+// look for that address on the network: every node from the factory has the same, and newer NetworkManagers would give
+// it up where they see two on one LAN. The site's own address is looked for by the probes, before anything is applied.
+func ours(f keyfile, internal netip.Addr) keyfile {
+	certain := strings.Contains(f.Text, "="+internal.String()+"/")
 	name := strings.TrimSuffix(f.Name, ".nmconnection")
 	var out strings.Builder
 	for line := range strings.Lines(f.Text) {
@@ -44,6 +48,11 @@ func ours(f keyfile) keyfile {
 			fmt.Fprintf(&out, "%s=%s\n", key, ourUUID(value))
 		case "type":
 			fmt.Fprintf(&out, "type=%s\n", strings.TrimPrefix(value, "802-3-"))
+		case "[ipv4]":
+			out.WriteString(line)
+			if certain {
+				out.WriteString("dad-timeout=0\n")
+			}
 		case "[connection]":
 			fmt.Fprintf(&out, "%sautoconnect-priority=%d\n", line, priority)
 		default:
@@ -118,10 +127,14 @@ func (n *Network) Persisted(p *Plan) bool {
 // rivals are the kept profiles for the interfaces of p that are not p's.
 func (n *Network) rivals(p *Plan) ([]string, error) {
 	taken, names := map[string]bool{}, []string{}
+	macs := map[string]string{}
+	for mac, name := range p.before.Macs {
+		macs[name] = mac
+	}
 	for _, f := range p.files {
 		v := values(f.Text)
 		taken[v["connection.interface-name"]] = true
-		if mac := p.macs[v["connection.interface-name"]]; mac != "" {
+		if mac := macs[v["connection.interface-name"]]; mac != "" {
 			taken[mac] = true
 		}
 		names = append(names, f.Name)
@@ -140,9 +153,11 @@ func (n *Network) rivals(p *Plan) ([]string, error) {
 			continue // a directory, or gone
 		}
 		v := values(string(text))
-		ours := strings.HasPrefix(path.Base(file), prefix)
-		theirs := taken[v["connection.interface-name"]] || taken[strings.ToLower(v["ethernet.mac-address"])]
-		if ours || theirs && !strings.HasPrefix(v["connection.type"], "ovs-") {
+		same := taken[v["connection.interface-name"]] || taken[strings.ToLower(v["ethernet.mac-address"])]
+		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
+		// kept quiet goes on being that.
+		earlier := strings.HasPrefix(path.Base(file), prefix) && !(v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled")
+		if earlier || same && !strings.HasPrefix(v["connection.type"], "ovs-") {
 			found = append(found, file)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 type originals struct {
 	Version int    `json:"version"`
 	Boot    string `json:"boot"`
-	// State is what is configured, as far as this package changes it.
-	State *state `json:"state"`
+	// Before is the network as it was read; its Seen is what is configured.
+	Before *Current `json:"before"`
 	// Files are the profiles of keptDir and memoryDir with their content.
 	Files []saved `json:"files"`
 	// Active are the UUIDs of the profiles in use.
@@ -41,7 +41,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the boot's id: %w", err)
 	}
-	configured, err := n.library.show(ctx, true)
+	before, err := n.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := originals{Version: originalsVersion, Boot: boot, State: understand(configured, configured, n.InternalPrefix()).own()}
+	o := originals{Version: originalsVersion, Boot: boot, Before: before}
 	for _, p := range profiles {
 		if p.Active || p.Activating {
 			o.Active = append(o.Active, p.UUID)
@@ -93,9 +93,12 @@ func (n *Network) profileFiles() ([]saved, error) {
 func (now *Current) own() *state {
 	s := &state{Routes: &routes{Config: []route{}}, DNS: &resolver{Config: &servers{Server: []string{}, Search: []string{}}}}
 	add := func(name, kind string) {
-		if i := now.seen.find(name, kind); i != nil && name != "" {
+		if i := now.Seen.find(name, kind); i != nil && name != "" {
 			c := *i
 			c.Profile, c.Controller, c.MAC, c.PermMAC = "", "", "", ""
+			if kind == "ovs-interface" {
+				c.CopyMAC = now.Device // what a boot gives it
+			}
 			if c.Type == "veth" {
 				c.Type = "ethernet" // the same to nmstate, which else asks for the peer
 			}
@@ -118,11 +121,11 @@ func (now *Current) own() *state {
 		s.Interfaces = append(s.Interfaces, uplink(now.Device))
 		add(Bridge, "ovs-interface")
 	}
-	if now.seen.Routes != nil {
-		s.Routes.Config = append(s.Routes.Config, defaults(now.seen.Routes.Config, now.Carrier)...)
+	if now.Seen.Routes != nil {
+		s.Routes.Config = append(s.Routes.Config, defaults(now.Seen.Routes.Config, now.Carrier)...)
 	}
-	if now.seen.DNS != nil && now.seen.DNS.Config != nil {
-		s.DNS.Config = &servers{Server: orEmpty(now.seen.DNS.Config.Server), Search: orEmpty(now.seen.DNS.Config.Search)}
+	if now.Seen.DNS != nil && now.Seen.DNS.Config != nil {
+		s.DNS.Config = &servers{Server: orEmpty(now.Seen.DNS.Config.Server), Search: orEmpty(now.Seen.DNS.Config.Search)}
 	}
 	return s
 }
@@ -141,7 +144,7 @@ func dropLinkLocal(f *family) {
 func readOriginals(data []byte) (*originals, error) {
 	var o originals
 	err := json.Unmarshal(data, &o)
-	if err == nil && (o.Version != originalsVersion || o.State == nil) {
+	if err == nil && (o.Version != originalsVersion || o.Before == nil || o.Before.Seen == nil) {
 		err = fmt.Errorf("version %d is not known", o.Version)
 	}
 	if err != nil {

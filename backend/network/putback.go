@@ -96,14 +96,14 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 
 // desired is the old state as something to bring about from now.
 func (o *originals) desired(now *Current) []byte {
-	d := &state{Interfaces: slices.Clone(o.State.Interfaces), Routes: &routes{Config: slices.Clone(o.State.Routes.Config)}, DNS: o.State.DNS}
+	d := o.Before.own()
+	p := &Plan{Carrier: now.Carrier, before: o.Before, now: now}
 	used := []string{}
 	for _, i := range d.Interfaces {
 		used = append(used, i.Name)
 	}
-	p := &Plan{}
-	p.place(now, now.Carrier, used)
-	d.add(p.besides(now, d))
+	p.place(now.Carrier, used)
+	d.add(p.besides(d))
 	return d.json()
 }
 
@@ -185,8 +185,8 @@ func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Dura
 		if err != nil {
 			return false, err
 		}
-		left = differences(o.State, now)
-		left = append(left, strayRoutes(o.State, now)...)
+		left = differences(o.Before.own(), now)
+		left = append(left, strayRoutes(o.Before.own(), now)...)
 		profiles, err := n.manager.profiles(ctx)
 		if err != nil {
 			return false, err

@@ -52,21 +52,21 @@ func (d document) list(keys ...string) []map[string]any {
 
 // raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
 // document as it is goes to the disk, where the next boot builds br-ex out of it.
-func (p *Plan) raw(now *Current) (physical []byte, err error) {
+func (p *Plan) raw() (physical []byte, err error) {
 	d, view, err := parseDocument(p.Settings.Raw)
 	if err != nil {
 		return nil, err
 	}
 	carrier := view.carrier()
-	p.place(now, carrier, view.physicalPorts())
+	p.place(carrier, view.physicalPorts())
 	d.withInternal(carrier, p.Settings.Internal)
 	boot, err := d.with(p.quiet())
 	if err != nil {
 		return nil, err
 	}
-	if now.Bridged {
+	if p.now.Bridged {
 		d.lift(carrier)
-		if carrier != now.Device || len(p.Released) > 0 {
+		if carrier != p.before.Device || carrier != p.now.Device || len(p.Released) > 0 {
 			up := uplink(carrier)
 			if d, err = d.with(&state{Interfaces: []iface{up}}); err != nil {
 				return nil, err
@@ -78,7 +78,7 @@ func (p *Plan) raw(now *Current) (physical []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if d, err = d.with(p.besides(now, view)); err != nil {
+	if d, err = d.with(p.besides(view)); err != nil {
 		return nil, err
 	}
 	p.desired = d.json()

@@ -21,11 +21,11 @@ type Current struct {
 	// Sources tells where a value comes from, by the last part of its path in the site config ("ipv4.address",
 	// "dnsServers", ...). What is not set has none.
 	Sources map[string]string
-	Bridged bool   // br-ex is there
-	Carrier string // the interface with the addresses: br-ex, else the port
-	Device  string // what is below br-ex: port, bond or VLAN; without br-ex the same as Carrier
+	Bridged bool              // br-ex is there
+	Carrier string            // the interface with the addresses: br-ex, else the port
+	Device  string            // what is below br-ex: port, bond or VLAN; without br-ex the same as Carrier
 	Macs    map[string]string // names of the physical ports by their MAC
-	seen    *state // configured
+	Seen    *state            // what is configured, as nmstate tells it
 }
 
 // Read tells the settings of now. It changes nothing.
@@ -43,7 +43,7 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 
 // understand reads what nmstate shows: configured is what the profiles say, live what is in force.
 func understand(configured, live *state, internal netip.Prefix) *Current {
-	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, seen: configured}
+	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured}
 	now.Internal = internal
 	for _, i := range live.Interfaces {
 		if !physical(i) {
