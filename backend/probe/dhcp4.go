@@ -44,7 +44,8 @@ func (w *wire) discover(ctx context.Context) ([]Offer, error) {
 	// The client identifier is the one that NetworkManager sends on RHEL CoreOS, so that a reservation is found.
 	ask, err := dhcpv4.NewDiscovery(w.mac(), dhcpv4.WithBroadcast(true),
 		dhcpv4.WithOption(dhcpv4.OptClientIdentifier(append([]byte{1}, w.mac()...))),
-		dhcpv4.WithRequestedOptions(dhcpv4.OptionInterfaceMTU, dhcpv4.OptionNTPServers))
+		dhcpv4.WithRequestedOptions(dhcpv4.OptionInterfaceMTU, dhcpv4.OptionNTPServers,
+			dhcpv4.OptionClasslessStaticRoute))
 	if err != nil {
 		return nil, fmt.Errorf("making a DHCP message: %w", err)
 	}
@@ -150,6 +151,15 @@ func offered(m *dhcpv4.DHCPv4) (Offer, bool) {
 	o.From, _ = addr(m.ServerIdentifier())
 	if routers := addrs(m.Router()); len(routers) > 0 {
 		o.Gateway = routers[0]
+	}
+	// Where a server sends classless routes, the router option does not count (RFC 3442).
+	if routes := m.ClasslessStaticRoute(); len(routes) > 0 {
+		o.Gateway = netip.Addr{}
+		for _, route := range routes {
+			if ones, _ := route.Dest.Mask.Size(); ones == 0 {
+				o.Gateway, _ = addr(route.Router)
+			}
+		}
 	}
 	if b := m.Options.Get(dhcpv4.OptionInterfaceMTU); len(b) == 2 {
 		o.MTU = int(binary.BigEndian.Uint16(b))

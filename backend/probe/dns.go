@@ -77,11 +77,14 @@ func (r *run) names() {
 // wanted are the names that every server is asked for.
 func (r *run) wanted() []string {
 	var all []string
-	for _, endpoint := range []string{r.t.Registry, r.t.Proxy.host(r.t.Registry)} {
-		if host, _, err := splitPort(endpoint, 0); err == nil && host != "" {
-			if _, err := netip.ParseAddr(host); err != nil && !slices.Contains(all, host) {
-				all = append(all, host)
-			}
+	// A proxy looks the registry up by itself.
+	endpoint := r.t.Registry
+	if proxy := r.t.Proxy.host(endpoint); proxy != "" {
+		endpoint = proxy
+	}
+	if host, _, err := splitPort(endpoint, 0); err == nil && host != "" {
+		if _, err := netip.ParseAddr(host); err != nil {
+			all = append(all, host)
 		}
 	}
 	if r.t.Domain != "" {

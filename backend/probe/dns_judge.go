@@ -1,12 +1,15 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
+	"gvisor.dev/gvisor/pkg/tcpip"
 
 	"touchdown/backend/check"
 )
@@ -77,14 +80,18 @@ func (r *run) judgeUseless(s *server) check.Check {
 		c.Observed = fmt.Sprintf("Nobody on this network has the address %s.", s.address)
 		c.Fix = "Check the DNS server's address and the prefix length."
 	default:
-		c.Observed = fmt.Sprintf("The DNS server %s does not answer.", s.address)
+		c.Observed = fmt.Sprintf("The DNS server %s does not answer%s.", s.address, r.behind(s.address))
 	}
 	return c
 }
 
+// closedPort tells that there is a machine, and nothing that listens there.
 func closedPort(err error) bool {
-	// The machine's network and the stack of the probe's own say it in the same words.
-	return err != nil && strings.Contains(err.Error(), "connection refused") || err != nil && strings.Contains(err.Error(), "connection was refused")
+	if err == nil {
+		return false
+	}
+	// The stack of the probe's own says it in words only.
+	return errors.Is(err, unix.ECONNREFUSED) || strings.Contains(err.Error(), (&tcpip.ErrConnectionRefused{}).String())
 }
 
 // judgeAnswers reads what a server says of the names. Wrong names warn: the node has its own, and the site's

@@ -197,7 +197,7 @@ var faults = []fault{
 		want: []string{"net-router-ipv6 fail offers no addresses"},
 	},
 	{
-		name: "unplugged", site: func(h *host) { h.must(h.Unplug()) },
+		name: "unplugged", site: func(h *host) { h.must(h.Unplug()); h.rest() },
 		want: []string{"net-carrier fail eth0 has no link", "net-duplicate skip there is no link", "net-gateway skip", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
 	},
 	{
@@ -205,7 +205,8 @@ var faults = []fault{
 		want: []string{"net-carrier fail eth9 does not exist", "net-gateway skip"},
 	},
 	{
-		name: "port switched off", kept: true, site: func(h *host) { h.set(func(l netlink.Link) error { return netlink.LinkSetDown(l) }) },
+		name: "port switched off", kept: true,
+		site: func(h *host) { h.set(netlink.LinkSetDown); h.rest() },
 		want: []string{"net-carrier warn switched off", "net-gateway skip switched off"},
 	},
 	{
@@ -282,6 +283,13 @@ func (h *host) must(err error) {
 	h.t.Helper()
 	if err != nil {
 		h.t.Fatal(err)
+	}
+}
+
+// rest waits until the kernel has drawn its conclusions from a cable that was pulled.
+func (h *host) rest() {
+	for before := ""; before != h.state(); time.Sleep(200 * time.Millisecond) {
+		before = h.state()
 	}
 }
 

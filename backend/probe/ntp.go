@@ -159,5 +159,5 @@ func (r *run) silentSource(s *source) string {
 	case r.neighbourMissing(s.address):
 		return fmt.Sprintf("Nobody on this network has the address %s.", s.address)
 	}
-	return s.name + " does not answer."
+	return s.name + " does not answer" + r.behind(s.address) + "."
 }

@@ -75,3 +75,12 @@ func (r *run) neighbourMissing(to netip.Addr) bool {
 	f, why := r.reach(to)
 	return why == nil && !f.held && f.address.Contains(to) && !r.user.known(to)
 }
+
+// behind tells, in a sentence about silence, that more than one machine can be the cause of it.
+func (r *run) behind(to netip.Addr) string {
+	f, why := r.reach(to)
+	if why != nil || f.address.Contains(to) {
+		return ""
+	}
+	return "; it is behind the gateway, which may not forward, or a firewall may be in between"
+}

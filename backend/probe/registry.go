@@ -74,15 +74,17 @@ func (r *run) registry(ctx context.Context) (h handshake) {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	h.greet(ctx, c, proxy, endpoint)
+	// A proxy is sent a password, so it must be the right one.
+	trust := &tls.Config{ServerName: h.first, RootCAs: r.t.Roots, Time: r.t.Now, MinVersion: tls.VersionTLS12}
+	h.greet(ctx, c, endpoint, proxy, trust)
 	h.took = time.Since(began)
 	return h
 }
 
-func (h *handshake) greet(ctx context.Context, c net.Conn, proxy *url.URL, endpoint string) {
+func (h *handshake) greet(ctx context.Context, c net.Conn, endpoint string, proxy *url.URL, trust *tls.Config) {
 	if proxy != nil {
 		h.stage = proxying
-		if c, h.err = connect(ctx, c, proxy, endpoint, takeAny(h.first)); h.err != nil {
+		if c, h.err = connect(ctx, c, proxy, endpoint, trust); h.err != nil {
 			return
 		}
 	}
@@ -131,6 +133,7 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 	c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v", h.stage, h.err))
 	c.Fix = fmt.Sprintf("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
 	none, _ := errors.AsType[unreachable](h.err)
+	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](h.err)
 	status, isStatus := errors.AsType[refused](h.err)
 	switch {
 	case none.follows || h.stage == looking && !r.asks():
@@ -151,6 +154,9 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 		c.Observed = fmt.Sprintf("Nobody on this network has the address %s of the %s.", h.address.Addr(), who)
 	case h.stage == connecting && unreachableHost(h.err):
 		c.Observed = fmt.Sprintf("The network says that %s cannot be reached.", h.address.Addr())
+	case isUntrusted:
+		c.Observed = fmt.Sprintf("The proxy's certificate is not trusted: %v.", untrusted.Err)
+		c.Fix = "Give the CA certificate of the proxy (additionalTrustBundle), or check that this is the right proxy."
 	case isStatus:
 		c.Observed = fmt.Sprintf("The proxy does not let this node to the registry: it answered %s.", status.status)
 		c.Fix = "Check the proxy's user and password, and ask the site's network administrator to allow the registry."
@@ -159,7 +165,7 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 	case h.stage == greeting:
 		c.Observed = fmt.Sprintf("%s answers, but not as a registry does: there is no TLS at this port.", h.address)
 	default:
-		c.Observed = fmt.Sprintf("The %s at %s does not answer.", who, h.address)
+		c.Observed = fmt.Sprintf("The %s at %s does not answer%s.", who, h.address, r.behind(h.address.Addr()))
 	}
 }
 

@@ -131,6 +131,29 @@ func TestAnAddressThatTheMachineHasAlready(t *testing.T) {
 	})
 }
 
+// TestANodeThatForwards has the kernel of an OpenShift node, which forwards what is not for itself, and the factory's
+// settings on the port: what comes for the probed address is nothing to it.
+func TestANodeThatForwards(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string]string{"another network": "192.0.2.10/24", "the same network": "198.51.100.20/24"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := atSite(t)
+			at := netip.MustParsePrefix(now)
+			h.sysctl("ipv4/ip_forward", "1")
+			h.set(func(l netlink.Link) error {
+				if err := netlink.AddrReplace(l, &netlink.Addr{IPNet: &net.IPNet{IP: at.Addr().AsSlice(), Mask: net.CIDRMask(at.Bits(), 32)}}); err != nil {
+					return err
+				}
+				return netlink.RouteReplace(&netlink.Route{LinkIndex: l.Attrs().Index, Gw: at.Masked().Addr().Next().AsSlice()})
+			})
+			h.busy = true // its kernel looks for the neighbour to whom it would forward
+			got := h.obey(order{Target: h.target(), Times: 3})
+			got.good(t)
+		})
+	}
+}
+
 func TestAfterApplying(t *testing.T) {
 	t.Parallel()
 	after := func(h *host, change func(*probe.Target)) outcome {

@@ -46,7 +46,7 @@ type port struct {
 
 // openWire listens on every one of links and sends on the first. Close it.
 func openWire(links []netlink.Link, vlan int) (*wire, error) {
-	w := &wire{vlan: vlan, readers: map[int]func(frame){}, heard: map[int]int{}}
+	w := &wire{vlan: vlan, mtu: links[0].Attrs().MTU, readers: map[int]func(frame){}, heard: map[int]int{}}
 	for _, l := range links {
 		p, err := openPort(l, vlan)
 		if err != nil {
@@ -54,7 +54,6 @@ func openWire(links []netlink.Link, vlan int) (*wire, error) {
 			return nil, fmt.Errorf("listening on %s: %w", l.Attrs().Name, err)
 		}
 		w.ports = append(w.ports, p)
-		w.mtu = l.Attrs().MTU
 	}
 	for _, p := range w.ports {
 		w.done.Go(func() { w.read(p) })
