@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
+	"touchdown/backend/kubelet"
 )
 
 // CSRs approves the kubelet's certificate requests when the node's certificates have expired on the shelf. Nothing else in
@@ -61,7 +62,8 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	return Plan{}, nil
 }
 
-// Run approves until the kubelet has good certificates on disk and no request of its own waits.
+// Run approves until the kubelet has good certificates on disk, no request of its own waits, and the node works: a kubelet asks
+// again after it is Ready.
 func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)
 	limit := s.Limit
@@ -88,13 +90,21 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 		}
 		approved += int64(len(out.Approved))
 		report.Check(strangers(out.Left))
-		waiting := csr.Files(node.Host, node.Now())
-		p := kube.Progress{Done: approved, Unit: "requests", Waiting: "the kubelet to take its certificates"}
-		if waiting != "" {
-			p.Waiting = "new certificates: " + waiting
-		}
-		return p, waiting == "" && len(out.Approved) == 0, nil
+		p := kube.Progress{Done: approved, Unit: "requests"}
+		p.Waiting, err = s.waiting(ctx, node, c, e.Node, len(out.Approved) > 0)
+		return p, err == nil && p.Waiting == "", err
 	})
+}
+
+// waiting names what the node lacks; "" when it works with good certificates and asks for no more.
+func (s *CSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (string, error) {
+	if why := csr.Files(node.Host, node.Now()); why != "" {
+		return "new certificates: " + why, nil
+	}
+	if approved {
+		return "the kubelet to take its certificates", nil
+	}
+	return kubelet.Unready(ctx, c, name, node.Now())
 }
 
 func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (csr.Expect, error) {
@@ -106,6 +116,7 @@ func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (c
 	if err != nil {
 		return csr.Expect{}, fmt.Errorf("looking for this node: %w", err)
 	}
+	e.Now = node.Now()
 	return e, nil
 }
 

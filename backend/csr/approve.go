@@ -68,7 +68,7 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 		return err
 	})
 	for i := range items {
-		if Decided(&items[i]) {
+		if Decided(&items[i]) || superseded(&items[i], items, e) {
 			continue
 		}
 		if why := Decide(&items[i], e); why != nil {
@@ -78,6 +78,27 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 		own = append(own, items[i].Name)
 	}
 	return own, left, err
+}
+
+// superseded tells whether the same kubelet has asked again since. It forgets the key of an older request, so approving that
+// would only make a certificate that nobody has the key of; after a jump of the clock the first request is for the old time. One
+// that seems to come from the future is left over from a wrong clock and supersedes nothing.
+func superseded(r *certificatesv1.CertificateSigningRequest, all []certificatesv1.CertificateSigningRequest, e Expect) bool {
+	if Decide(r, e) != nil {
+		return false
+	}
+	now := e.Now
+	if now.IsZero() {
+		now = time.Now()
+	}
+	for i := range all {
+		o := &all[i]
+		if o.Spec.SignerName == r.Spec.SignerName && o.Spec.Username == r.Spec.Username &&
+			o.CreationTimestamp.After(r.CreationTimestamp.Time) && !o.CreationTimestamp.After(now.Add(time.Minute)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Approve approves the pending requests that are this node's own and lists the others.

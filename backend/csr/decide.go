@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 )
@@ -30,8 +31,9 @@ var nodeGroups = []string{"system:authenticated", nodesGroup}
 
 // Expect is what a request of this node looks like.
 type Expect struct {
-	Node      string   // name of the Node
-	Addresses []string // DNS names and IPs that its serving certificate may be for
+	Node      string    // name of the Node
+	Addresses []string  // DNS names and IPs that its serving certificate may be for
+	Now       time.Time // the machine's time; zero: the kernel's
 }
 
 // Decided reports whether a request needs no decision any more.

@@ -1,0 +1,89 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+)
+
+// freshness is how old the node's last sign of life may be: a Ready from before a power cut is worth nothing. OpenShift's CI
+// uses the same for single nodes.
+const freshness = 100 * time.Second
+
+// Unready says why the node does not work yet; "" when it is Ready and has said so just now.
+func Unready(ctx context.Context, c *kube.Cluster, name string, now time.Time) (string, error) {
+	node, err := c.Get(ctx, kube.Ref{Version: "v1", Resource: "nodes", Name: name})
+	if err != nil {
+		return "", err
+	}
+	if node == nil {
+		return "the kubelet to register the node", nil
+	}
+	conditions, _ := below(node, "status")["conditions"].([]any)
+	for _, raw := range conditions {
+		cond, _ := raw.(map[string]any)
+		if cond["type"] != string(corev1.NodeReady) {
+			continue
+		}
+		if cond["status"] != string(corev1.ConditionTrue) {
+			return fmt.Sprintf("the node to become ready: %v", cond["message"]), nil
+		}
+		beat, _ := cond["lastHeartbeatTime"].(string)
+		return stale(ctx, c, name, beat, now)
+	}
+	return "the node to say whether it is ready", nil
+}
+
+// stale looks at the node's lease too: it is renewed every 10 s, the status of a quiet node only every 5 minutes.
+func stale(ctx context.Context, c *kube.Cluster, name, beat string, now time.Time) (string, error) {
+	lease, err := c.Get(ctx, kube.Ref{
+		Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: corev1.NamespaceNodeLease, Name: name,
+	})
+	if err != nil {
+		return "", err
+	}
+	renewed, _ := below(lease, "spec")["renewTime"].(string)
+	for _, text := range []string{beat, renewed} {
+		if at, err := time.Parse(time.RFC3339, text); err == nil && now.Sub(at) <= freshness {
+			return "", nil
+		}
+	}
+	return "a fresh sign of life of the node", nil
+}
+
+func below(object map[string]any, key string) map[string]any {
+	m, _ := object[key].(map[string]any)
+	return m
+}
+
+// Forget deletes a Node, so that the kubelet can register under another name.
+func Forget(ctx context.Context, c *kube.Cluster, name string, save kube.Save) error {
+	_, err := c.Delete(ctx, kube.Ref{Version: "v1", Resource: "nodes", Name: name}, save)
+	return err
+}
+
+// Relabel gives a Node the labels of the one that it was before, but for those that the kubelet and the cluster set themselves.
+func Relabel(ctx context.Context, c *kube.Cluster, name string, labels map[string]string) error {
+	return c.Do(ctx, "labelling node "+name, func(ctx context.Context) error {
+		node, err := c.Core.Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		missing := false
+		for key, value := range labels {
+			if _, has := node.Labels[key]; !has {
+				node.Labels[key], missing = value, true
+			}
+		}
+		if !missing {
+			return nil
+		}
+		_, err = c.Core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+}

@@ -1,0 +1,208 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/csr"
+	"touchdown/backend/kube"
+	"touchdown/backend/kubelet"
+	"touchdown/steps/site"
+)
+
+// Hostname gives the node another name: its Node object goes, the machine reboots, and the kubelet comes back as a new node. It
+// is for those who must: the cluster's own name and addresses do not need it.
+type Hostname struct {
+	Site  *site.Config
+	Limit time.Duration // for the node to come back; zero: 20 minutes
+}
+
+var (
+	_ Skipper = (*Hostname)(nil)
+	_ Planner = (*Hostname)(nil)
+	_ Reader  = (*Hostname)(nil)
+)
+
+// ID names the step in the journal.
+func (*Hostname) ID() string { return "hostname" }
+
+// Title says what the step does.
+func (*Hostname) Title() string { return "Rename the node" }
+
+// Fields asks only where the policy allows it at all.
+func (s *Hostname) Fields() []Field {
+	return []Field{{
+		Path: "spec.hostname", Kind: Text, Label: "Name of the node", Example: "store0042-node", Optional: true, Check: site.Hostname,
+		Help:    "Advanced: leave it empty to keep the name. A new one costs a reboot and about 10 minutes.",
+		Visible: func() bool { return s.Site.Spec.Policy.AllowHostnameChange },
+	}}
+}
+
+// Reads names what decides on the name.
+func (*Hostname) Reads() []string {
+	return []string{"spec.hostname", "spec.policy.allowHostnameChange"}
+}
+
+// Skip applies where the name stays.
+func (s *Hostname) Skip() string {
+	switch {
+	case s.Site.Spec.Hostname == "":
+		return "the node keeps its name"
+	case !s.Site.Spec.Policy.AllowHostnameChange:
+		return "the policy does not allow another name for the node (spec.policy.allowHostnameChange)"
+	}
+	return ""
+}
+
+// Plan warns: this is the one change that undo does not take back.
+func (s *Hostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	now, err := kubelet.StaticName(node.Host)
+	if err != nil {
+		return Plan{}, fmt.Errorf("reading the node's name: %w", err)
+	}
+	if now == s.Site.Spec.Hostname {
+		return Plan{}, nil
+	}
+	return Plan{
+		Changes: []Change{{What: "Name of the node", Old: now, New: s.Site.Spec.Hostname}},
+		Disturbances: []Disturbance{
+			{What: "reboot", Cause: "the kubelet registers the node under its new name", Seconds: 600},
+			{What: "API outage", Cause: "etcd and the control plane take the node's new name", Seconds: 300},
+		},
+		Permanent: []string{
+			"The node keeps its new name when everything else is undone.",
+			"What names the node itself keeps the old name: local volumes (LVMS, LSO), performance profiles, SR-IOV node states.",
+		},
+	}, nil
+}
+
+// renaming is what must be known again after the reboot.
+type renaming struct {
+	From, To string
+	Boot     string // in which the name was set
+	Labels   map[string]string
+}
+
+const renameNote = "rename"
+
+// Run renames before the reboot, and after it lets the node in again.
+func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if !kubelet.Here(node.Host) {
+		report.Say("This machine is not the cluster's node; its name stays.")
+		return nil
+	}
+	now, err := kubelet.StaticName(node.Host)
+	if err != nil {
+		return fmt.Errorf("reading the node's name: %w", err)
+	}
+	r, err := noted(report)
+	if err != nil {
+		return err
+	}
+	if now != s.Site.Spec.Hostname {
+		return s.rename(ctx, node, report, now, r)
+	}
+	if r.To != now {
+		return nil // it had this name from the start
+	}
+	boot, err := node.Host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot id: %w", err)
+	}
+	if boot == r.Boot {
+		return Reboot("the node takes its new name " + now)
+	}
+	return s.readmit(ctx, node, report, r)
+}
+
+// rename keeps the Node's labels before the Node goes.
+func (s *Hostname) rename(ctx context.Context, node *backend.Node, report Report, from string, r renaming) error {
+	c, to := telling(node.Kube, report), s.Site.Spec.Hostname
+	boot, err := node.Host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot id: %w", err)
+	}
+	r.To, r.Boot = to, boot
+	if r.From == "" {
+		if err := s.remember(ctx, c, from, &r); err != nil {
+			return err
+		}
+	}
+	if err := note(report, r); err != nil {
+		return err
+	}
+	report.Say("The node %s becomes %s.", r.From, to)
+	err = kubelet.Rename(ctx, node.Host, c, r.From, to, func(_ kube.Ref, original []byte) error {
+		return report.Save("node", original)
+	})
+	if err != nil {
+		return fmt.Errorf("renaming the node: %w", err)
+	}
+	return Reboot("the node takes its new name " + to)
+}
+
+func (*Hostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {
+	_, n, err := csr.Self(ctx, c, hostname)
+	if err != nil {
+		return fmt.Errorf("reading the node's labels: %w", err)
+	}
+	r.From = hostname
+	if n != nil {
+		r.From, r.Labels = n.Name, n.Labels
+	}
+	return nil
+}
+
+// readmit approves the new node's requests, and gives it the old one's labels.
+func (s *Hostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
+	c := telling(node.Kube, report)
+	// The kubelet of before may have written its Node once more while it was stopped.
+	if err := kubelet.Forget(ctx, c.Within(s.limit()), r.From, func(kube.Ref, []byte) error { return nil }); err != nil {
+		return fmt.Errorf("removing the old node: %w", err)
+	}
+	if err := (&CSRs{Limit: s.limit()}).Run(ctx, node, report); err != nil {
+		return err
+	}
+	if err := kubelet.Relabel(ctx, c, r.To, r.Labels); err != nil {
+		return fmt.Errorf("giving the node its labels: %w", err)
+	}
+	report.Say("The node is %s now.", r.To)
+	return nil
+}
+
+func (s *Hostname) limit() time.Duration {
+	if s.Limit == 0 {
+		return 20 * time.Minute
+	}
+	return s.Limit
+}
+
+func note(report Report, r renaming) error {
+	b, err := json.Marshal(r)
+	if err == nil {
+		err = report.Note(renameNote, b)
+	}
+	if err != nil {
+		return fmt.Errorf("noting the new name: %w", err)
+	}
+	return nil
+}
+
+func noted(report Report) (r renaming, err error) {
+	b, err := report.Noted(renameNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading the noted name: %w", err)
+	}
+	return r, nil
+}
