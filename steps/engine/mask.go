@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/base64"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,7 +47,11 @@ func (m *Masker) Hide(secrets []string) {
 // tokenKeys are the keys of a dockerconfigjson whose values are secret by themselves.
 var tokenKeys = regexp.MustCompile(`"(?:auth|password|identitytoken|registrytoken)"\s*:\s*"([^"]+)"`)
 
-// tokens returns the secrets inside a pull secret: its log-ins, and the passwords that those hold in base64.
+// urlPassword is the password in a proxy's URL.
+var urlPassword = regexp.MustCompile(`://[^:/@\s]*:([^\s]+)@`)
+
+// tokens returns the secrets inside a secret: the log-ins of a pull secret and the passwords that those hold in
+// base64; the password of a URL, also as it reads when it is decoded.
 func tokens(secret string) []string {
 	var out []string
 	for _, m := range tokenKeys.FindAllStringSubmatch(secret, -1) {
@@ -54,6 +59,12 @@ func tokens(secret string) []string {
 		if plain, err := base64.StdEncoding.DecodeString(m[1]); err == nil {
 			_, password, _ := strings.Cut(string(plain), ":")
 			out = append(out, password)
+		}
+	}
+	if m := urlPassword.FindStringSubmatch(secret); m != nil {
+		out = append(out, m[1])
+		if plain, err := url.PathUnescape(m[1]); err == nil {
+			out = append(out, plain)
 		}
 	}
 	return out

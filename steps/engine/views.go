@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"touchdown/steps"
+	"touchdown/steps/site"
 )
 
 // Snapshot implements Session.
@@ -94,6 +95,9 @@ func (e *Engine) fieldView(f steps.Field) FieldView {
 		v.SecretSet = value != ""
 		return v
 	}
-	v.Value, v.Found = value, e.found[f.Path]
+	v.Value = value
+	if found := e.found[f.Path]; !site.SecretValue(f.Path, found) {
+		v.Found = found
+	}
 	return v
 }

@@ -18,6 +18,10 @@ const (
 	longestRoute = "prometheus-k8s-federate-openshift-monitoring.apps."
 	// maxStability is how long CI waits for a stable cluster (oc adm wait-for-stable-cluster --timeout=30m).
 	maxStability = 30 * time.Minute
+	// minWatchdog is longer than any single wait of a landing that goes well. Chosen.
+	minWatchdog = 5 * time.Minute
+	// maxWatchdog is half a working day: nobody waits longer at a console. Chosen.
+	maxWatchdog = 4 * time.Hour
 )
 
 // SiteName reports what is wrong with a label of a site.
@@ -66,6 +70,26 @@ func BaseDomain(s string) error {
 	return nil
 }
 
+// Hostname reports what is wrong with a name for the node.
+func Hostname(s string) error {
+	const most = 63 // the value of the label kubernetes.io/hostname (k8s.io/apimachinery, LabelValueMaxLength)
+	if strings.HasSuffix(s, ".") {
+		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
+	}
+	if f := dnsName(s, "node-0042"); f != nil {
+		return f
+	}
+	switch {
+	case len(s) > most:
+		return fault("choose a shorter name", "has %d characters, more than the %d of a node's name", len(s), most)
+	case strings.HasPrefix(s, "localhost"):
+		return fault("choose a name of its own for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
+	case strings.Trim(s, "0123456789.") == "":
+		return fault("use a letter in it", "is %s, which reads like an address", shown(s))
+	}
+	return nil
+}
+
 // StabilityWindow reports what is wrong with the time that a cluster has to stay healthy.
 func StabilityWindow(s string) error {
 	if f := parseableDuration(s); f != nil {
@@ -73,6 +97,25 @@ func StabilityWindow(s string) error {
 	}
 	if d, _ := time.ParseDuration(s); d < time.Second || d > maxStability {
 		return fault("write 1s to 30m", "is %s, outside of 1s to 30m", shown(s))
+	}
+	return nil
+}
+
+// Watchdog reports what is wrong with the time that a landing may go without progress.
+func Watchdog(s string) error {
+	if f := parseableDuration(s); f != nil {
+		return f
+	}
+	if d, _ := time.ParseDuration(s); d < minWatchdog || d > maxWatchdog {
+		return fault("write 5m to 4h", "is %s, outside of 5m to 4h", shown(s))
+	}
+	return nil
+}
+
+// UTC reports what is wrong with a point in time.
+func UTC(s string) error {
+	if _, err := time.Parse(time.RFC3339, s); err != nil {
+		return fault("write it like 2026-06-01T12:00:00Z", "is %s, which is no date and time", shown(s))
 	}
 	return nil
 }

@@ -6,58 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
-const (
-	// minWatchdog is longer than any single wait of a landing that goes well.
-	minWatchdog = 5 * time.Minute
-	// maxWatchdog is half a working day: nobody waits longer at a console.
-	maxWatchdog = 4 * time.Hour
-	// maxKeyCount is more people than have to log in to one node. Chosen.
-	maxKeyCount = 100
-)
-
-// Watchdog reports what is wrong with the time that a landing may go without progress.
-func Watchdog(s string) error {
-	if f := parseableDuration(s); f != nil {
-		return f
-	}
-	if d, _ := time.ParseDuration(s); d < minWatchdog || d > maxWatchdog {
-		return fault("write 5m to 4h", "is %s, outside of 5m to 4h", shown(s))
-	}
-	return nil
-}
-
-// UTC reports what is wrong with a point in time.
-func UTC(s string) error {
-	if _, err := time.Parse(time.RFC3339, s); err != nil {
-		return fault("write it like 2026-06-01T12:00:00Z", "is %s, which is no date and time", shown(s))
-	}
-	return nil
-}
-
-// Hostname reports what is wrong with a name for the node.
-func Hostname(s string) error {
-	const most = 63 // the value of the label kubernetes.io/hostname (k8s.io/apimachinery, LabelValueMaxLength)
-	if strings.HasSuffix(s, ".") {
-		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
-	}
-	if f := dnsName(s, "node-0042"); f != nil {
-		return f
-	}
-	switch {
-	case len(s) > most:
-		return fault("choose a shorter name", "has %d characters, more than the %d of a node's name", len(s), most)
-	case strings.HasPrefix(s, "localhost"):
-		return fault("choose a name of its own for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
-	case strings.Trim(s, "0123456789.") == "":
-		return fault("use a letter in it", "is %s, which reads like an address", shown(s))
-	}
-	return nil
-}
+// maxKeyCount is more people than have to log in to one node. Chosen.
+const maxKeyCount = 100
 
 // SSHKeys reports what is wrong with a text of public SSH keys, one a line. Its errors never hold any of it, since a
 // private key may have been given by mistake.

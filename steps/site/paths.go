@@ -78,12 +78,15 @@ func Check(path, value string) error {
 
 // IsSecret reports whether the value of a path, as it is now, must not be shown.
 func (c *Config) IsSecret(path string) bool {
-	e := find(path)
-	if e == nil || !e.Secret {
-		return false
-	}
 	value, _ := c.Get(path)
-	return e.isSecret(value)
+	return SecretValue(path, value)
+}
+
+// SecretValue reports whether a value of a path must not be shown. It depends on the value: a proxy's URL is a secret
+// only when it holds a password.
+func SecretValue(path, value string) bool {
+	e := find(path)
+	return e != nil && e.isSecret(value)
 }
 
 // Paths returns every path that holds a value or can be given one, in the order of the document; of the answers those
