@@ -1,0 +1,68 @@
+package nodeconfig_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"sync"
+	"testing"
+	"time"
+
+	"touchdown/backend/nodeconfig"
+)
+
+var made sync.Map
+
+// pemText is a certificate authority of that name, the same one each time.
+func pemText(t *testing.T, name string) string {
+	t.Helper()
+	if text, ok := made.Load(name); ok {
+		return text.(string)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	made.Store(name, text)
+	return text
+}
+
+func TestMergePEM(t *testing.T) {
+	a, b := pemText(t, "a"), pemText(t, "b")
+	commented := "# the factory's\n" + a[:len(a)-1] // without its last line end
+	if got := nodeconfig.MergePEM(commented, a); got != commented {
+		t.Errorf("a bundle that lacks none was changed: %q", got)
+	}
+	if got, want := nodeconfig.MergePEM(commented, a+b, b), commented+"\n"+b; got != want {
+		t.Errorf("merged to %q, want %q", got, want)
+	}
+	if got := nodeconfig.MergePEM("", "no certificate"); got != "" {
+		t.Errorf("made %q of nothing", got)
+	}
+}
+
+func TestSources(t *testing.T) {
+	conf := "# x\npool a iburst\nserver b\n server c minpoll 4\nserver b\nmakestep 1 3\n"
+	if got := nodeconfig.Sources(conf); len(got) != 3 || got[2] != "c" {
+		t.Errorf("sources are %v", got)
+	}
+	if got := nodeconfig.AddSources(conf, []string{"b", "d", "d"}); got != conf+"server d iburst\n" {
+		t.Errorf("with b and d it is %q", got)
+	}
+	if got := nodeconfig.AddSources("", []string{"d"}); len(nodeconfig.Sources(got)) != 1 {
+		t.Errorf("without a file it is %q", got)
+	}
+}
