@@ -108,6 +108,9 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 			return fmt.Errorf("ending the trial of the network settings: %w", err)
 		}
 	}
+	if p, err = n.today(ctx, p); err != nil {
+		return err
+	}
 	if live, err := n.inForce(ctx, p); err != nil || live {
 		return err
 	}
@@ -125,6 +128,10 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 func (n *Network) InForce(ctx context.Context, p *Plan) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	p, err := n.today(ctx, p)
+	if err != nil {
+		return false, err
+	}
 	return n.inForce(ctx, p)
 }
 

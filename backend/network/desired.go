@@ -13,6 +13,7 @@ type Plan struct {
 	Released []string // ports that will have none any more
 	desired  []byte   // nmstate's document
 	files    []keyfile
+	asked    Settings
 	before   *Current
 	now      *Current
 }
@@ -33,7 +34,7 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 }
 
 func (n *Network) compile(ctx context.Context, s Settings, before, now *Current) (*Plan, error) {
-	p := &Plan{Settings: s.Resolve(before), Carrier: Bridge, before: before, now: now}
+	p := &Plan{Settings: s.Resolve(before), asked: s, Carrier: Bridge, before: before, now: now}
 	compile := p.form
 	if len(s.Raw) > 0 {
 		compile = p.raw
@@ -50,6 +51,16 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 		p.files = append(p.files, ours(f, p.Settings.Internal.Addr()))
 	}
 	return p, nil
+}
+
+// today is p for a machine that got its br-ex since p was compiled: configure-ovs waits for an address, which a trial on the
+// port below gives it, and then builds br-ex out of that port.
+func (n *Network) today(ctx context.Context, p *Plan) (*Plan, error) {
+	now, err := n.Read(ctx)
+	if err != nil || now.Bridged == p.now.Bridged {
+		return p, err
+	}
+	return n.compile(ctx, p.asked, p.before, now)
 }
 
 // form compiles typed settings. It returns the state that a boot has to make.

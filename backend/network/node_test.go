@@ -45,7 +45,8 @@ type bench struct {
 	site *site.Site
 }
 
-func newBench(t *testing.T) *bench {
+// boot starts a node, in the factory's LAN unless prepare says otherwise, and waits until it has come up there.
+func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	t.Helper()
 	m, err := node.New(t.Context(), node.Options{Consoles: []string{}})
 	node.Require(t, err)
@@ -67,16 +68,17 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{tool: binary, "/etc/NetworkManager/system-connections/enp1s0.nmconnection": []byte(baked)} {
+	for name, data := range map[string][]byte{tool: binary, "/etc/NetworkManager/system-connections/enp1s0.nmconnection": []byte(baked), "/etc/hostname": []byte("sno-factory\n")} {
 		mode := map[bool]os.FileMode{true: 0o755, false: 0o600}[name == tool]
 		if err := m.WriteFile(name, data, mode); err != nil {
 			t.Fatal(err)
 		}
 	}
+	prepare(b)
 	if err := m.Boot(b.within(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	b.await(40*time.Second, hasFactory)
+	b.await(40*time.Second, up)
 	return b
 }
 
@@ -173,10 +175,7 @@ func edge() network.Settings {
 
 // TestSettingsOnANode goes through a node's life in one boot after the other; each part leaves the node as in the factory.
 func TestSettingsOnANode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: boots a node")
-	}
-	b := newBench(t)
+	b := boot(t, hasFactory, func(*bench) {})
 	originals := b.must("originals", request{}).Originals
 	part := func(name string, f func(*bench)) {
 		if !t.Run(name, func(t *testing.T) { f(&bench{t, b.node, b.site}) }) {
@@ -193,6 +192,7 @@ func TestSettingsOnANode(t *testing.T) {
 	part("other port", func(b *bench) { otherPort(b, originals) })
 	part("wrong settings", func(b *bench) { wrongSettings(b, originals) })
 	part("undecided", func(b *bench) { undecided(b, originals) })
+	part("revive", revive)
 	part("keep", func(b *bench) { keep(b, originals) })
 }
 
@@ -430,4 +430,53 @@ func keep(b *bench, originals []byte) {
 			b.Error("after a boot, what was kept is not in force")
 		}
 	}
+}
+
+// revive: an activation of br-ex that failed is not final.
+func revive(b *bench) {
+	if a := b.must("revive", request{}); a.Done {
+		b.Error("a br-ex that works was started again")
+	}
+	b.shell("nmcli connection down ovs-if-br-ex")
+	a := b.must("revive", request{})
+	if !a.Done {
+		b.Error("a br-ex that is down was left so")
+	}
+	b.Logf("br-ex is back after %.1f s", a.Seconds)
+	b.asInFactory()
+}
+
+// TestNoLeaseAtBoot: no DHCP server, so configure-ovs builds no br-ex at all. Static settings go to the port, stay, and
+// br-ex is built on them.
+func TestNoLeaseAtBoot(t *testing.T) {
+	b := boot(t, "nmcli -t general status && ip link show enp1s0 | grep -q LOWER_UP", func(b *bench) {
+		if err := b.site.Switch(site.Edge()); err != nil {
+			b.Fatal(err)
+		}
+		b.site.DHCP4.Off()
+	})
+	now := b.must("read", request{}).Current
+	if now.Bridged || now.Interface != "enp1s0" {
+		t.Fatalf("without a lease: %+v", now)
+	}
+	originals := b.must("originals", request{}).Originals
+	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: time.Minute})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: 10 * time.Second})
+	b.must("putback", request{Originals: originals})
+	if got := b.shell("ip -o address show | grep -c 198.51.100.10 || true"); got != "0" {
+		t.Errorf("put back, but the address is there %s times", got)
+	}
+	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: time.Minute})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: 10 * time.Second})
+	b.must("keep", request{Settings: edge(), Originals: originals})
+	a := b.must("build", request{Rollback: 40 * time.Second})
+	t.Logf("br-ex built in %.1f s", a.Seconds)
+	b.await(5*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
+	if a := b.must("inforce", request{Settings: edge(), Originals: originals}); !a.Done {
+		t.Error("what was kept is not in force")
+	}
+	if err := b.node.Reboot(b.within(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	b.await(40*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
 }

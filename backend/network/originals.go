@@ -21,8 +21,8 @@ type originals struct {
 	Before *Current `json:"before"`
 	// Files are the profiles of keptDir and memoryDir with their content.
 	Files []saved `json:"files"`
-	// Active are the UUIDs of the profiles in use.
-	Active []string `json:"active"`
+	// Active are the UUIDs of the profiles in use; false: on its way up, for want of a lease for example.
+	Active map[string]bool `json:"active"`
 }
 
 type saved struct {
@@ -49,13 +49,12 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := originals{Version: originalsVersion, Boot: boot, Before: before}
+	o := originals{Version: originalsVersion, Boot: boot, Before: before, Active: map[string]bool{}}
 	for _, p := range profiles {
 		if p.Active || p.Activating {
-			o.Active = append(o.Active, p.UUID)
+			o.Active[p.UUID] = p.Active
 		}
 	}
-	slices.Sort(o.Active)
 	if o.Files, err = n.profileFiles(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +80,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	if err != nil {
 		return err
 	}
-	if err := n.library.apply(ctx, o.desired(understand(now, now, n.InternalPrefix())), 0); err != nil {
+	if err := n.library.apply(ctx, o.desired(understand(now, now, n.InternalPrefix(), n.hint())), 0); err != nil {
 		return err
 	}
 	left, err := n.asBefore(ctx, o, settleBack)
@@ -165,7 +164,7 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 	order := []string{"802-3-ethernet", "bond", "vlan", "ovs-interface"}
 	for _, kind := range order {
 		for _, p := range profiles {
-			if p.Type != kind || !slices.Contains(o.Active, p.UUID) || p.Active && !changed[p.UUID] {
+			if _, ran := o.Active[p.UUID]; p.Type != kind || !ran || (p.Active || p.Activating) && !changed[p.UUID] {
 				continue
 			}
 			// A refusal is not final: the state is read back, and nmstate tries in its own way.
@@ -179,8 +178,14 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 
 // asBefore waits until the network is what it was and returns what is not.
 func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Duration) ([]string, error) {
+	boot, err := n.host.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("reading the boot's id: %w", err)
+	}
+	// Another boot has other profiles in memory.
+	sameBoot := boot == o.Boot
 	var left []string
-	err := until(ctx, patience, func() (bool, error) {
+	err = until(ctx, patience, func() (bool, error) {
 		now, err := n.library.show(ctx, true)
 		if err != nil {
 			return false, err
@@ -191,7 +196,9 @@ func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Dura
 		if err != nil {
 			return false, err
 		}
-		left = append(left, o.idle(profiles)...)
+		if sameBoot {
+			left = append(left, o.idle(profiles)...)
+		}
 		return len(left) == 0, nil
 	})
 	return left, err
@@ -218,15 +225,8 @@ func (o *originals) idle(profiles []profile) []string {
 	for _, f := range o.Files {
 		known[f.UUID] = true
 	}
-	ours := false
 	for _, p := range profiles {
-		ours = ours || slices.Contains(o.Active, p.UUID) && path.Dir(p.File) == memoryDir && p.Type != "loopback"
-	}
-	if !ours {
-		return nil // another boot: all profiles in memory are new
-	}
-	for _, p := range profiles {
-		if slices.Contains(o.Active, p.UUID) && !p.Active {
+		if o.Active[p.UUID] && !p.Active && !p.Activating {
 			left = append(left, p.ID+" does not run")
 		}
 		if !known[p.UUID] && path.Dir(p.File) == memoryDir && p.Type != "loopback" {

@@ -38,11 +38,20 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 	if err != nil {
 		return nil, err
 	}
-	return understand(configured, live, n.InternalPrefix()), nil
+	return understand(configured, live, n.InternalPrefix(), n.hint()), nil
+}
+
+// hint is the port that configure-ovs used last, and will use again where no other has a default route.
+func (n *Network) hint() string {
+	b, err := n.host.ReadFile("/var/lib/ovnk/iface_default_hint")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }
 
 // understand reads what nmstate shows: configured is what the profiles say, live what is in force.
-func understand(configured, live *state, internal netip.Prefix) *Current {
+func understand(configured, live *state, internal netip.Prefix, hint string) *Current {
 	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured}
 	now.Internal = internal
 	for _, i := range live.Interfaces {
@@ -56,7 +65,7 @@ func understand(configured, live *state, internal netip.Prefix) *Current {
 		}
 		now.Macs[strings.ToLower(mac)] = i.Name
 	}
-	now.place(live)
+	now.place(live, hint)
 	if now.Carrier == "" {
 		return now
 	}
@@ -82,7 +91,7 @@ func carrierType(bridged bool) string {
 func physical(i iface) bool { return i.Type == "ethernet" || i.Type == "veth" }
 
 // place finds out what carries the addresses and what is below.
-func (now *Current) place(live *state) {
+func (now *Current) place(live *state, hint string) {
 	if b := live.find(Bridge, "ovs-bridge"); b != nil && b.Bridge != nil && live.find(Bridge, "ovs-interface") != nil {
 		now.Bridged, now.Carrier = true, Bridge
 		for _, p := range b.Bridge.Ports {
@@ -91,20 +100,24 @@ func (now *Current) place(live *state) {
 			}
 		}
 	} else {
-		now.Device = withoutBridge(live)
+		now.Device = withoutBridge(live, hint)
 		now.Carrier = now.Device
 	}
 	now.below(live, now.Device)
 }
 
-// withoutBridge is the port that a boot would build br-ex on: the one of the default route, else the only port with a link.
-func withoutBridge(live *state) string {
+// withoutBridge is the port that a boot would build br-ex on: the one of the default route, else that of the last boot, else
+// the first that is switched on.
+func withoutBridge(live *state, hint string) string {
 	if live.Routes != nil {
 		for _, r := range defaults(live.Routes.Running, "") {
 			if live.find(r.Interface, "") != nil {
 				return r.Interface
 			}
 		}
+	}
+	if live.find(hint, "") != nil {
+		return hint
 	}
 	for _, i := range live.Interfaces {
 		if physical(i) && i.State == "up" {

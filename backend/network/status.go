@@ -33,7 +33,7 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := understand(live, live, n.InternalPrefix())
+	now := understand(live, live, n.InternalPrefix(), n.hint())
 	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
 	for _, p := range ports {
 		s.Link = s.Link || p.Uplink && p.Carrier
@@ -75,6 +75,10 @@ func (s *Status) addresses(f *family, now *Current) {
 func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) error {
 	var missing string
 	err := until(ctx, patience, func() (bool, error) {
+		p, err := n.today(ctx, p)
+		if err != nil {
+			return false, err
+		}
 		live, err := n.library.show(ctx, false)
 		if err != nil {
 			return false, err
