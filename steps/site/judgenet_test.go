@@ -94,7 +94,8 @@ func TestNetworkTogether(t *testing.T) {
 		{"bond and port", network("bond.mode", "802.3ad", "bond.ports", "enp1s0", "interface", "enp2s0"), "spec.network.interface: is given as well as a bond; remove it; the bond's ports lead to the site", ""},
 		{"a wrong value once", network("ipv4.gateway", "198.51.100.300"), `spec.network.ipv4.gateway: is "198.51.100.300", which is no IP address; write it like 198.51.100.10 or 2001:db8:51::10`, ""},
 		{
-			"nmstate beside it", map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]", "spec.network.mtu": "1500"},
+			"nmstate beside it",
+			map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]", "spec.network.mtu": "1500"},
 			"spec.networkConfig: is given as well as spec.network (spec.network.mtu); keep one of the two", "",
 		},
 		{"nmstate alone", map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]"}, "", ""},
@@ -121,28 +122,35 @@ func TestRelocationTogether(t *testing.T) {
 		errs, warnings string
 	}{
 		{
-			"hostname", map[string]string{"spec.hostname": "node"},
+			"hostname",
+			map[string]string{"spec.hostname": "node"},
 			"spec.hostname: is given, but spec.policy.allowHostnameChange is false; remove it to keep the factory's name, or write spec.policy.allowHostnameChange: true", "",
 		},
 		{"hostname allowed", map[string]string{"spec.hostname": "node", "spec.policy.allowHostnameChange": "true"}, "", ""},
 		{
-			"hostname without reboot", map[string]string{"spec.hostname": "node", "spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "false"},
+			"hostname without reboot",
+			map[string]string{"spec.hostname": "node", "spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "false"},
 			"spec.hostname: is given, but the reboot that it takes is not allowed; write spec.policy.allowReboot: true", "",
 		},
 		{"mirrors", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": mirror, "spec.removeFactoryMirrors": "true"}, "", ""},
 		{"source twice", map[string]string{"spec.imageDigestMirrors": mirror + mirror}, `spec.imageDigestMirrors[1].source: is there twice: "a.b/c"; put all mirrors of a source into one item`, ""},
 		{"mirror of itself", map[string]string{"spec.imageTagMirrors": "- {source: a.b, mirrors: [c.d, a.b]}"}, "spec.imageTagMirrors[0].mirrors: names the source itself; remove it", ""},
 		{
-			"nothing instead of the factory's", map[string]string{"spec.removeFactoryMirrors": "true"}, "",
+			"nothing instead of the factory's",
+			map[string]string{"spec.removeFactoryMirrors": "true"},
+			"",
 			"spec.removeFactoryMirrors: is true, but there are no others: images that are not on the disk come from their source; give the site's mirrors",
 		},
 		{"registries", map[string]string{"spec.registryCerts": cert("", authority) + cert("  registryPort: 5000\n", authority)}, "", ""},
 		{
-			"registry twice", map[string]string{"spec.registryCerts": cert("", authority) + cert("  registryPort: 443\n", authority)},
+			"registry twice",
+			map[string]string{"spec.registryCerts": cert("", authority) + cert("  registryPort: 443\n", authority)},
 			"spec.registryCerts[1].registryHostname: is there twice with that port; put all certificates of a registry into one item", "",
 		},
 		{
-			"no authority", map[string]string{"spec.registryCerts": cert("", server), "spec.additionalTrustBundle": authority + server}, "",
+			"no authority",
+			map[string]string{"spec.registryCerts": cert("", server), "spec.additionalTrustBundle": authority + server},
+			"",
 			"spec.registryCerts[0].certificate: holds a certificate that is no authority, number 1; give the certificate of the authority\n" +
 				"spec.additionalTrustBundle: holds a certificate that is no authority, number 2; give the certificate of the authority",
 		},

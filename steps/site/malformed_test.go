@@ -109,7 +109,7 @@ func malformed() []struct{ name, doc string } {
 		{"several mistakes", spec + "  clusterName: 7\n  baseDomian: b\n  policy:\n    allowReboot: maybe\n    stabilityWindow: 9\n"},
 		{"hundreds of mistakes", spec + strings.Repeat("  color: x\n", 500)},
 		// lists and groups of keys
-		{"mistyped key in a group", spec + "  network: {ipv4: {adress: 198.51.100.10}}\n"},
+		{"mistyped key in a group", spec + "  network: {ipv4: {adddress: 198.51.100.10}}\n"},
 		{"netmask as a key", spec + "  network: {ipv4: {netmask: 255.255.255.0}}\n"},
 		{"address one level too high", spec + "  network: {address: 198.51.100.10}\n"},
 		{"text where list", spec + "  network: {dnsServers: 198.51.100.53}\n"},
@@ -151,6 +151,9 @@ func malformed() []struct{ name, doc string } {
 		{"networkConfig twice", spec + "  networkConfig: {interfaces: []}\n  networkConfigFile: nmstate.yaml\n"},
 		{"redacted networkConfig", spec + "  networkConfig: <set>\n"},
 		{"redacted proxy", spec + "  proxy: {httpProxy: <set>}\n"},
+		{"path as a key", spec + "  policy.allowReboot: false\n"},
+		{"path of an item as a key", spec + "  registryCerts: [{registryHostname: a.b}]\n  registryCerts[0].registryHostname: c.d\n"},
+		{"path of any item as a key", spec + "  registryCerts[]: {}\n"},
 		// types
 		{"document is a list", "- a\n- b\n"},
 		{"document is a text", "hello\n"},

@@ -118,6 +118,8 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 	path := prefix + key.Value
 	e := find(path)
 	switch {
+	case strings.ContainsAny(key.Value, ".[]"): // a path in the place of a key
+		r.report(key, strings.TrimSuffix(prefix, "."), unknownKey(prefix, key.Value))
 	case e != nil && e.Type == typeGroups:
 		r.groups(value, e, path)
 		r.took(key, path, "file "+r.name)
