@@ -3,8 +3,6 @@ package operators
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"time"
@@ -59,6 +57,9 @@ func (in poolInput) reboots() string {
 }
 
 func reconcileMachineConfig(ctx context.Context, e *Env) error {
+	if err := e.registryCAs(ctx); err != nil {
+		return err
+	}
 	for _, pool := range []string{"worker", "master"} {
 		in, err := e.readPool(ctx, pool)
 		if err != nil {
@@ -74,9 +75,12 @@ func reconcileMachineConfig(ctx context.Context, e *Env) error {
 			continue
 		}
 		if known {
-			if in, err = e.movePool(ctx, pool, in, boot); err != nil {
-				return err
-			}
+			in, err = e.movePool(ctx, pool, in, boot)
+		} else {
+			err = e.begin(ctx, pool, in)
+		}
+		if err != nil {
+			return err
 		}
 		if err := e.setApplied(ctx, operator, in.hash()+"/"+in.reboots()); err != nil {
 			return err
@@ -184,10 +188,13 @@ func (e *Env) target(ctx context.Context, pool string, in poolInput) (poolInput,
 		}
 		name := "rendered-" + pool + "-" + in.hash()[:32]
 		if name != rendered {
-			if err := e.render(ctx, name, in); err != nil {
+			made, err := e.render(ctx, name, in)
+			if err != nil {
 				return in, "", err
 			}
-			e.Stats.rendered()
+			if made { // not by the bench's run before a reboot
+				e.Stats.rendered()
+			}
 			rendered = name
 		}
 		paused, err := e.aim(ctx, pool, name, in.names())
@@ -210,35 +217,50 @@ func (e *Env) coalesce(ctx context.Context) error {
 	}
 }
 
-func (e *Env) render(ctx context.Context, name string, in poolInput) (err error) {
+// render returns whether the rendering is new.
+func (e *Env) render(ctx context.Context, name string, in poolInput) (made bool, err error) {
 	mc := &mcv1.MachineConfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if mc.Spec.Config.Raw, err = in.ignition(); err != nil {
-		return err
+		return false, err
 	}
 	err = e.retry(ctx, func() error {
 		_, err := e.MCO.MachineConfigs().Create(ctx, mc, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
+		made = err == nil
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("creating %s: %w", name, err)
+		return false, fmt.Errorf("creating %s: %w", name, err)
 	}
-	return nil
+	return made, nil
 }
 
-// applyFiles writes what machine-config-daemon would write on a node that the bench has files of.
-func (e *Env) applyFiles(in poolInput) error {
+// applyFiles has the node's daemon bring it to the rendered configuration, where the bench has files of a node.
+func (e *Env) applyFiles(ctx context.Context, rendered string, in poolInput, reboot bool) error {
 	if e.NodeRoot == "" {
 		return nil
 	}
-	path := filepath.Join(e.NodeRoot, "var/lib/kubelet/config.json")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("writing the node's pull secret: %w", err)
+	raw, err := in.ignition()
+	if err != nil {
+		return err
 	}
-	if err := os.WriteFile(path, in.pullSecret, 0o600); err != nil {
-		return fmt.Errorf("writing the node's pull secret: %w", err)
+	policies, err := e.policies(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
+	return daemon{root: e.NodeRoot, real: e.RealNode}.apply(ctx, rendered, raw, reboot, policies)
+}
+
+// begin lets a new node have what it was installed with, without a reboot.
+func (e *Env) begin(ctx context.Context, pool string, in poolInput) error {
+	if pool != "master" {
+		return nil
+	}
+	p, err := e.MCO.MachineConfigPools().Get(ctx, pool, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the pool: %w", err)
+	}
+	return e.applyFiles(ctx, p.Spec.Configuration.Name, in, false)
 }

@@ -99,7 +99,10 @@ func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboo
 	}
 	d := nodeUpdate
 	if reboot {
-		d = nodeReboot
+		if !e.RealNode { // a real one takes its own time
+			d = nodeReboot
+		}
+		e.Stats.rebooted()
 		if err := e.nodeReady(ctx, v1.ConditionUnknown, "NodeStatusUnknown", "Kubelet stopped posting node status."); err != nil {
 			return err
 		}
@@ -110,7 +113,7 @@ func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboo
 	if err := e.Faults.unstuck(ctx, "machine-config"); err != nil {
 		return err
 	}
-	if err := e.applyFiles(in); err != nil {
+	if err := e.applyFiles(ctx, rendered, in, reboot); err != nil {
 		return err
 	}
 	if reboot {

@@ -30,11 +30,16 @@ func (in poolInput) ignition() ([]byte, error) {
 		add("/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt", in.trust, 0o600)
 	}
 	var keys []any
+	units := map[string]map[string]any{}
 	for _, name := range in.names() {
 		config, _ := in.specs[name]["config"].(map[string]any)
 		storage, _ := config["storage"].(map[string]any)
 		for _, f := range list(storage["files"]) {
 			files[fmt.Sprint(f["path"])] = f
+		}
+		systemd, _ := config["systemd"].(map[string]any)
+		for _, u := range list(systemd["units"]) {
+			mergeUnit(units, u)
 		}
 		passwd, _ := config["passwd"].(map[string]any)
 		for _, u := range list(passwd["users"]) {
@@ -51,6 +56,13 @@ func (in poolInput) ignition() ([]byte, error) {
 		all = append(all, files[path])
 	}
 	doc := map[string]any{"ignition": map[string]any{"version": "3.4.0"}, "storage": map[string]any{"files": all}}
+	if len(units) > 0 {
+		var sorted []any
+		for _, name := range slices.Sorted(maps.Keys(units)) {
+			sorted = append(sorted, units[name])
+		}
+		doc["systemd"] = map[string]any{"units": sorted}
+	}
 	if len(keys) > 0 {
 		doc["passwd"] = map[string]any{"users": []any{map[string]any{"name": "core", "sshAuthorizedKeys": keys}}}
 	}
@@ -59,6 +71,31 @@ func (in poolInput) ignition() ([]byte, error) {
 		return nil, fmt.Errorf("encoding the rendered configuration: %w", err)
 	}
 	return data, nil
+}
+
+// mergeUnit merges a unit as Ignition does: what is said later holds, drop-ins by name.
+func mergeUnit(units map[string]map[string]any, u map[string]any) {
+	name := fmt.Sprint(u["name"])
+	have := units[name]
+	if have == nil {
+		units[name] = maps.Clone(u)
+		return
+	}
+	dropins := list(have["dropins"])
+	for _, d := range list(u["dropins"]) {
+		dropins = slices.DeleteFunc(dropins, func(old map[string]any) bool { return old["name"] == d["name"] })
+		dropins = append(dropins, d)
+	}
+	for key, v := range u {
+		have[key] = v
+	}
+	if len(dropins) > 0 {
+		all := make([]any, len(dropins))
+		for i, d := range dropins {
+			all[i] = d
+		}
+		have["dropins"] = all
+	}
 }
 
 // registriesConf is containers-registries.conf(5) for the mirrors of all three kinds.

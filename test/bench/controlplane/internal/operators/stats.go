@@ -21,6 +21,7 @@ type Stats struct {
 	mu       sync.Mutex
 	rollOuts map[string]RollOut
 	renders  int
+	reboots  int
 	revision Revision
 	ran      map[string]bool
 }
@@ -33,13 +34,14 @@ type Report struct {
 	Revision Revision           `json:"revision"`
 	RollOuts map[string]RollOut `json:"rollOuts"`
 	Renders  int                `json:"renders"`
+	Reboots  int                `json:"reboots"` // on a real node also those that are only begun
 }
 
 // Report returns the numbers of this moment.
 func (s *Stats) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := Report{Revision: s.revision, Renders: s.renders, RollOuts: map[string]RollOut{}}
+	r := Report{Revision: s.revision, Renders: s.renders, Reboots: s.reboots, RollOuts: map[string]RollOut{}}
 	for name, n := range s.rollOuts {
 		r.RollOuts[name] = n
 	}
@@ -56,6 +58,8 @@ func (s *Stats) change(operator string, by RollOut) {
 	r := s.rollOuts[operator]
 	s.rollOuts[operator] = RollOut{Running: r.Running + by.Running, Done: r.Done + by.Done, Failed: r.Failed + by.Failed}
 }
+
+func (s *Stats) rebooted() { s.mu.Lock(); defer s.mu.Unlock(); s.reboots++ }
 
 func (s *Stats) rendered() { s.mu.Lock(); defer s.mu.Unlock(); s.renders++ }
 

@@ -1,0 +1,280 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	mcv1 "github.com/openshift/api/machineconfiguration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Where machine-config-daemon keeps what it has done, below the root of the node.
+const (
+	currentFile = "etc/machine-config-daemon/currentconfig"
+	originals   = "etc/machine-config-daemon/orig"
+	rebootFile  = "run/machine-config-daemon-reboots" // gone with the boot that it was written in
+)
+
+// daemon does on a node what machine-config-daemon does there: it brings its files from one rendered configuration to the
+// next. On a real node it handles units, services and reboots too; elsewhere there is only a folder of files.
+type daemon struct {
+	root string
+	real bool
+}
+
+// apply brings the node to the rendered configuration called name. When that needs a reboot it returns only with ctx, and
+// is called again after it.
+func (d daemon) apply(ctx context.Context, name string, raw []byte, reboot bool, policies []policy) error {
+	old, oldName, err := d.current()
+	if err != nil {
+		return err
+	}
+	if oldName == name {
+		if _, err := os.Stat(filepath.Join(d.root, rebootFile)); d.real && err == nil {
+			return d.reboot(ctx)
+		}
+		return nil // this boot has it
+	}
+	next, err := parseMachine(raw)
+	if err != nil {
+		return err
+	}
+	changed, err := d.files(old, next)
+	if err != nil {
+		return err
+	}
+	if d.real {
+		if err := d.units(ctx, old, next); err != nil {
+			return err
+		}
+		if !reboot {
+			if err := d.services(ctx, changed, policies); err != nil {
+				return err
+			}
+		}
+	}
+	if err := d.keep(name, raw); err != nil {
+		return err
+	}
+	if !d.real || !reboot {
+		return nil
+	}
+	if err := writeAtomic(filepath.Join(d.root, rebootFile), nil, 0o600); err != nil {
+		return err
+	}
+	return d.reboot(ctx)
+}
+
+// reboot waits for its own end.
+func (d daemon) reboot(ctx context.Context) error {
+	if err := systemctl(ctx, "reboot"); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// current is what the node has: a MachineConfig, as the real daemon keeps it. There is none at first.
+func (d daemon) current() (machine, string, error) {
+	data, err := os.ReadFile(filepath.Join(d.root, currentFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return machine{}, "", nil
+	}
+	if err != nil {
+		return machine{}, "", fmt.Errorf("reading the node's configuration: %w", err)
+	}
+	var mc mcv1.MachineConfig
+	if err := json.Unmarshal(data, &mc); err != nil {
+		return machine{}, "", fmt.Errorf("reading the node's configuration: %w", err)
+	}
+	m, err := parseMachine(mc.Spec.Config.Raw)
+	return m, mc.Name, err
+}
+
+func (d daemon) keep(name string, raw []byte) error {
+	mc := &mcv1.MachineConfig{
+		TypeMeta:   metav1.TypeMeta{APIVersion: mcv1.GroupVersion.String(), Kind: "MachineConfig"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       mcv1.MachineConfigSpec{Config: runtime.RawExtension{Raw: raw}},
+	}
+	data, err := json.Marshal(mc)
+	if err != nil {
+		return fmt.Errorf("encoding the node's configuration: %w", err)
+	}
+	return writeAtomic(filepath.Join(d.root, currentFile), data, 0o600)
+}
+
+// files writes what differs, and puts back what was there before a file that the new configuration does not have.
+func (d daemon) files(old, next machine) (changed []string, err error) {
+	had, want := old.files(), next.files()
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		did, err := d.write(path, want[path], had)
+		if err != nil {
+			return nil, err
+		}
+		if did {
+			changed = append(changed, path)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(had)) {
+		if _, stays := want[path]; stays {
+			continue
+		}
+		if err := d.restore(path, had[path].mode); err != nil {
+			return nil, err
+		}
+		changed = append(changed, path)
+	}
+	return changed, nil
+}
+
+func (d daemon) write(path string, f laid, had map[string]laid) (bool, error) {
+	target, orig := filepath.Join(d.root, path), filepath.Join(d.root, originals, path+".mcdorig")
+	now, err := os.ReadFile(target)
+	info, statErr := os.Stat(target)
+	if err == nil && statErr == nil && string(now) == string(f.data) && info.Mode().Perm() == f.mode {
+		return false, nil
+	}
+	if _, ours := had[path]; !ours && err == nil {
+		if _, kept := os.Stat(orig); errors.Is(kept, fs.ErrNotExist) {
+			if err := writeAtomic(orig, now, 0o600); err != nil {
+				return false, err
+			}
+		}
+	}
+	if err := writeAtomic(target, f.data, f.mode); err != nil {
+		return false, err
+	}
+	return true, d.own(path)
+}
+
+func (d daemon) restore(path string, mode fs.FileMode) error {
+	target, orig := filepath.Join(d.root, path), filepath.Join(d.root, originals, path+".mcdorig")
+	if data, err := os.ReadFile(orig); err == nil {
+		if err := writeAtomic(target, data, mode); err != nil {
+			return err
+		}
+		target = orig
+	}
+	if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	return nil
+}
+
+// units lets systemd read what was written, and switches units on and off.
+func (d daemon) units(ctx context.Context, old, next machine) error {
+	if err := systemctl(ctx, "daemon-reload"); err != nil {
+		return err
+	}
+	was := old.enabled()
+	for name, on := range next.enabled() {
+		if before, had := was[name]; had && before == on {
+			delete(was, name)
+			continue
+		}
+		delete(was, name)
+		verb := map[bool]string{true: "enable", false: "disable"}[on]
+		if err := systemctl(ctx, verb, name); err != nil {
+			return err
+		}
+	}
+	for name, on := range was {
+		if on { // its configuration is gone, and with it the unit's file: only the links are left
+			if err := d.unlink(name); err != nil {
+				return err
+			}
+		}
+	}
+	return systemctl(ctx, "daemon-reload")
+}
+
+func (d daemon) unlink(unit string) error {
+	for _, pattern := range []string{"*.wants", "*.requires"} {
+		links, err := filepath.Glob(filepath.Join(d.root, "etc/systemd/system", pattern, unit))
+		if err != nil {
+			return fmt.Errorf("looking for the links of %s: %w", unit, err)
+		}
+		for _, link := range links {
+			if err := os.Remove(link); err != nil {
+				return fmt.Errorf("disabling %s: %w", unit, err)
+			}
+		}
+	}
+	return nil
+}
+
+// policy is what a change of a path needs instead of a reboot.
+type policy struct {
+	path string
+	argv [][]string // of systemctl
+}
+
+// services does what the policies of the changed files say, each once.
+func (d daemon) services(ctx context.Context, changed []string, policies []policy) error {
+	var done []string
+	for _, p := range policies {
+		if !slices.ContainsFunc(changed, func(c string) bool { return c == p.path || strings.HasPrefix(c, strings.TrimSuffix(p.path, "/")+"/") }) {
+			continue
+		}
+		for _, argv := range p.argv {
+			if key := strings.Join(argv, " "); !slices.Contains(done, key) {
+				done = append(done, key)
+				if err := systemctl(ctx, argv...); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func systemctl(ctx context.Context, argv ...string) error {
+	if out, err := exec.CommandContext(ctx, "systemctl", argv...).CombinedOutput(); err != nil {
+		return fmt.Errorf("systemctl %s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// writeAtomic replaces a file as a whole: after a power cut there is the old one or the new one.
+func writeAtomic(path string, data []byte, mode fs.FileMode) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	f, err := os.CreateTemp(dir, ".mcd-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return syncFolder(dir)
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("syncing %s: %w", dir, err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("syncing %s: %w", dir, err)
+	}
+	return nil
+}
