@@ -33,7 +33,9 @@ func runDisruption(ctx context.Context, e *Env) {
 		if fingerprint(have) == fingerprint(want) {
 			return nil
 		}
+		none := []operatorv1.NodeDisruptionPolicyStatusAction{{Type: operatorv1.NoneStatusAction}}
 		mc.Status.NodeDisruptionPolicyStatus.ClusterPolicies.Files = want
+		mc.Status.NodeDisruptionPolicyStatus.ClusterPolicies.SSHKey.Actions = none
 		// A client of an older definition loses the field; then there are no policies, as on such a cluster.
 		if _, err := e.Operator.MachineConfigurations().UpdateStatus(ctx, mc, metav1.UpdateOptions{}); err != nil {
 			return fmt.Errorf("writing the disruption policies: %w", err)
