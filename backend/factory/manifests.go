@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -35,6 +36,7 @@ type Manifest struct {
 // File is one file that a MachineConfig lays on the node.
 type File struct {
 	Path string
+	Mode fs.FileMode
 	Data []byte
 }
 
@@ -70,7 +72,8 @@ type machineConfig struct {
 		Config struct {
 			Storage struct {
 				Files []struct {
-					Path     string `json:"path"`
+					Path     string      `json:"path"`
+					Mode     fs.FileMode `json:"mode"`
 					Contents struct {
 						Source string `json:"source"`
 					} `json:"contents"`
@@ -117,7 +120,7 @@ func parseManifest(data []byte) (Manifest, error) {
 		if err != nil {
 			return m, fmt.Errorf("the content of %s: %w", f.Path, err)
 		}
-		m.Files = append(m.Files, File{f.Path, content})
+		m.Files = append(m.Files, File{f.Path, f.Mode, content})
 	}
 	for _, u := range config.Spec.Config.Systemd.Units {
 		m.addUnit(u)
@@ -128,10 +131,10 @@ func parseManifest(data []byte) (Manifest, error) {
 func (m *Manifest) addUnit(u unit) {
 	const units = "/etc/systemd/system"
 	if u.Contents != "" {
-		m.Files = append(m.Files, File{path.Join(units, u.Name), []byte(u.Contents)})
+		m.Files = append(m.Files, File{path.Join(units, u.Name), 0o644, []byte(u.Contents)})
 	}
 	for _, d := range u.Dropins {
-		m.Files = append(m.Files, File{path.Join(units, u.Name+".d", d.Name), []byte(d.Contents)})
+		m.Files = append(m.Files, File{path.Join(units, u.Name+".d", d.Name), 0o644, []byte(d.Contents)})
 	}
 	if u.Enabled {
 		m.Units = append(m.Units, u.Name)

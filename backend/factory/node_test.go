@@ -1,0 +1,121 @@
+package factory_test
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/factory"
+	"touchdown/test/bench/node"
+)
+
+// uplinkProfile is what FindUplink and Prepare make of the factory's profile with DHCP; see TestUplink for those.
+const uplinkProfile = `nmcli connection modify enp1s0 +ipv4.addresses 192.168.127.10/24 ipv4.may-fail yes ipv4.dhcp-timeout 2147483647 ipv6.method link-local`
+
+// lay puts the baked files on a node that is on, as machine-config-daemon does.
+func lay(t *testing.T, m *node.Machine) {
+	t.Helper()
+	all, err := factory.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, manifest := range all {
+		for _, f := range manifest.Files {
+			if err := m.WriteFile(f.Path, f.Data, f.Mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	must(t, m, "systemctl daemon-reload")
+	for _, manifest := range all {
+		for _, u := range manifest.Units {
+			must(t, m, "systemctl enable "+u)
+		}
+	}
+	if err := m.WriteFile("/etc/kubernetes/apiserver-url.env", []byte("KUBERNETES_SERVICE_HOST='api-int.sno.factory.example'\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, m *node.Machine, script string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	out, err := m.Shell(ctx, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := m.Wait(ctx, script); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveDHCP gives the factory's address until the test ends.
+func serveDHCP(t *testing.T, m *node.Machine) {
+	t.Helper()
+	const script = `ip address replace 192.0.2.1/24 dev lan
+exec dnsmasq --keep-in-foreground --port=0 --interface=lan --bind-interfaces --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-option=6,192.0.2.1 \
+  --dhcp-leasefile=/dev/null --conf-file=/dev/null --no-ping --log-facility=-`
+	cmd := exec.Command("nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-c", script)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+}
+
+const (
+	internal = "systemctl is-active touchdown-internal-address kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF 192.168.127.10/24"
+	leased   = "ip -o -4 address show br-ex | grep -qF 192.0.2.10/24"
+)
+
+// TestTheInternalAddressNeedsNoSite boots a baked node with the cable out, without any server, and with a lease.
+func TestTheInternalAddressNeedsNoSite(t *testing.T) {
+	m := node.Start(t, node.Options{})
+	lay(t, m)
+	must(t, m, uplinkProfile+" && sync")
+
+	boot := func(t *testing.T, d time.Duration) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := m.Reboot(ctx); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		await(t, m, d, internal)
+		t.Logf("internal address %.1f s after boot", time.Since(begun).Seconds())
+		if got := must(t, m, "cat /run/nodeip-configuration/primary-ip"); got != factory.InternalAddress {
+			t.Errorf("the node's address is %s", got)
+		}
+		await(t, m, 20*time.Second, "getent ahostsv4 x.apps.sno.factory.example | grep -q ^192.168.127.10")
+	}
+	t.Run("no server", func(t *testing.T) { boot(t, time.Minute) })
+	t.Run("no cable", func(t *testing.T) {
+		if err := m.Unplug(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		boot(t, time.Minute)
+	})
+	serveDHCP(t, m)
+	t.Run("the cable comes later", func(t *testing.T) {
+		if err := m.Plug(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		await(t, m, 90*time.Second, leased+" && "+internal)
+		t.Logf("lease %.1f s after the cable", time.Since(begun).Seconds())
+	})
+	t.Run("a lease", func(t *testing.T) {
+		boot(t, time.Minute)
+		await(t, m, 30*time.Second, leased)
+	})
+}
