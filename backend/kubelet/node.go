@@ -2,11 +2,13 @@ package kubelet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/kube"
 )
@@ -74,16 +76,20 @@ func Relabel(ctx context.Context, c *kube.Cluster, name string, labels map[strin
 		if err != nil {
 			return err
 		}
-		missing := false
+		missing := map[string]string{}
 		for key, value := range labels {
 			if _, has := node.Labels[key]; !has {
-				node.Labels[key], missing = value, true
+				missing[key] = value
 			}
 		}
-		if !missing {
+		if len(missing) == 0 {
 			return nil
 		}
-		_, err = c.Core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": missing}})
+		if err != nil {
+			return fmt.Errorf("encoding labels: %w", err)
+		}
+		_, err = c.Core.Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})
 }

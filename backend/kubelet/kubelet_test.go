@@ -1,0 +1,199 @@
+package kubelet_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/kube"
+	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/kubelet"
+	"touchdown/backend/problem"
+)
+
+func code(err error) string {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+func TestReleaseAndHold(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(kubelet.Gate, "")
+	// systemd finds the gate open when it starts the unit.
+	m.OnFunc("systemctl start", func([]string, []byte) (string, error) {
+		if kubelet.Gated(m.Machine) {
+			t.Error("started behind a closed gate")
+		}
+		return "", nil
+	})
+	for range 2 {
+		if err := kubelet.Release(t.Context(), m.Machine); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Forget()
+	// The gate is closed before the kubelet stops: a cut in between leaves a node that does not start it.
+	m.OnFunc("systemctl stop kubelet.service", func([]string, []byte) (string, error) {
+		if !kubelet.Gated(m.Machine) {
+			t.Error("stopped with an open gate")
+		}
+		return "", nil
+	})
+	if err := kubelet.Hold(t.Context(), m.Machine); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Calls(); !slices.Equal(got, []string{"systemctl stop kubelet.service", "systemctl stop crio-*.scope"}) {
+		t.Errorf("calls are %q", got)
+	}
+	m.File("/usr/bin/crictl", "")
+	m.Forget()
+	if err := kubelet.Stop(t.Context(), m.Machine); err != nil || m.Calls()[1] != "/usr/bin/crictl rmp --force --all" {
+		t.Errorf("calls are %q (%v)", m.Calls(), err)
+	}
+	m.On("/usr/bin/crictl", "", errors.New("exit status 1"))
+	if err := kubelet.Stop(t.Context(), m.Machine); code(err) != "KBL-PODS" {
+		t.Errorf("err is %v", err)
+	}
+	m.On("systemctl start crio.service", "", errors.New("exit status 1"))
+	if err := kubelet.Release(t.Context(), m.Machine); code(err) != "KBL-STRT" {
+		t.Errorf("err is %v", err)
+	}
+}
+
+func TestAwait(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/lib/kubelet/x", "")
+	api, c := kubetest.New(t)
+	looks := 0
+	api.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/readyz" {
+			return false
+		}
+		if looks++; looks < 4 {
+			return kubetest.Refuse(w, 500, "InternalError", "etcd failed")
+		}
+		_, _ = w.Write([]byte("ok"))
+		return true
+	}
+	var told []string
+	c = c.Telling(func(p kube.Progress) { told = append(told, p.Waiting) })
+	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
+		if looks < 2 {
+			return "", errors.New("exit status 3")
+		}
+		return "", nil
+	})
+	if err := kubelet.Await(t.Context(), m.Machine, c, 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(told, "\n")
+	if !strings.Contains(all, "the kubelet, which does not run") || !strings.Contains(all, "the cluster's API: ") {
+		t.Errorf("told: %s", all)
+	}
+	// It never comes, and says why.
+	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+		return kubetest.Refuse(w, 500, "InternalError", "etcd failed")
+	}
+	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "API-LATE" || !strings.Contains(err.Error(), "did not finish") {
+		t.Errorf("err is %v", err)
+	}
+	m.File("/var/log/pods/openshift-kube-apiserver_kube-apiserver-n_1/kube-apiserver/0.log", "2026-11-21T00:00:00Z stderr F I1121 fine\n"+
+		`2026-11-21T00:00:01Z stderr F Error: failed to load SNI cert and key: open user-serving-cert-000/tls.crt: no such file`+"\n2026-11-21T00:00:02Z stderr F I1121 bye\n")
+	err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond)
+	if p := problem.From(err); p.Code != "API-LATE" || !strings.Contains(p.Error(), "user-serving-cert-000") {
+		t.Errorf("err is %v", err)
+	}
+}
+
+func TestUnready(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	node := func(status string, beat time.Time) string {
+		return fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":%q,"message":"m","lastHeartbeatTime":%q}]}}`, status, beat.Format(time.RFC3339))
+	}
+	lease := func(at time.Time) string {
+		return fmt.Sprintf(`{"spec":{"renewTime":%q}}`, at.Format("2006-01-02T15:04:05.000000Z07:00"))
+	}
+	for _, c := range []struct{ what, node, lease, why string }{
+		{"no node", "", "", "register"},
+		{"says nothing", `{"status":{}}`, "", "whether"},
+		{"not ready", node("False", now), "", "become ready: m"},
+		{"unknown", node("Unknown", now), "", "become ready"},
+		{"from before the cut", node("True", now.Add(-time.Hour)), lease(now.Add(-time.Hour)), "fresh"},
+		{"fresh", node("True", now.Add(-time.Minute)), "", ""},
+		{"quiet, with a fresh lease", node("True", now.Add(-4*time.Minute)), lease(now), ""},
+	} {
+		api, cluster := kubetest.New(t)
+		if c.node != "" {
+			api.Put("/api/v1/nodes/n", c.node)
+		}
+		if c.lease != "" {
+			api.Put("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n", c.lease)
+		}
+		why, err := kubelet.Unready(t.Context(), cluster, "n", now)
+		if err != nil || (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q (%v)", c.what, why, err)
+		}
+	}
+}
+
+func TestRename(t *testing.T) {
+	m := hosttest.New(t)
+	api, c := kubetest.New(t)
+	api.Put("/api/v1/nodes/old", `{"metadata":{"labels":{"a":"1"}}}`)
+	m.File("/etc/hostname", "old\n")
+	m.File("/var/lib/kubelet/pki/kubelet-client-current.pem", "x")
+	m.File("/var/lib/kubelet/kubeconfig", "x")
+	m.File("/var/lib/kubelet/config.json", "log-ins")
+	m.OnFunc("systemctl stop kubelet.service", func([]string, []byte) (string, error) {
+		if api.Get("/api/v1/nodes/old") != "" {
+			t.Error("the kubelet stops before its Node is gone")
+		}
+		return "", nil
+	})
+	m.OnFunc("hostnamectl hostname", func(argv []string, _ []byte) (string, error) {
+		m.File("/etc/hostname", argv[2]+"\n")
+		return "", nil
+	})
+	saved := 0
+	if err := kubelet.Rename(t.Context(), m.Machine, c, "old", "new", func(kube.Ref, []byte) error { saved++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if m.Exists("/var/lib/kubelet/kubeconfig") || m.Exists("/var/lib/kubelet/pki/kubelet-client-current.pem") || !m.Exists("/var/lib/kubelet/config.json") {
+		t.Error("the kubelet has still its identity, or lost its log-ins")
+	}
+	if name, err := kubelet.StaticName(m.Machine); err != nil || name != "new" || saved != 1 {
+		t.Errorf("name is %q (%v), %d saved", name, err, saved)
+	}
+	// Cut off after the kubelet was stopped: the API is away, and nothing of it is asked.
+	m.On("systemctl is-active", "", errors.New("exit status 3"))
+	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool { return kubetest.Refuse(w, 500, "InternalError", "away") }
+	if err := kubelet.Rename(t.Context(), m.Machine, c, "old", "new", func(kube.Ref, []byte) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	m.On("hostnamectl", "", errors.New("exit status 1"))
+	if err := kubelet.Rename(t.Context(), m.Machine, c, "old", "new", nil); code(err) != "HST-SET" {
+		t.Errorf("err is %v", err)
+	}
+}
+
+func TestRelabel(t *testing.T) {
+	api, c := kubetest.New(t)
+	api.Put("/api/v1/nodes/new", `{"metadata":{"labels":{"kubernetes.io/hostname":"new"}}}`)
+	for i := range 2 {
+		api.Changes()
+		err := kubelet.Relabel(t.Context(), c, "new", map[string]string{"kubernetes.io/hostname": "old", "site": "store1"})
+		if n := len(api.Changes()); err != nil || n != 1-i {
+			t.Errorf("run %d: %d changes (%v)", i, n, err)
+		}
+	}
+	if got := api.Get("/api/v1/nodes/new", "metadata", "labels"); got != `{"kubernetes.io/hostname":"new","site":"store1"}` {
+		t.Errorf("labels are %s", got)
+	}
+}
