@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // rebootAsked is nspawn's exit code when the node asked for a reboot.
@@ -65,6 +66,9 @@ func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, 
 		settled <- err
 		return 0, err
 	}
+	m.mu.Lock()
+	m.booted = time.Now()
+	m.mu.Unlock()
 	exited := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()

@@ -49,18 +49,14 @@ func (m *Machine) mount(ctx context.Context) error {
 	if err := m.world.run(ctx, "mount", "-o", "loop", m.image(), disk); err != nil {
 		return fmt.Errorf("mounting the disk: %w", err)
 	}
-	root, layer := filepath.Join(m.cache, "root"), filepath.Join(m.cache, "layer")
+	root, layer := m.packages, m.layer
 	if _, err := os.Stat(m.world.path(disk + "/var")); os.IsNotExist(err) {
 		const fill = `mkdir "$3/upper" "$3/work" && chmod 755 "$3/upper" && cp -a "$1/var/." "$3/var.new" && cp -a "$2/var/." "$3/var.new" && sync -f "$3" && mv "$3/var.new" "$3/var" && sync -f "$3"`
 		if err := m.world.run(ctx, "sh", "-ec", fill, "fill", root, layer, disk); err != nil {
 			return fmt.Errorf("filling the disk: %w", err)
 		}
 	}
-	lower, err := realPaths(layer, root)
-	if err != nil {
-		return err
-	}
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", lower, disk, disk)
+	options := fmt.Sprintf("lowerdir=%s:%s,upperdir=%s/upper,workdir=%s/work", layer, root, disk, disk)
 	if err := m.world.run(ctx, "mount", "-t", "overlay", "overlay", "-o", options, m.tree()); err != nil {
 		return fmt.Errorf("mounting the node's tree: %w", err)
 	}
@@ -70,16 +66,15 @@ func (m *Machine) mount(ctx context.Context) error {
 	return nil
 }
 
-func realPaths(layer, root string) (string, error) {
-	above, err := filepath.EvalSymlinks(layer)
-	if err != nil {
-		return "", fmt.Errorf("finding the files of the bench: %w", err)
+// findTrees fixes what the machine is mounted from: a build in the meantime does not change a machine that runs.
+func (m *Machine) findTrees() (err error) {
+	if m.packages, err = filepath.EvalSymlinks(filepath.Join(m.cache, "root")); err != nil {
+		return fmt.Errorf("finding the packages: %w", err)
 	}
-	below, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", fmt.Errorf("finding the packages: %w", err)
+	if m.layer, err = filepath.EvalSymlinks(filepath.Join(m.cache, "layer")); err != nil {
+		return fmt.Errorf("finding the files of the bench: %w", err)
 	}
-	return above + ":" + below, nil
+	return nil
 }
 
 // unmount waits for the last user of the disk, which may still be dying.
@@ -165,4 +160,4 @@ func alive(pid int) bool {
 }
 
 // Packages is the tree of the node's packages, for tools that the machine itself does not have.
-func (m *Machine) Packages() string { return filepath.Join(m.cache, "root") }
+func (m *Machine) Packages() string { return m.packages }

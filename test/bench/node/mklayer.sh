@@ -1,10 +1,10 @@
 #!/bin/bash
-# mklayer.sh ROOTFS LAYER PROGRAM...: lays the files of the bench and its programs as they lie above the packages.
+# mklayer.sh ROOTFS CRDS LAYER PROGRAM...: lays the files of the bench and its programs as they lie above the packages.
 #
 # LAYER becomes a link to a folder named by its contents: a machine that runs keeps the folder that it began with.
 set -euo pipefail
-rootfs=$1 layer=$2
-shift 2
+rootfs=$1 crds=$2 layer=$3
+shift 3
 new=$layer.new
 rm -rf "$new"
 mkdir -p "$new/usr/local/bin" "$new/var"
@@ -14,6 +14,7 @@ chown -hR 0:0 "$new"
 chmod 755 "$new"
 find "$new" -type d -exec chmod 755 {} +
 find "$new/etc/NetworkManager/system-connections" -type f -exec chmod 600 {} +
+mkdir -p "$new/usr/local/share/bench" && cp -R "$crds" "$new/usr/local/share/bench/crds"
 for program in "$@"; do
   install -m 755 "$program" "$new/usr/local/bin/"
 done

@@ -40,8 +40,10 @@ type Machine struct {
 
 	dir   string // everything of this machine: disk image and mount points
 	cache string // .cache/bench/node
-	world *world
-	lines map[string]*Line
+	// What the node's tree is made of, the lowest first.
+	packages, layer string
+	world           *world
+	lines           map[string]*Line
 
 	turn sync.Mutex // one boot, stop or cut at a time
 
@@ -49,7 +51,8 @@ type Machine struct {
 	nspawn    int // 0: off
 	leader    int // PID 1 of the node, seen from here; 0: none
 	stopping  bool
-	boots     int // times that the node came up so far
+	boots     int       // times that the node came up so far
+	booted    time.Time // when it was last switched on
 	unplugged map[int]bool
 	ended     chan struct{} // closed when the machine is off
 }
@@ -126,6 +129,9 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 			err = errors.Join(err, m.Close())
 		}
 	}()
+	if err := m.findTrees(); err != nil {
+		return nil, err
+	}
 	for _, port := range o.Unplugged {
 		m.unplugged[port] = true
 	}

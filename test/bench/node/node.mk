@@ -2,26 +2,61 @@
 # programs. What costs minutes is kept by a hash of its inputs, so a fresh checkout with an old .cache builds nothing.
 NODE_SRC := test/bench/node
 NODE     := $(CACHE)/bench/node
-NODE_APT := systemd-container mmdebstrap ethtool xfsprogs iproute2 util-linux
+NODE_APT := systemd-container mmdebstrap ethtool xfsprogs iproute2 util-linux gcc libc6-dev libseccomp-dev libgpgme-dev libassuan-dev pkg-config
 
 node_key = $(shell cat $(1) 2>/dev/null | sha256sum | cut -c1-16)
 
-NODE_ROOT := $(NODE)/root-$(call node_key,$(addprefix $(NODE_SRC)/,packages.txt packages.lock mkroot.sh))
+NODE_ROOT    := $(NODE)/root-$(call node_key,$(addprefix $(NODE_SRC)/,packages.txt packages.lock mkroot.sh))
+NODE_KUBELET := $(NODE)/bin/kubelet-$(call node_key,test/bench/controlplane/go.mod test/bench/controlplane/go.sum)/kubelet
+CRIO_INPUTS  := test/bench/crio/go.mod test/bench/crio/go.sum $(shell find test/bench/crio -name '*.go')
+NODE_CRIO    := $(NODE)/bin/crio-$(call node_key,$(CRIO_INPUTS))
+CRIO_TAGS    := exclude_graphdriver_btrfs exclude_graphdriver_devicemapper containers_image_openpgp
+CRIO_GO      := CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
+
+# What the layer gets besides rootfs/: programs, and the definitions that the control plane starts with.
+NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns imagestore) $(addprefix $(NODE)/bin/,crun-wrap pod) $(BENCH)
 
 .PHONY: bench-node node-tools
 bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the first time)
 
 # Only asks the package manager when a tool is missing.
 node-tools:
-	@for tool in systemd-nspawn mmdebstrap ethtool mkfs.xfs xfs_io ip setpriv; do command -v $$tool >/dev/null && continue; \
+	@for tool in systemd-nspawn mmdebstrap ethtool mkfs.xfs xfs_io ip setpriv gcc pkg-config; do command -v $$tool >/dev/null && continue; \
 	  echo "installing $(NODE_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(NODE_APT); break; done
+	@pkg-config --exists libseccomp gpgme || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(NODE_APT); }
 
 $(NODE_ROOT)/etc/debian_version: | node-tools
 	@echo "making the root tree of the bench node (2 minutes the first time)"
 	@mkdir -p $(NODE)
 	@$(NODE_SRC)/mkroot.sh $(NODE_SRC)/packages.txt $(NODE_SRC)/packages.lock $(NODE_ROOT)
 
-$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) | $(NODE_ROOT)/etc/debian_version
+$(NODE_KUBELET):
+	@echo "building kubelet $(KUBE_VERSION) for the bench node"
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ k8s.io/kubernetes/cmd/kubelet
+
+$(NODE_CRIO)/crio: | node-tools
+	@echo "building CRI-O for the bench node (2 minutes the first time)"
+	@mkdir -p $(@D)
+	@$(CRIO_GO) -o $(CURDIR)/$@ github.com/cri-o/cri-o/cmd/crio
+
+$(NODE_CRIO)/imagestore: | node-tools
+	@mkdir -p $(@D)
+	@$(CRIO_GO) -o $(CURDIR)/$@ ./imagestore
+
+$(NODE_CRIO)/pinns: | node-tools
+	@mkdir -p $(@D)
+	@gcc -O2 -o $@ $$(go list -C test/bench/crio -m -f '{{.Dir}}' github.com/cri-o/cri-o)/pinns/src/*.c
+
+$(NODE)/bin/crun-wrap: $(NODE_SRC)/crunwrap/main.go
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/crunwrap
+
+$(NODE)/bin/pod: $(NODE_SRC)/pod/main.go
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/pod
+
+$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14 | $(NODE_ROOT)/etc/debian_version
 	@ln -sfn $(notdir $(NODE_ROOT)) $(NODE)/root
-	@$(NODE_SRC)/mklayer.sh $(NODE_SRC)/rootfs $(NODE)/layer $(NODE_PROGRAMS)
+	@$(NODE_SRC)/mklayer.sh $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
 	@touch $@

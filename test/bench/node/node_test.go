@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -10,23 +9,16 @@ import (
 	"touchdown/test/bench/node"
 )
 
-// lease is what the factory's DHCP server gives; it has one address to give.
-const lease = "192.0.2.10"
+const lease = node.FactoryAddress
 
-// serveDHCP runs a DHCP server in the node's LAN until the test ends.
-func serveDHCP(t *testing.T, m *node.Machine) {
+// serveFactory serves the factory's DHCP and DNS in the node's LAN until the test ends.
+func serveFactory(t *testing.T, m *node.Machine) {
 	t.Helper()
-	const script = `ip address replace 192.0.2.1/24 dev lan
-exec dnsmasq --keep-in-foreground --port=0 --interface=lan --bind-interfaces --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-option=6,192.0.2.1 \
-  --dhcp-leasefile=/dev/null --conf-file=/dev/null --no-ping --log-facility=-`
-	cmd := exec.Command("nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-c", script)
-	if err := cmd.Start(); err != nil {
+	stop, err := m.ServeFactory(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
+	t.Cleanup(stop)
 }
 
 func within(t *testing.T, d time.Duration) context.Context {
@@ -77,7 +69,7 @@ func TestTheMachineIsOutOfReach(t *testing.T) {
 func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
 	begun := time.Now()
 	m := node.Start(t, node.Options{})
-	serveDHCP(t, m)
+	serveFactory(t, m)
 	booted := time.Since(begun)
 	await(t, m, 40*time.Second, brEx)
 	t.Logf("booted after %.1f s, br-ex with its lease after %.1f s", booted.Seconds(), time.Since(begun).Seconds())
@@ -233,4 +225,31 @@ func expect(t *testing.T, line *node.Line, text string) {
 	case <-time.After(15 * time.Second):
 		t.Fatalf("waiting for %q", text)
 	}
+}
+
+func TestInstalled(t *testing.T) {
+	begun := time.Now()
+	image, err := node.Installed(within(t, 5*time.Minute))
+	node.Require(t, err)
+	t.Logf("image %s after %.1f s", image, time.Since(begun).Seconds())
+	begun = time.Now()
+	m := node.Start(t, node.Options{Image: image})
+	serveFactory(t, m)
+	ready := func(what string) {
+		t.Helper()
+		if err := m.PodsReady(within(t, time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: pods ready after %.1f s", what, time.Since(begun).Seconds())
+	}
+	t.Logf("booted after %.1f s", time.Since(begun).Seconds())
+	ready("first boot")
+	begun = time.Now()
+	if err := m.PowerCut(within(t, 30*time.Second), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Boot(within(t, 30*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	ready("power cut")
 }

@@ -71,11 +71,30 @@ func (m *Machine) ReadFile(name string) ([]byte, error) {
 	if m.isOn() {
 		return m.Run(context.Background(), "cat", "--", name)
 	}
-	data, err := os.ReadFile(m.offline(name))
+	target, err := m.realOffline(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(m.offline(target))
 	if err != nil {
 		return nil, fmt.Errorf("reading a file of the node: %w", err)
 	}
 	return data, nil
+}
+
+// realOffline follows the links of a name as the node would: they lead from the node's root, not from the machine's.
+func (m *Machine) realOffline(name string) (string, error) {
+	for range 10 {
+		link, err := os.Readlink(m.offline(name))
+		if err != nil {
+			return name, nil
+		}
+		if !path.IsAbs(link) {
+			link = path.Join(path.Dir(name), link)
+		}
+		name = link
+	}
+	return "", fmt.Errorf("following the links of %s: there are too many", name)
 }
 
 // WriteFile writes a file of the node, on or off, with the folders above it, and syncs it.

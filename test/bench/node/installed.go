@@ -1,0 +1,126 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// What the installer was told. The internal address is a second one of the uplink, beside the lease.
+const (
+	HostName        = "sno-factory"
+	Domain          = "sno.factory.example"
+	InternalAddress = "192.168.127.10"
+	FactoryAddress  = "192.0.2.10"
+)
+
+const installedProfile = `[connection]
+id=enp1s0
+uuid=5f0b1bd0-2f4e-4c0b-9b37-3f3e6d0d9c01
+type=ethernet
+interface-name=enp1s0
+
+[ethernet]
+
+[ipv4]
+method=auto
+address1=192.168.127.10/24
+dhcp-timeout=10
+
+[ipv6]
+method=auto
+addr-gen-mode=eui64
+`
+
+// Installed returns the name of a prepared disk with a single-node OpenShift as the installer leaves it: the kubelet has
+// its certificates, all pods run, nothing of Touchdown is on it. The first call of a day makes it.
+func Installed(ctx context.Context) (string, error) {
+	cache, err := ready()
+	if err != nil {
+		return "", err
+	}
+	layer, err := filepath.EvalSymlinks(filepath.Join(cache, "layer"))
+	if err != nil {
+		return "", fmt.Errorf("finding the files of the bench: %w", err)
+	}
+	// The certificates of the kubelet live for 30 days; a day of the calendar is a simple bound.
+	key := strings.TrimPrefix(filepath.Base(layer), "layer-") + time.Now().UTC().Format("-20060102")
+	return EnsureImage(ctx, "installed", key, Options{}, install)
+}
+
+func install(ctx context.Context, m *Machine) error {
+	for name, text := range map[string]string{
+		"/etc/hostname": HostName + "\n",
+		"/etc/NetworkManager/system-connections/enp1s0.nmconnection": installedProfile,
+		"/etc/default/nodeip-configuration":                          "KUBELET_NODEIP_HINT=192.168.127.0\n",
+	} {
+		mode := os.FileMode(0o644)
+		if strings.HasSuffix(name, ".nmconnection") {
+			mode = 0o600
+		}
+		if err := m.WriteFile(name, []byte(text), mode); err != nil {
+			return err
+		}
+	}
+	if err := m.Boot(ctx); err != nil {
+		return err
+	}
+	stop, err := m.ServeFactory(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	const store = `imagestore /var/lib/containers/storage /usr/local/bin/pod localhost/bench/pod:1 localhost/bench/pause:1
+systemctl enable --quiet kubelet.service && systemctl start --no-block kubelet.service`
+	if _, err := m.Shell(ctx, store); err != nil {
+		return err
+	}
+	if err := m.approveUntilReady(ctx); err != nil {
+		return err
+	}
+	if _, err := m.Shell(ctx, "sync"); err != nil {
+		return err
+	}
+	return m.PowerOff(ctx)
+}
+
+// approveUntilReady plays the administrator who watches over the installation.
+func (m *Machine) approveUntilReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("the cluster did not come up"))
+	defer cancel()
+	var last error
+	err := poll(ctx, "the kubelet's certificates", func() bool {
+		if _, last = m.Approve(ctx); last == nil {
+			_, last = m.Shell(ctx, "test -e /var/lib/kubelet/pki/kubelet-server-current.pem")
+		}
+		if last != nil {
+			time.Sleep(200 * time.Millisecond)
+		}
+		return last == nil
+	})
+	if err != nil {
+		return errors.Join(err, last)
+	}
+	return m.PodsReady(ctx)
+}
+
+// ServeFactory serves DHCP and DNS in the node's LAN as the factory's bench does: one lease, and the cluster's names at the
+// internal address. Package site has more of a site.
+func (m *Machine) ServeFactory(ctx context.Context) (stop func(), err error) {
+	const script = `ip address replace 192.0.2.1/24 dev lan
+exec dnsmasq --keep-in-foreground --interface=lan --bind-interfaces --except-interface=lo --no-resolv --no-hosts --conf-file=/dev/null \
+  --address=/sno.factory.example/192.168.127.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --no-ping`
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-ec", script)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("serving the factory's LAN: %w", err)
+	}
+	return func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}, nil
+}
