@@ -24,7 +24,7 @@ func main() {
 
 func dispatch(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("one of these is missing: run, serve, crds")
+		return fmt.Errorf("one of these is missing: run, serve, crds, approve")
 	}
 	switch args[0] {
 	case "run":
@@ -33,6 +33,8 @@ func dispatch(args []string) error {
 		return serve(args[1:])
 	case "crds":
 		return copyCRDs(args[1:])
+	case "approve":
+		return approve(args[1:])
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }
@@ -47,6 +49,7 @@ func supervise(args []string) error {
 	flags.StringVar(&o.SeededFrom, "seeded-from", "", "seeded, stopped state folder to start from a copy of")
 	flags.StringVar(&o.Cache, "cache", "", "folder of seeded states, made on first use")
 	flags.StringVar(&o.Address, "address", "", "address of the node (default: a free loopback address)")
+	flags.StringVar(&o.Listen, "listen", "", "address to listen on, :: for all (default: the node's address)")
 	flags.StringVar(&o.NodeRoot, "node-root", "", "root folder of the node's files, for what the machine config operator writes")
 	flags.BoolVar(&o.RealNode, "real-node", false, "a kubelet keeps the Node object")
 	alone := flags.Bool("ignore-stdin", false, "go on when stdin ends")
@@ -64,6 +67,22 @@ func supervise(args []string) error {
 	return run.Run(ctx, o)
 }
 
+// approve is for whoever plays the installer or the administrator; nothing in the bench approves by itself.
+func approve(args []string) error {
+	flags := flag.NewFlagSet("approve", flag.ContinueOnError)
+	state := flags.String("state", "", "folder of the cluster's state")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	names, err := run.ApproveRequests(ctx, *state)
+	for _, name := range names {
+		fmt.Println(name)
+	}
+	return err
+}
+
 type list []string
 
 func (l *list) String() string     { return fmt.Sprint(*l) }
@@ -73,7 +92,8 @@ func serve(args []string) error {
 	var o apiserver.Options
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.StringVar(&o.Dir, "state", "", "folder of certificates and etcd")
-	flags.StringVar(&o.Address, "address", "", "address to listen on")
+	flags.StringVar(&o.Address, "address", "", "address of the node")
+	flags.StringVar(&o.Listen, "listen", "", "address to listen on")
 	flags.BoolVar(&o.Hold, "hold", false, "let requests wait until the server is ready")
 	flags.Var((*list)(&o.SNI), "sni", "certificate, key and names, as for --tls-sni-cert-key; may be repeated")
 	if err := flags.Parse(args); err != nil {

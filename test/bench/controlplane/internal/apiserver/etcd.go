@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/server/v3/storage/wal"
 )
 
-// startEtcd starts an etcd of one member at the node's address. It syncs every write: without that a power cut would prove nothing.
+// startEtcd starts an etcd of one member at an address. It syncs every write: without that a power cut would prove nothing.
 func startEtcd(ctx context.Context, dir, address string) (*embed.Etcd, string, error) {
 	wal.SegmentSizeBytes = 8 << 20 // preallocated twice: the usual 64 MB would make every copy of a state slow and large
 	cfg := embed.NewConfig()

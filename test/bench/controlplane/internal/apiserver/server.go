@@ -20,6 +20,7 @@ import (
 type Options struct {
 	Dir     string   // state: pki/, certs/, etcd/
 	Address string   // of the node
+	Listen  string   // where the server listens; empty: at the node's address
 	SNI     []string // file pairs with their names, in the form of --tls-sni-cert-key
 	Hold    bool     // requests before readiness wait for it instead of being sent away
 }
@@ -28,7 +29,15 @@ type Options struct {
 func Serve(o Options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	etcd, endpoint, err := startEtcd(ctx, o.Dir, o.Address)
+	// Only the node's own server talks to etcd.
+	at := o.Address
+	if o.Listen == "" {
+		o.Listen = o.Address
+	}
+	if o.Listen != o.Address {
+		at = "127.0.0.1"
+	}
+	etcd, endpoint, err := startEtcd(ctx, o.Dir, at)
 	if err != nil {
 		return err
 	}
@@ -97,7 +106,7 @@ func (o Options) flags(etcd string) []string {
 	pki := func(name string) string { return filepath.Join(o.Dir, "pki", name) }
 	flags := []string{
 		"--etcd-servers=" + etcd,
-		"--bind-address=" + o.Address, "--secure-port=6443", "--advertise-address=" + o.Address,
+		"--bind-address=" + o.Listen, "--secure-port=6443", "--advertise-address=" + o.Address,
 		"--tls-cert-file=" + pki("localhost-serving-cert-certkey.crt"), "--tls-private-key-file=" + pki("localhost-serving-cert-certkey.key"),
 		"--client-ca-file=" + pki("client-ca.pem"),
 		"--requestheader-client-ca-file=" + pki("aggregator-client-signer.crt"),

@@ -25,6 +25,7 @@ import (
 // child is the process with etcd and kube-apiserver. It dies by kill -9 and comes back, as its static pod would.
 type child struct {
 	dir, address string
+	listen       string // where the server listens
 	log          *slog.Logger
 	probe        *http.Client
 	hold         func() bool              // nobody wants to wait: without delays, also not for a server that has just come up
@@ -43,8 +44,8 @@ type child struct {
 	restarts int
 }
 
-func newChild(dir, address string, log *slog.Logger) *child {
-	return &child{dir: dir, address: address, log: log, past: apiserver.Counts{Reads: map[string]int{}, Writes: map[string]int{}}}
+func newChild(dir, address, listen string, log *slog.Logger) *child {
+	return &child{dir: dir, address: address, listen: listen, log: log, past: apiserver.Counts{Reads: map[string]int{}, Writes: map[string]int{}}}
 }
 
 // start begins a process and waits until it is ready or gone.
@@ -62,7 +63,7 @@ func (c *child) start(ctx context.Context, sni []string) error {
 	if err != nil {
 		return fmt.Errorf("finding the own program: %w", err)
 	}
-	args := []string{"serve", "--state", c.dir, "--address", c.address}
+	args := []string{"serve", "--state", c.dir, "--address", c.address, "--listen", c.listen}
 	if c.hold() {
 		args = append(args, "--hold")
 	}
@@ -110,7 +111,7 @@ func (c *child) waitReady(ctx context.Context, exited <-chan struct{}) error {
 }
 
 func (c *child) ready() bool {
-	resp, err := c.probe.Get("https://" + net.JoinHostPort(c.address, "6443") + "/readyz")
+	resp, err := c.probe.Get("https://" + net.JoinHostPort(local(c.listen), "6443") + "/readyz")
 	if err != nil {
 		return false
 	}

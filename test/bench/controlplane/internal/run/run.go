@@ -32,6 +32,7 @@ type Options struct {
 	SeededFrom string    // a seeded, stopped state folder to copy
 	Cache      string    // folder of seeded states by their inputs
 	Address    string    // of the node; empty: a free loopback address
+	Listen     string    // where the servers listen; empty: at the node's address
 	NodeRoot   string    // where the node's files are; empty: nowhere
 	RealNode   bool      // a kubelet keeps the Node object
 	Out        io.Writer // the one line of JSON
@@ -127,7 +128,7 @@ func (b *bench) prepare(ctx context.Context) (release func(), err error) {
 	id, err := loadIdentity(b.State)
 	switch {
 	case err == nil && id.Seeded:
-		if b.listener, err = claim(id.Address); err != nil {
+		if b.listener, err = claim(b.listen(id.Address)); err != nil {
 			return release, fmt.Errorf("going on with the state in %s: %w", b.State, err)
 		}
 		b.id = id
@@ -169,12 +170,12 @@ func (b *bench) seed(ctx context.Context) (err error) {
 	if b.Address == "" {
 		b.id.Address, b.listener, err = freeAddress()
 	} else {
-		b.listener, err = claim(b.Address)
+		b.listener, err = claim(b.listen(b.Address))
 	}
 	if err != nil {
 		return err
 	}
-	pairs, err := makeState(b.State, b.id)
+	pairs, err := makeState(b.State, b.id, local(b.listen(b.id.Address)))
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,23 @@ func (b *bench) fill(ctx context.Context, pairs pki.Cluster) error {
 	if err != nil {
 		return err
 	}
-	return seed.Apply(ctx, b.clients, values)
+	if b.RealNode {
+		values.RealNode()
+	}
+	if err := seed.Apply(ctx, b.clients, values); err != nil {
+		return err
+	}
+	if b.RealNode && b.NodeRoot != "" {
+		return b.writeNodeFiles(ctx, pairs)
+	}
+	return nil
+}
+
+func (b *bench) listen(address string) string {
+	if b.Listen != "" {
+		return b.Listen
+	}
+	return address
 }
 
 func (b *bench) startServer(ctx context.Context) (err error) {
@@ -210,7 +227,7 @@ func (b *bench) startServer(ctx context.Context) (err error) {
 		return fmt.Errorf("making the folder of serving certificates: %w", err)
 	}
 	if b.child == nil {
-		b.child = newChild(b.State, b.id.Address, b.log)
+		b.child = newChild(b.State, b.id.Address, b.listen(b.id.Address), b.log)
 		b.child.hold = b.pace.None
 		b.child.remember = func(sni []string) error {
 			b.id.SNI = sni

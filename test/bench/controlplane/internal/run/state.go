@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -51,7 +52,7 @@ func (id identity) save(dir string) error {
 }
 
 // makeState fills an empty state folder with certificates and kubeconfigs.
-func makeState(dir string, id identity) (pki.Cluster, error) {
+func makeState(dir string, id identity, local string) (pki.Cluster, error) {
 	pairs, err := pki.New(pki.Names{Domain: id.Domain, Address: id.Address})
 	if err != nil {
 		return nil, fmt.Errorf("making certificates: %w", err)
@@ -66,7 +67,7 @@ func makeState(dir string, id identity) (pki.Cluster, error) {
 	if err := saveAccountKey(certs); err != nil {
 		return nil, err
 	}
-	return pairs, writeKubeconfigs(dir, id, pairs)
+	return pairs, writeKubeconfigs(dir, id, local, pairs)
 }
 
 // saveAccountKey makes the pair that signs service account tokens.
@@ -91,19 +92,18 @@ func saveAccountKey(dir string) error {
 }
 
 // writeKubeconfigs writes the administrator's, the node's own and the stand-ins' kubeconfig.
-func writeKubeconfigs(dir string, id identity, pairs pki.Cluster) error {
-	server := "https://" + id.Address + ":6443"
+func writeKubeconfigs(dir string, id identity, local string, pairs pki.Cluster) error {
 	for name, k := range map[string]struct {
-		pair    string
-		signers []string
+		pair, host string
+		signers    []string
 	}{
 		// The installer's kubeconfig trusts these four.
-		"kubeconfig":           {"admin", []string{"loadbalancer-serving-signer", "localhost-serving-signer", "service-network-serving-signer", "router-ca"}},
-		"localhost.kubeconfig": {"node-system-admin-client", []string{"localhost-serving-signer"}},
-		"stand-ins.kubeconfig": {"stand-ins", seed.ServerSigners()},
+		"kubeconfig":           {"admin", id.Address, []string{"loadbalancer-serving-signer", "localhost-serving-signer", "service-network-serving-signer", "router-ca"}},
+		"localhost.kubeconfig": {"node-system-admin-client", id.Address, []string{"localhost-serving-signer"}},
+		"stand-ins.kubeconfig": {"stand-ins", local, seed.ServerSigners()},
 	} {
 		p := pairs[k.pair]
-		config := cluster.Kubeconfig{Server: server, CA: pairs.Bundle(k.signers...), User: k.pair, Cert: p.CertPEM, Key: p.KeyPEM}
+		config := cluster.Kubeconfig{Server: "https://" + net.JoinHostPort(k.host, "6443"), CA: pairs.Bundle(k.signers...), User: k.pair, Cert: p.CertPEM, Key: p.KeyPEM}
 		if err := config.Write(filepath.Join(dir, name)); err != nil {
 			return err
 		}

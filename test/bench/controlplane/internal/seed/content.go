@@ -86,6 +86,20 @@ func ClientSigners() []string {
 	return []string{"admin-kubeconfig-signer", "csr-signer", "kube-control-plane-signer", "kube-apiserver-to-kubelet-signer", "node-system-admin-signer"}
 }
 
+// StaticPod is a pod that the node's kubelet starts from a manifest.
+type StaticPod struct{ Namespace, Name, App string }
+
+// StaticPods are those of the control plane.
+func StaticPods() []StaticPod {
+	var all []StaticPod
+	for _, p := range pods() {
+		if p.Static {
+			all = append(all, StaticPod{p.Namespace, p.Name, p.App})
+		}
+	}
+	return all
+}
+
 func pods() []pod {
 	all := []pod{
 		{"openshift-ingress", "router-default-6d8c7b9f5-x2x7m", "router", false},

@@ -30,7 +30,7 @@ import (
 //go:embed objects/*.yaml
 var objects embed.FS
 
-// Apply creates all objects with their status, then the CSRs of the node.
+// Apply creates all objects with their status, then the CSRs of a node that no kubelet keeps.
 func Apply(ctx context.Context, c *cluster.Clients, v *Values) error {
 	groups, err := restmapper.GetAPIGroupResources(c.Kube.Discovery())
 	if err != nil {
@@ -53,6 +53,9 @@ func Apply(ctx context.Context, c *cluster.Clients, v *Values) error {
 	}
 	if err := setRevisions(ctx, c, v.Revision); err != nil {
 		return err
+	}
+	if v.Real {
+		return nil
 	}
 	return requestCertificates(ctx, c, v)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -19,7 +20,8 @@ type Values struct {
 	Name, BaseDomain, Domain  string
 	Address, MachineNetwork   string
 	Node, Version, Release    string
-	OSImage                   string
+	OSImage, PodImage         string
+	Real                      bool // a kubelet runs the pods
 	ClusterID, InfraID        string
 	Now, Installed            string
 	Revision                  int
@@ -78,12 +80,23 @@ func NewValues(domain, address string, pairs pki.Cluster) (*Values, error) {
 		PullSecret: base64.StdEncoding.EncodeToString([]byte(`{"auths":{"quay.io":{"auth":"` + base64.StdEncoding.EncodeToString([]byte("factory:factory")) + `"}}}`)),
 		pairs:      pairs,
 	}
+	v.PodImage = v.Release
 	v.OAuthMetadata = OAuthMetadata("oauth-openshift.apps." + domain)
 	v.Operators, v.StaticPodOperators, v.PlainOperators = operators(), staticPodOperators(), plainOperators()
 	v.Routes, v.ComponentRoutes = routes(domain), componentRoutes(domain)
 	v.Keys, v.Bundles, v.Pods, v.Deployments = keySecrets(), bundles(), pods(), deployments()
 	v.Namespaces = v.namespaces()
 	return v, nil
+}
+
+// NodePodImage is the image of a real node's pods; the bench lays it into the node's store.
+const NodePodImage = "localhost/bench/pod:1"
+
+// RealNode leaves to a kubelet what it does itself: it asks for its own certificates, makes the mirror pods of its static
+// pods and runs the others.
+func (v *Values) RealNode() {
+	v.Real, v.PodImage = true, NodePodImage
+	v.Pods = slices.DeleteFunc(v.Pods, func(p pod) bool { return p.Static })
 }
 
 // OAuthMetadata is what the authentication operator publishes of the OAuth server; kube-apiserver's revision holds a copy.
