@@ -70,7 +70,7 @@ func (p *Plan) form() (physical []byte, err error) {
 	d := s.desired(p.before, p.now)
 	d.add(p.besides(d))
 	p.desired = d.json()
-	b := s.below(true)
+	b := s.below(p.now.Macs, true)
 	b.add(p.quiet())
 	return b.json(), nil
 }
@@ -128,7 +128,7 @@ func (s *state) gone(d *state, was bool, name, kind string) {
 
 // below is what stands under br-ex; carrying says that the top of it has the addresses itself, as a boot needs it, which
 // builds br-ex out of that.
-func (s Settings) below(carrying bool) *state {
+func (s Settings) below(macs map[string]string, carrying bool) *state {
 	d := &state{}
 	for _, name := range s.ports() {
 		p := quiet(name)
@@ -138,7 +138,7 @@ func (s Settings) below(carrying bool) *state {
 		d.Interfaces = append(d.Interfaces, p)
 	}
 	if len(s.Bond.Ports) > 0 {
-		b := off(iface{Name: bondName, Type: "bond", State: "up", MTU: s.MTU})
+		b := off(iface{Name: bondName, Type: "bond", State: "up", MTU: s.MTU, MAC: s.mac(macs)})
 		// Without link monitoring (milliseconds) a bond never leaves a dead port.
 		b.Bond = &bond{Mode: s.Bond.Mode, Options: map[string]any{"miimon": "100"}, Ports: s.Bond.Ports}
 		d.Interfaces = append(d.Interfaces, b)
@@ -159,18 +159,18 @@ func (s Settings) below(carrying bool) *state {
 // desired is the state of the running system.
 func (s Settings) desired(before, now *Current) *state {
 	if !now.Bridged {
-		return s.below(true)
+		return s.below(now.Macs, true)
 	}
 	d := &state{}
 	changed := s.stands(before) || s.stands(now)
 	if changed || s.MTU != before.MTU {
-		d = s.below(false)
+		d = s.below(now.Macs, false)
 	}
 	top := iface{Name: Bridge, Type: "ovs-interface", State: "up", MTU: s.MTU}
 	if changed {
 		d.Interfaces = append(d.Interfaces, uplink(s.device()))
 		// DHCP servers know the node by its MAC, and a boot gives br-ex that of the port below it.
-		top.CopyMAC = s.device()
+		top.MAC = s.mac(now.Macs)
 	}
 	top.IPv4, top.IPv6 = s.families()
 	d.Interfaces = append(d.Interfaces, top)

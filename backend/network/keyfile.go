@@ -36,8 +36,14 @@ func ours(f keyfile, internal netip.Addr) keyfile {
 	certain := strings.Contains(f.Text, "="+internal.String()+"/")
 	name := strings.TrimSuffix(f.Name, ".nmconnection")
 	var out strings.Builder
+	section := ""
 	for line := range strings.Lines(f.Text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if strings.HasPrefix(key, "[") {
+			section = key
+		} else if section != "[connection]" {
+			key = "" // a VLAN has an id too
+		}
 		switch key {
 		case "id":
 			fmt.Fprintf(&out, "id=%s%s\n", prefix, name)

@@ -96,7 +96,7 @@ func (now *Current) own() *state {
 			c := *i
 			c.Profile, c.Controller, c.MAC, c.PermMAC = "", "", "", ""
 			if kind == "ovs-interface" {
-				c.CopyMAC = now.Device // what a boot gives it
+				c.MAC = now.mac(now.Macs) // what a boot gives it
 			}
 			if c.Type == "veth" {
 				c.Type = "ethernet" // the same to nmstate, which else asks for the peer

@@ -71,7 +71,10 @@ func (p *Plan) raw() (physical []byte, err error) {
 			if d, err = d.with(&state{Interfaces: []iface{up}}); err != nil {
 				return nil, err
 			}
-			d.carrier(Bridge)["copy-mac-from"] = carrier
+			first := Settings{Bond: Bond{Ports: view.under(carrier)}}
+			if mac := first.mac(p.now.Macs); mac != "" {
+				d.carrier(Bridge)["mac-address"] = mac
+			}
 		}
 	}
 	view, err = parseState(d.json())
@@ -118,6 +121,18 @@ func (s *state) physicalPorts() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// under are the ports below an interface of a document.
+func (s *state) under(name string) []string {
+	i := s.find(name, "")
+	switch {
+	case i != nil && i.VLAN != nil:
+		return s.under(i.VLAN.Base)
+	case i != nil && i.Bond != nil && len(i.Bond.Ports) > 0:
+		return i.Bond.Ports
+	}
+	return []string{name}
 }
 
 // carrier returns the entry of an interface, preferring the one that can have addresses.

@@ -67,7 +67,7 @@ func (s Settings) Resolve(now *Current) Settings {
 		r.Bond.Ports[i] = now.portName(p)
 	}
 	r.Interface = now.portName(s.Interface)
-	if s.Interface == "" && len(s.Bond.Ports) == 0 {
+	if s.Interface == "" && len(s.Bond.Ports) == 0 && s.Bond.Mode == "" {
 		r.Interface, r.Bond = now.Interface, now.Bond
 		if s.VLAN == 0 && s.sameFamilies() {
 			r.VLAN = now.VLAN
@@ -131,6 +131,16 @@ func (s Settings) base() string {
 		return bondName
 	}
 	return s.Interface
+}
+
+// mac is that of the device: its first port's. A bond takes that, and a boot gives it to br-ex.
+func (s Settings) mac(macs map[string]string) string {
+	for mac, name := range macs {
+		if name == s.ports()[0] {
+			return strings.ToUpper(mac)
+		}
+	}
+	return ""
 }
 
 // ports are the physical ones in use.

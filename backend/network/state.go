@@ -22,7 +22,6 @@ type iface struct {
 	Controller string  `json:"controller,omitempty"`
 	MAC        string  `json:"mac-address,omitempty"`
 	PermMAC    string  `json:"permanent-mac-address,omitempty"`
-	CopyMAC    string  `json:"copy-mac-from,omitempty"`
 	MTU        int     `json:"mtu,omitempty"`
 	IPv4       *family `json:"ipv4,omitempty"`
 	IPv6       *family `json:"ipv6,omitempty"`

@@ -1,0 +1,95 @@
+package network
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	base := func(change func(*Settings)) Settings {
+		s := static()
+		change(&s)
+		return s
+	}
+	dual := func(change func(*Settings)) Settings {
+		return base(func(s *Settings) {
+			s.IPv6 = Family{Method: Static, Address: "2001:db8:51::10", Prefix: 64, Gateway: "2001:db8:51::1"}
+			change(s)
+		})
+	}
+	raw := func(text string) Settings { return Settings{Raw: []byte(text)} }
+	facts := Facts{
+		Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}},
+		Reserved: append([]Reserved{{"the pods'", netip.MustParsePrefix("10.128.0.0/14")}, {"the services'", netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...),
+	}
+	for _, c := range []struct {
+		name string
+		s    Settings
+		path string // "" is good
+	}{
+		{"nothing said", Settings{}, ""},
+		{"static", base(func(*Settings) {}), ""},
+		{"dual stack", dual(func(*Settings) {}), ""},
+		{"gateway of IPv6 is link-local", dual(func(s *Settings) { s.IPv6.Gateway = "fe80::1" }), ""},
+		{"DHCP", Settings{IPv4: Family{Method: DHCP}}, ""},
+		{"IPv6 alone", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Autoconf}}, ""},
+		{"bond", base(func(s *Settings) { s.Bond = Bond{"802.3ad", []string{"enp1s0", "enp2s0"}}; s.VLAN = 4094 }), ""},
+		{"no such port", base(func(s *Settings) { s.Interface = "eno1" }), "network.interface"},
+		{"br-ex as port", base(func(s *Settings) { s.Interface = "br-ex" }), "network.interface"},
+		{"bond without port", base(func(s *Settings) { s.Bond.Mode = "active-backup" }), "network.bond.ports"},
+		{"bond of a mode that is none", base(func(s *Settings) { s.Bond = Bond{"fast", []string{"enp1s0"}} }), "network.bond.mode"},
+		{"bond with a port twice", base(func(s *Settings) { s.Bond = Bond{"active-backup", []string{"enp1s0", "enp1s0"}} }), "network.bond.ports"},
+		{"interface beside the bond", base(func(s *Settings) { s.Interface = "enp2s0"; s.Bond = Bond{"active-backup", []string{"enp1s0"}} }), "network.interface"},
+		{"VLAN 4095", base(func(s *Settings) { s.VLAN = 4095 }), "network.vlanID"},
+		{"MTU 900", base(func(s *Settings) { s.MTU = 900 }), "network.mtu"},
+		{"leading zero", base(func(s *Settings) { s.IPv4.Address = "198.51.100.010" }), "network.ipv4.address"},
+		{"address missing", base(func(s *Settings) { s.IPv4.Address = "" }), "network.ipv4.address"},
+		{"IPv6 where IPv4 belongs", base(func(s *Settings) { s.IPv4.Address = "2001:db8::1" }), "network.ipv4.address"},
+		{"IPv4 in IPv6", dual(func(s *Settings) { s.IPv6.Address = "::ffff:198.51.100.10" }), "network.ipv6.address"},
+		{"loopback", base(func(s *Settings) { s.IPv4.Address = "127.0.0.2" }), "network.ipv4.address"},
+		{"link-local", base(func(s *Settings) { s.IPv4 = Family{Static, "169.254.200.2", 24, "169.254.200.1"} }), "network.ipv4.address"},
+		{"the subnet's name", base(func(s *Settings) { s.IPv4.Address = "198.51.100.0" }), "network.ipv4.address"},
+		{"broadcast", base(func(s *Settings) { s.IPv4.Address = "198.51.100.255" }), "network.ipv4.address"},
+		{"no prefix", base(func(s *Settings) { s.IPv4.Prefix = 0 }), "network.ipv4.prefixLength"},
+		{"gateway elsewhere", base(func(s *Settings) { s.IPv4.Gateway = "198.51.101.1" }), "network.ipv4.gateway"},
+		{"gateway is the node", base(func(s *Settings) { s.IPv4.Gateway = s.IPv4.Address }), "network.ipv4.gateway"},
+		{"gateway missing", base(func(s *Settings) { s.IPv4.Gateway = "" }), "network.ipv4.gateway"},
+		{"pods' network", base(func(s *Settings) { s.IPv4 = Family{Static, "10.129.0.10", 24, "10.129.0.1"} }), "network.ipv4.address"},
+		{"around the services' network", base(func(s *Settings) { s.IPv4 = Family{Static, "172.16.0.10", 12, "172.16.0.1"} }), "network.ipv4.address"},
+		{"internal network", base(func(s *Settings) { s.IPv4 = Family{Static, "192.168.127.20", 24, "192.168.127.1"} }), "network.ipv4.address"},
+		{"OVN's network", base(func(s *Settings) { s.IPv4 = Family{Static, "100.64.3.4", 24, "100.64.3.1"} }), "network.ipv4.address"},
+		{"autoconf in IPv4", Settings{IPv4: Family{Method: Autoconf}}, "network.ipv4.method"},
+		{"both families off", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Disabled}}, "network.ipv4.method"},
+		{"no name server", base(func(s *Settings) { s.DNS = nil }), "network.dnsServers"},
+		{"four name servers", base(func(s *Settings) { s.DNS = []string{"198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.4"} }), "network.dnsServers"},
+		{"a name as name server", base(func(s *Settings) { s.DNS = []string{"dns.example"} }), "network.dnsServers"},
+		{"name server of a family that is off", base(func(s *Settings) { s.DNS = []string{"2001:db8::53"} }), "network.dnsServers"},
+		{"the node as name server", base(func(s *Settings) { s.DNS = []string{"198.51.100.10"} }), "network.dnsServers"},
+		{"nmstate", raw(rawVLAN), ""},
+		{"nmstate with br-ex", raw(strings.ReplaceAll(rawVLAN, "enp2s0.7", "br-ex")), "networkConfig"},
+		{"nmstate with an unknown key", raw(rawVLAN + "dns: {}\n"), "networkConfig"},
+		{"nmstate without a default route", raw(strings.Replace(rawVLAN, "0.0.0.0/0", "203.0.113.0/24", 1)), "networkConfig"},
+		{"nmstate without a name server", raw(strings.Replace(rawVLAN, "[198.51.100.53]", "[]", 1)), "networkConfig"},
+		{"nmstate with a port that is not there", raw(strings.ReplaceAll(rawVLAN, "enp2s0", "eno2")), "networkConfig"},
+		{"nmstate in the pods' network", raw(strings.Replace(rawVLAN, "198.51.100.10", "10.128.0.10", 1)), "networkConfig"},
+		{"no YAML", raw("interfaces: ["), "networkConfig"},
+		{"a list", raw("- a"), "networkConfig"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			faults := offline(t).Validate(t.Context(), c.s, facts)
+			if c.path == "" {
+				if len(faults) > 0 {
+					t.Errorf("refused: %v", faults)
+				}
+				return
+			}
+			for _, f := range faults {
+				if f.Path == "spec."+c.path && f.Text != "" {
+					return
+				}
+			}
+			t.Errorf("faults are %v, want one at %s", faults, c.path)
+		})
+	}
+}
