@@ -44,13 +44,14 @@ func (u *userStack) solicitAddress(ctx context.Context, from netip.Addr) ([]Offe
 		defer close(ended)
 		readAdvertises(c, ask.TransactionID, offers)
 	}()
-	found, err := collectOffers(ctx, offers, func() error {
-		_, err := c.WriteTo(ask.ToBytes(), &allDHCP6Servers)
-		return err
+	defer func() { <-ended }()
+	defer c.Close() //nolint:errcheck // nothing was written that could get lost
+	return collectOffers(ctx, offers, func() error {
+		if _, err := c.WriteTo(ask.ToBytes(), &allDHCP6Servers); err != nil {
+			return fmt.Errorf("sending a DHCPv6 message: %w", err)
+		}
+		return nil
 	})
-	c.Close()
-	<-ended
-	return found, err
 }
 
 // readAdvertises reads until the connection is closed.

@@ -138,16 +138,16 @@ func isDefault(r netlink.Route) bool {
 
 // otherWay tells whether the machine's own network would ask to by another way than the probed settings will: before
 // they are applied, an answer would say nothing about them.
-func (f *family) otherWay(to netip.Addr) (bool, error) {
+func (f *family) otherWay(to netip.Addr) bool {
 	routes, err := netlink.RouteGetWithOptions(to.AsSlice(), &netlink.RouteGetOptions{SrcAddr: f.address.Addr().AsSlice()})
 	if err != nil || len(routes) == 0 {
-		return true, nil //nolint:nilerr // no way at all is another way than the one by the typed gateway
+		return true // no way at all is another way than the one by the typed gateway
 	}
 	gateway, through := addr(routes[0].Gw)
 	if f.address.Contains(to) {
-		return through, nil
+		return through
 	}
-	return gateway != f.gateway, nil
+	return gateway != f.gateway
 }
 
 // dialKernel asks through the machine's own network, from an address that it has.

@@ -141,7 +141,7 @@ func isEcho(f frame, from netip.Addr, id uint16, size int) bool {
 		return icmp.Type() == header.ICMPv4EchoReply && icmp.Ident() == id
 	case from.Is6() && f.protocol == uint16(header.IPv6ProtocolNumber):
 		ip := header.IPv6(packet)
-		if !ip.IsValid(len(ip)) || ip.TransportProtocol() != header.ICMPv6ProtocolNumber || int(ip.PayloadLength())+header.IPv6MinimumSize != size {
+		if !ip.IsValid(len(ip)) || ip.NextHeader() != uint8(header.ICMPv6ProtocolNumber) || int(ip.PayloadLength())+header.IPv6MinimumSize != size {
 			return false
 		}
 		icmp := header.ICMPv6(ip.Payload())

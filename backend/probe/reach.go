@@ -38,10 +38,8 @@ func (r *run) reach(to netip.Addr) (*family, *unreachable) {
 			return nil, &unreachable{why: "it is behind the gateway, which does not answer", follows: true}
 		}
 	}
-	if f.held && !r.live {
-		if other, _ := f.otherWay(to); other {
-			return nil, &unreachable{why: "this machine has the address already and uses another way now; it can be asked after applying only", follows: true}
-		}
+	if f.held && !r.live && f.otherWay(to) {
+		return nil, &unreachable{why: "this machine has the address already and uses another way now; it can be asked after applying only", follows: true}
 	}
 	return f, nil
 }

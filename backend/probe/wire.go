@@ -69,7 +69,7 @@ func openPort(l netlink.Link, vlan int) (port, error) {
 	}
 	p := port{name: l.Attrs().Name, index: l.Attrs().Index, mac: l.Attrs().HardwareAddr}
 	if err := p.setup(fd, vlan); err != nil {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 		return port{}, err
 	}
 	p.file = os.NewFile(uintptr(fd), p.name)
