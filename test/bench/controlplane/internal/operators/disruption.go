@@ -52,6 +52,10 @@ func defaultPolicies() []operatorv1.NodeDisruptionPolicyStatusFile {
 	return []operatorv1.NodeDisruptionPolicyStatusFile{
 		{Path: "/var/lib/kubelet/config.json", Actions: action(operatorv1.NoneStatusAction)},
 		{Path: "/etc/containers/registries.conf", Actions: action(operatorv1.SpecialStatusAction)},
+		{Path: "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt", Actions: []operatorv1.NodeDisruptionPolicyStatusAction{
+			{Type: operatorv1.RestartStatusAction, Restart: &operatorv1.RestartService{ServiceName: "coreos-update-ca-trust.service"}},
+			{Type: operatorv1.RestartStatusAction, Restart: &operatorv1.RestartService{ServiceName: "crio.service"}},
+		}},
 	}
 }
 
