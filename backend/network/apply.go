@@ -17,7 +17,8 @@ const longest = 30 * time.Minute
 
 // Apply brings p about in memory only, under a checkpoint: unless Commit comes, NetworkManager itself puts the old settings
 // back after rollback (whole seconds; counted from the end of Apply). The originals must be saved before. A checkpoint that
-// is open already is somebody else's, and a Problem (NET-CKPT). Settings that do not come about are put back at once.
+// is open already is somebody else's, and a Problem (NET-CKPT), with nothing changed. Settings that do not come about are
+// put back at once, unless NetworkManager died over them: after any other error PutBack makes sure.
 func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) error {
 	if rollback < time.Second || rollback > longest {
 		return fmt.Errorf("applying the network settings: a deadline of %s is not between 1 s and %s", rollback, longest)
@@ -76,6 +77,23 @@ func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 		return tooLate()
 	}
 	return n.manager.extend(ctx, open[0].Path, min(by, longest))
+}
+
+// TakeOver puts an end to somebody else's trial (NET-CKPT): their checkpoint is rolled back, so that the network is as it
+// was before they began.
+func (n *Network) TakeOver(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range open {
+		if err := n.manager.rollback(ctx, c.Path); err != nil {
+			return fmt.Errorf("taking over the network settings: %w", err)
+		}
+	}
+	return nil
 }
 
 // Keep writes p for the next boots and then ends the trial. decided is called between the two, when p is on the disk and

@@ -145,6 +145,8 @@ func (a *answer) do(ctx context.Context, n *network.Network, op string, q reques
 		return err
 	case "putback":
 		return n.PutBack(ctx, q.Originals)
+	case "takeover":
+		return n.TakeOver(ctx)
 	case "revive":
 		a.Done, err = n.Revive(ctx)
 	case "build":

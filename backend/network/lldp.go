@@ -2,16 +2,22 @@ package network
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mdlayher/packet"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
 )
 
 // lldpType is the EtherType of LLDP, IEEE 802.1AB.
 const lldpType = 0x88cc
+
+// maxFrame is more than the largest frame without jumbo frames, in bytes: announcements fit into one.
+const maxFrame = 1600
 
 // announced is how long a neighbour is believed in: LLDP's usual time to live.
 const announced = 120 * time.Second
@@ -30,7 +36,6 @@ type listener struct {
 
 type ear struct {
 	conn  *packet.Conn
-	index int
 	from  Neighbour
 	at    time.Time // of the last announcement
 	asked time.Time
@@ -55,15 +60,37 @@ func (l *listener) watch(ports []Port) {
 		if err != nil {
 			continue
 		}
-		conn, err := packet.Listen(link, packet.Raw, lldpType, nil)
+		conn, err := hear(link)
 		if err != nil {
 			continue
 		}
-		_ = conn.JoinGroup(multicast) // what the switch port of a test floods arrives without it too
-		e := &ear{conn: conn, index: link.Index, asked: time.Now()}
+		e := &ear{conn: conn, asked: time.Now()}
 		l.ports[p.Name] = e
 		go l.listen(p.Name, e)
 	}
+}
+
+// hear opens a socket for the announcements on a port. It takes all frames and filters them in the kernel: a socket for one
+// EtherType hears nothing on a port of Open vSwitch or a bond, which takes the frames away before.
+func hear(link *net.Interface) (*packet.Conn, error) {
+	filter, err := bpf.Assemble([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: 12, Size: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: lldpType, SkipFalse: 1},
+		bpf.RetConstant{Val: maxFrame},
+		bpf.RetConstant{Val: 0},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("assembling the filter for LLDP: %w", err)
+	}
+	conn, err := packet.Listen(link, packet.Raw, unix.ETH_P_ALL, &packet.Config{Filter: filter})
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", link.Name, err)
+	}
+	if err := conn.JoinGroup(multicast); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("listening on %s: %w", link.Name, err)
+	}
+	return conn, nil
 }
 
 // listen ends when the port goes away or is not asked for any more.
@@ -74,7 +101,7 @@ func (l *listener) listen(name string, e *ear) {
 		delete(l.ports, name)
 		_ = e.conn.Close()
 	}()
-	frame := make([]byte, 1600)
+	frame := make([]byte, maxFrame)
 	for {
 		_ = e.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		size, _, err := e.conn.ReadFrom(frame)

@@ -218,7 +218,16 @@ func read(b *bench) {
 
 func ports(b *bench) {
 	mac := b.shell("cat /sys/class/net/enp2s0/address")
-	all := b.must("ports", request{}).Ports
+	if err := b.site.LLDP.Announce(site.Neighbour{Chassis: []byte{0xaa, 0, 0, 0, 0, 9}, System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); err != nil {
+		b.Fatal(err)
+	}
+	all := b.must("ports", request{Rollback: 3 * time.Second}).Ports
+	b.site.LLDP.Off()
+	for _, p := range all {
+		if want := (network.Neighbour{System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); p.Neighbour != want {
+			b.Errorf("the neighbour of %s is %+v, want %+v", p.Name, p.Neighbour, want)
+		}
+	}
 	if len(all) != 2 || all[0].Name != "enp1s0" || all[1].Name != "enp2s0" || !all[0].Uplink || all[1].Uplink || all[1].MAC != mac || all[0].Driver != "veth" || !all[0].Carrier {
 		b.Fatalf("ports are %+v", all)
 	}
@@ -301,8 +310,7 @@ func anotherCheckpoint(b *bench) {
 	if a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second}); a.Code != "NET-CKPT" {
 		b.Errorf("over another checkpoint: %+v", a)
 	}
-	b.shell(`for c in $(busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Checkpoints | grep -o '/org[^"]*'); do
-busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointDestroy o $c; done`)
+	b.must("takeover", request{})
 	b.asInFactory()
 }
 
@@ -403,25 +411,30 @@ func keep(b *bench, originals []byte) {
 	if err := b.site.Switch(site.Edge()); err != nil {
 		b.Fatal(err)
 	}
-	for _, s := range []network.Settings{onOtherPort(), edge(), {IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Autoconf}, Interface: "enp2s0"}} {
+	b.site.RA.On()
+	for _, s := range []network.Settings{onOtherPort(), edge(), {IPv4: network.Family{Method: network.Disabled}, IPv6: network.Family{Method: network.Autoconf}}, {IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Autoconf}, Interface: "enp2s0"}} {
 		originals := b.must("originals", request{}).Originals
 		begun := time.Now()
 		a := b.must("apply", request{Settings: s, Originals: originals, Rollback: time.Minute})
 		w := b.must("await", request{Settings: s, Originals: originals, Rollback: 15 * time.Second})
 		k := b.must("keep", request{Settings: s, Originals: originals})
 		b.Logf("apply %.1f s, wait %.1f s, keep %.1f s; all with processes %.1f s", a.Seconds, w.Seconds, k.Seconds, time.Since(begun).Seconds())
-		b.await(5*time.Second, hasSite)
+		up, at := hasSite+" && ping -c 1 -W 1 198.51.100.1", "198.51.100.1"
+		if s.IPv4.Method == network.Disabled {
+			up, at = "ip -o -6 address show br-ex | grep -q 2001:db8:51: && ip -o -4 address show br-ex | grep -q 192.168.127.10/24 && ping -c 1 -W 1 2001:db8:51::1", "2001:db8:51::1"
+		}
+		b.await(5*time.Second, up)
 		if a := b.must("inforce", request{Settings: s, Originals: originals}); !a.Done {
 			b.Error("what was kept is not in force")
 		}
-		b.shell("ping -c 1 -W 3 -I br-ex 198.51.100.1")
+		b.shell("ping -c 1 -W 3 -I br-ex " + at)
 		b.shell("systemctl restart NetworkManager")
-		b.await(15*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
+		b.await(15*time.Second, up)
 		before := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if err := b.node.Reboot(b.within(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
-		b.await(40*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
+		b.await(40*time.Second, up)
 		after := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if before != after {
 			b.Errorf("the boot changed\n%s\nto\n%s", before, after)

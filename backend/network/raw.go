@@ -60,6 +60,7 @@ func (p *Plan) raw() (physical []byte, err error) {
 	carrier := view.carrier()
 	p.place(carrier, view.physicalPorts())
 	d.withInternal(carrier, p.Settings.Internal)
+	d.serversByFamily()
 	boot, err := d.with(p.quiet())
 	if err != nil {
 		return nil, err
@@ -165,6 +166,22 @@ func (d document) withInternal(carrier string, internal netip.Prefix) {
 		}
 	}
 	f["address"] = append(list, map[string]any{"ip": internal.Addr().String(), "prefix-length": internal.Bits()})
+}
+
+// serversByFamily orders the name servers as Settings.Resolve does, for the same reason.
+func (d document) serversByFamily() {
+	r, _ := d["dns-resolver"].(map[string]any)
+	c, _ := r["config"].(map[string]any)
+	items, _ := c["server"].([]any)
+	var servers []string
+	for _, i := range items {
+		if s, ok := i.(string); ok {
+			servers = append(servers, s)
+		}
+	}
+	if len(servers) > 0 && len(servers) == len(items) {
+		c["server"] = byFamily(servers)
+	}
 }
 
 // lift moves the addresses and routes of the carrier up to br-ex.
