@@ -1,0 +1,230 @@
+package steps_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/nodeconfig"
+	"touchdown/steps"
+	"touchdown/steps/site"
+	"touchdown/test/bench"
+)
+
+// outfit is a cluster of which only the node's configuration is changed.
+func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
+	t.Helper()
+	l := newLand(t, bench.Options{})
+	if policy { // as the bake leaves it
+		ref := kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"}
+		_, err := l.node.Kube.Put(t.Context(), ref, kube.New{Kind: "MachineConfiguration"}, func(spec map[string]any) error {
+			spec["managementState"] = "Managed"
+			spec["nodeDisruptionPolicy"] = map[string]any{"files": []any{map[string]any{
+				"path":    "/etc/chrony.conf",
+				"actions": []any{map[string]any{"type": "Restart", "restart": map[string]any{"serviceName": "chronyd.service"}}},
+			}}}
+			return nil
+		}, func(kube.Ref, []byte) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the policies are in force", func() bool {
+			mc, err := l.node.Kube.Get(t.Context(), ref)
+			return err == nil && mc["status"] != nil
+		})
+	}
+	p := &l.site.Spec
+	p.SSHKeys = []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBx technician@site.example"}
+	p.AdditionalNTPSources = []string{"198.51.100.123"}
+	p.ImageDigestMirrors = []site.Mirror{{Source: "quay.io/openshift-release-dev/ocp-release", Mirrors: []string{"registry.site.example:5000/ocp"}}}
+	p.RegistryCerts = []site.RegistryCert{{RegistryHostname: "registry.site.example", RegistryPort: 5000, Certificate: authority(t, "registry")}}
+	p.AdditionalTrustBundle, p.IngressCert.CA = authority(t, "site"), authority(t, "apps")
+	p.PullSecret = `{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`
+	s := &steps.NodeConfig{Site: l.site, Patience: nodeconfig.Patience{Render: 20 * time.Second, Roll: time.Minute}}
+	l.steps = []steps.Step{s, &steps.PullSecret{Site: l.site}}
+	for _, step := range l.steps {
+		l.reports[step.ID()] = newReport()
+	}
+	return l, s
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for start := time.Now(); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatalf("%s: not within 20 s", what)
+		}
+	}
+}
+
+func authority(t *testing.T, name string) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, cert, cert, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// rendered returns the configurations that were made for the node's pool so far, and the one of now.
+func (l *land) rendered(t *testing.T) (all []string, now string) {
+	t.Helper()
+	configs, _, err := l.node.Kube.List(t.Context(), kube.MachineConfig(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mc := range configs {
+		if name, _ := mc["metadata"].(map[string]any)["name"].(string); strings.HasPrefix(name, "rendered-master-") {
+			all = append(all, name)
+		}
+	}
+	pool, _, err := l.node.Kube.Pool(t.Context(), "master")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pool.Spec.Paused {
+		t.Error("the pool is paused")
+	}
+	return all, pool.Status.Configuration.Name
+}
+
+// The node takes keys, time servers, mirrors, authorities, trust bundle and pull secret as one configuration, without a reboot.
+func TestNodeConfigIsOneRenderingAndBack(t *testing.T) {
+	l, s := outfit(t, true)
+	l.site.Spec.Policy.AllowReboot = false
+	before, first := l.rendered(t)
+	plan, err := s.Plan(t.Context(), l.node)
+	if err != nil || len(plan.Disturbances) != 0 || len(plan.Changes) < 6 {
+		t.Fatalf("plan is %+v (%v)", plan, err)
+	}
+	for _, ch := range plan.Changes {
+		t.Logf("%s: %q -> %q", ch.What, ch.Old, ch.New)
+	}
+	if err := l.run(t); err != nil {
+		t.Fatal(err)
+	}
+	after, now := l.rendered(t)
+	state, err := l.cluster.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("renderings of the node's pool: %d, roll-outs %+v, writes %d", len(after)-len(before), state.RollOuts["machine-config-master"], state.WriteTotal)
+	if n := state.RollOuts["machine-config-master"].Done; n != 1 || now == first {
+		t.Errorf("%d roll-outs to the node, now at %s", n, now)
+	}
+	if len(after)-len(before) != 1 {
+		t.Errorf("%d renderings, want 1", len(after)-len(before))
+	}
+	if cordoned(t, l) {
+		t.Error("the node was cordoned")
+	}
+	writes := l.node.Kube.Writes()
+	if err := l.run(t); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.node.Kube.Writes() - writes; n != 0 {
+		t.Errorf("the second run writes %d times", n)
+	}
+	if err := l.undo(t); err != nil {
+		t.Fatal(err)
+	}
+	if _, now := l.rendered(t); now != first {
+		t.Errorf("after undo the node has %s, want %s", now, first)
+	}
+	mc, err := l.node.Kube.Get(t.Context(), kube.MachineConfig("99-master-touchdown-ssh"))
+	if err != nil || mc != nil {
+		t.Errorf("undo left a MachineConfig: %v %v", mc, err)
+	}
+}
+
+func cordoned(t *testing.T, l *land) bool {
+	t.Helper()
+	nodes, err := l.node.Kube.Core.Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nodes.Items[0].Spec.Unschedulable
+}
+
+// Without a policy for the file the node would reboot: told before, refused where it is not allowed, survived where it is.
+func TestNodeConfigTellsOfTheReboot(t *testing.T) {
+	l, s := outfit(t, false)
+	l.site.Spec.Policy.AllowReboot = false
+	report := l.reports[s.ID()]
+	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-reboot"].Status != steps.Fail {
+		t.Errorf("check is %+v (%v)", report.checks["node-config-reboot"], err)
+	}
+	writes := l.node.Kube.Writes()
+	if err := s.Run(t.Context(), l.node, report); err == nil || !strings.Contains(err.Error(), "NCF-BOOT") {
+		t.Errorf("err is %v", err)
+	}
+	if l.node.Kube.Writes() != writes {
+		t.Error("something was written all the same")
+	}
+	l.site.Spec.Policy.AllowReboot = true
+	plan, err := s.Plan(t.Context(), l.node)
+	if err != nil || !slices.ContainsFunc(plan.Disturbances, func(d steps.Disturbance) bool { return d.What == "reboot" }) {
+		t.Errorf("plan is %+v (%v)", plan, err)
+	}
+	// The engine goes down with the node, whose roll-out hangs meanwhile, and comes back.
+	if err := l.cluster.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "machine-config"}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, down := context.WithTimeout(t.Context(), 5*time.Second)
+	defer down()
+	if err := s.Run(ctx, l.node, report); err == nil {
+		t.Fatal("the run ended although the roll-out hangs")
+	}
+	if !cordoned(t, l) {
+		t.Error("the node does not reboot")
+	}
+	if err := l.cluster.ClearFaults(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), l.node, report); err != nil {
+		t.Fatal(err)
+	}
+	l.rendered(t)
+}
+
+// While the cluster does not run yet the review tells what the site brings all the same.
+func TestNodeConfigPlansWithoutAnAPI(t *testing.T) {
+	l, s := outfit(t, false)
+	if err := l.cluster.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	l.host.File("/etc/chrony.conf", "server ntp.factory.example iburst\n")
+	plan, err := s.Plan(t.Context(), l.node)
+	if err != nil || len(plan.Disturbances) != 1 {
+		t.Fatalf("plan is %+v (%v)", plan, err)
+	}
+	l.host.File("/var/lib/touchdown/factory.json", "{}")
+	plan, err = s.Plan(t.Context(), l.node)
+	if err != nil || len(plan.Disturbances) != 1 || !strings.Contains(plan.Disturbances[0].Cause, "rusted") {
+		t.Fatalf("plan of a baked node is %+v (%v)", plan, err)
+	}
+	i := slices.IndexFunc(plan.Changes, func(c steps.Change) bool { return c.What == "Time servers" })
+	if i < 0 || plan.Changes[i].Old != "ntp.factory.example" || plan.Changes[i].New != "ntp.factory.example, 198.51.100.123" {
+		t.Errorf("plan is %+v", plan.Changes)
+	}
+}
