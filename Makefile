@@ -8,11 +8,10 @@ DEMO    := $(CACHE)/bin/demo
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # libnmstate is a Rust library behind a C interface; it is linked into the one static file that starts on any node.
-# libm is for its scheduler.
 LIBNMSTATE := $(CACHE)/libnmstate/libnmstate.a
 export CGO_ENABLED := 1
 export CGO_CFLAGS  := -I$(CURDIR)/$(CACHE)/libnmstate/include
-export CGO_LDFLAGS := -L$(CURDIR)/$(CACHE)/libnmstate -lm
+export CGO_LDFLAGS := -L$(CURDIR)/$(CACHE)/libnmstate
 export GOFLAGS := -trimpath -buildvcs=false
 
 # Name look-ups are Go's own: what a static glibc would need at run time (the linker warns of it for functions of
@@ -78,7 +77,8 @@ $(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.r
 	@cargo build --quiet --release --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml --target-dir $(CACHE)/libnmstate/target -p nmstate-clib
 	@sed -e 's/@_VERSION_MAJOR@/2/;s/@_VERSION_MINOR@/2/;s/@_VERSION_MICRO@/43/' \
 	  "$$(cargo metadata --format-version 1 --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml | grep -o '"/[^"]*nmstate-clib-[0-9.]*/Cargo.toml"' | head -1 | tr -d '"' | xargs dirname)/nmstate.h.in" > $(@D)/include/nmstate.h
-	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $@
+	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $(@D)/libnmstate-rust.a
+	@echo 'GROUP(libnmstate-rust.a -lm)' > $@ # a linker script: libm, which the library needs, must come behind it
 
 $(BIN): $(GO_SRC) $(LIBNMSTATE)
 	@echo "building touchdown $(VERSION)"

@@ -79,7 +79,11 @@ func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan, err := s.Sight.net.Compile(ctx, networkSettings(s.Site), now)
+	originals, err := s.Sight.net.Originals(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan, err := s.Sight.net.Compile(ctx, networkSettings(s.Site), originals)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -158,8 +162,12 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err != nil {
 		return err
 	}
+	originals, err := s.originals(ctx, report)
+	if err != nil {
+		return err
+	}
 	settings := networkSettings(s.Site)
-	plan, err := s.Sight.net.Compile(ctx, settings, now)
+	plan, err := s.Sight.net.Compile(ctx, settings, originals)
 	if err != nil {
 		return err
 	}
@@ -194,6 +202,18 @@ func (s *Network) calm(ctx context.Context, report Report) (*network.Current, er
 	return s.Sight.net.Read(ctx)
 }
 
+// originals are the settings before the first change: what undo brings back, and what the answers leave as it is.
+func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) {
+	saved, err := report.Saved("originals")
+	if !errors.Is(err, fs.ErrNotExist) {
+		return saved, err
+	}
+	if saved, err = s.Sight.net.Originals(ctx); err != nil {
+		return nil, err
+	}
+	return saved, report.Save("originals", saved)
+}
+
 // inPlace tells whether the settings work now and will after a boot.
 func (s *Network) inPlace(ctx context.Context, plan *network.Plan) (bool, error) {
 	live, err := s.Sight.net.InForce(ctx, plan)
@@ -202,12 +222,11 @@ func (s *Network) inPlace(ctx context.Context, plan *network.Plan) (bool, error)
 
 // try applies, looks and decides.
 func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
-	originals, err := s.Sight.net.Originals(ctx)
+	before, err := s.Sight.net.Originals(ctx) // of this trial; a job may try more than once
 	if err != nil {
 		return err
 	}
-	// The first originals are the factory's, for undo; the note's are those of this trial.
-	if err := errors.Join(report.Save("originals", originals), report.Note("before", originals), s.note(report, trying)); err != nil {
+	if err := errors.Join(report.Note("before", before), s.note(report, trying)); err != nil {
 		return err
 	}
 	report.Progress(Progress{Waiting: "the new settings to take", Usual: 5})

@@ -28,8 +28,14 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		}},
 		{ID: "relocation", Title: "Relocation", Steps: []Step{
 			&Network{Site: cfg, Sight: w.Sight}, // tried in memory, kept or put back
+			&Clock{Site: cfg},                   // before any certificate is looked at
+			&Trust{Site: cfg},                   // the site's registries, before anything pulls from them
+			&LocalNames{Site: cfg},              // the new names on the node itself, beside the old ones
+			&Kubelet{},                          // released; the cluster starts
 			&CSRs{},                             // the node's own certificates, when they expired on the shelf
+			&Hostname{Site: cfg},                // only who insists: the node leaves and comes back
 			&PullSecret{Site: cfg},              // log-in to the site's registries
+			&NodeConfig{Site: cfg},              // all that the Machine Config Operator has to do, at once
 			&Certificates{Site: cfg},            // for the new names, read back before anything refers to them
 			&Domain{Site: cfg},                  // the new names beside the old ones, written close together
 			&Rollouts{Site: cfg},                // until each operator has taken them
