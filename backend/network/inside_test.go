@@ -21,6 +21,9 @@ import (
 // inside is what the environment names an operation by.
 const inside = "TOUCHDOWN_NETWORK_INSIDE"
 
+// decision is where a step of the test notes that settings are kept.
+const decision = "/var/lib/network-test/decided"
+
 type request struct {
 	Settings  network.Settings
 	Rollback  time.Duration
@@ -127,7 +130,7 @@ func (a *answer) do(ctx context.Context, n *network.Network, op string, q reques
 			if q.Undecided {
 				return errors.New("crashed before the decision")
 			}
-			return nil
+			return host.Open(host.Options{NoPower: true}).WriteFile(decision, []byte("kept"), 0o600)
 		})
 	case "commit":
 		p, err := plan()

@@ -44,11 +44,14 @@ const (
 	settingsPath = busPath + "/Settings"
 )
 
-// networkManager is NetworkManager on the system bus.
-type networkManager struct{}
+// networkManager is NetworkManager on the system bus; off says why there is none.
+type networkManager struct{ off error }
 
 // call opens the bus for one call: NetworkManager and the bus itself may have been restarted since the last one.
-func (networkManager) call(ctx context.Context, path, method string, out []any, args ...any) error {
+func (m networkManager) call(ctx context.Context, path, method string, out []any, args ...any) error {
+	if m.off != nil {
+		return m.off
+	}
 	bus, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {
 		return managerGone(err)

@@ -7,6 +7,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strings"
 	"sync"
@@ -45,9 +46,14 @@ type library interface {
 	generate(ctx context.Context, desired []byte) ([]keyfile, error)
 }
 
-// Open returns the network of the machine that this process runs on. m is where files are read and written.
+// Open returns the network of the machine that this process runs on. A machine that is only a directory has none: nothing of
+// the machine below is shown for it, and nothing changed.
 func Open(m *host.Machine) *Network {
-	return &Network{host: m, library: nmstateLibrary{}, manager: &networkManager{}}
+	var off error
+	if m.Root() != "" {
+		off = managerGone(errors.New("this machine is only a directory"))
+	}
+	return &Network{host: m, library: nmstateLibrary{off}, manager: networkManager{off}}
 }
 
 // InternalPrefix returns the node's internal address, read from the drop-in that the bake gave to kubelet; Internal where

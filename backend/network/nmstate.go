@@ -15,11 +15,15 @@ import (
 )
 
 // nmstateLibrary is the real library. Its calls talk to the NetworkManager of the machine that this process runs on and
-// cannot be interrupted: a context that ends is noticed only before and after.
-type nmstateLibrary struct{}
+// cannot be interrupted: a context that ends is noticed only before and after. off says why there is no such machine; what
+// works offline works.
+type nmstateLibrary struct{ off error }
 
-func (nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, error) {
-	if err := ctx.Err(); err != nil {
+func (l nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, error) {
+	if l.off != nil {
+		return nil, l.off
+	}
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var options []func(*nmstate.Nmstate)
@@ -36,7 +40,10 @@ func (nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, er
 // apply brings a state into being in memory. With a rollback it leaves a checkpoint open that puts the old state back
 // after that time; without one the state is kept until the next boot. A state that does not come about is put back by
 // the library itself.
-func (nmstateLibrary) apply(ctx context.Context, desired []byte, rollback time.Duration) error {
+func (l nmstateLibrary) apply(ctx context.Context, desired []byte, rollback time.Duration) error {
+	if l.off != nil {
+		return l.off
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -118,12 +118,8 @@ func (b *bench) ask(op string, q request) answer {
 	if err != nil {
 		b.Fatal(err)
 	}
-	text, err := json.Marshal(q)
-	if err != nil {
-		b.Fatal(err)
-	}
 	var out, complaint bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &complaint
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(encode(b, q)), &out, &complaint
 	if err := cmd.Run(); err != nil {
 		b.Fatalf("%s: %v: %s", op, err, complaint.String())
 	}
@@ -132,6 +128,15 @@ func (b *bench) ask(op string, q request) answer {
 		b.Fatalf("%s: %v: %s", op, err, out.String())
 	}
 	return a
+}
+
+func encode(t testing.TB, q request) string {
+	t.Helper()
+	text, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func (b *bench) must(op string, q request) answer {

@@ -47,7 +47,7 @@ func static() Settings {
 
 // offline has the real library, whose generate needs no machine.
 func offline(t *testing.T) *Network {
-	return &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}}
+	return &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}, manager: networkManager{}}
 }
 
 func TestFactoryIsRead(t *testing.T) {
@@ -157,7 +157,7 @@ func TestKeptProfilesReplaceTheirRivals(t *testing.T) {
 	}
 	now := factory(t)
 	now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
-	n := &Network{host: m.Machine, library: nmstateLibrary{}}
+	n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
 	s := static()
 	s.Interface = "AA:00:00:00:00:02"
 	p, err := n.compile(t.Context(), s, now, now)
@@ -248,5 +248,22 @@ func TestDeadlinesHaveBounds(t *testing.T) {
 		if err := n.Apply(context.Background(), &Plan{}, d); err == nil {
 			t.Errorf("a trial of %s is accepted", d)
 		}
+	}
+}
+
+// TestADirectoryHasNoNetwork: a machine of a test must never show or change the network of the machine below.
+func TestADirectoryHasNoNetwork(t *testing.T) {
+	n := Open(hosttest.New(t).Machine)
+	if _, err := n.Read(t.Context()); !is(err, "NET-NM") {
+		t.Errorf("reading: %v", err)
+	}
+	if _, err := n.Originals(t.Context()); !is(err, "NET-NM") {
+		t.Errorf("originals: %v", err)
+	}
+	if err := n.Apply(t.Context(), &Plan{}, time.Minute); !is(err, "NET-NM") {
+		t.Errorf("applying: %v", err)
+	}
+	if ports, err := n.Ports(t.Context()); err != nil || len(ports) > 0 {
+		t.Errorf("ports: %v (%v)", ports, err)
 	}
 }

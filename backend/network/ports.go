@@ -74,6 +74,9 @@ func speed(mbps int) string {
 // Ports lists the physical ports by name. From the first call on it listens for LLDP in the background; neighbours appear
 // in later calls.
 func (n *Network) Ports(ctx context.Context) ([]Port, error) {
+	if n.host.Root() != "" {
+		return nil, nil // a machine that is only a directory
+	}
 	links, err := netlink.LinkList()
 	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
 		return nil, fmt.Errorf("listing the ports: %w", err)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/problem"
 )
 
@@ -29,14 +32,12 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := n.Ports(ctx)
-	if err != nil {
-		return nil, err
-	}
 	now := understand(live, live, n.InternalPrefix(), n.hint())
 	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
-	for _, p := range ports {
-		s.Link = s.Link || p.Uplink && p.Carrier
+	for _, name := range now.ports() {
+		if l, err := netlink.LinkByName(name); err == nil {
+			s.Link = s.Link || l.Attrs().RawFlags&unix.IFF_LOWER_UP != 0
+		}
 	}
 	if i := live.find(now.Carrier, carrierType(now.Bridged)); i != nil {
 		for _, f := range []*family{i.IPv4, i.IPv6} {

@@ -51,6 +51,10 @@ const (
 // maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
 const maxServers = 3
 
+// customised is the mark of a br-ex that the installer was told to make from an nmstate document (OpenShift 4.16 and later).
+// A boot does not build it from the ports' profiles, so that settings kept there would do nothing.
+const customised = "/etc/nmstate/openshift/applied"
+
 // faults collects; its methods keep the rules readable.
 type faults struct {
 	all   []Fault
@@ -66,6 +70,9 @@ func (f *faults) add(path, format string, a ...any) {
 // site config's matter, but what would harm is refused here too. No faults: nil.
 func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault {
 	f := &faults{facts: facts, s: s.Resolve(facts.Now)}
+	if n.host.Exists(customised) {
+		f.add("network", "br-ex of this node is made from /etc/nmstate/openshift and not by configure-ovs; change it there")
+	}
 	if len(s.Raw) > 0 {
 		f.raw(ctx, n)
 		return f.all
