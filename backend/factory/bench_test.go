@@ -1,0 +1,163 @@
+package factory_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+	"touchdown/test/bench"
+)
+
+func open(t *testing.T, o bench.Options) (*bench.Cluster, *kube.Cluster) {
+	t.Helper()
+	b := bench.Start(t, o)
+	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Pace.Poll = 20 * time.Millisecond
+	return b, c
+}
+
+func noSave(kube.Ref, []byte) error { return nil }
+
+// TestConfigure bakes a look-alike cluster: one rendering, one reboot, nothing the second time, and all back at the end.
+func TestConfigure(t *testing.T) {
+	root := t.TempDir()
+	b, c := open(t, bench.Options{NodeRoot: root})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	wanted, err := factory.Wanted(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := factory.Rendered(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, err := factory.Configure(ctx, c, wanted, noSave)
+	if err != nil || !changed {
+		t.Fatalf("changed is %v, %v", changed, err)
+	}
+	if err := factory.Settled(ctx, c, wanted, before); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := b.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats.Renders != 1 {
+		t.Errorf("%d renderings, want 1", stats.Renders)
+	}
+	for _, m := range wanted {
+		for _, f := range m.Files {
+			if got, err := os.ReadFile(filepath.Join(root, f.Path)); err != nil || !bytes.Equal(got, f.Data) {
+				t.Errorf("%s is not on the node as baked (%v)", f.Path, err)
+			}
+		}
+	}
+
+	writes := c.Writes()
+	if changed, err := factory.Configure(ctx, c, wanted, noSave); err != nil || changed || c.Writes() != writes {
+		t.Errorf("the second bake changed %v, wrote %d times, %v", changed, c.Writes()-writes, err)
+	}
+
+	before, _ = factory.Rendered(ctx, c)
+	if changed, err := factory.Remove(ctx, c, noSave); err != nil || !changed {
+		t.Fatalf("removing: %v, %v", changed, err)
+	}
+	if err := factory.Settled(ctx, c, nil, before); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range wanted {
+		for _, f := range m.Files {
+			if _, err := os.Stat(filepath.Join(root, f.Path)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is still on the node (%v)", f.Path, err)
+			}
+		}
+	}
+	if changed, err := factory.Remove(ctx, c, noSave); err != nil || changed {
+		t.Errorf("the second removal changed %v, %v", changed, err)
+	}
+}
+
+// TestAForeignNameServerStays: the assisted installer's MachineConfig of the same name is neither replaced nor removed.
+func TestAForeignNameServerStays(t *testing.T) {
+	_, c := open(t, bench.Options{})
+	const name = "50-master-dnsmasq-configuration"
+	foreign := map[string]any{"ignition": map[string]any{"version": "3.1.0"}}
+	_, err := c.Put(t.Context(), kube.MachineConfig(name), kube.New{Kind: "MachineConfig", Labels: map[string]string{
+		"machineconfiguration.openshift.io/role": "master",
+	}}, func(spec map[string]any) error { spec["config"] = foreign; return nil }, noSave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := factory.Wanted(t.Context(), c)
+	if err != nil || slices.ContainsFunc(wanted, func(m factory.Manifest) bool { return m.Name == name }) {
+		t.Fatalf("it is wanted, %v", err)
+	}
+	if _, err := factory.Configure(t.Context(), c, wanted, noSave); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := factory.Remove(t.Context(), c, noSave); err != nil {
+		t.Fatal(err)
+	}
+	if object, err := c.Get(t.Context(), kube.MachineConfig(name)); err != nil || object == nil {
+		t.Errorf("it is gone, %v", err)
+	}
+}
+
+// TestCalm bakes the node disruption policies where there are such, and passes where there are none.
+func TestCalm(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		_, c := open(t, bench.Options{Older: older})
+		ref := kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"}
+		object, err := c.Get(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calm, err := factory.Calm(t.Context(), c, noSave)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("older %v: the object is there %v, calm %v", older, object != nil, calm)
+		if calm == older {
+			t.Errorf("older %v: calm is %v", older, calm)
+		}
+		if !calm {
+			continue
+		}
+		writes := c.Writes()
+		if _, err := factory.Calm(t.Context(), c, noSave); err != nil || c.Writes() != writes {
+			t.Errorf("the second time it wrote %d times, %v", c.Writes()-writes, err)
+		}
+		object, _ = c.Get(t.Context(), ref)
+		text, _ := json.Marshal(object["spec"])
+		for _, want := range []string{`"path":"/etc/chrony.conf"`, `"serviceName":"chronyd.service"`} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s is not in %s", want, text)
+			}
+		}
+	}
+}
+
+// TestAnotherAddressIsRefused: the bench's node is on a loopback address.
+func TestAnotherAddressIsRefused(t *testing.T) {
+	_, c := open(t, bench.Options{})
+	_, err := factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
+	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix == "" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,134 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Factory returns the name of a prepared disk with the node as it leaves the factory: installed, baked and armed by
+// touchdown itself, switched off in order. It is made anew when the installed disk or the bake changes.
+func Factory(ctx context.Context) (string, error) {
+	installed, err := Installed(ctx)
+	if err != nil {
+		return "", err
+	}
+	bake, err := bakeKey()
+	if err != nil {
+		return "", err
+	}
+	key := strings.TrimPrefix(installed, "installed-") + "-" + bake
+	return EnsureImage(ctx, "factory", key, Options{Image: installed}, func(ctx context.Context, m *Machine) error { return m.bake(ctx) })
+}
+
+// bakeKey fingerprints what decides over the result of a bake. The rest of the program changes every few minutes of a
+// day's work, and is put on the node anew by who lands it.
+func bakeKey() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	var files []string
+	for _, pattern := range []string{"assets/machineconfigs/*.yaml", "backend/factory/*.go", "steps/factory.go", "steps/bakeend.go", "test/bench/node/factory.go"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return "", fmt.Errorf("looking for %s: %w", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	sum := sha256.New()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("reading what the bake is made of: %w", err)
+		}
+		fmt.Fprintln(sum, filepath.Base(file), len(data))
+		sum.Write(data)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:12], nil
+}
+
+// Program puts the program under test on the node, on or off.
+func (m *Machine) Program() error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	program, err := os.ReadFile(filepath.Join(root, ".cache", "bin", "touchdown"))
+	if err != nil {
+		return fmt.Errorf("%w: the program is not built (make build): %w", ErrUnable, err)
+	}
+	return m.WriteFile("/usr/local/bin/touchdown", program, 0o755)
+}
+
+// bake boots the installed node in the factory's LAN and prepares it for the road.
+func (m *Machine) bake(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 6*time.Minute, errors.New("the bake did not end"))
+	defer cancel()
+	if err := m.Program(); err != nil {
+		return err
+	}
+	if err := m.Boot(ctx); err != nil {
+		return err
+	}
+	stop, err := m.ServeFactory(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := m.PodsReady(ctx); err != nil {
+		return err
+	}
+	if out, err := m.Bake(ctx, "--arm"); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return m.PowerOff(ctx)
+}
+
+// Bake runs `touchdown factory bake` until it is through: the node reboots in between, and the command ends with it.
+func (m *Machine) Bake(ctx context.Context, flags ...string) (string, error) {
+	return m.overReboots(ctx, append([]string{"touchdown", "factory", "bake"}, flags...))
+}
+
+// Unbake runs `touchdown factory unbake` in the same way.
+func (m *Machine) Unbake(ctx context.Context) (string, error) {
+	return m.overReboots(ctx, []string{"touchdown", "factory", "unbake"})
+}
+
+// overReboots repeats a command that a reboot of the node ends.
+func (m *Machine) overReboots(ctx context.Context, argv []string) (string, error) {
+	var all strings.Builder
+	for range 3 {
+		before := m.Boots()
+		out, err := m.Run(ctx, argv...)
+		all.Write(out)
+		if err == nil {
+			return all.String(), nil
+		}
+		if ctx.Err() != nil {
+			return all.String(), fmt.Errorf("%s: %w", argv[2], context.Cause(ctx))
+		}
+		// A command that failed for another reason is not followed by a boot.
+		soon, cancel := context.WithTimeout(ctx, 30*time.Second)
+		waited := poll(soon, "the node to boot again", func() bool { return m.Boots() > before })
+		cancel()
+		if waited != nil {
+			return all.String(), fmt.Errorf("%s: %w", argv[2], err)
+		}
+		if err := m.PodsReady(ctx); err != nil {
+			return all.String(), err
+		}
+	}
+	return all.String(), fmt.Errorf("%s: three boots and not through", argv[2])
+}

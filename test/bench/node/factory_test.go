@@ -1,0 +1,69 @@
+package node_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/node"
+)
+
+// TestFactoryDisk makes the disk of the node that leaves the factory and boots it as a site may: with the cable out. It
+// waits for its site: its address is there, its kubelet is not.
+func TestFactoryDisk(t *testing.T) {
+	begun := time.Now()
+	image, err := node.Factory(within(t, 10*time.Minute))
+	node.Require(t, err)
+	t.Logf("disk %s after %.1f s", image, time.Since(begun).Seconds())
+	m := node.Start(t, node.Options{Image: image, Unplugged: []int{0}})
+	begun = time.Now()
+	await(t, m, time.Minute, "systemctl is-active touchdown-internal-address kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF "+node.InternalAddress+"/24")
+	t.Logf("internal address %.1f s after boot, without a cable", time.Since(begun).Seconds())
+	if got := must(t, m, "systemctl show kubelet -p ConditionResult -p ActiveState --value | paste -sd ' '; test -e /var/lib/touchdown/armed && cat /var/lib/touchdown/factory.json"); !strings.HasPrefix(got, "inactive") || !strings.Contains(got, `"domain": "`+node.Domain+`"`) {
+		t.Errorf("an armed node: %s", got)
+	}
+}
+
+// TestBakeAndUnbake bakes an installed node, finds nothing to do the second time, and takes it all back.
+func TestBakeAndUnbake(t *testing.T) {
+	image, err := node.Installed(within(t, 5*time.Minute))
+	node.Require(t, err)
+	m := node.Start(t, node.Options{Image: image})
+	if err := m.Program(); err != nil {
+		node.Require(t, err)
+	}
+	serveFactory(t, m)
+	if err := m.PodsReady(within(t, 90*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	before := must(t, m, "cat /etc/NetworkManager/system-connections/enp1s0.nmconnection /etc/default/nodeip-configuration")
+	begun, boots := time.Now(), m.Boots()
+	out, err := m.Bake(within(t, 5*time.Minute))
+	t.Logf("bake, %.1f s, %d reboots:\n%s", time.Since(begun).Seconds(), m.Boots()-boots, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Boots()-boots != 1 {
+		t.Errorf("%d reboots, want 1", m.Boots()-boots)
+	}
+	out, err = m.Bake(within(t, time.Minute))
+	if err != nil || !strings.Contains(out, "Nothing had to be changed.") {
+		t.Errorf("the second bake: %v\n%s", err, out)
+	}
+	begun = time.Now()
+	out, err = m.Unbake(within(t, 5*time.Minute))
+	t.Logf("unbake, %.1f s:\n%s", time.Since(begun).Seconds(), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := must(t, m, "cat /etc/NetworkManager/system-connections/enp1s0.nmconnection /etc/default/nodeip-configuration"); after != before {
+		t.Errorf("after unbake:\n%s\nbefore:\n%s", after, before)
+	}
+	if got := must(t, m, "ls -d /etc/systemd/system/touchdown* /usr/local/bin/touchdown-* /var/lib/touchdown/factory.json 2>/dev/null || true"); got != "" {
+		t.Errorf("left behind: %s", got)
+	}
+	out, err = m.Unbake(within(t, time.Minute))
+	if err != nil || !strings.Contains(out, "nothing to take back") {
+		t.Errorf("the second unbake: %v\n%s", err, out)
+	}
+}
