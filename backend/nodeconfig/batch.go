@@ -17,13 +17,16 @@ import (
 // Patience is how the batch is waited for.
 type Patience struct {
 	Render time.Duration // until the operator has made one configuration of all that was written
+	Rest   time.Duration // how long a rendering stays the newest until no other follows, where its content is not known before
 	Roll   time.Duration // until the node has it, a reboot included
 }
 
 // Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
 // controller); a change that passes through another of its controllers takes two such turns. The roll-out is bounded by a
 // reboot of server hardware, 10 minutes, twice.
-func Usual() Patience { return Patience{Render: 3 * time.Minute, Roll: 20 * time.Minute} }
+func Usual() Patience {
+	return Patience{Render: 3 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
+}
 
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
 //
@@ -75,9 +78,13 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 			return err
 		}
 	}
-	changed, err := restore(ctx)
+	from, err := Rendered(ctx, b.Cluster)
+	changed := false
+	if err == nil {
+		changed, err = restore(ctx)
+	}
 	if err == nil && changed && before != "" {
-		err = b.again(ctx, before)
+		err = b.again(ctx, from, before)
 	}
 	if err := errors.Join(err, b.unpause(ctx)); err != nil {
 		return err
@@ -191,16 +198,20 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 	return what, ours, nil
 }
 
-// again waits until the configuration from before is the next one. Somebody else's change may keep it from coming; then the time
-// that a rendering takes has to do.
-func (b Batch) again(ctx context.Context, before string) error {
-	start := time.Now()
-	return b.Cluster.Until(ctx, kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+// again waits until the configuration from before is the next one. Somebody else's change may keep it from coming; then it is
+// another one after from, after which no more follows.
+func (b Batch) again(ctx context.Context, from, before string) error {
+	start, newest, since := time.Now(), from, time.Now()
+	w := kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}
+	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		p, _, err := b.Cluster.Pool(ctx, pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		done := p.Spec.Configuration.Name == before || time.Since(start) >= b.Patience.Render
+		if name := p.Spec.Configuration.Name; name != newest {
+			newest, since = name, time.Now()
+		}
+		done := newest == before || newest != from && time.Since(since) >= b.Patience.Rest || time.Since(start) >= b.Patience.Render
 		return kube.Progress{Waiting: "the operator to render the old configuration"}, done, renderFailed(p)
 	})
 }
