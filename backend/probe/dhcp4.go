@@ -20,7 +20,7 @@ import (
 const (
 	offerWait   = 5 * time.Second
 	offerRepeat = 1500 * time.Millisecond
-	offerMore   = 600 * time.Millisecond
+	offerMore   = 400 * time.Millisecond
 )
 
 const (

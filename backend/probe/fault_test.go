@@ -273,8 +273,7 @@ func (o outcome) wellFormed(t *testing.T) {
 	if o.Routines > 2 {
 		t.Errorf("%d goroutines are left", o.Routines)
 	}
-	// The whole process: the engine may have 48 MiB.
-	if o.Peak > 32<<10 {
+	if o.Peak > peakKiB {
 		t.Errorf("%d KiB resident", o.Peak)
 	}
 }

@@ -85,7 +85,8 @@ func (o outcome) good(t *testing.T, apart ...string) {
 	if len(o.Result.Checks) < 6 || o.Err != "" {
 		t.Errorf("%d checks, error %q", len(o.Result.Checks), o.Err)
 	}
-	if o.Took > 3*time.Second {
+	// 3 s, and one for a machine that does other things too.
+	if o.Took > 4*time.Second {
 		t.Errorf("all is well and the probe took %s", o.Took)
 	}
 	if t.Failed() {

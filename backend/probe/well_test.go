@@ -183,6 +183,13 @@ func TestAfterApplying(t *testing.T) {
 		got := after(atSite(t), func(target *probe.Target) { target.IPv4 = probe.Settings{Method: probe.DHCP} })
 		got.want(t, "net-dhcp fail", "net-gateway skip", "net-dns-1 skip")
 	})
+	t.Run("port switched off", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.set(netlink.LinkSetDown)
+		h.rest()
+		after(h, func(*probe.Target) {}).want(t, "net-carrier fail switched off", "net-gateway skip")
+	})
 	t.Run("gateway went away", func(t *testing.T) {
 		t.Parallel()
 		h := atSite(t)
@@ -221,7 +228,7 @@ func TestManyProbesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	h := atSite(t)
 	got := h.obey(order{Target: h.target(), Times: 8})
-	if got.Routines > 2 || got.Peak > 32<<10 {
+	if got.Routines > 2 || got.Peak > peakKiB {
 		t.Errorf("%d goroutines left, %d KiB resident at most", got.Routines, got.Peak)
 	}
 	t.Logf("8 probes: %d KiB resident at most", got.Peak)
