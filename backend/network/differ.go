@@ -15,9 +15,14 @@ func differences(want, now *state) []string {
 		all = append(all, w.differs(now)...)
 	}
 	if want.Routes != nil {
+		have := &state{Routes: now.Routes}
 		for _, r := range want.Routes.Config {
-			if there := (&state{Routes: now.Routes}).has(r); there == (r.State == "absent") && !(r.State == "absent" && want.asksLike(r)) {
-				all = append(all, fmt.Sprintf("route to %s over %s by %s: there %v", r.Destination, r.Interface, r.Gateway, there))
+			unwanted := r.State == "absent"
+			if unwanted && want.asksLike(r) {
+				continue // it goes for another one to come, which looks the same here
+			}
+			if have.has(r) == unwanted {
+				all = append(all, fmt.Sprintf("route to %s over %s by %s: there %v", r.Destination, r.Interface, r.Gateway, unwanted))
 			}
 		}
 	}

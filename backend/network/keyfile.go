@@ -162,7 +162,8 @@ func (n *Network) rivals(p *Plan) ([]string, error) {
 		same := taken[v["connection.interface-name"]] || taken[strings.ToLower(v["ethernet.mac-address"])]
 		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
 		// kept quiet goes on being that.
-		earlier := strings.HasPrefix(path.Base(file), prefix) && !(v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled")
+		quiet := v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled"
+		earlier := strings.HasPrefix(path.Base(file), prefix) && !quiet
 		if earlier || same && !strings.HasPrefix(v["connection.type"], "ovs-") {
 			found = append(found, file)
 		}

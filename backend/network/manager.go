@@ -56,7 +56,7 @@ func (m networkManager) call(ctx context.Context, path, method string, out []any
 	if err != nil {
 		return managerGone(err)
 	}
-	defer bus.Close()
+	defer func() { _ = bus.Close() }()
 	call := bus.Object(busName, dbus.ObjectPath(path)).CallWithContext(ctx, method, 0, args...)
 	if call.Err != nil {
 		return busError(method, call.Err)

@@ -360,10 +360,23 @@ func wrongSettings(b *bench, originals []byte) {
 	b.must("apply", request{Settings: wrong, Rollback: 30 * time.Second})
 	b.must("putback", request{Originals: originals})
 	b.asInFactory()
+	// The cable is pulled while settings are applied.
+	go func() {
+		time.Sleep(700 * time.Millisecond)
+		_ = b.node.Unplug(context.Background(), 0)
+	}()
+	a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second})
+	b.Logf("the cable is pulled: %.1f s, %s", a.Seconds, a.Error)
+	time.Sleep(500 * time.Millisecond)
+	if err := b.node.Plug(b.Context(), 0); err != nil {
+		b.Fatal(err)
+	}
+	b.must("putback", request{Originals: originals})
+	b.asInFactory()
 	// DHCP where no server answers.
 	b.site.DHCP4.Off()
 	wrong = network.Settings{Interface: "enp2s0", IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Disabled}}
-	a := b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second})
+	a = b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second})
 	b.Logf("DHCP without a server: applied in %.1f s, %s", a.Seconds, a.Error)
 	if a.Error == "" {
 		if a := b.ask("await", request{Settings: wrong, Rollback: 2 * time.Second}); a.Code != "NET-WAIT" {

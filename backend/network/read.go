@@ -154,14 +154,18 @@ func (now *Current) family(path string, configured, live *family, all *state) Fa
 	case path == "ipv6" && (isSet(configured.Autoconf) || isSet(configured.DHCP)):
 		f.Method, source = Autoconf, SourceRA
 	}
-	for _, a := range live.Address {
+	// OVN puts addresses of its own on br-ex, which no profile has and nobody leased.
+	list := configured.Address
+	if f.Automatic() {
+		list = live.Address
+	}
+	for _, a := range list {
 		p := a.prefix()
-		if !p.IsValid() || p.Addr() == now.Internal.Addr() || p.Addr().IsLinkLocalUnicast() {
+		if !p.IsValid() || p.Addr() == now.Internal.Addr() || p.Addr().IsLinkLocalUnicast() || f.Automatic() && a.Valid == "" {
 			continue
 		}
-		if f.Address == "" || (a.Valid != "" && f.Automatic()) {
-			f.Address, f.Prefix = a.IP, a.Prefix
-		}
+		f.Address, f.Prefix = a.IP, a.Prefix
+		break
 	}
 	if f.Method == Static && f.Address == "" {
 		f.Method = map[string]string{"ipv4": Disabled, "ipv6": linkLocal}[path]

@@ -2,6 +2,8 @@ package network
 
 import (
 	"context"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -55,6 +57,11 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
+// ovn tells OVN-Kubernetes' own addresses, which it puts on br-ex.
+func ovn(a netip.Addr) bool {
+	return slices.ContainsFunc(OVNDefaults, func(r Reserved) bool { return r.Prefix.Contains(a) })
+}
+
 func (s *Status) addresses(f *family, now *Current) {
 	if f == nil {
 		return
@@ -62,7 +69,7 @@ func (s *Status) addresses(f *family, now *Current) {
 	for _, a := range f.Address {
 		p := a.prefix()
 		switch {
-		case !p.IsValid() || p.Addr().IsLinkLocalUnicast():
+		case !p.IsValid() || p.Addr().IsLinkLocalUnicast() || ovn(p.Addr()):
 		case p.Addr() == now.Internal.Addr():
 			s.Internal = true
 		default:
@@ -76,13 +83,14 @@ func (s *Status) addresses(f *family, now *Current) {
 func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) error {
 	var missing string
 	err := until(ctx, patience, func() (bool, error) {
-		p, err := n.today(ctx, p)
-		if err != nil {
-			return false, err
-		}
 		live, err := n.library.show(ctx, false)
 		if err != nil {
 			return false, err
+		}
+		if (live.find(Bridge, "ovs-interface") != nil) != p.now.Bridged {
+			if p, err = n.today(ctx, p); err != nil {
+				return false, err
+			}
 		}
 		missing = p.missing(live)
 		return missing == "", nil
