@@ -75,9 +75,18 @@ func install(ctx context.Context, m *Machine) error {
 		return err
 	}
 	defer stop()
+	// As the installer does it: first a control plane without a node, then the kubelet with what that one wrote.
 	const store = `imagestore /var/lib/containers/storage /usr/local/bin/pod localhost/bench/pod:1 localhost/bench/pause:1
-systemctl enable --quiet kubelet.service && systemctl start --no-block kubelet.service`
+systemctl start controlplane.service`
 	if _, err := m.Shell(ctx, store); err != nil {
+		return err
+	}
+	bound, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("no control plane"))
+	defer cancel()
+	if err := m.Wait(bound, "test -s /etc/kubernetes/kubeconfig && systemctl is-active ovs-configuration"); err != nil {
+		return err
+	}
+	if _, err := m.Shell(ctx, "systemctl enable --quiet kubelet.service && systemctl start --no-block kubelet.service"); err != nil {
 		return err
 	}
 	if err := m.approveUntilReady(ctx); err != nil {

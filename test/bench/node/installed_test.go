@@ -1,0 +1,143 @@
+package node_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"testing"
+	"time"
+
+	certv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"touchdown/test/bench/node"
+)
+
+func installed(t *testing.T) string {
+	t.Helper()
+	begun := time.Now()
+	image, err := node.Installed(within(t, 5*time.Minute))
+	node.Require(t, err)
+	t.Logf("image %s after %.1f s", image, time.Since(begun).Seconds())
+	return image
+}
+
+func TestInstalledClusterComesBack(t *testing.T) {
+	t.Parallel()
+	image := installed(t)
+	begun := time.Now()
+	m := node.Start(t, node.Options{Image: image})
+	serveFactory(t, m)
+	t.Logf("systemd after %.1f s", time.Since(begun).Seconds())
+	await(t, m, 30*time.Second, "systemctl is-active getty@tty1")
+	t.Logf("console after %.1f s", time.Since(begun).Seconds())
+	ready := func(what string) {
+		t.Helper()
+		if err := m.PodsReady(within(t, 90*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: pods ready after %.1f s", what, time.Since(begun).Seconds())
+	}
+	ready("first boot")
+	if got := must(t, m, "cat /run/nodeip-configuration/primary-ip; hostname"); got != node.InternalAddress+"\n"+node.HostName {
+		t.Errorf("node IP and host name: %q", got)
+	}
+	// The API answers on the external address too.
+	conn, err := m.DialLAN(within(t, 5*time.Second), "tcp", node.FactoryAddress+":6443")
+	if err != nil {
+		t.Error(err)
+	} else {
+		conn.Close()
+	}
+	must(t, m, "systemctl stop kubelet")
+	if got := must(t, m, "systemctl is-active controlplane"); got != "active" {
+		t.Errorf("the control plane after a stop of the kubelet: %s", got)
+	}
+	begun = time.Now()
+	if err := m.PowerCut(within(t, 30*time.Second), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Boot(within(t, 30*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	ready("power cut")
+}
+
+func TestExpiredCertificates(t *testing.T) {
+	t.Parallel()
+	image := installed(t)
+	m, err := node.New(t.Context(), node.Options{Image: image})
+	node.Require(t, err)
+	t.Cleanup(func() { m.Close() })
+	if err := m.ExpireKubeletCertificates(t.Context(), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Boot(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	serveFactory(t, m)
+	config, err := m.Kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := waitForRequest(t, client)
+	if pending.Spec.Username != "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper" {
+		t.Errorf("the kubelet asks as %s", pending.Spec.Username)
+	}
+	time.Sleep(2 * time.Second)
+	if r := waitForRequest(t, client); len(r.Status.Conditions) > 0 {
+		t.Errorf("somebody decided on the request: %v", r.Status.Conditions)
+	}
+	ctx := within(t, time.Minute)
+	for !valid(m, node.KubeletClient) || !valid(m, node.KubeletServing) {
+		if ctx.Err() != nil {
+			t.Fatal("no valid certificates a minute after the approval")
+		}
+		_, _ = m.Approve(ctx)
+		time.Sleep(200 * time.Millisecond)
+	}
+	if err := m.PodsReady(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitForRequest waits for a client certificate request that is not older than this node's boot.
+func waitForRequest(t *testing.T, client kubernetes.Interface) certv1.CertificateSigningRequest {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var last error
+	for ctx.Err() == nil {
+		all, err := client.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+		last = err
+		if err == nil {
+			for _, r := range all.Items {
+				if r.Spec.SignerName == certv1.KubeAPIServerClientKubeletSignerName && strings.HasPrefix(r.Name, "csr-") && len(r.Status.Certificate) == 0 {
+					return r
+				}
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Fatalf("no certificate request: %v", last)
+	return certv1.CertificateSigningRequest{}
+}
+
+func valid(m *node.Machine, name string) bool {
+	data, err := m.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return false
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	return err == nil && time.Now().Before(cert.NotAfter)
+}
