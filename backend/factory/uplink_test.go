@@ -1,0 +1,129 @@
+package factory_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/backend/factory"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/problem"
+)
+
+const uplinkFile = "/etc/NetworkManager/system-connections/eno1.nmconnection"
+
+// port is a machine whose br-ex is built on eno1; settings are those that compare asks for, addresses what br-ex has of IPv6.
+func port(t *testing.T, settings, addresses string) *hosttest.Fake {
+	t.Helper()
+	m := hosttest.New(t)
+	m.On("nmcli -g connection.interface-name connection show ovs-if-phys0", "eno1\n", nil)
+	m.On("nmcli -t -f UUID,FILENAME connection show", "u1:"+uplinkFile+"\nu2:/run/NetworkManager/system-connections/ovs-if-br-ex.nmconnection\n", nil)
+	m.On("nmcli -g connection.interface-name connection show uuid u1", "eno1\n", nil)
+	m.On("nmcli -g ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method connection show uuid u1", settings, nil)
+	m.On("ip -6 -o address show dev br-ex scope global", addresses, nil)
+	m.On("nmcli connection modify", "", nil)
+	m.On("nmcli connection reload", "", nil)
+	m.On("sync", "", nil)
+	m.File(uplinkFile, "[connection]\nid=eno1\n")
+	return m
+}
+
+func TestUplink(t *testing.T) {
+	for _, c := range []struct{ name, settings, ipv6, want string }{
+		{"ready", "auto\n192.168.127.10/24\nyes\n2147483647\nlink-local\n", "", ""},
+		{
+			"DHCP", "auto\n\nyes\n0\nauto\n", "",
+			"nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/24 ipv4.dhcp-timeout 2147483647 ipv6.method link-local",
+		},
+		{
+			"DHCP, IPv6 in use", "auto\n192.168.127.10/24\nno\n2147483647\nauto\n", "2: br-ex inet6 2001:db8::1/64 scope global\n",
+			"nmcli connection modify uuid u1 ipv4.may-fail yes",
+		},
+		{"static", "manual\n198.51.100.10/24\nyes\n0\nauto\n", "", "nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/24"},
+		{"no IPv4", "disabled\n\nyes\n0\nauto\n", "", "nmcli connection modify uuid u1 ipv4.method manual +ipv4.addresses 192.168.127.10/24"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := port(t, c.settings, c.ipv6)
+			u, err := factory.FindUplink(t.Context(), m.Machine)
+			if err != nil || u.Device != "eno1" || u.Ready() != (c.want == "") {
+				t.Fatalf("%+v, %v", u, err)
+			}
+			kept := ""
+			err = u.Prepare(t.Context(), m.Machine, func(file string, original []byte) error {
+				kept = file + " " + string(original)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want == "" {
+				if slices.ContainsFunc(m.Calls(), func(s string) bool { return strings.Contains(s, "modify") }) {
+					t.Errorf("a ready profile was changed: %q", m.Calls())
+				}
+				return
+			}
+			if !slices.Contains(m.Calls(), c.want) {
+				t.Errorf("%q is not among\n%s", c.want, strings.Join(m.Calls(), "\n"))
+			}
+			if kept != uplinkFile+" [connection]\nid=eno1\n" {
+				t.Errorf("kept %q", kept)
+			}
+		})
+	}
+}
+
+func TestUplinkWithoutBridge(t *testing.T) {
+	m := hosttest.New(t)
+	m.On("nmcli", "", &strErr{"exit status 10"})
+	_, err := factory.FindUplink(t.Context(), m.Machine)
+	if p := problem.From(err); p.Code != "FAC-BREX" {
+		t.Errorf("%v", err)
+	}
+}
+
+type strErr struct{ s string }
+
+func (e *strErr) Error() string { return e.s }
+
+func TestPutBackUplink(t *testing.T) {
+	m := port(t, "", "")
+	m.File(uplinkFile, "changed")
+	if err := factory.PutBackUplink(t.Context(), m.Machine, uplinkFile, []byte("original")); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := m.ReadFile(uplinkFile); string(got) != "original" {
+		t.Errorf("the profile is %q", got)
+	}
+	if err := factory.PutBackUplink(t.Context(), m.Machine, uplinkFile, nil); err != nil || m.Exists(uplinkFile) {
+		t.Errorf("a profile that the bake made is still there, %v", err)
+	}
+}
+
+// TestManifests: what is in the program is complete and private to nobody but the master pool.
+func TestManifests(t *testing.T) {
+	all, err := factory.Manifests()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d manifests, %v", len(all), err)
+	}
+	paths := map[string]bool{}
+	for _, m := range all {
+		if m.Labels["machineconfiguration.openshift.io/role"] != "master" {
+			t.Errorf("%s has the labels %v", m.Name, m.Labels)
+		}
+		for _, f := range m.Files {
+			if paths[f.Path] || len(f.Data) == 0 || f.Mode == 0 {
+				t.Errorf("%s: %s is there twice, empty or has no mode", m.Name, f.Path)
+			}
+			paths[f.Path] = true
+		}
+	}
+	for _, path := range []string{
+		"/etc/systemd/system/kubelet.service.d/05-touchdown.conf", "/etc/systemd/system/kubelet.service.d/30-nodenet.conf",
+		"/etc/systemd/system/crio.service.d/30-nodenet.conf", "/etc/NetworkManager/dispatcher.d/pre-up.d/20-touchdown-internal-address",
+		"/etc/systemd/system/touchdown-console@.service", "/etc/systemd/system/dnsmasq.service",
+	} {
+		if !paths[path] {
+			t.Errorf("%s is not baked", path)
+		}
+	}
+}
