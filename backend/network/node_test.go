@@ -493,6 +493,8 @@ func TestNoLeaseAtBoot(t *testing.T) {
 	originals := b.must("originals", request{}).Originals
 	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: time.Minute})
 	b.must("await", request{Settings: edge(), Originals: originals, Rollback: 10 * time.Second})
+	// configure-ovs has waited for an address: in the trial it builds br-ex, which has to go with the trial.
+	b.await(30*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})
 	if got := b.shell("ip -o address show | grep -c 198.51.100.10 || true"); got != "0" {
 		t.Errorf("put back, but the address is there %s times", got)
