@@ -201,6 +201,10 @@ var faults = []fault{
 		want: []string{"net-carrier fail eth0 has no link", "net-duplicate skip there is no link", "net-gateway skip", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
 	},
 	{
+		name: "no port", typo: func(_ *host, t *probe.Target) { t.Ports = nil },
+		want: []string{"net-carrier fail No port was chosen", "net-gateway skip"},
+	},
+	{
 		name: "no such port", typo: func(_ *host, t *probe.Target) { t.Ports = []string{"eth9"} },
 		want: []string{"net-carrier fail eth9 does not exist", "net-gateway skip"},
 	},

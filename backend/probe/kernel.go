@@ -56,7 +56,9 @@ func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []str
 	c.Observed = strings.Join(parts, "; ") + "."
 	c.Fix = "Plug the cable in at both ends, try another cable or another socket of the switch, or choose another port."
 	switch {
-	case len(parts) == 0 && usable > 0:
+	case len(parts) == 0 && usable == 0:
+		c.Observed, c.Fix = "No port was chosen.", "Choose the port that the cable is in."
+	case len(parts) == 0:
 		c.Status, c.Observed, c.Fix = check.Pass, "The cable is plugged in and the other side answers.", ""
 		return ""
 	case usable > 0:

@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -152,6 +153,42 @@ func TestANodeThatForwards(t *testing.T) {
 			got.good(t)
 		})
 	}
+}
+
+// TestAPortThatABridgeHas is how the port of an OpenShift node is: br-ex takes its frames and has its MAC and the addresses.
+func TestAPortThatABridgeHas(t *testing.T) {
+	t.Parallel()
+	h := atSite(t)
+	h.busy = true
+	h.sysctl("ipv6/conf/default/disable_ipv6", "1")
+	h.set(func(port netlink.Link) error {
+		bridge := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: "br-ex", HardwareAddr: port.Attrs().HardwareAddr}}
+		factory := &net.IPNet{IP: net.IPv4(192, 0, 2, 10), Mask: net.CIDRMask(24, 32)}
+		return errors.Join(netlink.LinkAdd(bridge), netlink.LinkSetMaster(port, bridge), netlink.LinkSetUp(bridge),
+			netlink.AddrAdd(bridge, &netlink.Addr{IPNet: factory}))
+	})
+	for wait := time.Now().Add(5 * time.Second); !strings.Contains(h.state(), "mtu 1500 flags 0x11043 promiscuous 0"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(wait) {
+			t.Fatalf("br-ex does not come up:\n%s", h.state())
+		}
+	}
+	before := h.probe(h.target())
+	before.good(t)
+	before.want(t, "net-duplicate pass Nobody else")
+	h.set(func(netlink.Link) error {
+		bridge, err := netlink.LinkByName("br-ex")
+		if err != nil {
+			return err
+		}
+		site := &net.IPNet{IP: h.net.Node4.AsSlice(), Mask: net.CIDRMask(24, 32)}
+		return errors.Join(netlink.AddrAdd(bridge, &netlink.Addr{IPNet: site}),
+			netlink.RouteAdd(&netlink.Route{LinkIndex: bridge.Attrs().Index, Gw: h.net.Gateway4.AsSlice()}))
+	})
+	target := h.target()
+	target.Interface = "br-ex"
+	after := h.obey(order{Target: target, After: true})
+	after.good(t)
+	after.want(t, "net-address pass br-ex has 198.51.100.10/24")
 }
 
 func TestAfterApplying(t *testing.T) {
