@@ -201,6 +201,24 @@ var faults = []fault{
 		want: []string{"net-carrier fail eth0 has no link", "net-duplicate skip there is no link", "net-gateway skip", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
 	},
 	{
+		name: "one port of a bond without a cable", kept: true,
+		site: func(h *host) {
+			cable, err := h.site.Attach(h.Namespace, "eth1")
+			h.must(err)
+			h.must(cable.Unplug())
+			h.set(func(netlink.Link) error {
+				second, err := netlink.LinkByName("eth1")
+				if err != nil {
+					return err
+				}
+				return netlink.LinkSetUp(second)
+			})
+			h.rest()
+		},
+		typo: func(_ *host, t *probe.Target) { t.Ports = []string{"eth1", site.HostInterface} },
+		want: []string{"net-carrier warn eth1 has no link", "net-duplicate pass", "net-gateway pass", "net-dns-1 pass", "net-registry pass"},
+	},
+	{
 		name: "no port", typo: func(_ *host, t *probe.Target) { t.Ports = nil },
 		want: []string{"net-carrier fail No port was chosen", "net-gateway skip"},
 	},
