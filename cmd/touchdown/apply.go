@@ -64,6 +64,9 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := f.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+		return errors.Join(noEngine(err), closeSession())
+	}
 	a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}
 	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 	"touchdown/tui"
@@ -34,7 +38,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if _, err := session.Snapshot(cmd.Context()); errors.Is(err, engine.ErrNoEngine) {
+	if err := c.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
 	letGo()
@@ -43,6 +47,35 @@ func (c *common) console(cmd *cobra.Command) error {
 		err = nil
 	}
 	return errors.Join(err, closeSession())
+}
+
+const (
+	// engineUnit keeps the engine of an installed node running.
+	engineUnit = "touchdown-engine.service"
+	// wakeLimit is how long an engine may take from its unit's start to its first answer: it reads its journal.
+	wakeLimit = 15 * time.Second
+)
+
+// wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
+// nobody at a console of an installed node knows how to.
+func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session) error {
+	_, err := session.Snapshot(ctx)
+	machine := host.Open(host.Options{Root: c.hooks.root})
+	if !errors.Is(err, engine.ErrNoEngine) || c.local || !machine.Exists("/etc/systemd/system/"+engineUnit) {
+		return err
+	}
+	fmt.Fprintln(out, "The engine does not run; starting it.")
+	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
+		return errors.Join(engine.ErrNoEngine, err)
+	}
+	for end := time.Now().Add(wakeLimit); errors.Is(err, engine.ErrNoEngine) && time.Now().Before(end); _, err = session.Snapshot(ctx) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return err
 }
 
 // noEngine says what to do when nothing listens on the socket.
