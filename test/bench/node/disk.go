@@ -46,7 +46,8 @@ func (m *Machine) makeDisk(ctx context.Context) error {
 // node writes on top, on the disk. /var is wholly on the disk, because containers need a file system that is no overlay.
 func (m *Machine) mount(ctx context.Context) error {
 	disk := m.disk()
-	if err := m.world.run(ctx, "mount", "-o", "loop", m.image(), disk); err != nil {
+	// Copies of one prepared disk have one identity, and two of them may be mounted.
+	if err := m.world.run(ctx, "mount", "-o", "loop,nouuid", m.image(), disk); err != nil {
 		return fmt.Errorf("mounting the disk: %w", err)
 	}
 	root, layer := m.packages, m.layer
