@@ -39,7 +39,7 @@ func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 
 // Run opens the kubelet's gate and waits for the API.
 func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) error {
-	if kubelet.Here(node.Host) {
+	if running, _ := node.Kube.Within(glance).Ready(ctx); kubelet.Here(node.Host) && (!running || kubelet.Gated(node.Host)) {
 		if err := s.release(ctx, node, report); err != nil {
 			return err
 		}
