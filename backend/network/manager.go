@@ -25,8 +25,9 @@ type manager interface {
 
 // checkpoint is a state to which NetworkManager goes back by itself.
 type checkpoint struct {
-	Path string
-	Left time.Duration // until it goes back; 0: it does not by itself
+	Path    string
+	Created time.Duration // since the machine booted
+	Left    time.Duration // until it goes back; 0: it does not by itself
 }
 
 // profile is a connection that NetworkManager knows.
@@ -100,10 +101,9 @@ func (m networkManager) checkpoints(ctx context.Context) ([]checkpoint, error) {
 		if err != nil {
 			continue // it ended while we asked
 		}
-		c := checkpoint{Path: string(path)}
+		c := checkpoint{Path: string(path), Created: time.Duration(property[int64](p, "Created")) * time.Millisecond}
 		if timeout := property[uint32](p, "RollbackTimeout"); timeout > 0 {
-			end := time.Duration(property[int64](p, "Created"))*time.Millisecond + time.Duration(timeout)*time.Second
-			c.Left = max(end-sinceBoot(), time.Millisecond)
+			c.Left = max(c.Created+time.Duration(timeout)*time.Second-sinceBoot(), time.Millisecond)
 		}
 		found = append(found, c)
 	}

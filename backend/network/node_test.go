@@ -315,6 +315,11 @@ func anotherCheckpoint(b *bench) {
 	if a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second}); a.Code != "NET-CKPT" {
 		b.Errorf("over another checkpoint: %+v", a)
 	}
+	// Putting back what never was applied leaves the other's trial alone.
+	b.must("putback", request{Originals: b.must("originals", request{}).Originals})
+	if s := b.must("status", request{}).Status; !s.Trial {
+		b.Error("somebody else's checkpoint was ended without asking")
+	}
 	b.must("takeover", request{})
 	b.asInFactory()
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 
 	"touchdown/backend/problem"
 )
@@ -17,6 +18,8 @@ import (
 type originals struct {
 	Version int    `json:"version"`
 	Boot    string `json:"boot"`
+	// Taken is when, since the machine booted: a checkpoint that is older is not ours.
+	Taken time.Duration `json:"taken"`
 	// Before is the network as it was read; its Seen is what is configured.
 	Before *Current `json:"before"`
 	// Files are the profiles of keptDir and memoryDir with their content.
@@ -41,6 +44,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the boot's id: %w", err)
 	}
+	taken := sinceBoot()
 	before, err := n.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := originals{Version: originalsVersion, Boot: boot, Before: before, Active: map[string]bool{}}
+	o := originals{Version: originalsVersion, Boot: boot, Taken: taken, Before: before, Active: map[string]bool{}}
 	for _, p := range profiles {
 		if p.Active || p.Activating {
 			o.Active[p.UUID] = p.Active
@@ -153,6 +157,14 @@ func readOriginals(data []byte) (*originals, error) {
 		}
 	}
 	return &o, nil
+}
+
+// opened are the checkpoints of this machine's trials since the originals were taken. They end with the boot.
+func (o *originals) opened(boot string, all []checkpoint) []checkpoint {
+	if boot != o.Boot {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(c checkpoint) bool { return c.Created < o.Taken })
 }
 
 func (o *originals) file(name string) *saved {

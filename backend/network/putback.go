@@ -21,7 +21,7 @@ const (
 
 // PutBack makes the network what it was when the originals were taken: by NetworkManager's checkpoint while there is one,
 // else out of the originals, and reads back that it is so. The profiles for the next boot come first, so that a power cut in
-// between ends well too. It is safe to repeat at any time, and does nothing where all is as it was.
+// between ends well too. A checkpoint that somebody else had opened before is left alone. It is safe to repeat at any time, and does nothing where all is as it was.
 func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	o, err := readOriginals(saved)
 	if err != nil {
@@ -40,6 +40,11 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	if err != nil {
 		return err
 	}
+	boot, err := n.host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot's id: %w", err)
+	}
+	open = o.opened(boot, open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
 		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, "NET-NM") {
