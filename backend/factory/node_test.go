@@ -34,9 +34,6 @@ func lay(t *testing.T, m *node.Machine) {
 			must(t, m, "systemctl enable "+u)
 		}
 	}
-	if err := m.WriteFile("/etc/kubernetes/apiserver-url.env", []byte("KUBERNETES_SERVICE_HOST='api-int.sno.factory.example'\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func must(t *testing.T, m *node.Machine, script string) string {
