@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -52,5 +53,16 @@ func TestManaged(t *testing.T) {
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":`)
 	if !m.Managed("/etc/b") {
 		t.Error("with a list that cannot be read nothing may be written")
+	}
+}
+
+func TestALinkStaysBelowTheRoot(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/lib/kubelet/pki/one.pem", "one")
+	if err := os.Symlink("/var/lib/kubelet/pki/one.pem", m.Path("/var/lib/kubelet/pki/current.pem")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := m.ReadFile("/var/lib/kubelet/pki/current.pem"); err != nil || string(b) != "one" {
+		t.Errorf("read %q (%v)", b, err)
 	}
 }

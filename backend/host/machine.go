@@ -63,11 +63,27 @@ func (m *Machine) Path(path string) string {
 
 // ReadFile returns the content of a file.
 func (m *Machine) ReadFile(path string) ([]byte, error) {
-	b, err := os.ReadFile(m.Path(path))
+	b, err := os.ReadFile(m.Path(m.follow(path)))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, cause(err))
 	}
 	return b, nil
+}
+
+// follow goes along a link to a path of the machine, such as the kubelet's to its newest certificate: below a root the kernel
+// would go outside of it.
+func (m *Machine) follow(path string) string {
+	if m.root == "" {
+		return path
+	}
+	for range 8 { // more than any honest chain of links
+		to, err := os.Readlink(m.Path(path))
+		if err != nil || !filepath.IsAbs(to) {
+			break
+		}
+		path = to
+	}
+	return path
 }
 
 // WriteFile replaces a file as a whole, see WriteFileAtomic, and makes the directories above it.

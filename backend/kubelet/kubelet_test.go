@@ -173,7 +173,9 @@ func TestRename(t *testing.T) {
 	}
 	// Cut off after the kubelet was stopped: the API is away, and nothing of it is asked.
 	m.On("systemctl is-active", "", errors.New("exit status 3"))
-	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool { return kubetest.Refuse(w, 500, "InternalError", "away") }
+	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+		return kubetest.Refuse(w, 500, "InternalError", "away")
+	}
 	if err := kubelet.Rename(t.Context(), m.Machine, c, "old", "new", func(kube.Ref, []byte) error { return nil }); err != nil {
 		t.Error(err)
 	}
