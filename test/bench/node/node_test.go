@@ -188,7 +188,7 @@ func TestCablesAndConsoles(t *testing.T) {
 		for _, name := range []string{"tty1", "ttyS0"} {
 			line := m.Console(name)
 			must(t, m, "systemctl stop getty@tty1 serial-getty@ttyS0; systemd-run --quiet --unit=echo-"+name+" -p StandardInput=tty-force -p StandardOutput=tty -p TTYPath=/dev/"+name+
-				" -p TTYReset=yes bash -c 'echo; echo ready on "+name+"; read x; echo you said $x'")
+				" -p TTYReset=yes bash -c 'echo; echo ready on "+name+"; read x; echo you said $x; sleep 1'")
 			expect(t, line, "ready on "+name)
 			if _, err := line.Write([]byte("hello\r")); err != nil {
 				t.Fatal(err)
