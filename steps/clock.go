@@ -38,13 +38,9 @@ func (*Clock) ID() string { return "clock" }
 // Title says what the step does.
 func (*Clock) Title() string { return "Set the clock" }
 
-// Fields asks for the time servers, and for the time where there are none.
+// Fields asks for the time, for a site without time servers; those are asked for with the network.
 func (*Clock) Fields() []Field {
 	return []Field{
-		{
-			Path: "spec.additionalNTPSources", Kind: Text, Label: "Time servers (NTP)", Example: "ntp.example.com", Optional: true,
-			Check: site.NTPSources, Help: "The site's time servers, separated by commas; two or more are better than one.",
-		},
 		{
 			Path: "spec.time.utc", Kind: Text, Label: "Time now (UTC)", Example: "2026-06-01T12:00:00Z", Optional: true,
 			Check: site.UTC, Help: "Only for a site without a time server: the time of day in UTC, which is not your local time.",

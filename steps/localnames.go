@@ -105,7 +105,7 @@ func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report)
 			report.Say("The node itself answers for %s now.", d)
 		}
 	}
-	if err := s.prove(ctx, node, report, z, append([]string{d}, z.Domains...)); err != nil {
+	if err := s.prove(ctx, report, z, append([]string{d}, z.Domains...)); err != nil {
 		return err
 	}
 	if why := dns.Stale(node.Host, z); why != "" {
@@ -127,7 +127,7 @@ func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	report.Check(ch)
 }
 
-func (s *LocalNames) prove(ctx context.Context, node *backend.Node, report Report, z dns.Zone, domains []string) error {
+func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domains []string) error {
 	var names []string
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
@@ -155,5 +155,5 @@ func (s *LocalNames) Undo(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return fmt.Errorf("reading the node's names: %w", err)
 	}
-	return s.prove(ctx, node, report, z, z.Domains)
+	return s.prove(ctx, report, z, z.Domains)
 }
