@@ -51,10 +51,12 @@ func (m *Machine) makeCgroups() error {
 }
 
 // removeCgroups removes what nspawn and the node left of their groups, the deepest first.
-func (m *Machine) removeCgroups() {
+func (m *Machine) removeCgroups() { removeCgroups(m.Name) }
+
+func removeCgroups(name string) {
 	for _, hierarchy := range hierarchies() {
 		var dirs []string
-		_ = filepath.WalkDir(m.cgroup(hierarchy), func(path string, d os.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join("/sys/fs/cgroup", hierarchy, name), func(path string, d os.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
 				dirs = append(dirs, path)
 			}

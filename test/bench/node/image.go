@@ -48,8 +48,10 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 	}
 	defer lock.Close()
 	// Only one makes it; the others wait and find it.
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("locking the prepared disk: %w", err)
+	if err := poll(ctx, "another who makes the disk "+name, func() bool {
+		return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	}); err != nil {
+		return "", err
 	}
 	if _, err := os.Stat(imageFile(cache, full)); err == nil {
 		return full, nil

@@ -24,6 +24,9 @@ const (
 	Port1 = "enp2s0"
 )
 
+// prefix begins the names of machines, which are those of their cgroups too.
+const prefix = "bench-"
+
 // Options say what machine to start; the zero value has a new disk without a cluster on it.
 type Options struct {
 	Image     string   // prepared disk to start from a copy of (EnsureImage); empty: a new disk
@@ -120,7 +123,7 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 		return nil, fmt.Errorf("making the machine's folder: %w", err)
 	}
 	m := &Machine{
-		Options: o, Name: "bench-" + filepath.Base(dir), dir: dir, cache: cache,
+		Options: o, Name: prefix + filepath.Base(dir), dir: dir, cache: cache,
 		lines: map[string]*Line{}, unplugged: map[int]bool{}, ended: make(chan struct{}),
 	}
 	close(m.ended)
@@ -253,7 +256,7 @@ func moduleRoot() (string, error) {
 	return root, nil
 }
 
-// removeLeftovers removes the disks of machines whose process was killed; their namespaces ended with it.
+// removeLeftovers removes the disks and cgroups of machines whose process was killed; their namespaces ended with it.
 func removeLeftovers(runs string) {
 	entries, err := os.ReadDir(runs)
 	if err != nil {
@@ -263,6 +266,7 @@ func removeLeftovers(runs string) {
 		pid, _, _ := strings.Cut(e.Name(), "-")
 		if _, err := os.Stat("/proc/" + pid); os.IsNotExist(err) {
 			_ = os.RemoveAll(filepath.Join(runs, e.Name()))
+			removeCgroups(prefix + e.Name())
 		}
 	}
 }
