@@ -19,6 +19,7 @@ const (
 	service = "kubelet.service"
 	runtime = "crio.service"
 	crictl  = "/usr/bin/crictl"
+	scopes  = "crio-*.scope" // a unit of systemd for each container and its monitor
 )
 
 // Here tells whether a kubelet belongs to this machine at all.
@@ -69,16 +70,37 @@ func Stop(ctx context.Context, m *host.Machine) error {
 			Code: "KBL-STOP", Summary: "The kubelet does not stop.", Fix: "Retry, or reboot the node.", Err: err,
 		}
 	}
-	argv := []string{"systemctl", "stop", "crio-*.scope"} // a node without CRI-O's tool still has a scope for each container
-	if m.Exists(crictl) {
-		argv = []string{crictl, "rmp", "--force", "--all"}
-	}
-	if _, err := m.Run(ctx, argv...); err != nil {
+	if err := stopPods(ctx, m); err != nil {
 		return &problem.Problem{
 			Code: "KBL-PODS", Summary: "The node's containers do not stop.", Fix: "Retry, or reboot the node.", Err: err,
 		}
 	}
 	return nil
+}
+
+// stopPods looks again after it: CRI-O finishes a start that the kubelet asked for just before it was stopped.
+func stopPods(ctx context.Context, m *host.Machine) error {
+	argv := []string{"systemctl", "stop", scopes} // a node without CRI-O's tool still has a scope for each container
+	if m.Exists(crictl) {
+		argv = []string{crictl, "rmp", "--force", "--all"}
+	}
+	left := ""
+	for range 10 {
+		if _, err := m.Run(ctx, argv...); err != nil {
+			return err
+		}
+		var err error
+		left, err = m.Run(ctx, "systemctl", "list-units", "--plain", "--no-legend", "--state=active", scopes)
+		if left = strings.TrimSpace(left); err != nil || left == "" {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("stopping the containers: %w", context.Cause(ctx))
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("still there: %s", left)
 }
 
 // Await waits until the API answers, and tells what of it is missing meanwhile. limit must leave room for a control plane whose

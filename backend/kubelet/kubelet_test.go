@@ -49,12 +49,24 @@ func TestReleaseAndHold(t *testing.T) {
 	if err := kubelet.Hold(t.Context(), m.Machine); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Calls(); !slices.Equal(got, []string{"systemctl stop kubelet.service", "systemctl stop crio-*.scope"}) {
+	const list = "systemctl list-units --plain --no-legend --state=active crio-*.scope"
+	if got := m.Calls(); !slices.Equal(got, []string{"systemctl stop kubelet.service", "systemctl stop crio-*.scope", list}) {
 		t.Errorf("calls are %q", got)
 	}
 	m.File("/usr/bin/crictl", "")
 	m.Forget()
 	if err := kubelet.Stop(t.Context(), m.Machine); err != nil || m.Calls()[1] != "/usr/bin/crictl rmp --force --all" {
+		t.Errorf("calls are %q (%v)", m.Calls(), err)
+	}
+	// One more container comes up while the others are stopped.
+	m.Forget()
+	late := "crio-1.scope loaded active running"
+	m.OnFunc("systemctl list-units", func([]string, []byte) (string, error) {
+		was := late
+		late = ""
+		return was, nil
+	})
+	if err := kubelet.Stop(t.Context(), m.Machine); err != nil || len(m.Calls()) != 5 {
 		t.Errorf("calls are %q (%v)", m.Calls(), err)
 	}
 	m.On("/usr/bin/crictl", "", errors.New("exit status 1"))
