@@ -123,7 +123,7 @@ func (m *Machine) approveUntilReady(ctx context.Context) error {
 func (m *Machine) ServeFactory(ctx context.Context) (stop func(), err error) {
 	const script = `ip address replace 192.0.2.1/24 dev lan
 exec dnsmasq --keep-in-foreground --interface=lan --bind-interfaces --except-interface=lo --no-resolv --no-hosts --conf-file=/dev/null \
-  --address=/sno.factory.example/192.168.127.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --no-ping`
+  --address=/sno.factory.example/192.168.127.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --pid-file= --no-ping`
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-ec", script)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("serving the factory's LAN: %w", err)
