@@ -148,7 +148,11 @@ func (*BakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return factory.PutBackUplink(ctx, node.Host, string(file), original)
+	if err := factory.PutBackUplink(ctx, node.Host, string(file), original); err != nil {
+		return err
+	}
+	report.Say("%s is as it was.", file)
+	return nil
 }
 
 // BakeConfiguration writes the MachineConfigs and waits until the node has them. The node reboots once in between.
