@@ -26,7 +26,7 @@ KUBE_LDFLAGS := -s -w \
   -X k8s.io/client-go/pkg/version.gitVersion=$(KUBE_VERSION)
 
 BENCH     := $(CACHE)/bench/bin/controlplane
-BENCH_SRC := $(shell find test/bench/controlplane -name '*.go' 2>/dev/null) test/bench/controlplane/go.mod test/bench/controlplane/go.sum
+BENCH_SRC := $(shell find test/bench/controlplane -type f 2>/dev/null)
 GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
 
 include $(wildcard test/bench/*/*.mk)

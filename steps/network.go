@@ -2,19 +2,13 @@ package steps
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/netip"
-	"strings"
 	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
-	"touchdown/backend/factory"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/backend/problem"
@@ -93,65 +87,6 @@ func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
 	}
 	return p, nil
 }
-
-func networkChanges(now *network.Current, want network.Settings) []Change {
-	if len(want.Raw) > 0 {
-		return []Change{{What: "Network", Old: familyText(now.IPv4), New: "as the nmstate document says"}}
-	}
-	var changes []Change
-	line := func(what, before, after string) {
-		if before != after {
-			changes = append(changes, Change{What: what, Old: before, New: after})
-		}
-	}
-	line("Network port", portsText(now.Settings), portsText(want))
-	line("IPv4", familyText(now.IPv4), familyText(want.IPv4))
-	line("IPv6", familyText(now.IPv6), familyText(want.IPv6))
-	if len(want.DNS) > 0 {
-		line("DNS servers", strings.Join(now.DNS, ", "), strings.Join(want.DNS, ", "))
-	}
-	if want.MTU != 0 {
-		line("Largest packet", fmt.Sprint(now.MTU), fmt.Sprint(want.MTU))
-	}
-	return changes
-}
-
-func portsText(s network.Settings) string {
-	text := s.Interface
-	if len(s.Bond.Ports) > 0 {
-		text = s.Bond.Mode + " of " + strings.Join(s.Bond.Ports, " and ")
-	}
-	if s.VLAN > 0 {
-		text += fmt.Sprintf(", VLAN %d", s.VLAN)
-	}
-	return text
-}
-
-func familyText(f network.Family) string {
-	switch {
-	case f.Method == network.Static:
-		text := fmt.Sprintf("%s/%d", f.Address, f.Prefix)
-		if f.Gateway != "" {
-			text += " by " + f.Gateway
-		}
-		return text
-	case f.Automatic():
-		return "by " + strings.ToUpper(f.Method)
-	}
-	return "none"
-}
-
-// trial is the note of where a trial is. Only with state kept may settings stay that are not the old ones.
-type trial struct {
-	State    string `json:"state"`    // trying, kept or back
-	Settings string `json:"settings"` // fingerprint of what was tried
-}
-
-const (
-	trying = "trying"
-	kept   = "kept"
-	back   = "back"
-)
 
 // Run tries the settings out and keeps them, or puts the old ones back and fails.
 func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) error {
@@ -263,9 +198,6 @@ func (s *Network) settle(ctx context.Context, plan *network.Plan) error {
 	return s.Sight.net.BuildBridge(ctx, bridgeWait)
 }
 
-// doubts are what speaks against keeping the settings.
-type doubts []Check
-
 // look waits for an address and probes the network as it is now.
 func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
 	var wrong doubts
@@ -314,33 +246,6 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool
 	return answer == "keep", err
 }
 
-func (d doubts) text() string {
-	if len(d) == 0 {
-		return "Everything answers."
-	}
-	return d[0].Title + ": " + strings.TrimSuffix(d[0].Observed, ".") + "."
-}
-
-func (d doubts) problem() error {
-	p := &problem.Problem{
-		Code: "NET-BACK", Summary: "The new network settings were not kept; the old ones are back.",
-		Fix: "Look at the answers about the network, mend them and start again.",
-	}
-	if len(d) > 0 {
-		p.Summary = d.text() + " The old network settings are back."
-		p.Fix = d[0].Fix + " Or edit the answers."
-	}
-	return p
-}
-
-// accept turns failures that a person saw and kept into warnings; otherwise they would end the step.
-func (d doubts) accept(report Report) {
-	for _, c := range d {
-		c.Status, c.Evidence = check.Warn, append(c.Evidence, "kept all the same")
-		report.Check(c)
-	}
-}
-
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
 func (s *Network) refuse(ctx context.Context, report Report, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
@@ -386,48 +291,4 @@ func (s *Network) Undo(ctx context.Context, _ *backend.Node, report Report) erro
 		return err
 	}
 	return s.note(report, back)
-}
-
-func (s *Network) note(report Report, state string) error {
-	b, err := json.Marshal(trial{state, s.fingerprint()})
-	if err != nil {
-		return fmt.Errorf("noting the trial: %w", err)
-	}
-	return report.Note("trial", b)
-}
-
-// noted is where the last trial is; the zero value where there was none.
-func (*Network) noted(report Report) trial {
-	var t trial
-	if b, err := report.Noted("trial"); err == nil {
-		_ = json.Unmarshal(b, &t) // one that cannot be read is none; notes are written as a whole
-	}
-	return t
-}
-
-func (s *Network) fingerprint() string {
-	b, err := json.Marshal(networkSettings(s.Site))
-	if err != nil {
-		panic(err) // settings are text and numbers
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-// networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
-// does not run yet.
-func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
-	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
-	record, err := factory.LoadRecord(node.Host)
-	if err != nil {
-		return facts // a node that was not baked here: the defaults have to do
-	}
-	for name, list := range map[string][]string{"cluster network": record.ClusterNetworks, "service network": record.ServiceNetworks} {
-		for _, text := range list {
-			if p, err := netip.ParsePrefix(text); err == nil {
-				facts.Reserved = append(facts.Reserved, network.Reserved{Name: name, Prefix: p})
-			}
-		}
-	}
-	return facts
 }

@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/factory"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/steps/site"
@@ -120,4 +121,22 @@ func registryOf(cfg *site.Config) (host string, roots *x509.CertPool) {
 		roots.AppendCertsFromPEM([]byte(all))
 	}
 	return host, roots
+}
+
+// networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
+// does not run yet.
+func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
+	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
+	record, err := factory.LoadRecord(node.Host)
+	if err != nil {
+		return facts // a node that was not baked here: the defaults have to do
+	}
+	for name, list := range map[string][]string{"cluster network": record.ClusterNetworks, "service network": record.ServiceNetworks} {
+		for _, text := range list {
+			if p, err := netip.ParsePrefix(text); err == nil {
+				facts.Reserved = append(facts.Reserved, network.Reserved{Name: name, Prefix: p})
+			}
+		}
+	}
+	return facts
 }

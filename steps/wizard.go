@@ -34,8 +34,8 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Kubelet{},                          // released; the cluster starts
 			&CSRs{},                             // the node's own certificates, when they expired on the shelf
 			&Hostname{Site: cfg},                // only who insists: the node leaves and comes back
-			&PullSecret{Site: cfg},              // log-in to the site's registries
-			&NodeConfig{Site: cfg},              // all that the Machine Config Operator has to do, at once
+			&NodeConfig{Site: cfg},              // all that the Machine Config Operator has to do, at once; the log-ins with it
+			&PullSecret{Site: cfg},              // alone where nothing else is to do, else seen to be there
 			&Certificates{Site: cfg},            // for the new names, read back before anything refers to them
 			&Domain{Site: cfg},                  // the new names beside the old ones, written close together
 			&Rollouts{Site: cfg},                // until each operator has taken them

@@ -124,6 +124,9 @@ func TestCalm(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		_, c := open(t, bench.Options{Older: older})
 		ref := kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"}
+		if _, err := c.Delete(t.Context(), ref, noSave); err != nil {
+			t.Fatal(err)
+		}
 		if calm, err := factory.Calm(t.Context(), c, noSave); err != nil || calm {
 			t.Errorf("without the object: calm is %v, %v", calm, err)
 		}

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -108,43 +106,12 @@ func (m *Machine) Unbake(ctx context.Context) (string, error) {
 	return m.overReboots(ctx, []string{"touchdown", "factory", "unbake"})
 }
 
-// awake is Run for a command that the node's shutdown meets: systemd stops all processes before it ends them, nsenter stops
-// itself with its child and, stopped, keeps the node from ending.
-func (m *Machine) awake(ctx context.Context, argv ...string) ([]byte, error) {
-	cmd, err := m.Command(ctx, argv...)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("running %s in the node: %w", argv[0], err)
-	}
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(200 * time.Millisecond):
-				_ = cmd.Process.Signal(syscall.SIGCONT)
-			}
-		}
-	}()
-	err = cmd.Wait()
-	close(done)
-	if err != nil {
-		return out.Bytes(), fmt.Errorf("in the node: %s: %w", argv[0], err)
-	}
-	return out.Bytes(), nil
-}
-
 // overReboots repeats a command that a reboot of the node ends.
 func (m *Machine) overReboots(ctx context.Context, argv []string) (string, error) {
 	var all strings.Builder
 	for range 3 {
 		before := m.Boots()
-		out, err := m.awake(ctx, argv...)
+		out, err := m.Run(ctx, argv...)
 		all.Write(out)
 		if err == nil {
 			return all.String(), nil

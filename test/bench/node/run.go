@@ -10,6 +10,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -37,11 +38,35 @@ func (m *Machine) Run(ctx context.Context, argv ...string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("running %s in the node: %w", argv[0], err)
 	}
-	out, err := output(cmd)
-	if err != nil {
-		return out, fmt.Errorf("in the node: %s: %w", strings.Join(argv, " "), err)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := Finish(cmd); err != nil {
+		return out.Bytes(), fmt.Errorf("in the node: %s: %w: %s", strings.Join(argv, " "), err, bytes.TrimSpace(complaint.Bytes()))
 	}
-	return out, nil
+	return out.Bytes(), nil
+}
+
+// Finish starts a Command and waits for its end, over a shutdown of the node too: systemd stops all processes before it
+// ends them, nsenter stops itself with its child, and stopped it would keep the node from ending.
+func Finish(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("entering the node: %w", err)
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				_ = cmd.Process.Signal(syscall.SIGCONT)
+			}
+		}
+	}()
+	return cmd.Wait() //nolint:wrapcheck // its exit code is the caller's
 }
 
 // Shell runs a script in the node.

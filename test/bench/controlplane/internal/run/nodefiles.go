@@ -33,14 +33,13 @@ func (b *bench) writeNodeFiles(ctx context.Context, pairs pki.Cluster) error {
 		}
 	}
 	admin := pairs["node-system-admin-client"]
-	for name, k := range map[string]struct{ host, signer string }{
-		"localhost.kubeconfig":          {"localhost", "localhost-serving-signer"},
-		"localhost-recovery.kubeconfig": {"localhost", "localhost-recovery-serving-signer"},
-		"lb-int.kubeconfig":             {"api-int." + b.id.Domain, "loadbalancer-serving-signer"},
-		"lb-ext.kubeconfig":             {"api." + b.id.Domain, "loadbalancer-serving-signer"},
+	for name, host := range map[string]string{
+		"localhost.kubeconfig": "localhost", "localhost-recovery.kubeconfig": "localhost",
+		"lb-int.kubeconfig": "api-int." + b.id.Domain, "lb-ext.kubeconfig": "api." + b.id.Domain,
 	} {
 		config := cluster.Kubeconfig{
-			Server: "https://" + k.host + ":6443", CA: pairs.Bundle(k.signer), User: "system:admin", Cert: admin.CertPEM, Key: admin.KeyPEM,
+			// All of them hold the whole of kube-apiserver-server-ca.
+			Server: "https://" + host + ":6443", CA: pairs.Bundle(seed.ServerSigners()...), User: "system:admin", Cert: admin.CertPEM, Key: admin.KeyPEM,
 		}
 		if err := config.Write(filepath.Join(own, name)); err != nil {
 			return err

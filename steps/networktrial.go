@@ -1,0 +1,80 @@
+package steps
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"touchdown/backend/check"
+	"touchdown/backend/problem"
+)
+
+// trial is the note of where a trial is. Only with state kept may settings stay that are not the old ones.
+type trial struct {
+	State    string `json:"state"`    // trying, kept or back
+	Settings string `json:"settings"` // fingerprint of what was tried
+}
+
+const (
+	trying = "trying"
+	kept   = "kept"
+	back   = "back"
+)
+
+func (s *Network) note(report Report, state string) error {
+	b, err := json.Marshal(trial{state, s.fingerprint()})
+	if err != nil {
+		return fmt.Errorf("noting the trial: %w", err)
+	}
+	return report.Note("trial", b)
+}
+
+// noted is where the last trial is; the zero value where there was none.
+func (*Network) noted(report Report) trial {
+	var t trial
+	if b, err := report.Noted("trial"); err == nil {
+		_ = json.Unmarshal(b, &t) // one that cannot be read is none; notes are written as a whole
+	}
+	return t
+}
+
+func (s *Network) fingerprint() string {
+	b, err := json.Marshal(networkSettings(s.Site))
+	if err != nil {
+		panic(err) // settings are text and numbers
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// doubts are what speaks against keeping the settings.
+type doubts []Check
+
+func (d doubts) text() string {
+	if len(d) == 0 {
+		return "Everything answers."
+	}
+	return d[0].Title + ": " + strings.TrimSuffix(d[0].Observed, ".") + "."
+}
+
+func (d doubts) problem() error {
+	p := &problem.Problem{
+		Code: "NET-BACK", Summary: "The new network settings were not kept; the old ones are back.",
+		Fix: "Look at the answers about the network, mend them and start again.",
+	}
+	if len(d) > 0 {
+		p.Summary = d.text() + " The old network settings are back."
+		p.Fix = d[0].Fix + " Or edit the answers."
+	}
+	return p
+}
+
+// accept turns failures that a person saw and kept into warnings; otherwise they would end the step.
+func (d doubts) accept(report Report) {
+	for _, c := range d {
+		c.Status, c.Evidence = check.Warn, append(c.Evidence, "kept all the same")
+		report.Check(c)
+	}
+}

@@ -1,0 +1,255 @@
+// Package landing puts a node that left the factory at the end of a site's cable, with the program under test on it.
+package landing
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/node"
+	"touchdown/test/bench/site"
+)
+
+// Options say what lands where. The zero value is a node of the factory, on its way to site.Edge, with stand-ins that
+// take no time.
+type Options struct {
+	Delay   string       // pace of the stand-ins: zero, life or how many times faster than life
+	Network site.Network // at the end of the cable; default: site.Edge()
+	Node    node.Options // Image and Delay are set here
+	Off     bool         // do not boot yet
+	Echo    io.Writer    // gets what commands print, as they print it; nil: nobody
+}
+
+// Landing is a node at its site.
+type Landing struct {
+	Node *node.Machine
+	Site *site.Site
+
+	echo io.Writer
+}
+
+// Start makes a landing for a test. Where a node cannot run the test is skipped; in CI it fails.
+func Start(t testing.TB, o Options) *Landing {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // the factory's disk may have to be made first
+	defer cancel()
+	l, err := Launch(ctx, o)
+	node.Require(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the node's engine:\n%s", l.Log(20))
+		}
+		if err := l.Close(); err != nil {
+			t.Errorf("ending the landing: %v", err)
+		}
+	})
+	return l
+}
+
+// Launch makes a landing that ends with Close.
+func Launch(ctx context.Context, o Options) (_ *Landing, err error) {
+	image, err := node.Factory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.Node.Image, o.Node.Delay = image, o.Delay
+	l := &Landing{echo: o.Echo}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.Node, err = node.New(ctx, o.Node); err != nil {
+		return nil, err
+	}
+	if err := l.Node.Program(); err != nil {
+		return nil, err
+	}
+	if o.Network.Name == "" {
+		o.Network = site.Edge()
+	}
+	if l.Site, err = site.Launch(site.Options{LAN: l.Node.LAN(), Network: o.Network}); err != nil {
+		return nil, err
+	}
+	if o.Off {
+		return l, nil
+	}
+	return l, l.Node.Boot(ctx)
+}
+
+// Close ends node and site.
+func (l *Landing) Close() error {
+	var err error
+	if l.Node != nil {
+		err = l.Node.Close()
+	}
+	if l.Site != nil {
+		l.Site.Close()
+	}
+	return err
+}
+
+// Touchdown runs the program in the node and returns what it printed, and its exit code.
+func (l *Landing) Touchdown(ctx context.Context, args ...string) (printed string, code int, err error) {
+	cmd, err := l.Node.Command(ctx, append([]string{"/usr/local/bin/touchdown"}, args...)...)
+	if err != nil {
+		return "", 0, err
+	}
+	var text bytes.Buffer
+	var out io.Writer = &text
+	if l.echo != nil && args[0] == "apply" {
+		out = io.MultiWriter(&text, l.echo)
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	err = node.Finish(cmd)
+	if cmd.ProcessState == nil || ctx.Err() != nil {
+		return text.String(), 0, errors.Join(err, context.Cause(ctx))
+	}
+	return text.String(), cmd.ProcessState.ExitCode(), nil
+}
+
+// Waived are the hardware checks that no build machine passes.
+var Waived = []string{"hw-cpu", "hw-disk"}
+
+// Apply lands the node headless with a site config.
+func (l *Landing) Apply(ctx context.Context, config string) (out string, code int, err error) {
+	if err := l.Node.WriteFile("/root/site.yaml", []byte(config), 0o600); err != nil {
+		return "", 0, err
+	}
+	args := []string{"apply", "-f", "/root/site.yaml", "--force", "--by", "the bench"}
+	for _, check := range Waived {
+		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
+	}
+	return l.Touchdown(ctx, args...)
+}
+
+// Status is what `touchdown status -o json` tells, as far as tests ask.
+type Status struct {
+	State   string
+	Life    string
+	Current string
+	Notices []string
+	Problem *struct{ Code, Summary, Fix, Detail string }
+	Stages  []struct {
+		Steps []struct {
+			ID, Status, Skip string
+			Seconds          float64
+			Said             []string
+			Checks           []struct {
+				ID, Status, Observed, Fix string
+				Evidence                  []string
+			}
+		}
+	}
+}
+
+// Status asks the engine.
+func (l *Landing) Status(ctx context.Context) (*Status, error) {
+	out, code, err := l.Touchdown(ctx, "status", "-o", "json")
+	if err != nil || code != 0 {
+		return nil, fmt.Errorf("asking the engine (exit %d): %s: %w", code, strings.TrimSpace(out), err)
+	}
+	s := &Status{}
+	if err := json.Unmarshal([]byte(out), s); err != nil {
+		return nil, fmt.Errorf("reading the engine's status: %w", err)
+	}
+	return s, nil
+}
+
+// Await waits until the engine tells what ok wants to hear. It goes on while the node reboots.
+func (l *Landing) Await(ctx context.Context, what string, ok func(*Status) bool) (*Status, error) {
+	var last *Status
+	var lastErr error
+	for {
+		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		s, err := l.Status(one)
+		cancel()
+		switch {
+		case err == nil && ok(s):
+			return s, nil
+		case err == nil:
+			last, lastErr = s, nil
+		default:
+			lastErr = err
+		}
+		select {
+		case <-ctx.Done():
+			return last, fmt.Errorf("never saw %s: %w; last error: %w; last state: %s", what, context.Cause(ctx), lastErr, last.text())
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Status) text() string {
+	if s == nil {
+		return "none"
+	}
+	text := s.State + " at " + s.Current
+	if s.Problem != nil {
+		text += ": " + s.Problem.Code + " " + s.Problem.Summary + " " + s.Problem.Detail
+	}
+	return text
+}
+
+// Landed is for Await: the job came to a good end.
+func Landed(s *Status) bool { return s.State == "done" }
+
+// Proof asks the cluster from a laptop on the site's LAN: API and console under domain, which the site's DNS leads to the
+// node. Each must answer with a certificate for its name.
+func (l *Landing) Proof(ctx context.Context, domain string) error {
+	client := l.Site.Client().HTTP(&tls.Config{InsecureSkipVerify: true, VerifyConnection: forItsName}) // the cluster signs itself
+	for _, url := range []string{"https://api." + domain + ":6443/readyz", "https://console-openshift-console.apps." + domain + "/"} {
+		if err := get(ctx, client, url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func forItsName(c tls.ConnectionState) error {
+	leaf := c.PeerCertificates[0]
+	if err := leaf.VerifyHostname(c.ServerName); err != nil {
+		return fmt.Errorf("the certificate of %s: %w", c.ServerName, err)
+	}
+	if now := time.Now(); now.Before(leaf.NotBefore) || now.After(leaf.NotAfter) {
+		return x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired}
+	}
+	return nil
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s: %s", url, response.Status, text)
+	}
+	return nil
+}
+
+// Log is the end of the engine's journal.
+func (l *Landing) Log(lines int) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := l.Node.Shell(ctx, fmt.Sprintf("tail -n %d /var/lib/touchdown/engine.log; journalctl -n %d --no-pager -u touchdown-engine", lines, lines))
+	if err != nil {
+		return err.Error()
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+// Package e2e lands whole nodes: the program under test runs on a booted look-alike of a single-node OpenShift, as its
+// own service, at the end of a cable with a real site behind it.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/site"
+)
+
+const domain = "store0051.retail.example.com"
+
+// edge is the site whose name server knows the cluster's new names.
+func edge() site.Network {
+	n := site.Edge()
+	n.Domain = domain
+	return n
+}
+
+// static is a site config with fixed addresses; more is put into its spec.
+func static(more string) string {
+	return `apiVersion: touchdown.dev/v1alpha1
+kind: SiteConfig
+metadata: {name: store-0051}
+spec:
+  clusterName: store0051
+  baseDomain: retail.example.com
+  network:
+    interface: enp1s0
+    ipv4: {method: static, address: 198.51.100.10, prefixLength: 24, gateway: 198.51.100.1}
+    ipv6: {method: disabled}
+    dnsServers: [198.51.100.53]
+  additionalNTPSources: [198.51.100.123]
+  policy:
+    stabilityWindow: 1s
+    keepGoingOnWarnings: true
+` + more
+}
+
+func ctxFor(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("longer than %s", limit))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// TestLanding moves a node headless from the factory's network to a site with fixed addresses. Then it boots without its
+// cable, and with it again.
+func TestLanding(t *testing.T) {
+	l := landing.Start(t, landing.Options{Network: edge(), Echo: t.Output()})
+	ctx := ctxFor(t, 5*time.Minute)
+	if s, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil || s.Life != "armed" {
+		t.Fatalf("a node that left the factory: %+v, %v", s, err)
+	}
+	begin := time.Now()
+	out, code, err := l.Apply(ctx, static(""))
+	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
+	if err != nil || code != 0 {
+		t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
+	}
+	if err := l.Proof(ctx, domain); err != nil {
+		t.Errorf("from outside: %v", err)
+	}
+	if out, err := l.Node.Shell(ctx, "ip -br -4 address show br-ex; ip route; cat /etc/resolv.conf; ls /etc/NetworkManager/system-connections; ls /var/lib/touchdown"); err != nil ||
+		!strings.Contains(out, "192.168.127.10/24") || !strings.Contains(out, "198.51.100.10/24") {
+		t.Errorf("addresses: %v\n%s", err, out)
+	} else {
+		t.Log(out)
+	}
+	if err := l.Node.Unplug(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.Reboot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.PodsReady(ctx); err != nil {
+		t.Errorf("a landed node without its cable: %v", err)
+	}
+	if err := l.Node.Plug(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.Wait(ctxFor(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
+		t.Errorf("the cable is in again: %v", err)
+	}
+	if err := l.Proof(ctx, domain); err != nil {
+		t.Errorf("from outside, after the boot: %v", err)
+	}
+}
