@@ -29,7 +29,7 @@ BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -type f 2>/dev/null)
 GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
 
-include $(wildcard test/bench/*/*.mk)
+include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 
 .PHONY: help demo test bench lint build crash clean golden bench-cluster libnmstate env
 
