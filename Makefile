@@ -12,6 +12,9 @@ LIBNMSTATE := $(CACHE)/libnmstate/libnmstate.a
 export CGO_ENABLED := 1
 export CGO_CFLAGS  := -I$(CURDIR)/$(CACHE)/libnmstate/include
 export CGO_LDFLAGS := -L$(CURDIR)/$(CACHE)/libnmstate
+# The slow builds (a Rust library, three Go programs of others) run side by side.
+MAKEFLAGS += -j2
+
 export GOFLAGS := -trimpath -buildvcs=false
 
 # Name look-ups are Go's own: what a static glibc would need at run time (the linker warns of it for functions of
@@ -41,7 +44,7 @@ demo: build bench-cluster $(DEMO) ## sit at the wizard's console (SITE=file: hea
 
 test: build bench-factory ## run every test
 	@go vet ./...
-	go test -race ./...
+	go test -race -timeout 30m ./...
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
