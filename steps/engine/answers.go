@@ -37,6 +37,10 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 		return err
 	}
 	e.found = valuesOf(cfg)
+	if e.dropRound != nil {
+		e.dropRound(errOutdated)
+		e.lookAgain()
+	}
 	return nil
 }
 

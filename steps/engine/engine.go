@@ -73,9 +73,10 @@ type Engine struct {
 	offers     map[string][]steps.Choice
 	job        *job
 	review     *ReviewView
-	inspecting map[string]bool // steps whose Inspect runs now
-	inspected  bool            // the first round has ended
-	look       chan struct{}   // asks the watcher for a round
+	inspecting map[string]bool         // steps whose Inspect runs now
+	inspected  bool                    // the first round has ended
+	look       chan struct{}           // asks the watcher for a round
+	dropRound  context.CancelCauseFunc // ends the round of inspections that runs
 	pen        pen
 	attached   int // event streams
 	answer     chan reply

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ const (
 	// inspectLimit ends an inspection that hangs, so that the form never waits for it for long.
 	inspectLimit = 45 * time.Second
 )
+
+// errOutdated ends a round whose answers were replaced: nobody waits for what it would find.
+var errOutdated = errors.New("other answers came")
 
 // watch looks at the machine for as long as the engine lives: once at the start, whenever it is asked to, and
 // again and again while somebody fills in the form. It never looks while a job is at work.
@@ -61,7 +65,10 @@ func (e *Engine) round() {
 	defer e.oneRound.Unlock()
 	ctx, stop := context.WithTimeout(e.closing, inspectLimit)
 	defer stop()
+	ctx, drop := context.WithCancelCause(ctx)
+	defer drop(nil)
 	e.mu.Lock()
+	e.dropRound = drop
 	if e.job.state != Collecting {
 		e.mu.Unlock()
 		return
@@ -89,7 +96,7 @@ func (e *Engine) round() {
 
 func (e *Engine) inspectStep(ctx context.Context, step steps.Step, i steps.Inspector, report *stepReport) {
 	err := guard(func() error { return i.Inspect(ctx, e.o.Node, report) })
-	if e.closing.Err() != nil {
+	if e.closing.Err() != nil || errors.Is(context.Cause(ctx), errOutdated) {
 		err = nil
 	}
 	seen := steps.Check{ID: step.ID() + "-inspect", Title: step.Title() + ": first look", Status: check.Pass}

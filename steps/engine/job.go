@@ -97,6 +97,7 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 			s.boots = append(s.boots, e.Boot)
 		}
 		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, ""
+		s.forgetFailed()
 	case steps.Done:
 		s.status, s.seconds, s.progress, s.reboots, s.boots = StepDone, e.Seconds, nil, nil, nil
 	case steps.Skipped:
@@ -132,6 +133,9 @@ func (j *job) applyJob(e steps.Event) {
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
 	case steps.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
+		for _, s := range j.steps {
+			s.forgetFailed()
+		}
 	}
 }
 
@@ -153,6 +157,11 @@ func (s *stepState) setCheck(c steps.Check) {
 		return
 	}
 	s.checks[i] = c
+}
+
+// forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
+func (s *stepState) forgetFailed() {
+	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
 }
 
 // waived returns the waiver for the check, nil when there is none.

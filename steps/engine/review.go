@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/check"
@@ -96,12 +97,16 @@ func (e *Engine) planStep(ctx context.Context, v *ReviewView, step steps.Step) {
 	v.Steps = append(v.Steps, plan)
 }
 
-// judgeChecksLocked adds the checks that stand against a start. The caller holds e.mu.
+// judgeChecksLocked adds the checks that stand against a start. Those of a step that does not look beforehand are about
+// an earlier attempt, with other answers perhaps. The caller holds e.mu.
 func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
+			if _, looks := step.(steps.Inspector); !looks {
+				continue
+			}
 			for _, c := range e.job.step(step.ID()).checks {
-				text := fmt.Sprintf("%s: %s. %s", c.Title, c.Observed, c.Fix)
+				text := fmt.Sprintf("%s: %s. %s", c.Title, strings.TrimSuffix(c.Observed, "."), c.Fix)
 				switch c.Status {
 				case check.Fail:
 					v.Problems = append(v.Problems, text)
