@@ -197,7 +197,11 @@ func (c *checks) detail(found []finding, w int) []string {
 	f := found[at]
 	lines := []string{rule(w), cut(f.Title+": "+f.Observed, w)}
 	if f.Expected != "" {
-		lines = append(lines, cut(t("checks.expected", f.Expected, f.Source), w))
+		expected := t("checks.expected", f.Expected)
+		if f.Source != "" {
+			expected += t("checks.source", f.Source)
+		}
+		lines = append(lines, cut(expected, w))
 	}
 	if f.Waiver != nil {
 		lines = append(lines, cut(t("checks.waived", f.Waiver.By, f.Waiver.Reason), w))

@@ -75,7 +75,7 @@ func (d *desk) settled(msg setMsg) {
 			delete(d.drafts, msg.path)
 		}
 	case errors.Is(msg.failed, engine.ErrInvalid):
-		d.refused[msg.path] = plain(msg.failed)
+		d.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
 	default:
 		d.flash = d.explain(msg.failed)
 	}

@@ -51,7 +51,12 @@ func (p *trouble) ways() (list []button, says []string) {
 	}
 	if d.held {
 		way(k.retry, "retry", p.act(engine.Action{Verb: engine.Retry}))
-		way(k.edit, "edit", p.act(engine.Action{Verb: engine.Edit}))
+		way(k.edit, "edit", func() (screen, tea.Cmd) {
+			if _, i := d.stage(step.Asks); i >= 0 {
+				d.page = step.Asks // where the answers to be mended are
+			}
+			return p.act(engine.Action{Verb: engine.Edit})()
+		})
 		way(k.skip, "skip", func() (screen, tea.Cmd) {
 			return newConfirm(d, confirm{
 				title: t("skip.title", step.Title), text: t("skip.text"), word: d.words(),

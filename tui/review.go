@@ -190,15 +190,12 @@ func (r *review) plan(s engine.StepPlan, w int) []string {
 
 // hang wraps text with the lines after the first set in by more columns.
 func hang(text string, w int, indent string, more int) []string {
-	lines := wrap(text, w-more, "")
-	for i := range lines {
-		if i == 0 {
-			lines[i] = indent + lines[i]
-			continue
-		}
-		lines[i] = indent + strings.Repeat(" ", more) + lines[i]
+	lines := wrap(text, w, indent)
+	if len(lines) < 2 {
+		return lines
 	}
-	return lines
+	rest := strings.TrimSpace(strings.TrimPrefix(text, strings.TrimPrefix(lines[0], indent)))
+	return append(lines[:1], wrap(rest, w, indent+strings.Repeat(" ", more))...)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -168,6 +168,7 @@ type StepView struct {
 	Started    time.Time       `json:"started,omitzero"`
 	Seconds    float64         `json:"seconds,omitempty"` // how long it took
 	Undo       bool            `json:"undo,omitempty"`    // it can be put back
+	Asks       string          `json:"asks,omitempty"`    // the stage that asks for what the step works with, if not its own
 }
 
 // FieldView is a field as it crosses the wire: no pointers, no validators, no secrets.

@@ -31,14 +31,32 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
 		s.Notices = append(s.Notices, e.notices[name])
 	}
+	asks := map[string]string{} // which stage asks for a path
 	for _, stage := range e.stages(e.site.Clone()) {
 		view := StageView{ID: stage.ID, Title: stage.Title}
 		for _, step := range stage.Steps {
-			view.Steps = append(view.Steps, e.stepView(step))
+			v := e.stepView(step)
+			for _, f := range v.Fields {
+				asks[f.Path] = stage.ID
+			}
+			if r, ok := step.(steps.Reader); ok && len(v.Fields) == 0 {
+				v.Asks = firstAsked(asks, r.Reads())
+			}
+			view.Steps = append(view.Steps, v)
 		}
 		s.Stages = append(s.Stages, view)
 	}
 	return s, nil
+}
+
+// firstAsked is the first stage that asks for one of the paths.
+func firstAsked(asks map[string]string, paths []string) string {
+	for _, path := range paths {
+		if stage := asks[path]; stage != "" {
+			return stage
+		}
+	}
+	return ""
 }
 
 // stateLocked is the job's state as people see it. The caller holds e.mu.

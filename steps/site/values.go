@@ -134,7 +134,7 @@ func trimLines(value string) string {
 func parseableNumber(value string) *Error {
 	n, err := strconv.Atoi(value)
 	if err != nil || strconv.Itoa(n) != value || n < 0 || n > 1<<31-1 {
-		return fault("write digits only, for example 24", "is no whole number")
+		return fault("write digits only", "is no whole number")
 	}
 	return nil
 }
