@@ -192,7 +192,13 @@ func TestALife(t *testing.T) {
 			}
 		}
 	})
-	t.Run("undo puts every byte back", func(t *testing.T) { n.undo(before) })
+	t.Run("undo puts every byte back", func(t *testing.T) {
+		if code, out := n.touchdown("undo", "--force"); code != exitOK || !strings.Contains(out, "domain") {
+			t.Errorf("undo ended with %d:\n%s", code, out)
+		}
+		n.is(engine.IsUndone, n.lives())
+		same(t, before, n.specs())
+	})
 }
 
 // unpacked is the text of a .tar.gz.

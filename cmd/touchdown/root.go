@@ -39,15 +39,15 @@ headless commands watch it and tell it what to do.
 Without a command it opens the console.
 
 Exit codes: 0 done, 1 failed or did not pass, 2 wrong command line or site config (nothing was begun),
-3 a reboot is needed and the site config does not allow it.`,
+3 a reboot is needed and the site config does not allow it, 4 the console's line hung up.`,
 		SilenceErrors: true, SilenceUsage: true, Version: version, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", defaultSocket), "where the engine listens")
 	c.localFlags(root)
-	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.statusCommand(), c.eventsCommand(),
-		c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.versionCommand())
+	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
+		c.eventsCommand(), c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.versionCommand())
 	wrapArgs(root)
 	return root
 }

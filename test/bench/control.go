@@ -43,6 +43,7 @@ type State struct {
 	Revision Revision           `json:"revision"` // of kube-apiserver
 	RollOuts map[string]RollOut `json:"rollOuts"` // by operator
 	Renders  int                `json:"renders"`  // of machine configurations, both pools
+	Reboots  int                `json:"reboots"`  // that the machine config operator ordered
 	// Requests whose User-Agent begins with "touchdown", as "PATCH apiservers" and "LIST routes".
 	Writes     map[string]int `json:"writes"`
 	Reads      map[string]int `json:"reads"`
@@ -55,6 +56,9 @@ type Revision struct{ Current, Target, Latest int }
 
 // RollOut counts the roll-outs of one operator.
 type RollOut struct{ Running, Done, Failed int }
+
+// Attach returns a cluster that somebody else runs, such as a bench node, by its control socket: for its state and faults only.
+func Attach(socket string) *Cluster { return &Cluster{socket: socket} }
 
 // State asks what has happened so far.
 func (c *Cluster) State() (State, error) {

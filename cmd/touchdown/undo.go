@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps/engine"
+)
+
+func (c *common) undoCommand() *cobra.Command {
+	f := &applyFlags{common: c}
+	cmd := &cobra.Command{
+		Use:   "undo",
+		Short: "Put back everything that a job changed: the identity of the factory",
+		Long: `Undo puts back what the job changed, last step first, and follows it to its end. It works after a job that
+failed and after one that is done, until the hand-over was accepted at a console. It can be interrupted: the
+engine goes on.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := f.json()
+			if err != nil {
+				return err
+			}
+			session := f.client()
+			if err := f.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+				return noEngine(err)
+			}
+			a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}
+			return explainClient(a.undo(cmd.Context()))
+		},
+	}
+	cmd.Flags().BoolVar(&f.force, "force", false, "take the pen over from another console")
+	c.outputFlag(cmd)
+	return cmd
+}
+
+// undo begins to put everything back, or goes on with it, and follows it.
+func (a *applying) undo(ctx context.Context) (err error) {
+	if a.pen, err = a.session.TakePen(ctx, consoleName(), a.flags.force); err != nil {
+		return err
+	}
+	defer func() {
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer stop()
+		_ = a.session.ReleasePen(ctx, a.pen) // somebody may have taken it over
+	}()
+	snapshot, err := a.session.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if snapshot.State != engine.UndoingAll { // one that was interrupted is only watched
+		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Undo}); err != nil {
+			return err
+		}
+	}
+	if err := a.follow(ctx, snapshot.Seq); err != nil {
+		return err
+	}
+	if snapshot, err = a.session.Snapshot(ctx); err != nil {
+		return err
+	}
+	if snapshot.State == engine.IsUndone {
+		return nil
+	}
+	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
+}

@@ -1,0 +1,106 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+	"touchdown/test/bench"
+)
+
+// Session is the node's engine, reached as a console on the node reaches it. It is good until the node is switched off.
+func (l *Landing) Session() (engine.Session, error) {
+	socket, err := l.Node.Path("/run/touchdown/engine.sock")
+	if err != nil {
+		return nil, err
+	}
+	return engine.Dial(socket), nil
+}
+
+// Cluster is the control of the node's stand-ins: what they did and what they are to do wrong. It answers while the cluster
+// runs, and is good until the node is switched off.
+func (l *Landing) Cluster() (*bench.Cluster, error) {
+	socket, err := l.Node.Path("/var/lib/bench/controlplane/control.sock")
+	if err != nil {
+		return nil, err
+	}
+	return bench.Attach(socket), nil
+}
+
+// Do has the engine do something, as a console that takes the pen for it.
+func (l *Landing) Do(ctx context.Context, actions ...engine.Action) error {
+	session, err := l.Session()
+	if err != nil {
+		return err
+	}
+	pen, err := session.TakePen(ctx, "the bench's console", true)
+	if err != nil {
+		return fmt.Errorf("taking the pen: %w", err)
+	}
+	for _, a := range actions {
+		if err := session.Do(ctx, pen, a); err != nil {
+			return fmt.Errorf("%s: %w", a.Verb, err)
+		}
+	}
+	return session.ReleasePen(ctx, pen) //nolint:wrapcheck // says what it was
+}
+
+// Begin starts the work with somebody at the console, who is asked what there is to ask. It returns when the work has begun.
+func (l *Landing) Begin(ctx context.Context, config string) error {
+	cfg, err := site.Parse([]byte(config), "site.yaml", nil)
+	if err != nil {
+		return fmt.Errorf("reading the site config: %w", err)
+	}
+	values := map[string]string{}
+	for _, path := range cfg.Paths() {
+		values[path], _ = cfg.Get(path)
+	}
+	session, err := l.Session()
+	if err != nil {
+		return err
+	}
+	pen, err := session.TakePen(ctx, "the bench's console", true)
+	if err != nil {
+		return fmt.Errorf("taking the pen: %w", err)
+	}
+	if err := session.Load(ctx, pen, values, "the bench"); err != nil {
+		return fmt.Errorf("loading the answers: %w", err)
+	}
+	do := func(a engine.Action) error {
+		if err := session.Do(ctx, pen, a); err != nil {
+			return fmt.Errorf("%s %s: %w", a.Verb, a.Check, err)
+		}
+		return nil
+	}
+	if err := do(engine.Action{Verb: engine.Inspect}); err != nil {
+		return err
+	}
+	for _, check := range Waived {
+		if err := do(engine.Action{Verb: engine.Waive, Step: "hardware", Check: check, By: "the bench", Reason: "a build machine's hardware"}); err != nil {
+			return err
+		}
+	}
+	if err := do(engine.Action{Verb: engine.Review}); err != nil {
+		return err
+	}
+	s, err := session.Snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the review: %w", err)
+	}
+	if s.Review == nil || len(s.Review.Problems) > 0 {
+		return fmt.Errorf("the review stands against the start: %s", problems(s.Review))
+	}
+	if err := do(engine.Action{Verb: engine.Start, Fingerprint: s.Review.Fingerprint}); err != nil {
+		return err
+	}
+	return session.ReleasePen(ctx, pen) //nolint:wrapcheck // says what it was
+}
+
+func problems(r *engine.ReviewView) string {
+	if r == nil {
+		return "there is none"
+	}
+	return strings.Join(r.Problems, "; ")
+}
