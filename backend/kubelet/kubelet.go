@@ -110,8 +110,9 @@ func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Dur
 	// What the problem names is looked for only when it is one.
 	w.Fix = "Retry to go on waiting; the log of the API server is in the support bundle."
 	last := ""
+	first := starts(m)
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		missing, err := waiting(ctx, m, c)
+		missing, err := waiting(ctx, m, c, starts(m)-first)
 		last = missing
 		return kube.Progress{Waiting: missing}, missing == "" && err == nil, err
 	})
@@ -125,8 +126,11 @@ func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Dur
 	return err
 }
 
-// waiting names the first thing in the way of the API.
-func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster) (string, error) {
+// crashLoop is after how many starts anew a server is said to end again and again: one or two are life, as it waits for etcd.
+const crashLoop = 3
+
+// waiting names the first thing in the way of the API, whose server was started anew that often meanwhile.
+func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, anew int) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
 	}
@@ -137,30 +141,8 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster) (string, err
 	if Here(m) && !Active(ctx, m) {
 		return "the kubelet, which does not run", nil
 	}
+	if line := Complaint(m); anew >= crashLoop && line != "" {
+		return fmt.Sprintf("the cluster's API, whose server ended %d times: %s", anew, line), nil
+	}
 	return "the cluster's API: " + why, nil
-}
-
-// Complaint is the last error that the API server wrote before it ended, "" when there is none to find.
-func Complaint(m *host.Machine) string {
-	logs, err := m.Glob("/var/log/pods/openshift-kube-apiserver_kube-apiserver-*/kube-apiserver/*.log")
-	if err != nil || len(logs) == 0 {
-		return ""
-	}
-	b, err := m.ReadFile(logs[len(logs)-1])
-	if err != nil {
-		return ""
-	}
-	found := ""
-	for line := range strings.Lines(string(b)) {
-		// The container runtime's format: time, stream, flag, and then what the program wrote.
-		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
-		if len(words) < 4 {
-			continue
-		}
-		text := words[3]
-		if strings.HasPrefix(text, "E") || strings.HasPrefix(text, "F") || strings.Contains(strings.ToLower(text), "error:") {
-			found = text
-		}
-	}
-	return found
 }

@@ -122,6 +122,20 @@ func TestAwait(t *testing.T) {
 	if p := problem.From(err); p.Code != "API-LATE" || !strings.Contains(p.Error(), "user-serving-cert-000") {
 		t.Errorf("err is %v", err)
 	}
+	// Somebody who waits is told as soon as it ends again and again, by the newest log: the tenth is not before the ninth.
+	told = nil
+	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
+		n := len(told) + 8
+		m.File(fmt.Sprintf("/var/log/pods/openshift-kube-apiserver_kube-apiserver-n_1/kube-apiserver/%d.log", n),
+			fmt.Sprintf("2026-11-21T00:00:01Z stderr F Error: bad for the %dth time\n", n))
+		return "", nil
+	})
+	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "API-LATE" {
+		t.Errorf("err is %v", err)
+	}
+	if last := told[len(told)-1]; !strings.Contains(last, fmt.Sprintf("bad for the %dth time", len(told)+7)) || !strings.Contains(last, "server ended") {
+		t.Errorf("told %q", told)
+	}
 }
 
 func TestUnready(t *testing.T) {
