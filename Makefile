@@ -34,7 +34,7 @@ GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not 
 
 include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 
-.PHONY: help demo test bench lint build crash clean golden bench-cluster libnmstate env
+.PHONY: help demo test bench lint build clean golden bench-cluster libnmstate env
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,9 +50,6 @@ test: build bench-factory ## run every test
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure -touchdown $(BIN) -out $(CACHE)/bench
-
-crash: build bench-cluster ## kill the engine at event boundaries and look at the end (N=50 SEED=7)
-	CRASH_N=$(or $(N),50) CRASH_SEED=$(or $(SEED),7) go test ./cmd/touchdown -run 'TestCrash' -count 1 -v -timeout 60m
 
 lint: ## run the linters of .golangci.yml
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...

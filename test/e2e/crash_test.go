@@ -1,0 +1,334 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/landing"
+)
+
+// crashes reads how many blows to deal, and from which seed; `make test` deals a few, `make crash` many. More blows in one
+// landing make them cheaper; a step that goes down in more than ten boots gives up, as it should.
+func crashes() (n, each int, seed uint64) {
+	n, each, seed = 20, 7, 7
+	if v, err := strconv.Atoi(os.Getenv("CRASH_N")); err == nil {
+		n, each = v, 5
+	}
+	if v, err := strconv.ParseUint(os.Getenv("CRASH_SEED"), 10, 64); err == nil {
+		seed = v
+	}
+	return n, each, seed
+}
+
+// choice is whether and where a landing is given up.
+type choice string
+
+const (
+	land      choice = "land"
+	undoMid   choice = "undo on the way"
+	undoAtEnd choice = "undo at the end"
+)
+
+// scene is what is to happen in one landing.
+type scene struct {
+	choice choice
+	before []blow // on the way to the site
+	behind []blow // on the way back
+}
+
+// calm is what undisturbed nodes come to.
+type calm struct {
+	landing, undoing []string // names of the events, in order
+	landed           string   // node and API
+	factory          string   // node, before anything
+	objects          string   // API of a node that was released by hand
+}
+
+// scenes deals n blows to landings. The blows of all landings together are spread evenly over the events of an
+// undisturbed one, so that many landings reach every boundary; every fourth blow falls at a random moment instead.
+func scenes(random *rand.Rand, c *calm, n, each int) []scene {
+	out := make([]scene, (n+each-1)/each)
+	for i := range out {
+		s := scene{choice: land}
+		if last := len(out) - 1; i%4 == 3 || (i == last && last < 3) {
+			s.choice = []choice{undoAtEnd, undoMid}[random.IntN(2)]
+		}
+		count := n/len(out) + map[bool]int{true: 1}[i < n%len(out)]
+		for j := range count {
+			way, at, of := &s.before, j, count
+			names := c.landing
+			if s.choice != land {
+				if of = count / 2; j >= of {
+					way, at, of, names = &s.behind, j-of, count-of, c.undoing
+				} else if s.choice == undoMid {
+					names = names[:max(1, len(names)*2/3)]
+				}
+			}
+			where := (float64(at*len(out)+i) + random.Float64()) / float64(of*len(out))
+			*way = append(*way, someBlow(random, names[int(where*float64(len(names)))]))
+		}
+		out[i] = s
+	}
+	return out
+}
+
+func someBlow(random *rand.Rand, at string) blow {
+	b := blow{at: at, kind: blowKinds[[]int{0, 0, 0, 1, 1, 1, 2, 3, 3}[random.IntN(9)]]}
+	if random.IntN(4) == 0 {
+		b.at, b.wait = "", time.Duration(random.Float64()*float64(6*time.Second))
+	}
+	return b
+}
+
+// undisturbed lands one node, takes it back and notes what there is to see.
+func (c *calm) undisturbed(ctx context.Context, t *testing.T) {
+	t.Helper()
+	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+	var err error
+	if c.factory, err = atFactory(ctx, r.Landing); err != nil {
+		t.Fatal(err)
+	}
+	r.begin(ctx)
+	if err := r.toEnd(ctx); err != nil {
+		t.Fatalf("an undisturbed landing: %v\n%v", err, r.asked.Load())
+	}
+	c.landing = r.names
+	if c.landed, err = nodeAndAPI(ctx, r.Landing); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Proof(ctx, domain); err != nil {
+		t.Fatalf("an undisturbed landing: %v", err)
+	}
+	if err := errors.Join(r.undo(ctx), r.toEnd(ctx)); err != nil {
+		t.Fatalf("an undisturbed undo: %v", err)
+	}
+	c.undoing = r.names[len(c.landing):]
+	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
+		t.Fatalf("an undisturbed undo: %v", err)
+	}
+	t.Logf("an undisturbed landing has %d events, its undo %d; its end:\n%s", len(c.landing), len(c.undoing), c.landed)
+}
+
+// untouched opens the gate of a node that never landed.
+func (c *calm) untouched(ctx context.Context, t *testing.T) {
+	t.Helper()
+	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+	var err error
+	if c.objects, err = r.released(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newRide is a node at its site, with no job yet.
+func newRide(ctx context.Context, t *testing.T, l *landing.Landing) *ride {
+	t.Helper()
+	r := &ride{Landing: l, stopAsking: func() {}}
+	t.Cleanup(func() { r.stopAsking() })
+	if _, err := r.snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *ride) onNode(ctx context.Context) (string, error) { return onNode(ctx, r.Landing) }
+
+// atFactory is the state of a node that waits for its site, once its boot has found the site's DHCP server.
+func atFactory(ctx context.Context, l *landing.Landing) (string, error) {
+	if err := l.Node.Wait(ctx, `ip -4 -o address show br-ex | grep -q " dynamic " && ip -4 route show default | grep -q .`); err != nil {
+		return "", err
+	}
+	return onNode(ctx, l)
+}
+
+func nodeAndAPI(ctx context.Context, l *landing.Landing) (string, error) {
+	node, err := onNode(ctx, l)
+	if err != nil {
+		return "", err
+	}
+	objects, err := inAPI(ctx, l)
+	return node + objects, err
+}
+
+// released opens the gate by hand, as no product does, to see what the API of a node holds that waits for its site.
+func (r *ride) released(ctx context.Context) (string, error) {
+	if _, err := r.Node.Shell(ctx, "rm /var/lib/touchdown/armed && systemctl start kubelet"); err != nil {
+		return "", err
+	}
+	if err := r.Node.PodsReady(ctx); err != nil {
+		return "", err
+	}
+	for before := ""; ; { // its operators may still be at work
+		got, err := inAPI(ctx, r.Landing)
+		if err == nil && got == before {
+			return got, nil
+		}
+		before = got
+		select {
+		case <-ctx.Done():
+			return "", errors.Join(context.Cause(ctx), err)
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
+
+// play lets one scene happen and judges its end.
+func (c *calm) play(ctx context.Context, r *ride, s scene) error {
+	r.begin(ctx)
+	if err := r.under(ctx, s.before); err != nil {
+		return err
+	}
+	if s.choice != undoMid {
+		if err := r.toEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if s.choice == land {
+		return c.isLanded(ctx, r)
+	}
+	if err := r.undo(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(r.under(ctx, s.behind), r.toEnd(ctx)); err != nil {
+		return err
+	}
+	return c.isBack(ctx, r)
+}
+
+func (c *calm) isLanded(ctx context.Context, r *ride) error {
+	if s, err := r.snapshot(ctx); err != nil || s.Life != "landed" {
+		return fmt.Errorf("the node is not landed: %v, %+v", err, s)
+	}
+	if err := become(ctx, time.Minute, c.landed, func(ctx context.Context) (string, error) { return nodeAndAPI(ctx, r.Landing) }); err != nil {
+		return err
+	}
+	return become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.Proof(ctx, domain) })
+}
+
+func (c *calm) isBack(ctx context.Context, r *ride) error {
+	if s, err := r.snapshot(ctx); err != nil || s.Life != "returned" {
+		return fmt.Errorf("the node is not back: %v, %+v", err, s)
+	}
+	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
+		return err
+	}
+	if _, err := r.released(ctx); err != nil {
+		return err
+	}
+	return become(ctx, 30*time.Second, c.objects, func(ctx context.Context) (string, error) { return inAPI(ctx, r.Landing) })
+}
+
+// TestCrash lands nodes while their power fails, their processes and their engine are killed, behind events of the
+// journal and at random moments. Every node must end as an undisturbed one does, or where undo was chosen as it left the factory.
+func TestCrash(t *testing.T) {
+	n, each, seed := crashes()
+	begin := time.Now()
+	ctx := ctxFor(t, 3*time.Minute+time.Duration(n)*40*time.Second)
+	c := &calm{}
+	t.Run("undisturbed", func(t *testing.T) { c.undisturbed(ctx, t) })
+	t.Run("untouched", func(t *testing.T) { c.untouched(ctx, t) })
+	if t.Failed() || c.objects == "" {
+		t.FailNow() // there is nothing to compare with, or no node can run here
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	var sum summary
+	for i, s := range scenes(random, c, n, each) {
+		t.Run(fmt.Sprintf("%02d %s", i, s.choice), func(t *testing.T) {
+			ctx := ctxFor(t, 5*time.Minute)
+			r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+			err := c.play(ctx, r, s)
+			sum.add(r, s, err)
+			t.Logf("%s", r)
+			if err != nil {
+				t.Errorf("%v\n%v\n%s", err, r.asked.Load(), r.Log(30))
+			}
+		})
+	}
+	t.Logf("crash: seed %d, %s; %.0f s", seed, &sum, time.Since(begin).Seconds())
+}
+
+// summary counts what happened.
+type summary struct {
+	kinds      map[blowKind]int
+	boundaries map[string]bool
+	atName     int
+	random     int
+	ends       map[string]int
+}
+
+func (s *summary) add(r *ride, sc scene, err error) {
+	if s.kinds == nil {
+		s.kinds, s.boundaries, s.ends = map[blowKind]int{}, map[string]bool{}, map[string]int{}
+	}
+	for _, b := range r.struck {
+		s.kinds[b.kind]++
+		if b.behind {
+			s.atName++
+			s.boundaries[b.at] = true
+		} else {
+			s.random++
+		}
+	}
+	switch {
+	case err != nil:
+		s.ends["wrong"]++
+	case sc.choice == land:
+		s.ends["landed"]++
+	default:
+		s.ends["back at the factory's state, as chosen"]++
+	}
+}
+
+func (s *summary) String() string {
+	var kinds []string
+	total := 0
+	for _, k := range blowKinds {
+		kinds = append(kinds, fmt.Sprintf("%s %d", k, s.kinds[k]))
+		total += s.kinds[k]
+	}
+	var ends []string
+	for _, end := range sorted(s.ends) {
+		ends = append(ends, fmt.Sprintf("%s %d", end, s.ends[end]))
+	}
+	return fmt.Sprintf("%d blows (%s), %d of them behind %d different events, %d at random moments; ends: %s",
+		total, strings.Join(kinds, ", "), s.atName, len(s.boundaries), s.random, strings.Join(ends, ", "))
+}
+
+// TestCrashNeedsSync plays one scene with a mutant: an engine whose writes are never synced. The same judge must find it out.
+func TestCrashNeedsSync(t *testing.T) {
+	ctx := ctxFor(t, 4*time.Minute)
+	program := filepath.Join(t.TempDir(), "nosync")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "touchdown/test/bench/nosync")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the mutant: %v\n%s", err, out)
+	}
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := landing.Start(t, landing.Options{Network: edge(), Off: true})
+	const dropIn = "[Service]\nExecStart=\nExecStart=/usr/local/bin/nosync /usr/local/bin/touchdown engine\n"
+	if err := errors.Join(
+		l.Node.WriteFile("/usr/local/bin/nosync", data, 0o755),
+		l.Node.WriteFile("/etc/systemd/system/touchdown-engine.service.d/99-mutant.conf", []byte(dropIn), 0o644),
+		l.Node.Boot(ctx),
+	); err != nil {
+		t.Fatal(err)
+	}
+	err = (&calm{}).play(ctx, newRide(ctx, t, l), scene{choice: land, before: []blow{{kind: powerCut, at: "done network"}}})
+	switch {
+	case err == nil || !strings.Contains(err.Error(), "forgotten"):
+		t.Errorf("an engine that syncs nothing is not found out by a power cut: %v", err)
+	default:
+		t.Logf("found out: %v", err)
+	}
+}

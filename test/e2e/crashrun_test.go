@@ -1,0 +1,304 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/test/bench/landing"
+)
+
+// blowKind is what befalls the node.
+type blowKind string
+
+const (
+	powerCut   blowKind = "power cut"            // what was not synced is lost
+	powerFlush blowKind = "power cut, log saved" // the nastier one: names without their data
+	nodeKill   blowKind = "all processes killed" // the disk loses nothing
+	engineKill blowKind = "engine killed"        // the node goes on
+)
+
+var blowKinds = []blowKind{powerCut, powerFlush, nodeKill, engineKill}
+
+// blow is one of them and its moment.
+type blow struct {
+	kind blowKind
+	at   string        // behind the first event of this name since the last blow; "": at a random moment
+	wait time.Duration // then: after the engine took up its work
+
+	behind bool // it fell there; else the job had ended before
+}
+
+func (b blow) String() string {
+	if b.at == "" {
+		return fmt.Sprintf("%s after %.1f s", b.kind, b.wait.Seconds())
+	}
+	return fmt.Sprintf("%s behind %q", b.kind, b.at)
+}
+
+// errStruck ends a stream of events where the blow falls, errEnded where the job has come to its end.
+var (
+	errStruck = errors.New("now")
+	errEnded  = errors.New("the job has ended")
+)
+
+// ride is one landing under blows, seen from outside.
+type ride struct {
+	*landing.Landing
+
+	heard  []steps.Event // that must be on the disk, since the engine told them
+	from   uint64        // the last event heard
+	names  []string      // of the durable events, in order
+	struck []blow
+	ended  bool
+
+	told       atomic.Bool  // the engine said that the job begins
+	asked      atomic.Value // what the last client said that asked in vain
+	stopAsking context.CancelFunc
+}
+
+// eventName is what an event has in common with the same one of another run.
+func eventName(e steps.Event) string {
+	name := string(e.Kind) + " " + e.Step
+	switch {
+	case e.Step == "":
+		name += "job"
+	case e.Check != nil:
+		name += " " + e.Check.ID
+	}
+	return name
+}
+
+// lasting tells whether an event is in the journal, whatever the state of the job.
+func lasting(e steps.Event) bool {
+	switch e.Kind {
+	case steps.Started, steps.Done, steps.Failed, steps.Skipped, steps.Undoing, steps.Undone, steps.Cancelled:
+		return true
+	}
+	return false
+}
+
+// hear takes in one event and tells why the stream is to end.
+func (r *ride) hear(e steps.Event, name string) error {
+	r.from = max(r.from, e.Seq)
+	if !e.Lifecycle() || (len(r.heard) == 0 && e.Kind != steps.Started) {
+		return nil
+	}
+	r.told.Store(true)
+	r.names = append(r.names, eventName(e))
+	if lasting(e) {
+		r.heard = append(r.heard, e)
+	}
+	if e.Kind == steps.Failed {
+		return fmt.Errorf("%s failed: %s %s %s", e.Step, e.Problem.Code, e.Problem.Summary, e.Problem.Detail)
+	}
+	r.ended = e.Step == "" && (e.Kind == steps.Done || e.Kind == steps.Undone)
+	switch {
+	case eventName(e) == name:
+		return errStruck
+	case r.ended:
+		return errEnded
+	}
+	return nil
+}
+
+// await follows the engine up to the moment of a blow, or to the job's end.
+func (r *ride) await(ctx context.Context, b blow) error {
+	if b.at == "" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, b.wait, errStruck)
+		defer cancel()
+	}
+	for !r.ended {
+		session, err := r.Session()
+		if err != nil {
+			return err
+		}
+		err = session.Events(ctx, "", r.from, func(events []steps.Event) error {
+			for _, e := range events {
+				if err := r.hear(e, b.at); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		switch {
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case errors.Is(err, engine.ErrNoEngine):
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		if errors.Is(err, errStruck) || errors.Is(err, errEnded) {
+			return nil
+		}
+		return err
+	}
+	if b.at == "" {
+		<-ctx.Done()
+	}
+	return nil
+}
+
+// strike has the blow fall, and has the node come up again.
+func (r *ride) strike(ctx context.Context, b blow) error {
+	var err error
+	switch b.kind {
+	case powerCut, powerFlush:
+		err = r.Node.PowerCut(ctx, b.kind == powerFlush)
+	case nodeKill:
+		err = r.Node.Kill(ctx)
+	case engineKill:
+		_, err = r.Node.Run(ctx, "systemctl", "kill", "--signal=KILL", "--kill-whom=main", "touchdown-engine")
+	}
+	b.behind = b.at != "" && len(r.names) > 0 && r.names[len(r.names)-1] == b.at
+	r.struck = append(r.struck, b)
+	if err != nil {
+		return err
+	}
+	if b.kind != engineKill {
+		if err := r.Node.Boot(ctx); err != nil {
+			return err
+		}
+	}
+	return r.remembers(ctx)
+}
+
+// remembers checks that the engine knows what it told before the blow.
+func (r *ride) remembers(ctx context.Context) error {
+	s, err := r.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if len(r.heard) == 0 {
+		return nil
+	}
+	if s.State == engine.Inspecting || s.State == engine.Collecting {
+		return fmt.Errorf("forgotten: the job that began at %s; the engine is %s", r.heard[0].Time.Format(time.TimeOnly), s.State)
+	}
+	last := r.heard[len(r.heard)-1]
+	ctx, cancel := context.WithTimeoutCause(ctx, 20*time.Second, errors.New("no event for 20 s"))
+	defer cancel()
+	session, err := r.Session()
+	if err != nil {
+		return err
+	}
+	err = session.Events(ctx, "", last.Seq-1, func(events []steps.Event) error {
+		if events[0].Seq == last.Seq && eventName(events[0]) == eventName(last) {
+			return errStruck
+		}
+		return fmt.Errorf("forgotten: %q, number %d; behind it the journal has %q, number %d",
+			eventName(last), last.Seq, eventName(events[0]), events[0].Seq)
+	})
+	switch {
+	case errors.Is(err, errStruck):
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("forgotten: %q: %w", eventName(last), context.Cause(ctx))
+	}
+	return err
+}
+
+// snapshot asks the engine as soon as one answers.
+func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
+	for {
+		session, err := r.Session()
+		if err != nil {
+			return nil, err
+		}
+		one, cancel := context.WithTimeout(ctx, 5*time.Second)
+		s, err := session.Snapshot(one)
+		cancel()
+		if err == nil {
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for the engine: %w: %w", context.Cause(ctx), err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// begin has the node landed by nobody in particular: the client that asks for it ends with the first blow, and another one
+// asks again only for as long as the engine has not said that it begins.
+func (r *ride) begin(ctx context.Context) {
+	ctx, r.stopAsking = context.WithCancel(ctx)
+	go func() {
+		for ctx.Err() == nil && !r.told.Load() {
+			out, code, err := r.Apply(ctx, static(""))
+			if err == nil && code == 0 {
+				return
+			}
+			r.asked.Store(fmt.Sprintf("apply: exit %d, %v: %s", code, err, out))
+			if session, err := r.Session(); err == nil {
+				if s, err := session.Snapshot(ctx); err == nil && !s.Started.IsZero() {
+					return
+				}
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+}
+
+// under lets all blows fall, one after the other, for as long as the job lives.
+func (r *ride) under(ctx context.Context, blows []blow) error {
+	for _, b := range blows {
+		if err := r.await(ctx, b); err != nil {
+			return fmt.Errorf("before %s: %w", b, err)
+		}
+		if err := r.strike(ctx, b); err != nil {
+			return fmt.Errorf("after %s: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// toEnd waits until the job has ended.
+func (r *ride) toEnd(ctx context.Context) error {
+	return r.await(ctx, blow{at: "none"})
+}
+
+// undo chooses to put everything back, wherever the job is.
+func (r *ride) undo(ctx context.Context) error {
+	for {
+		s, err := r.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		verb := engine.Undo
+		switch s.State {
+		case engine.Working, engine.InQuestion:
+			verb = engine.Cancel
+		case engine.UndoingAll, engine.IsUndone:
+			r.ended = false
+			return nil
+		}
+		err = r.Do(ctx, engine.Action{Verb: verb})
+		if err != nil && !errors.Is(err, engine.ErrState) && !errors.Is(err, engine.ErrNoEngine) {
+			return fmt.Errorf("choosing undo in state %s: %w", s.State, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("choosing undo: %w", context.Cause(ctx))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (r *ride) String() string {
+	said := make([]string, len(r.struck))
+	for i, b := range r.struck {
+		said[i] = b.String()
+	}
+	return strings.Join(said, "; ")
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
