@@ -93,6 +93,9 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return err
 	}
+	if err := s.alone(ctx, report); err != nil {
+		return err
+	}
 	now, err := s.calm(ctx, report)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"touchdown/backend/check"
+	"touchdown/backend/network"
 	"touchdown/backend/problem"
 )
 
@@ -47,6 +49,35 @@ func (s *Network) fingerprint() string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// alone makes sure that nobody else is trying out settings, which would be taken for the old ones. A trial of our own that
+// was decided is for settle.
+func (s *Network) alone(ctx context.Context, report Report) error {
+	if s.noted(report) == (trial{kept, s.fingerprint()}) {
+		return nil
+	}
+	busy := s.Sight.net.Free(ctx)
+	if busy == nil || problem.From(busy).Code != network.Busy {
+		return busy
+	}
+	answer, err := report.Ask(ctx, Question{
+		ID: "network-busy", Text: "Somebody else is trying out network settings on this node. Put theirs back and go on?",
+		Detail:  "Going on ends their trial: the network is then as it was before they began. Stopping leaves it to them.",
+		Choices: []Choice{{"stop", "Stop here"}, {"take-over", "Put theirs back and go on"}},
+		Default: "stop", Deadline: questionTime.Seconds(),
+	})
+	switch {
+	case err != nil:
+		return err
+	case answer != "take-over":
+		return busy
+	}
+	if err := s.Sight.net.TakeOver(ctx); err != nil {
+		return err
+	}
+	report.Say("somebody else's trial of network settings was ended; theirs were put back")
+	return nil
 }
 
 // doubts are what speaks against keeping the settings.

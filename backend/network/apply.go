@@ -17,7 +17,7 @@ const longest = 30 * time.Minute
 
 // Apply brings p about in memory only, under a checkpoint: unless Commit comes, NetworkManager itself puts the old settings
 // back after rollback (whole seconds; counted from the end of Apply). The originals must be saved before. A checkpoint that
-// is open already is somebody else's, and a Problem (NET-CKPT), with nothing changed. Settings that do not come about are
+// is open already is somebody else's, and a Problem (Busy), with nothing changed. Settings that do not come about are
 // put back at once, unless NetworkManager died over them: after any other error PutBack makes sure.
 func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) error {
 	if rollback < time.Second || rollback > longest {
@@ -25,12 +25,8 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	open, err := n.manager.checkpoints(ctx)
-	if err != nil {
+	if err := n.free(ctx); err != nil {
 		return err
-	}
-	if len(open) > 0 {
-		return checkpointOpen(fmt.Errorf("the checkpoint %s is open, %s left", open[0].Path, open[0].Left.Round(time.Second)))
 	}
 	before, err := n.manager.profiles(ctx)
 	if err != nil {
@@ -40,6 +36,27 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 		return err
 	}
 	return n.prefer(ctx, before)
+}
+
+// Busy is the code of the Problem that somebody else is trying out settings.
+const Busy = "NET-CKPT"
+
+// Free returns a Problem (Busy) while a checkpoint is open. It waits for a NetworkManager that is just being restarted.
+func (n *Network) Free(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.managerUp(ctx); err != nil {
+		return err
+	}
+	return n.free(ctx)
+}
+
+func (n *Network) free(ctx context.Context) error {
+	open, err := n.manager.checkpoints(ctx)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return checkpointOpen(fmt.Errorf("the checkpoint %s is open, %s left", open[0].Path, open[0].Left.Round(time.Second)))
 }
 
 // prefer gives the profiles that nmstate made for br-ex the priority that configure-ovs gives to its own. Otherwise a cable
@@ -79,7 +96,7 @@ func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 	return n.manager.extend(ctx, open[0].Path, min(by, longest))
 }
 
-// TakeOver puts an end to somebody else's trial (NET-CKPT): their checkpoint is rolled back, so that the network is as it
+// TakeOver puts an end to somebody else's trial (Busy): their checkpoint is rolled back, so that the network is as it
 // was before they began.
 func (n *Network) TakeOver(ctx context.Context) error {
 	n.mu.Lock()

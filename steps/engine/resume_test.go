@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
@@ -480,4 +481,25 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 			t.Error("the other consoles were not told")
 		}
 	})
+}
+
+// TestOldFailuresDoNotStandAgainstANewStart: what failed in a step's attempt is about the answers of then.
+func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+		report.Check(steps.Check{ID: "gateway", Title: "Gateway", Status: check.Fail, Observed: "nobody answers", Fix: "Mend it."})
+		return broken()
+	}
+	r.start(t, r, pen, false)
+	until(t, r, "the failure", inState(HasFailed))
+	r.w.mu.Lock()
+	delete(r.w.run, "light")
+	r.w.mu.Unlock()
+	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	r.start(t, r, pen, false)
+	s := until(t, r, "the end", func(s *Snapshot) bool { return s.State == IsDone || s.State == HasFailed })
+	if s.State != IsDone {
+		t.Errorf("the second attempt: %s, %+v", s.State, s.Problem)
+	}
 }
