@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,9 +44,13 @@ func (c *common) console(cmd *cobra.Command) error {
 		return errors.Join(noEngine(err), closeSession())
 	}
 	letGo()
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
 	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), In: os.Stdin, Out: os.Stdout})
-	if errors.Is(err, tui.ErrHungUp) { // normal on a serial line; nobody is there to be told
-		err = nil
+	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
+		_ = closeSession()
+		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}
 	}
 	return errors.Join(err, closeSession())
 }

@@ -25,6 +25,7 @@ const (
 	exitFailed = 1 // something did not work, or did not pass
 	exitUsage  = 2 // the command line or the site config is wrong; nothing was begun
 	exitReboot = 3 // a reboot is needed and the site config does not allow it
+	exitHungUp = 4 // the console's line is gone; nobody left, so nobody is to be asked to log in
 )
 
 func main() {
