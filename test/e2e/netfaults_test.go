@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
+	"touchdown/test/bench/site"
+)
+
+// netFault is one thing that goes wrong with the network while a node is being moved.
+type netFault struct {
+	name    string
+	network string                                        // spec.network; empty: the right one
+	policy  string                                        // a line more of spec.policy
+	before  func(context.Context, *wrongs) error          // the fault is there from the start
+	during  func(context.Context, *wrongs) error          // it comes when the settings are applied
+	over    func(context.Context, *landing.Landing) error // it is gone
+	want    []string                                      // what apply tells, in these words; one of them
+	dry     bool                                          // the review tells it; nothing is applied
+	slow    bool                                          // waits for what does not come
+}
+
+func pull(ctx context.Context, w *wrongs) error          { return w.landing.Node.Unplug(ctx, 0) }
+func plug(ctx context.Context, l *landing.Landing) error { return l.Node.Plug(ctx, 0) }
+
+func gateway(m site.GatewayMode) func(context.Context, *wrongs) error {
+	return func(_ context.Context, w *wrongs) error { return w.landing.Site.Gateway.Set(m) }
+}
+
+func dnsAnswers(m site.DNSMode) func(context.Context, *wrongs) error {
+	return func(_ context.Context, w *wrongs) error { w.landing.Site.DNS.Set(m); return nil }
+}
+
+// faultsOfNetworks are told in plain words, and leave the node where it was.
+func faultsOfNetworks() []netFault {
+	var other *site.Host
+	answers := func(_ context.Context, l *landing.Landing) error {
+		l.Site.DNS.Set(site.Answers)
+		l.Site.DNS.Slow(0)
+		return nil
+	}
+	return []netFault{
+		{
+			name: "gateway falls silent", during: gateway(site.Dead), want: []string{"Gateway: Nobody at 198.51.100.1 answers. The old network settings are back."},
+			over: func(_ context.Context, l *landing.Landing) error { return l.Site.Gateway.Set(site.Forwards) },
+		},
+		{
+			name: "DNS lies", before: dnsAnswers(site.Lies), over: answers, dry: true,
+			want: []string{"it leads api." + domain + " to " + site.Nobody4.String() + " instead of 198.51.100.10"},
+		},
+		{
+			name: "DNS knows no name", before: dnsAnswers(site.NXDomain), over: answers, dry: true,
+			want: []string{"it does not know api." + domain + " yet"},
+		},
+		{
+			name: "DNS is slow", over: answers, dry: true, want: []string{"it is slow: an answer took"},
+			before: func(_ context.Context, w *wrongs) error { w.landing.Site.DNS.Slow(1500 * time.Millisecond); return nil },
+		},
+		{
+			name: "another machine takes the address", network: fixed("enp1s0", "198.51.100.66", 24, "198.51.100.1", "198.51.100.53"),
+			during: func(_ context.Context, w *wrongs) (err error) {
+				other, err = w.landing.Site.AddHost(netip.MustParseAddr("198.51.100.66"))
+				return err
+			},
+			over: func(context.Context, *landing.Landing) error { other.Remove(); return nil },
+			want: []string{"Another machine has the address 198.51.100.66 already"},
+		},
+		{name: "cable pulled during apply", during: pull, over: plug, want: []string{"has no link", "The network did not become as asked", "does not come up", "There is no default route"}},
+		{
+			name: "NetworkManager killed while the checkpoint is open",
+			during: func(ctx context.Context, w *wrongs) error {
+				w.events.awaitCheck("net-address")
+				_, err := w.landing.Node.Shell(ctx, "systemctl kill -s KILL NetworkManager")
+				return err
+			},
+			want: []string{"The old network settings are back", "the old settings are back", "NetworkManager does not answer"},
+		},
+		{
+			name: "another checkpoint", before: otherCheckpoint, over: endCheckpoints,
+			want: []string{"Somebody else is trying out network settings on this node."},
+		},
+		{
+			name: "another checkpoint, taken over", before: otherCheckpoint, over: endCheckpoints,
+			policy: "answers: {network-busy: take-over}\n    keepNetworkWhenProbesPass: false", want: []string{"Everything answers. The old network settings are back."},
+		},
+		{
+			name: "no default route", network: "network: {interface: enp2s0, ipv4: {method: dhcp}, ipv6: {method: disabled}}",
+			before: func(_ context.Context, w *wrongs) error {
+				w.landing.Site.DHCP4.Change(func(o *site.Offer) { o.Gateway = netip.Addr{} })
+				return nil
+			},
+			over: func(_ context.Context, l *landing.Landing) error { l.Site.DHCP4.Change(nil); return nil },
+			want: []string{"There is no default route."}, slow: true,
+		},
+	}
+}
+
+func otherCheckpoint(ctx context.Context, w *wrongs) error {
+	_, err := w.landing.Node.Shell(ctx, "busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointCreate aouu 0 300 0")
+	return err
+}
+
+// endCheckpoints ends those that are left: a trial that is not ours is left alone by all else.
+func endCheckpoints(ctx context.Context, l *landing.Landing) error {
+	_, err := l.Node.Shell(ctx, `nm=org.freedesktop.NetworkManager
+for c in $(busctl get-property $nm /org/freedesktop/NetworkManager $nm Checkpoints | grep -o '/[^"]*'); do
+  busctl call $nm /org/freedesktop/NetworkManager $nm CheckpointRollback o "$c"
+done`)
+	return err
+}
+
+// TestNetworkFaults lets one fault after the other happen to a node. Each is told in a plain sentence, and the node keeps
+// the address that it had. When all are gone, the node lands.
+func TestNetworkFaults(t *testing.T) {
+	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
+	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
+	w.awaitLease()
+	w.before = w.look(ctxFor(t, 20*time.Second))
+	for _, f := range faultsOfNetworks() {
+		if f.slow && testing.Short() {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			w.T = t
+			w.fault(f)
+		})
+	}
+	w.T = t
+	if !t.Failed() {
+		w.lands()
+	}
+}
+
+func (w *wrongs) fault(f netFault) {
+	ctx := ctxFor(w.T, 3*time.Minute)
+	begun := time.Now()
+	if f.before != nil {
+		if err := f.before(ctx, w); err != nil {
+			w.Fatal(err)
+		}
+	}
+	if f.network == "" {
+		f.network = fixed("enp1s0", "198.51.100.10", 24, "198.51.100.1", "198.51.100.53")
+	}
+	s := wrong{kind: f.name, network: f.network}
+	config := s.config()
+	if f.policy != "" {
+		config = strings.Replace(config, "keepNetworkWhenProbesPass: true", f.policy, 1)
+	}
+	w.events.clear()
+	struck := make(chan error, 1)
+	go func() {
+		if f.during == nil || !w.events.await("network") {
+			struck <- nil
+			return
+		}
+		struck <- f.during(ctx, w)
+	}()
+	var more []string
+	if f.dry {
+		more = append(more, "--dry-run")
+	}
+	out, code := w.applyConfig(ctx, config, more...)
+	w.events.close()
+	if err := <-struck; err != nil {
+		w.Fatal(err)
+	}
+	told := false
+	for _, text := range f.want {
+		told = told || strings.Contains(out, text)
+	}
+	if !told || (code == 0) != f.dry {
+		w.Errorf("exit %d, and none of %q in\n%s", code, f.want, out)
+	}
+	if err := f.over(ctx, w.landing); err != nil {
+		w.Fatal(err)
+	}
+	w.asBefore()
+	w.Logf("%.1f s: %s", time.Since(begun).Seconds(), w.events.why(out))
+}
+
+// TestNoLeaseAtBoot lands a node that found no DHCP server at its site, so that OpenShift built no br-ex.
+func TestNoLeaseAtBoot(t *testing.T) {
+	l := landing.Start(t, landing.Options{Network: edge(), Off: true, Echo: t.Output()})
+	l.Site.DHCP4.Off()
+	ctx := ctxFor(t, 6*time.Minute)
+	if err := l.Node.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	landsFromForm(ctx, t, l)
+}
+
+// TestBrExHangs lands a node whose br-ex hangs on its way up, as one in five does after an unclean stop.
+func TestBrExHangs(t *testing.T) {
+	l := landing.Start(t, landing.Options{Network: edge(), Node: node.Options{BrExHangs: true}, Echo: t.Output()})
+	ctx := ctxFor(t, 6*time.Minute)
+	const up = "nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
+	if err := l.Node.Wait(ctx, up); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.PowerCut(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := l.Node.Wait(short, up); err != nil {
+		t.Log("br-ex hangs by itself")
+	} else if _, err := l.Node.Shell(ctx, "nmcli connection down ovs-if-br-ex"); err != nil {
+		t.Fatal(err)
+	}
+	out := landsFromForm(ctx, t, l)
+	if !strings.Contains(out, "br-ex hung on its way up and was started again") {
+		t.Error("nothing was said about br-ex")
+	}
+}
+
+// landsFromForm waits for the form and lands with the right settings.
+func landsFromForm(ctx context.Context, t *testing.T, l *landing.Landing) string {
+	t.Helper()
+	if _, err := l.Await(ctx, "the form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
+		t.Fatal(err)
+	}
+	out, code, err := l.Apply(ctx, static(""))
+	if err != nil || code != 0 {
+		t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
+	}
+	if err := l.Proof(ctx, domain); err != nil {
+		t.Errorf("from outside: %v", err)
+	}
+	return out
+}

@@ -1,0 +1,366 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/test/bench/landing"
+)
+
+// goalOfPutBack is how long the old settings may take to be back, from the decision on.
+const goalOfPutBack = 5 * time.Second
+
+// TestWrongSettings gives one node one wrong network after the other, with power cuts and kills in between. After each it
+// has its old address again and everybody reaches it there. WRONG_N and WRONG_SEED ask for more than the sample.
+func TestWrongSettings(t *testing.T) {
+	n, seed := number("WRONG_N", 12), number("WRONG_SEED", 7)
+	t.Logf("%d wrong settings, seed %d", n, seed)
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
+	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
+	w.awaitLease()
+	w.before = w.look(ctxFor(t, 20*time.Second))
+	t.Logf("before:\n%s", w.before)
+	for i, s := range draw(r, n) {
+		w.one(i, s, cutFor(r, i, n))
+		if t.Failed() {
+			t.Fatalf("number %d of seed %d: %s: %s", i, seed, s.kind, s.network)
+		}
+	}
+	w.summary()
+	if n >= 50 {
+		w.lands()
+	}
+}
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// cut is what happens in the middle of a trial.
+type cut struct {
+	what  string // "": nothing
+	after time.Duration
+}
+
+// cutFor disturbs every third one; a power cut, which costs a boot, is the rarest.
+func cutFor(r *rand.Rand, i, n int) cut {
+	after := time.Duration(r.IntN(5000)) * time.Millisecond
+	what := []string{"engine", "manager"}[r.IntN(2)]
+	if n > 20 && i%15 == 7 {
+		what = []string{"power", "power, flushed"}[r.IntN(2)]
+	}
+	if i%3 != 1 && !strings.HasPrefix(what, "power") {
+		what = ""
+	}
+	return cut{what, after}
+}
+
+type wrongs struct {
+	*testing.T
+	landing *landing.Landing
+	events  *events
+	before  string // what look saw
+	count   map[string]int
+	back    []float64 // seconds from the decision to the old settings, as the journal has it
+}
+
+// one gives the node one wrong network.
+func (w *wrongs) one(i int, s wrong, c cut) {
+	ctx := ctxFor(w.T, 4*time.Minute)
+	begun := time.Now()
+	if err := s.prepare(ctx, w.landing); err != nil {
+		w.Fatal(err)
+	}
+	w.events.clear()
+	cutting := make(chan error, 1)
+	go func() { cutting <- w.cut(ctx, c) }()
+	out, code := w.apply(ctx, s)
+	w.events.close()
+	if err := <-cutting; err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.landing.Await(ctx, "the end of the work", idle); err != nil {
+		w.Errorf("the engine: %v", err)
+	}
+	if err := s.over(ctx, w.landing); err != nil {
+		w.Fatal(err)
+	}
+	verdict := w.verdict(code, c)
+	w.count[verdict]++
+	w.asBefore()
+	w.Logf("%3d %-40s %-24s %4.1f s  cut %s: %s", i, s.kind, verdict, time.Since(begun).Seconds(), c.what, w.events.why(out))
+}
+
+func idle(s *landing.Status) bool {
+	return slices.Contains([]string{"collecting", "reviewed", "failed", "undone"}, s.State)
+}
+
+// apply does what a technician does who is sure: whatever fails is waived.
+func (w *wrongs) apply(ctx context.Context, s wrong) (string, int) {
+	return w.applyConfig(ctx, s.config())
+}
+
+func (w *wrongs) applyConfig(ctx context.Context, config string, more ...string) (string, int) {
+	if err := w.landing.Node.WriteFile("/root/site.yaml", []byte(config), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	args := []string{"apply", "-f", "/root/site.yaml", "--force", "--by", "the bench", "-o", "json"}
+	checks := slices.Concat(landing.Waived, []string{
+		"net-carrier", "net-dhcp", "net-router-ipv6", "net-duplicate", "net-duplicate-ipv6",
+		"net-gateway", "net-gateway-ipv6", "net-dns-1", "net-dns-2", "net-ntp-1", "net-registry", "net-mtu",
+	})
+	args = append(args, more...)
+	for _, check := range checks {
+		args = append(args, "--waive", check+"=sure")
+	}
+	out, code, err := w.landing.Touchdown(ctx, args...)
+	if ctx.Err() != nil {
+		w.Fatalf("apply: %v\n%s", err, out)
+	}
+	return out, code
+}
+
+// cut waits for the trial to begin and strikes.
+func (w *wrongs) cut(ctx context.Context, c cut) error {
+	if c.what == "" || !w.events.await("network") {
+		return nil
+	}
+	time.Sleep(c.after)
+	node := w.landing.Node
+	switch c.what {
+	case "engine":
+		_, err := node.Shell(ctx, "systemctl kill -s KILL touchdown-engine")
+		return err
+	case "manager":
+		_, err := node.Shell(ctx, "systemctl kill -s KILL NetworkManager")
+		return err
+	}
+	if err := node.PowerCut(ctx, strings.HasSuffix(c.what, "flushed")); err != nil {
+		return err
+	}
+	return node.Boot(ctx)
+}
+
+// verdict tells what became of the settings, from the events.
+func (w *wrongs) verdict(code int, c cut) string {
+	from, to := w.events.putBack()
+	switch {
+	case code == 0:
+		w.Error("wrong settings landed")
+		return "landed"
+	case !w.events.await("network"):
+		return "refused at the review"
+	case strings.HasPrefix(c.what, "power"):
+		return "cut"
+	case to.IsZero():
+		return "refused by the step"
+	}
+	w.back = append(w.back, to.Sub(from).Seconds())
+	return "applied and put back"
+}
+
+// look is the state of the network on the node, in words that stay the same as long as it does.
+func (w *wrongs) look(ctx context.Context) string {
+	out, err := w.landing.Node.Shell(ctx, `ip -o -4 address show br-ex | awk '{print "address", $4}' | sort
+ip -4 route show default | awk '{print "route", $3, $5}'
+echo ports $(ovs-vsctl list-ports br-ex)
+grep -v '^#' /etc/resolv.conf
+ip -o link | awk -F'[:@] *' '{print "link", $2}' | sort
+nmcli -g NAME,DEVICE connection show --active | sort
+nmcli -g NAME connection show | sort | sed 's/^/profile /'
+cd /etc/NetworkManager/system-connections && sha256sum *
+busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Checkpoints`)
+	if err != nil {
+		return err.Error()
+	}
+	return out
+}
+
+// asBefore waits until the node is what it was, and reached where it was.
+func (w *wrongs) asBefore() {
+	ctx := ctxFor(w.T, 60*time.Second)
+	for last := ""; ; time.Sleep(200 * time.Millisecond) {
+		now := w.look(ctx)
+		err := w.reached(ctx)
+		if now == w.before && err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			w.Errorf("locked out: %v; before:\n%s\nnow:\n%s", err, w.before, last)
+			w.count["lock-outs"]++
+			return
+		}
+		last = now
+	}
+	if _, err := w.landing.Status(ctx); err != nil {
+		w.Errorf("the engine does not answer: %v", err)
+	}
+}
+
+func (w *wrongs) reached(ctx context.Context) error {
+	client := w.landing.Site.Client()
+	if err := client.FlushNeighbours(); err != nil {
+		return err
+	}
+	return client.Ping(ctx, netip.MustParseAddr("198.51.100.10"))
+}
+
+// awaitLease waits until the node has come up at the site.
+func (w *wrongs) awaitLease() {
+	ctx := ctxFor(w.T, 60*time.Second)
+	if _, err := w.landing.Await(ctx, "the form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
+		w.Fatal(err)
+	}
+	if err := w.landing.Node.Wait(ctx, "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *wrongs) summary() {
+	slices.Sort(w.back)
+	var late int
+	for _, s := range w.back {
+		if s > goalOfPutBack.Seconds() {
+			late++
+		}
+	}
+	text := fmt.Sprintf("%v, lock-outs %d", w.count, w.count["lock-outs"])
+	if n := len(w.back); n > 0 {
+		text += fmt.Sprintf("; put back in %.1f s (median), %.1f s (longest), later than %s: %d of %d", w.back[n/2], w.back[n-1], goalOfPutBack, late, n)
+	}
+	w.Log(text)
+	if w.count["applied and put back"] == 0 {
+		w.Error("no setting was really applied: this proves nothing")
+	}
+}
+
+// lands shows that after all of it the right settings land the node.
+func (w *wrongs) lands() {
+	out, code, err := w.landing.Apply(ctxFor(w.T, 5*time.Minute), static(""))
+	if err != nil || code != 0 {
+		w.Fatalf("the right settings, after all the wrong ones: exit %d, %v\n%s", code, err, out)
+	}
+	s, err := w.landing.Status(ctxFor(w.T, 10*time.Second))
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			if step.ID == "network" {
+				w.Logf("applied and kept in %.1f s", step.Seconds)
+			}
+		}
+	}
+	if err := w.landing.Proof(ctxFor(w.T, 30*time.Second), domain); err != nil {
+		w.Errorf("from outside: %v", err)
+	}
+}
+
+// events are the lines that apply prints, as they come.
+type events struct {
+	mu     sync.Mutex
+	rest   []byte
+	all    []steps.Event
+	closed bool
+}
+
+// Write takes what apply prints.
+func (e *events) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rest = append(e.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(e.rest, []byte("\n"))
+		if !ok {
+			return len(p), nil
+		}
+		e.rest = rest
+		var event steps.Event
+		if json.Unmarshal(line, &event) == nil && event.Kind != "" {
+			e.all = append(e.all, event)
+		}
+	}
+}
+
+func (e *events) clear() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rest, e.all, e.closed = nil, nil, false
+}
+
+func (e *events) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+}
+
+// await waits until a step has begun; false: apply ended before.
+func (e *events) await(step string) bool {
+	return e.awaitEvent(func(x steps.Event) bool { return x.Kind == steps.Started && x.Step == step })
+}
+
+// awaitCheck waits for a verdict of the trial.
+func (e *events) awaitCheck(id string) bool {
+	return e.awaitEvent(func(x steps.Event) bool { return x.Step == "network" && x.Check != nil && x.Check.ID == id })
+}
+
+func (e *events) awaitEvent(ok func(steps.Event) bool) bool {
+	for {
+		e.mu.Lock()
+		begun := slices.ContainsFunc(e.all, ok)
+		closed := e.closed
+		e.mu.Unlock()
+		if begun || closed {
+			return begun
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// putBack tells when the last trial was decided against, and when the old settings were back.
+func (e *events) putBack() (decided, back time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.all {
+		switch {
+		case x.Step != "network":
+		case x.Kind == steps.Answered || x.Kind == steps.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting, "the old network settings") && decided.IsZero():
+			decided = x.Time
+		case x.Kind == steps.Said && strings.Contains(x.Text, "were put back"):
+			back = x.Time
+		}
+	}
+	if decided.IsZero() {
+		return back, back
+	}
+	return decided, back
+}
+
+// why is the reason in the end.
+func (e *events) why(out string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := len(e.all) - 1; i >= 0; i-- {
+		if p := e.all[i].Problem; p != nil {
+			return p.Code + " " + p.Summary
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
