@@ -136,6 +136,7 @@ func TestWrongGateway(t *testing.T) {
 	if out, err := l.Node.Shell(ctx, "ip -4 route show default"); err != nil || !strings.Contains(out, "via 198.51.100.99") {
 		t.Errorf("while the question is open: %q, %v", out, err)
 	}
+	p.keepOutput(l, "The node meanwhile")
 	time.Sleep(1100 * time.Millisecond) // the question ignores what may have been typed ahead
 	p.types("2\r")
 	p.shows(20*time.Second, "The old network settings are back")
@@ -143,6 +144,7 @@ func TestWrongGateway(t *testing.T) {
 	if err := l.Node.Wait(ctx, "ip -4 route show default | grep -q 'via 198.51.100.1 .*proto dhcp' && ip -4 address show br-ex | grep -q 198.51.100.10/24"); err != nil {
 		t.Errorf("the old settings: %v", err)
 	}
+	p.keepOutput(l, "The node is at its old address, by its old way")
 	p.types("e")
 	p.shows(10*time.Second, "Stage 2 of 6: Network") // where the answer is, not where the work was
 	p.fill("IPv4 gateway", "198.51.100.1")

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hinshun/vt10x"
+
+	"touchdown/test/bench/landing"
 )
 
 // person sits at a terminal of 80 columns and 24 lines: reads the screen, types, and looks whether it did what was meant.
@@ -55,6 +57,17 @@ func (p *person) screen() string {
 // keep notes the screen of now for the transcript.
 func (p *person) keep(what string) {
 	p.kept = append(p.kept, "### "+what+"\n\n"+p.screen()+"\n")
+}
+
+// keepOutput notes the node's addresses and routes for the transcript.
+func (p *person) keepOutput(l *landing.Landing, what string) {
+	p.t.Helper()
+	const look = "ip -br -4 address show br-ex; ip -4 route show default"
+	out, err := l.Node.Shell(ctxFor(p.t, 10*time.Second), look)
+	if err != nil {
+		p.t.Error(err)
+	}
+	p.kept = append(p.kept, "### "+what+"\n\n"+out)
 }
 
 // until waits for a screen.
