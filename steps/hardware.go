@@ -2,9 +2,11 @@ package steps
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 )
 
@@ -30,27 +32,55 @@ func (*Hardware) Fields() []Field { return nil }
 
 // Inspect implements Inspector.
 func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	h.look(ctx, node, report)
+	_, checks := h.inspect(ctx, node)
+	for _, c := range checks {
+		report.Check(c)
+	}
 	return nil
 }
 
 // Run looks again. It does not return a failed check as an error: the engine fails a step of which a check failed,
 // unless a person took responsibility for that check.
 func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) error {
-	for _, line := range h.look(ctx, node, report).Summary() {
+	i, checks := h.settled(ctx, node, report)
+	for _, c := range checks {
+		report.Check(c)
+	}
+	for _, line := range i.Summary() {
 		report.Say("%s", line)
 	}
 	return ctx.Err()
 }
 
-func (h *Hardware) look(ctx context.Context, node *backend.Node, report Report) *hardware.Inventory {
+// linkWait is how long a port may take until it has a link. Work that a power cut interrupted goes on at once when the
+// node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for seconds after that.
+const linkWait = 20 * time.Second
+
+// settled looks until a port has a link, or should have one.
+func (h *Hardware) settled(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
+	i, checks := h.inspect(ctx, node)
+	limit := time.After(linkWait)
+	for slices.ContainsFunc(checks, noLink) {
+		report.Progress(Progress{Waiting: "a link on a network port", Usual: 5})
+		select {
+		case <-ctx.Done():
+			return i, checks
+		case <-limit:
+			return i, checks
+		case <-time.After(time.Second):
+			i, checks = h.inspect(ctx, node)
+		}
+	}
+	return i, checks
+}
+
+func noLink(c Check) bool { return c.ID == hardware.LinkCheck && c.Status == check.Fail }
+
+func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
 	limits := h.Limits
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")
 	}
 	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built})
-	for _, c := range hardware.Checks(i, limits) {
-		report.Check(c)
-	}
-	return i
+	return i, hardware.Checks(i, limits)
 }

@@ -72,6 +72,23 @@ func TestHardwareTellsItsChecksTwiceAlike(t *testing.T) {
 	}
 }
 
+// Work that goes on right after a boot is there before the ports have their link.
+func TestHardwareWaitsForALink(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/sys/class/net/eno1/device/vendor", "0x8086\n")
+	m.File("/sys/class/net/eno1/address", "52:54:00:00:00:01\n")
+	m.File("/sys/class/net/eno1/addr_assign_type", "0\n")
+	m.File("/sys/class/net/eno1/carrier", "0\n")
+	time.AfterFunc(300*time.Millisecond, func() { m.File("/sys/class/net/eno1/carrier", "1\n") })
+	seen := &notes{}
+	if err := (&steps.Hardware{}).Run(t.Context(), node(m, nil), seen); err != nil {
+		t.Fatal(err)
+	}
+	if c := seen.checks["hw-link"]; c.Status != check.Pass {
+		t.Errorf("a link that comes up later: %+v", c)
+	}
+}
+
 // The cluster did not move, its own requests wait: a person takes responsibility, then the report is written, twice.
 func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	b := bench.Start(t, bench.Options{})

@@ -40,8 +40,11 @@ func (i *Inventory) ports() []NIC {
 	return i.NICs
 }
 
+// LinkCheck is the ID of the check for a cable. Its outcome changes within seconds of a boot.
+const LinkCheck = "hw-link"
+
 func judgeLink(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-link", Title: "Network cable", Expected: "link on at least one port", Source: "assisted-service: media-connected, has-carrier"}
+	c := check.Check{ID: LinkCheck, Title: "Network cable", Expected: "link on at least one port", Source: "assisted-service: media-connected, has-carrier"}
 	var up, told []string
 	for _, n := range i.ports() {
 		switch n.Link {
