@@ -33,8 +33,8 @@ func newRoot(h hooks) *cobra.Command {
 		Use:   "touchdown",
 		Short: "Land a single-node OpenShift server at its site",
 		Long: `Touchdown takes a single-node OpenShift server that was built in a factory to its site: hardware check,
-names, relocation, verification, hand-over report. One engine does the work; any number of consoles and
-headless commands watch it and tell it what to do.
+network, names, relocation, verification, hand-over report. One engine does the work; any number of consoles
+and headless commands watch it and tell it what to do.
 
 Without a command it opens the console.
 
