@@ -126,6 +126,22 @@ func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Dur
 	return err
 }
 
+// needs is how many bytes the cluster's database wants to begin with: etcd reserves its log 64 MB at a time.
+const needs = 64 << 20
+
+// room tells of a disk on which the API cannot start, so that nobody waits for it.
+func room(m *host.Machine) error {
+	free, err := m.Free("/var")
+	if err != nil || free >= needs {
+		return nil //nolint:nilerr // a disk that does not tell is no reason to stop
+	}
+	return &problem.Problem{
+		Code:    "DSK-FULL",
+		Summary: fmt.Sprintf("The disk is full: %d MB are left on /var, and the cluster's database needs %d to start.", free>>20, needs>>20),
+		Fix:     "Free some space on /var, then retry.",
+	}
+}
+
 // crashLoop is after how many starts anew a server is said to end again and again: one or two are life, as it waits for etcd.
 const crashLoop = 3
 
@@ -137,6 +153,9 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, anew int) (s
 	ready, why := c.Ready(ctx)
 	if ready {
 		return "", nil
+	}
+	if err := room(m); err != nil {
+		return "", err
 	}
 	if Here(m) && !Active(ctx, m) {
 		return "the kubelet, which does not run", nil
