@@ -30,7 +30,8 @@ $(NODE_ROOT)/etc/debian_version: | node-tools
 	@mkdir -p $(NODE)
 	@$(NODE_SRC)/mkroot.sh $(NODE_SRC)/packages.txt $(NODE_SRC)/packages.lock $(NODE_ROOT)
 
-$(NODE_KUBELET):
+# After the control plane: most of what it is made of is compiled then, and both at once would compile it twice.
+$(NODE_KUBELET): | $(BENCH)
 	@echo "building kubelet $(KUBE_VERSION) for the bench node"
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ k8s.io/kubernetes/cmd/kubelet
