@@ -169,7 +169,7 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	}
 	report.Progress(Progress{Waiting: "the new settings to take", Usual: 5})
 	if err := s.Sight.net.Apply(ctx, plan, trialTime); err != nil {
-		return s.refuse(ctx, report, err)
+		return s.reason(ctx, node, plan, report, s.refuse(ctx, report, err))
 	}
 	report.Progress(Progress{Waiting: "the site to answer", Usual: leaseWait.Seconds()})
 	wrong := s.look(ctx, node, plan, report)
@@ -219,7 +219,13 @@ func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Pl
 	if len(plan.Settings.Raw) > 0 {
 		return wrong
 	}
-	target := probeTarget(s.Site, plan.Settings, node)
+	settings := plan.Settings
+	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
+		if now, err := s.Sight.net.Read(ctx); err == nil {
+			settings.DNS = now.DNS
+		}
+	}
+	target := probeTarget(s.Site, settings, node)
 	target.Interface = plan.Carrier
 	if _, err := probe.After(ctx, target, tell); err != nil {
 		p := problem.From(err)

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/network"
+	"touchdown/backend/probe"
 	"touchdown/backend/problem"
 )
 
@@ -78,6 +80,25 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 	}
 	report.Say("somebody else's trial of network settings was ended; theirs were put back")
 	return nil
+}
+
+// reason finds out why settings did not come about: NetworkManager does not take an address that somebody else has, and a
+// port that lost its cable, but says neither. The old settings are back by then.
+func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
+	if problem.From(err).Code != network.NotTaken || len(plan.Settings.Raw) > 0 {
+		return err
+	}
+	var wrong doubts
+	_, failed := probe.Run(ctx, probeTarget(s.Site, plan.Settings, node), func(c Check) {
+		report.Check(c)
+		if c.Status == check.Fail {
+			wrong = append(wrong, c)
+		}
+	})
+	if failed != nil || len(wrong) == 0 {
+		return err
+	}
+	return wrong.problem()
 }
 
 // doubts are what speaks against keeping the settings.

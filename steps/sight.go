@@ -17,9 +17,12 @@ import (
 	"touchdown/steps/site"
 )
 
-// probeEvery is how long a verdict on unchanged settings stands before the network is asked again: often enough that a
-// gateway that comes up shows while somebody waits for it, seldom enough that a DHCP server is not bothered.
-const probeEvery = 30 * time.Second
+// How long a verdict on unchanged settings stands before the network is asked again: a good one so long that a DHCP server
+// is not bothered; one that finds fault is soon outdated by somebody who mends it and looks again.
+const (
+	goodStands = 30 * time.Second
+	badStands  = 5 * time.Second
+)
 
 // Sight is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made anew
 // for each look.
@@ -28,7 +31,7 @@ type Sight struct {
 
 	mu   sync.Mutex
 	key  string    // of the target probed last
-	at   time.Time // when
+	ends time.Time // when its verdict is too old
 	told map[string]Check
 }
 
@@ -43,8 +46,8 @@ func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carrie
 	if err != nil {
 		return err
 	}
-	if key := string(encoded) + carriers; key != s.key || now.Sub(s.at) >= probeEvery {
-		seen := map[string]Check{}
+	if key := string(encoded) + carriers; key != s.key || !now.Before(s.ends) {
+		seen, begun := map[string]Check{}, time.Now()
 		_, err := probe.Run(ctx, t, func(c Check) { seen[c.ID] = c; tell(c) })
 		if err != nil {
 			return err
@@ -54,9 +57,18 @@ func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carrie
 				tell(Check{ID: id, Title: c.Title, Status: check.Skip, Observed: "no longer asked for"})
 			}
 		}
-		s.key, s.at, s.told = key, now, seen
+		s.key, s.ends, s.told = key, now.Add(time.Since(begun)+stands(seen)), seen
 	}
 	return nil
+}
+
+func stands(seen map[string]Check) time.Duration {
+	for _, c := range seen {
+		if c.Status == check.Fail || c.Status == check.Warn {
+			return badStands
+		}
+	}
+	return goodStands
 }
 
 // networkSettings are the answers about the network as its backend takes them.

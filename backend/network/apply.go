@@ -86,6 +86,9 @@ func (n *Network) prefer(ctx context.Context, before []profile) error {
 func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if err := n.managerUp(ctx); err != nil {
+		return err
+	}
 	open, err := n.manager.checkpoints(ctx)
 	if err != nil {
 		return err
@@ -184,7 +187,7 @@ func (n *Network) inForce(ctx context.Context, p *Plan) (bool, error) {
 
 func tooLate() error {
 	return &problem.Problem{
-		Code: "NET-LATE", Summary: "The time to keep the network settings was up; the old settings are back.",
-		Fix: "Apply them again and answer sooner.",
+		Code: "NET-LATE", Summary: "The trial of the network settings is over: its time was up, or NetworkManager was restarted. The old settings are back.",
+		Fix: "Apply them again, and answer sooner if you were asked.",
 	}
 }

@@ -117,6 +117,9 @@ func lastCause(text string) string {
 	return text
 }
 
+// NotTaken is the code of the Problem that the network did not become as asked, with the old settings back.
+const NotTaken = "NET-VRFY"
+
 // explain makes a Problem of what nmstate says.
 func explain(doing string, err error) error {
 	f := parseFailure(err)
@@ -128,7 +131,7 @@ func explain(doing string, err error) error {
 		p.Code, p.Summary = "NET-ARG", "nmstate does not accept the network settings: "+f.text+"."
 		p.Fix = "Correct the settings; if they were typed as a form, make a support bundle."
 	case f.kind == "VerificationError":
-		p.Code, p.Summary = "NET-VRFY", "The network did not become as asked; the old settings are back."
+		p.Code, p.Summary = NotTaken, "The network did not become as asked; the old settings are back."
 		p.Fix = "Check cable and port, then try again; what differed is in the log."
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
 		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."

@@ -50,15 +50,15 @@ func faultsOfNetworks() []netFault {
 			over: func(_ context.Context, l *landing.Landing) error { return l.Site.Gateway.Set(site.Forwards) },
 		},
 		{
-			name: "DNS lies", before: dnsAnswers(site.Lies), over: answers, dry: true,
-			want: []string{"it leads api." + domain + " to " + site.Nobody4.String() + " instead of 198.51.100.10"},
+			name: "DNS lies", before: dnsAnswers(site.Lies), over: answers, dry: true, network: fixed("enp1s0", "198.51.100.71", 24, "198.51.100.1", "198.51.100.53"),
+			want: []string{"it leads api." + domain + " to " + site.Nobody4.String() + " instead of 198.51.100.71"},
 		},
 		{
-			name: "DNS knows no name", before: dnsAnswers(site.NXDomain), over: answers, dry: true,
+			name: "DNS knows no name", before: dnsAnswers(site.NXDomain), over: answers, dry: true, network: fixed("enp1s0", "198.51.100.72", 24, "198.51.100.1", "198.51.100.53"),
 			want: []string{"it does not know api." + domain + " yet"},
 		},
 		{
-			name: "DNS is slow", over: answers, dry: true, want: []string{"it is slow: an answer took"},
+			name: "DNS is slow", over: answers, dry: true, network: fixed("enp1s0", "198.51.100.73", 24, "198.51.100.1", "198.51.100.53"), want: []string{"it is slow: an answer took"},
 			before: func(_ context.Context, w *wrongs) error { w.landing.Site.DNS.Slow(1500 * time.Millisecond); return nil },
 		},
 		{
@@ -70,7 +70,7 @@ func faultsOfNetworks() []netFault {
 			over: func(context.Context, *landing.Landing) error { other.Remove(); return nil },
 			want: []string{"Another machine has the address 198.51.100.66 already"},
 		},
-		{name: "cable pulled during apply", during: pull, over: plug, want: []string{"has no link", "The network did not become as asked", "does not come up", "There is no default route"}},
+		{name: "cable pulled during apply", during: pull, over: plug, want: []string{"enp1s0 has no link. The old network settings are back."}},
 		{
 			name: "NetworkManager killed while the checkpoint is open",
 			during: func(ctx context.Context, w *wrongs) error {
@@ -78,7 +78,7 @@ func faultsOfNetworks() []netFault {
 				_, err := w.landing.Node.Shell(ctx, "systemctl kill -s KILL NetworkManager")
 				return err
 			},
-			want: []string{"The old network settings are back", "the old settings are back", "NetworkManager does not answer"},
+			want: []string{"or NetworkManager was restarted. The old settings are back."},
 		},
 		{
 			name: "another checkpoint", before: otherCheckpoint, over: endCheckpoints,
@@ -177,8 +177,10 @@ func (w *wrongs) fault(f netFault) {
 	if !told || (code == 0) != f.dry {
 		w.Errorf("exit %d, and none of %q in\n%s", code, f.want, out)
 	}
-	if err := f.over(ctx, w.landing); err != nil {
-		w.Fatal(err)
+	if f.over != nil {
+		if err := f.over(ctx, w.landing); err != nil {
+			w.Fatal(err)
+		}
 	}
 	w.asBefore()
 	w.Logf("%.1f s: %s", time.Since(begun).Seconds(), w.events.why(out))
