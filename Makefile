@@ -39,12 +39,16 @@ include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build bench-cluster $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
-	@$(DEMO) -touchdown $(BIN) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
+demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
+	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
+
+# Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
+NODE_TESTS := /(test/e2e|test/bench/node|backend/network|backend/factory|steps)$$
 
 test: build bench-factory ## run every test
 	@go vet ./...
-	go test -race -timeout 30m ./...
+	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)')
+	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
@@ -85,7 +89,7 @@ $(BIN): $(GO_SRC) $(LIBNMSTATE)
 	@mkdir -p $(@D)
 	@go build $(STATIC) -o $@ ./cmd/touchdown
 
-$(DEMO): $(shell find test/demo test/bench -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
+$(DEMO): $(shell find test/demo test/bench/landing test/bench/node test/bench/site -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
 	@mkdir -p $(@D)
 	@go build -o $@ ./test/demo
 
