@@ -56,7 +56,7 @@ func run(ctx context.Context, binary, out, only string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range []measurement{{"console", console}, {"move", move}} {
+	for _, m := range []measurement{{"console", console}, {"move", move}, {"relocation", relocation}} {
 		if only != "" && only != m.name {
 			continue
 		}
