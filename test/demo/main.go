@@ -1,5 +1,5 @@
-// Command demo puts a person, or a site config, in front of a factory cluster: it starts the bench's control
-// plane and an engine beside it, and then the console, or without a terminal the headless run.
+// Command demo puts a person, or a site config, in front of a node that left the factory: it boots the bench's node at the
+// end of a site's cable and lends out its console, or runs headless on it and proves the end from outside.
 package main
 
 import (
@@ -7,31 +7,29 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
+	"sigs.k8s.io/yaml"
 
-	"touchdown/test/bench"
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/site"
 )
 
 // demo is one demonstration.
 type demo struct {
-	binary string // touchdown
-	dir    string // state of the engine; begun anew each time
-	site   string // site config for a headless run; "" for the console
-	speed  string // pace of the stand-ins
+	dir   string // the report of the last landing
+	site  string // site config for a headless run; "" for the console
+	speed string // pace of the stand-ins
 }
 
 func main() {
 	var d demo
-	flag.StringVar(&d.binary, "touchdown", ".cache/bin/touchdown", "the program to demonstrate")
-	flag.StringVar(&d.dir, "dir", ".cache/demo", "state folder, removed first")
+	flag.StringVar(&d.dir, "dir", ".cache/demo", "where the report is left")
 	flag.StringVar(&d.site, "site", "", "site config: run headless with it")
 	flag.StringVar(&d.speed, "speed", "20", "how many times faster than life the operators are: zero, life or a number")
 	flag.Parse()
@@ -46,108 +44,110 @@ func main() {
 	}
 }
 
-func (d *demo) run(ctx context.Context) error {
-	if err := os.RemoveAll(d.dir); err != nil {
-		return fmt.Errorf("removing the last demo: %w", err)
+// sheet is what a technician has on paper.
+const sheet = `
+  The site's sheet                          The terminal
+    port              enp1s0                  Ctrl-]  ends the demo
+    IPv4 address      %-22s  Ctrl-C  leaves the wizard
+    prefix length     24
+    gateway           %-22s
+    DNS server        %-22s
+    time server       %-22s
+    cluster name      store0042
+    base domain       retail.example.com
+
+  Two hardware checks fail, because the node is as large as this machine: choose Waive on the first page.
+
+`
+
+func (d *demo) run(ctx context.Context) (err error) {
+	network := site.Edge()
+	network.Domain = "store0042.retail.example.com"
+	var config []byte
+	if d.site != "" {
+		if config, err = os.ReadFile(d.site); err != nil {
+			return fmt.Errorf("reading the site config: %w", err)
+		}
+		if network.Domain, err = domain(config); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("demo: a node from the factory (made now, if it is not in the cache) boots at its site; operators at pace %q\n", d.speed)
+	if d.site == "" {
+		fmt.Printf(sheet, network.Node4, network.Gateway4, network.DNS4[0], network.NTP4[0])
 	}
 	begin := time.Now()
-	fmt.Printf("demo: starting a factory cluster (etcd, kube-apiserver, operators at pace %q) ...\n", d.speed)
-	cluster, err := bench.Launch(ctx, bench.Options{Delay: d.speed})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = cluster.Stop() }() // the demo is over; its folder is temporary
-	fmt.Printf("demo: api.%s is at %s:6443, *.apps.%s at %s:443 (%.1f s)\n",
-		cluster.Domain, cluster.Address, cluster.Domain, cluster.Address, time.Since(begin).Seconds())
-	stop, err := d.engine(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	o := landing.Options{Network: network, Delay: d.speed}
 	if d.site != "" {
-		return d.headless(ctx, cluster)
+		o.Echo = os.Stdout
 	}
-	return d.console(ctx, cluster)
-}
-
-func (d *demo) socket() string { return filepath.Join(d.dir, "run", "engine.sock") }
-
-// command prepares touchdown with the demo's socket. It is not bound to a context: a Ctrl-C at the terminal
-// is for the console to understand.
-func (d *demo) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(d.binary, append([]string{"--socket", d.socket()}, args...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	return cmd
-}
-
-// engine starts the engine, waits until it listens, and returns how to stop it.
-func (d *demo) engine(ctx context.Context, cluster *bench.Cluster) (stop func(), err error) {
-	cmd := d.command("engine", "--state", filepath.Join(d.dir, "state"), "--kubeconfig", cluster.Kubeconfig, "--no-power")
-	cmd.Stdin = nil
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C at the console must not end the engine
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting the engine: %w", err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	for {
-		if _, err := os.Stat(d.socket()); err == nil {
-			return func() {
-				_ = cmd.Process.Signal(syscall.SIGTERM)
-				<-exited
-			}, nil
-		}
-		select {
-		case err := <-exited:
-			return nil, fmt.Errorf("the engine ended: %w", err)
-		case <-ctx.Done():
-			_ = cmd.Process.Kill()
-			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// console puts the person in front of the wizard.
-func (d *demo) console(ctx context.Context, cluster *bench.Cluster) error {
-	fmt.Println("demo: leave the console with Ctrl-C; this machine is only looked at, never changed or rebooted")
-	time.Sleep(2 * time.Second) // time to read the line above before the screen is cleared
-	if err := d.command("console").Run(); err != nil {
-		return fmt.Errorf("the console: %w", err)
-	}
-	return d.prove(ctx, cluster, os.Stdout)
-}
-
-// headless runs the site config. The checks of a machine that is no server are waived by name.
-func (d *demo) headless(ctx context.Context, cluster *bench.Cluster) error {
-	args := []string{"apply", "-f", d.site, "--by", "make demo"}
-	for _, check := range demoWaivers() {
-		args = append(args, "--waive", check+"=the demo runs on a machine that is no edge server")
-	}
-	if err := d.command(args...).Run(); err != nil {
-		return fmt.Errorf("touchdown apply: %w", err)
-	}
-	return d.prove(ctx, cluster, os.Stdout)
-}
-
-// prove reaches the cluster as a plain TLS client would, under its old and its new names.
-func (d *demo) prove(ctx context.Context, cluster *bench.Cluster, out io.Writer) error {
-	answers, err := exec.CommandContext(ctx, d.binary, "--socket", d.socket(), "status", "-o", "json").Output()
+	l, err := landing.Launch(ctx, o)
 	if err != nil {
-		return fmt.Errorf("asking for the status: %w", err)
+		return err
 	}
-	landed, domain := landedAs(answers)
-	if !landed {
-		fmt.Fprintln(out, "demo: the cluster was not landed; nothing to prove")
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if d.site == "" {
+		err = attach(ctx, l.Node.Console("tty1"), os.Stdin, os.Stdout)
+	} else {
+		fmt.Printf("demo: the node is up (%.1f s)\n", time.Since(begin).Seconds())
+		err = headless(ctx, l, string(config))
+	}
+	if err != nil {
+		return err
+	}
+	return d.prove(ctx, l)
+}
+
+// domain is what the site's DNS leads to the node: the names that the site config gives the cluster.
+func domain(config []byte) (string, error) {
+	var c struct {
+		Spec struct{ ClusterName, BaseDomain string }
+	}
+	if err := yaml.Unmarshal(config, &c); err != nil {
+		return "", fmt.Errorf("reading the site config: %w", err)
+	}
+	return c.Spec.ClusterName + "." + c.Spec.BaseDomain, nil
+}
+
+// headless runs the site config on the node. The checks of a machine that is no server are waived by name.
+func headless(ctx context.Context, l *landing.Landing, config string) error {
+	if _, err := l.Await(ctx, "the node's answer", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
+		return err
+	}
+	_, code, err := l.Apply(ctx, config)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return fmt.Errorf("touchdown apply ended with exit code %d", code)
+	}
+	return nil
+}
+
+// prove reaches the cluster from the site's LAN, under its new and its old names, and prints the report.
+func (d *demo) prove(ctx context.Context, l *landing.Landing) error {
+	s, err := l.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if !landing.Landed(s) {
+		fmt.Println("demo: the node has not landed; nothing to prove")
 		return nil
 	}
-	var failed error
-	for _, name := range []string{domain, cluster.Domain} {
-		for _, line := range proofs(ctx, cluster, name) {
-			fmt.Fprintln(out, line.text)
-			failed = errors.Join(failed, line.err)
-		}
+	report, err := l.Node.ReadFile("/var/lib/touchdown/report.txt")
+	if err != nil {
+		return fmt.Errorf("fetching the report: %w", err)
 	}
-	fmt.Fprintf(out, "report: %s\n", filepath.Join(d.dir, "state", "report.txt"))
+	fmt.Printf("\n%s\n", report)
+	var failed error
+	for _, p := range proofs(ctx, l, s.Cluster) {
+		fmt.Println(p.text)
+		failed = errors.Join(failed, p.err)
+	}
+	file := filepath.Join(d.dir, "report.txt")
+	if err := errors.Join(os.MkdirAll(d.dir, 0o755), os.WriteFile(file, report, 0o600)); err != nil {
+		return fmt.Errorf("keeping the report: %w", err)
+	}
+	fmt.Println("report:", file)
 	return failed
 }

@@ -137,6 +137,7 @@ type Status struct {
 	State   string
 	Life    string
 	Current string
+	Cluster string // the domain that the answers give it
 	Notices []string
 	Problem *struct{ Code, Summary, Fix, Detail string }
 	Stages  []struct {
