@@ -262,17 +262,19 @@ func TestFaultsOnTheWay(t *testing.T) {
 	// The bench takes the right to set the clock away from its nodes: the kernel's is that of the machine below.
 	f.question("clock-jump", "set")
 	f.fails("CLK-SET")
-	f.Site.NTP.Offset(0)
 
+	f.retry()
+	f.asks("clock-jump")
 	f.shell(`n=0; for size in 1073741824 67108864 1048576 4096; do
 			while fallocate -l "$size" /var/ballast.$n 2>/dev/null; do n=$((n+1)); done; rm -f /var/ballast.$n
 		done; df /var`)
-	f.retry()
+	f.question("clock-jump", "keep")
 	f.fails("FULL")
 	if half := f.shell(`find /var/lib/touchdown /etc/NetworkManager/system-connections /etc/dnsmasq.d -type f -size 0 ! -name lock ! -name armed; find /var/lib/touchdown -name '*.tmp*'`); half != "" {
 		t.Errorf("half-written: %s", half)
 	}
 	f.shell("rm -f /var/ballast.*")
+	f.Site.NTP.Offset(0)
 	f.retry()
 
 	f.sticks("machine-config")
@@ -308,10 +310,18 @@ func (f *trip) sticks(operator string) {
 	}
 }
 
+// asks waits for a question.
+func (f *trip) asks(id string) {
+	f.t.Helper()
+	if s := f.is("the question "+id, func(s *landing.Status) bool { return s.State == "question" || s.State == "failed" || s.State == "done" }); s.State != "question" {
+		f.t.Fatalf("the job is %s at %s: %+v", s.State, s.Current, s.Problem)
+	}
+}
+
 // question waits for a question and answers it.
 func (f *trip) question(id, answer string) {
 	f.t.Helper()
-	f.is("the question "+id, func(s *landing.Status) bool { return s.State == "question" || s.State == "failed" || s.State == "done" })
+	f.asks(id)
 	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Reply, Question: id, Value: answer}))
 }
 
