@@ -59,8 +59,11 @@ func addresses(p *person, gateway string) {
 	p.pick("IPv4 address by", "static")
 	p.shows(15*time.Second, "[198.51.100.10 ") // what DHCP gave, for the person to compare with the sheet
 	for _, field := range [][2]string{
-		{"IPv4 address  ", "198.51.100.10"}, {"IPv4 prefix length", "24"}, {"IPv4 gateway", gateway},
-		{"DNS servers", "198.51.100.53"}, {"Time servers (NTP)", "198.51.100.123"},
+		{"IPv4 address  ", "198.51.100.10"},
+		{"IPv4 prefix length", "24"},
+		{"IPv4 gateway", gateway},
+		{"DNS servers", "198.51.100.53"},
+		{"Time servers (NTP)", "198.51.100.123"},
 	} {
 		p.fill(field[0], field[1])
 	}
