@@ -4,6 +4,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Problem is made where the cause is known, in the backend, and travels as an error.
@@ -30,6 +31,9 @@ func (p *Problem) Unwrap() error { return p.Err }
 func From(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return &Problem{Code: "DSK-FULL", Summary: "The disk is full.", Fix: "Free some space on /var, then retry.", Err: err}
 	}
 	return &Problem{
 		Code:    "UNKNWN",

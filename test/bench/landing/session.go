@@ -44,7 +44,7 @@ func (l *Landing) Do(ctx context.Context, actions ...engine.Action) error {
 			return fmt.Errorf("%s: %w", a.Verb, err)
 		}
 	}
-	return session.ReleasePen(ctx, pen) //nolint:wrapcheck // says what it was
+	return session.ReleasePen(ctx, pen)
 }
 
 // Begin starts the work with somebody at the console, who is asked what there is to ask. It returns when the work has begun.
@@ -95,7 +95,7 @@ func (l *Landing) Begin(ctx context.Context, config string) error {
 	if err := do(engine.Action{Verb: engine.Start, Fingerprint: s.Review.Fingerprint}); err != nil {
 		return err
 	}
-	return session.ReleasePen(ctx, pen) //nolint:wrapcheck // says what it was
+	return session.ReleasePen(ctx, pen)
 }
 
 func problems(r *engine.ReviewView) string {

@@ -1,0 +1,29 @@
+package problem_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+
+	"touchdown/backend/problem"
+)
+
+func TestEveryFailureHasACode(t *testing.T) {
+	full := fmt.Errorf("writing: %w", &os.PathError{Op: "write", Path: "/etc/x", Err: syscall.ENOSPC})
+	known := &problem.Problem{Code: "KNOWN", Summary: "It is known.", Err: full}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("anything"), "UNKNWN"}, {full, "DSK-FULL"}, {fmt.Errorf("at work: %w", known), "KNOWN"},
+	} {
+		if p := problem.From(c.err); p.Code != c.want || p.Summary == "" {
+			t.Errorf("%v is %+v", c.err, p)
+		}
+	}
+	if p := problem.From(full); p.Fix == "" || !errors.Is(p, syscall.ENOSPC) {
+		t.Errorf("a full disk is %+v", p)
+	}
+}
