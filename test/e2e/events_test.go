@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"touchdown/steps"
+)
+
+// events are the lines that apply prints, as they come.
+type events struct {
+	mu     sync.Mutex
+	rest   []byte
+	all    []steps.Event
+	closed bool
+}
+
+// Write takes what apply prints.
+func (e *events) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rest = append(e.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(e.rest, []byte("\n"))
+		if !ok {
+			return len(p), nil
+		}
+		e.rest = rest
+		var event steps.Event
+		if json.Unmarshal(line, &event) == nil && event.Kind != "" {
+			e.all = append(e.all, event)
+		}
+	}
+}
+
+func (e *events) clear() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rest, e.all, e.closed = nil, nil, false
+}
+
+func (e *events) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+}
+
+// await waits until a step has begun; false: apply ended before.
+func (e *events) await(step string) bool {
+	return e.awaitEvent(func(x steps.Event) bool { return x.Kind == steps.Started && x.Step == step })
+}
+
+// awaitCheck waits for a verdict of the trial.
+func (e *events) awaitCheck(id string) bool {
+	return e.awaitEvent(func(x steps.Event) bool { return x.Step == "network" && x.Check != nil && x.Check.ID == id })
+}
+
+func (e *events) awaitEvent(ok func(steps.Event) bool) bool {
+	for {
+		e.mu.Lock()
+		begun := slices.ContainsFunc(e.all, ok)
+		closed := e.closed
+		e.mu.Unlock()
+		if begun || closed {
+			return begun
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// putBack tells when the last trial was decided against, and when the old settings were back.
+func (e *events) putBack() (decided, back time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.all {
+		switch {
+		case x.Step != "network":
+		case x.Kind == steps.Answered || x.Kind == steps.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting, "the old network settings") && decided.IsZero():
+			decided = x.Time
+		case x.Kind == steps.Said && strings.Contains(x.Text, "were put back"):
+			back = x.Time
+		}
+	}
+	if decided.IsZero() {
+		return back, back
+	}
+	return decided, back
+}
+
+// why is the reason in the end.
+func (e *events) why(out string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := len(e.all) - 1; i >= 0; i-- {
+		if p := e.all[i].Problem; p != nil {
+			return p.Code + " " + p.Summary
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
