@@ -16,6 +16,8 @@ import (
 	mcv1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"touchdown/test/bench/controlplane/internal/durable"
 )
 
 // Where machine-config-daemon keeps what it has done, below the root of the node.
@@ -69,7 +71,7 @@ func (d daemon) apply(ctx context.Context, name string, raw []byte, reboot bool,
 	if !d.real || !reboot {
 		return nil
 	}
-	if err := writeAtomic(filepath.Join(d.root, rebootFile), nil, 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(d.root, rebootFile), nil, 0o600); err != nil {
 		return err
 	}
 	return d.reboot(ctx)
@@ -111,7 +113,7 @@ func (d daemon) keep(name string, raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("encoding the node's configuration: %w", err)
 	}
-	return writeAtomic(filepath.Join(d.root, currentFile), data, 0o600)
+	return durable.WriteFile(filepath.Join(d.root, currentFile), data, 0o600)
 }
 
 // files writes what differs, and puts back what was there before a file that the new configuration does not have.
@@ -147,12 +149,12 @@ func (d daemon) write(path string, f laid, had map[string]laid) (bool, error) {
 	}
 	if _, ours := had[path]; !ours && err == nil {
 		if _, kept := os.Stat(orig); errors.Is(kept, fs.ErrNotExist) {
-			if err := writeAtomic(orig, now, 0o600); err != nil {
+			if err := durable.WriteFile(orig, now, 0o600); err != nil {
 				return false, err
 			}
 		}
 	}
-	if err := writeAtomic(target, f.data, f.mode); err != nil {
+	if err := durable.WriteFile(target, f.data, f.mode); err != nil {
 		return false, err
 	}
 	return true, d.own(path)
@@ -161,7 +163,7 @@ func (d daemon) write(path string, f laid, had map[string]laid) (bool, error) {
 func (d daemon) restore(path string, mode fs.FileMode) error {
 	target, orig := filepath.Join(d.root, path), filepath.Join(d.root, originals, path+".mcdorig")
 	if data, err := os.ReadFile(orig); err == nil {
-		if err := writeAtomic(target, data, mode); err != nil {
+		if err := durable.WriteFile(target, data, mode); err != nil {
 			return err
 		}
 		target = orig
@@ -242,39 +244,6 @@ func (d daemon) services(ctx context.Context, changed []string, policies []polic
 func systemctl(ctx context.Context, argv ...string) error {
 	if out, err := exec.CommandContext(ctx, "systemctl", argv...).CombinedOutput(); err != nil {
 		return fmt.Errorf("systemctl %s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(out)))
-	}
-	return nil
-}
-
-// writeAtomic replaces a file as a whole: after a power cut there is the old one or the new one.
-func writeAtomic(path string, data []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(dir, ".mcd-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	return syncFolder(dir)
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("syncing %s: %w", dir, err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("syncing %s: %w", dir, err)
 	}
 	return nil
 }

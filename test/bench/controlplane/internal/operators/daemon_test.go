@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"touchdown/test/bench/controlplane/internal/durable"
 )
 
 func rendered(t *testing.T, specs map[string]string) []byte {
@@ -37,7 +39,7 @@ func TestDaemonBringsFilesAndPutsThemBack(t *testing.T) {
 		}
 		return string(data)
 	}
-	if err := writeAtomic(filepath.Join(root, "etc/chrony.conf"), []byte("of the system"), 0o644); err != nil {
+	if err := durable.WriteFile(filepath.Join(root, "etc/chrony.conf"), []byte("of the system"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	apply := func(name string, raw []byte) {

@@ -21,6 +21,8 @@ import (
 	operatorv1 "github.com/openshift/api/operator/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/test/bench/controlplane/internal/durable"
 )
 
 // machine is what a rendered configuration makes of a node: the part of Ignition 3 that machine-config-daemon handles.
@@ -234,7 +236,7 @@ func (e *Env) registryCAs(ctx context.Context) error {
 		if now, err := os.ReadFile(filepath.Join(place, "ca.crt")); err == nil && string(now) == ca {
 			continue
 		}
-		if err := writeAtomic(filepath.Join(place, "ca.crt"), []byte(ca), 0o644); err != nil {
+		if err := durable.WriteFile(filepath.Join(place, "ca.crt"), []byte(ca), 0o644); err != nil {
 			return err
 		}
 	}

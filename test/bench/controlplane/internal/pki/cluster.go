@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"touchdown/test/bench/controlplane/internal/durable"
 )
 
 const (
@@ -127,14 +129,10 @@ func (c Cluster) Save(dir string) error {
 	return nil
 }
 
-// SavePair writes NAME.crt and NAME.key, each in one step so that a reader never sees half a file.
+// SavePair writes NAME.crt and NAME.key, each in one step so that neither a reader nor a power cut finds half a file.
 func SavePair(dir, name string, cert, key []byte) error {
 	for file, data := range map[string][]byte{name + ".crt": cert, name + ".key": key} {
-		path := filepath.Join(dir, file)
-		if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-			return fmt.Errorf("saving certificate %s: %w", name, err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
+		if err := durable.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
 			return fmt.Errorf("saving certificate %s: %w", name, err)
 		}
 	}

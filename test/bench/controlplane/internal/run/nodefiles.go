@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"touchdown/test/bench/controlplane/internal/cluster"
+	"touchdown/test/bench/controlplane/internal/durable"
 	"touchdown/test/bench/controlplane/internal/pki"
 	"touchdown/test/bench/controlplane/internal/seed"
 )
@@ -45,7 +46,7 @@ func (b *bench) writeNodeFiles(ctx context.Context, pairs pki.Cluster) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(kubernetes, "kubelet-ca.crt"), pairs.Bundle(seed.ClientSigners()...), 0o644); err != nil {
+	if err := durable.WriteFile(filepath.Join(kubernetes, "kubelet-ca.crt"), pairs.Bundle(seed.ClientSigners()...), 0o644); err != nil {
 		return fmt.Errorf("writing the kubelet's client CAs: %w", err)
 	}
 	for _, p := range seed.StaticPods() {
@@ -88,7 +89,7 @@ spec:
 `
 	name := strings.TrimSuffix(p.Name, "-"+seed.Node)
 	data := fmt.Appendf(nil, text, name, p.Namespace, p.App, p.App, seed.NodePodImage)
-	if err := os.WriteFile(filepath.Join(dir, p.App+"-pod.yaml"), data, 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(dir, p.App+"-pod.yaml"), data, 0o600); err != nil {
 		return fmt.Errorf("writing the manifest of %s: %w", p.App, err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"touchdown/test/bench/controlplane/internal/cluster"
+	"touchdown/test/bench/controlplane/internal/durable"
 	"touchdown/test/bench/controlplane/internal/pki"
 	"touchdown/test/bench/controlplane/internal/seed"
 )
@@ -41,11 +42,7 @@ func (id identity) save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("encoding the state's identity: %w", err)
 	}
-	path := filepath.Join(dir, "cluster.json")
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		return fmt.Errorf("writing the state's identity: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := durable.WriteFile(filepath.Join(dir, "cluster.json"), data, 0o600); err != nil {
 		return fmt.Errorf("writing the state's identity: %w", err)
 	}
 	return nil
@@ -61,7 +58,7 @@ func makeState(dir string, id identity, local string) (pki.Cluster, error) {
 	if err := pairs.Save(certs); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(certs, "client-ca.pem"), pairs.Bundle(seed.ClientSigners()...), 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(certs, "client-ca.pem"), pairs.Bundle(seed.ClientSigners()...), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the client CAs: %w", err)
 	}
 	if err := saveAccountKey(certs); err != nil {
@@ -84,7 +81,7 @@ func saveAccountKey(dir string) error {
 		"service-account.key": {Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)},
 		"service-account.pub": {Type: "PUBLIC KEY", Bytes: public},
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+		if err := durable.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			return fmt.Errorf("writing the service account key: %w", err)
 		}
 	}
