@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/steps/engine"
 	"touchdown/test/bench/landing"
 )
 
@@ -203,9 +204,17 @@ func (c *calm) play(ctx context.Context, r *ride, s scene) error {
 	return c.isBack(ctx, r)
 }
 
+func (r *ride) lives(ctx context.Context, want string) error {
+	s, err := r.snapshot(ctx)
+	if err == nil && s.Life != want {
+		err = fmt.Errorf("the engine calls the node %s, not %s; the job is %s", s.Life, want, s.State)
+	}
+	return err
+}
+
 func (c *calm) isLanded(ctx context.Context, r *ride) error {
-	if s, err := r.snapshot(ctx); err != nil || s.Life != "landed" {
-		return fmt.Errorf("the node is not landed: %v, %+v", err, s)
+	if err := r.lives(ctx, engine.LifeLanded); err != nil {
+		return err
 	}
 	if err := become(ctx, time.Minute, c.landed, func(ctx context.Context) (string, error) { return nodeAndAPI(ctx, r.Landing) }); err != nil {
 		return err
@@ -214,8 +223,8 @@ func (c *calm) isLanded(ctx context.Context, r *ride) error {
 }
 
 func (c *calm) isBack(ctx context.Context, r *ride) error {
-	if s, err := r.snapshot(ctx); err != nil || s.Life != "returned" {
-		return fmt.Errorf("the node is not back: %v, %+v", err, s)
+	if err := r.lives(ctx, engine.LifeReturned); err != nil {
+		return err
 	}
 	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
 		return err
