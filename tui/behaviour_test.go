@@ -119,6 +119,31 @@ func TestProblemClearsWithTheKeystroke(t *testing.T) {
 	b.shows("Network card")
 }
 
+// TestFoundWhileInFocus: a value that the machine tells while somebody stands on its empty field stays when they go on.
+func TestFoundWhileInFocus(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "tab")
+	b.fake.change(func(s *engine.Snapshot) {
+		for i, stage := range s.Stages {
+			for j, step := range stage.Steps {
+				for k, f := range step.Fields {
+					if f.Path == "spec.baseDomain" {
+						s.Stages[i].Steps[j].Fields[k].Value = "found.example.com"
+					}
+				}
+			}
+		}
+	})
+	b.refresh()
+	b.press("tab")
+	b.shows("[found.example.com ")
+	for _, set := range b.fake.sets {
+		if strings.HasPrefix(set, "spec.baseDomain=") {
+			t.Errorf("%s was set by nobody", set)
+		}
+	}
+}
+
 func TestContinueNamesWhatIsMissing(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab", "tab", "tab", "tab", "enter")

@@ -98,6 +98,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 	if _, i := f.field(); i < 0 && f.path != "" {
 		f.focus("") // the field went away because another answer made it needless
 	}
+	f.refill()
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return f.press(msg)
@@ -173,6 +174,15 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 		f.focus("")
 	}
 	return cmd
+}
+
+// refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
+// for one that somebody emptied.
+func (f *form) refill() {
+	v, i := f.field()
+	if _, typed := f.drafts[v.Path]; i >= 0 && !typed && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
+		f.ed = newEditor(v.Value)
+	}
 }
 
 // commit sends what was typed in the field in focus.
