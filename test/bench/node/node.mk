@@ -22,8 +22,8 @@ bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the 
 # Only asks the package manager when a tool is missing.
 node-tools:
 	@for tool in systemd-nspawn mmdebstrap ethtool mkfs.xfs xfs_io ip setpriv gcc pkg-config; do command -v $$tool >/dev/null && continue; \
-	  echo "installing $(NODE_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(NODE_APT); break; done
-	@pkg-config --exists libseccomp gpgme || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(NODE_APT); }
+	  echo "installing $(NODE_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(NODE_APT); break; done
+	@pkg-config --exists libseccomp gpgme || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(NODE_APT); }
 
 $(NODE_ROOT)/etc/debian_version: | node-tools
 	@echo "making the root tree of the bench node (2 minutes the first time)"
