@@ -19,7 +19,8 @@ import (
 // the question before that is asked, so that it is we who put the old ones back, unless we died.
 const (
 	leaseWait    = 30 * time.Second // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
-	trialTime    = leaseWait + probe.Whole + 30*time.Second
+	lookWait     = 15 * time.Second // what does not answer at once is asked again for so long: a switch may still be learning
+	trialTime    = leaseWait + lookWait + probe.Whole + 30*time.Second
 	questionTime = 2 * time.Minute // to walk to the switch and back
 	questionMore = questionTime + time.Minute
 	bridgeWait   = 90 * time.Second // configure-ovs waits a minute for a default route
@@ -227,11 +228,17 @@ func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Pl
 	}
 	target := probeTarget(s.Site, settings, node)
 	target.Interface = plan.Carrier
-	if _, err := probe.After(ctx, target, tell); err != nil {
-		p := problem.From(err)
-		tell(Check{ID: "net-probe", Title: "Network tried out", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+	for end := time.Now().Add(lookWait); ; wrong = nil {
+		if _, err := probe.After(ctx, target, tell); err != nil {
+			p := problem.From(err)
+			tell(Check{ID: "net-probe", Title: "Network tried out", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+			return wrong
+		}
+		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
+			return wrong
+		}
+		report.Progress(Progress{Waiting: "the site to answer: " + wrong[0].Title, Usual: lookWait.Seconds()})
 	}
-	return wrong
 }
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.

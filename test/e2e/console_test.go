@@ -104,6 +104,7 @@ func landed(t *testing.T, l *landing.Landing, p *person) {
 
 // TestConsole lands a node by hand: every page at the node's serial line, by the node's own units.
 func TestConsole(t *testing.T) {
+	longer(t) // TestWrongGateway goes the same way and further
 	l, p := begin(t, landing.Options{})
 	hardware(p)
 	addresses(p, "198.51.100.1")

@@ -121,6 +121,7 @@ done`)
 // TestNetworkFaults lets one fault after the other happen to a node. Each is told in a plain sentence, and the node keeps
 // the address that it had. When all are gone, the node lands.
 func TestNetworkFaults(t *testing.T) {
+	longer(t)
 	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
 	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
 	w.awaitLease()
@@ -192,6 +193,7 @@ func (w *wrongs) fault(f netFault) {
 
 // TestNoLeaseAtBoot lands a node that found no DHCP server at its site, so that OpenShift built no br-ex.
 func TestNoLeaseAtBoot(t *testing.T) {
+	longer(t)
 	l := landing.Start(t, landing.Options{Network: edge(), Off: true, Echo: t.Output()})
 	l.Site.DHCP4.Off()
 	ctx := ctxFor(t, 6*time.Minute)
@@ -203,6 +205,7 @@ func TestNoLeaseAtBoot(t *testing.T) {
 
 // TestBrExHangs lands a node whose br-ex hangs on its way up, as one in five does after an unclean stop.
 func TestBrExHangs(t *testing.T) {
+	longer(t)
 	l := landing.Start(t, landing.Options{Network: edge(), Node: node.Options{BrExHangs: true}, Echo: t.Output()})
 	ctx := ctxFor(t, 6*time.Minute)
 	const up = "nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"

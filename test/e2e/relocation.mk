@@ -6,5 +6,5 @@ bench-relocation: bench-factory ## measure whole moves of a bench node, and leav
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure -only relocation -out $(CACHE)/bench
 
-faults: bench-factory ## faults on the way of a bench node, also those that make test leaves out (8 minutes)
-	FAULTS=1 CI=true go test ./test/e2e -run 'TestALifeOnTheNode|TestFaultsOnTheWay|TestAnAPIThatNeverComes' -count 1 -v -timeout 30m
+faults: bench-factory ## faults on the way of a bench node, also those that make test leaves out (20 minutes)
+	FAULTS=1 CI=true go test ./test/e2e -run 'TestALifeOnTheNode|TestFaultsOnTheWay|TestAnAPIThatNeverComes|TestNetworkFaults|TestNoLeaseAtBoot|TestBrExHangs' -count 1 -v -timeout 60m
