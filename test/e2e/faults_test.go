@@ -340,7 +340,7 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 	f.collecting()
 	f.must(f.Node.WriteFile("/etc/systemd/system/controlplane.service.d/20-pod-log.conf", []byte(podLog), 0o644))
 	const broken = "/var/lib/bench/controlplane/pki/localhost-serving-cert-certkey.crt"
-	f.shell("systemctl daemon-reload; cp -p " + broken + " /root/good.crt; sed -i 's/^M/N/' " + broken)
+	f.shell("systemctl daemon-reload; cp -p " + broken + " /var/tmp/good.crt; sed -i 's/^M/N/' " + broken)
 	f.must(f.Begin(f.ctx, static(calls)))
 	f.working("kubelet")
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.waiting("kubelet"), "server ended"); time.Sleep(time.Second) {
@@ -355,7 +355,7 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 		t.Fatalf("undo: exit %d, %v\n%s", code, err, out)
 	}
 	f.factoryAgain()
-	f.shell("cp -p /root/good.crt " + broken + "; rm -r /etc/systemd/system/controlplane.service.d; systemctl daemon-reload")
+	f.shell("cp -p /var/tmp/good.crt " + broken + "; rm -r /etc/systemd/system/controlplane.service.d; systemctl daemon-reload")
 	f.apply("")
 }
 

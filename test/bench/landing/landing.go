@@ -122,10 +122,10 @@ var Waived = []string{"hw-cpu", "hw-disk"}
 
 // Apply lands the node headless with a site config.
 func (l *Landing) Apply(ctx context.Context, config string) (out string, code int, err error) {
-	if err := l.Node.WriteFile("/root/site.yaml", []byte(config), 0o600); err != nil {
+	if err := l.Node.WriteFile("/var/tmp/site.yaml", []byte(config), 0o600); err != nil {
 		return "", 0, err
 	}
-	args := []string{"apply", "-f", "/root/site.yaml", "--force", "--by", "the bench"}
+	args := []string{"apply", "-f", "/var/tmp/site.yaml", "--force", "--by", "the bench"}
 	for _, check := range Waived {
 		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
 	}
