@@ -71,7 +71,7 @@ func Start(t testing.TB, o Options) *Cluster {
 
 // Launch starts a cluster and returns when it is ready. It ends with Stop, or when this process does.
 func Launch(ctx context.Context, o Options) (*Cluster, error) {
-	root, err := moduleRoot()
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +198,8 @@ func (c *Cluster) Log(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// moduleRoot is the folder of the outermost go.mod above the working folder: the bench has nested modules of its own.
-func moduleRoot() (string, error) {
+// Root is the checkout: the folder of the outermost go.mod above the working folder: the bench has nested modules of its own.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("finding the checkout: %w", err)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/test/bench"
 )
 
 // Factory returns the name of a prepared disk with the node as it leaves the factory: installed, baked and armed by
@@ -31,7 +33,7 @@ func Factory(ctx context.Context) (string, error) {
 // bakeKey fingerprints what decides over the result of a bake. The rest of the program changes every few minutes of a
 // day's work, and is put on the node anew by who lands it.
 func bakeKey() (string, error) {
-	root, err := moduleRoot()
+	root, err := bench.Root()
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +63,7 @@ func bakeKey() (string, error) {
 
 // Program puts the program under test on the node, on or off.
 func (m *Machine) Program() error {
-	root, err := moduleRoot()
+	root, err := bench.Root()
 	if err != nil {
 		return err
 	}

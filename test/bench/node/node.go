@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"touchdown/test/bench"
 )
 
 // ErrUnable says that this machine cannot run a node: something is not built, or root or a tool is missing.
@@ -214,7 +216,7 @@ func (m *Machine) Boots() int {
 
 // ready finds the built parts and the machine's abilities.
 func ready() (cache string, err error) {
-	root, err := moduleRoot()
+	root, err := bench.Root()
 	if err != nil {
 		return "", err
 	}
@@ -233,27 +235,6 @@ func ready() (cache string, err error) {
 		}
 	}
 	return cache, nil
-}
-
-// moduleRoot is the folder of the outermost go.mod above the working folder.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("finding the checkout: %w", err)
-	}
-	root := ""
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			root = dir
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	if root == "" {
-		return "", errors.New("finding the checkout: no go.mod above the working folder")
-	}
-	return root, nil
 }
 
 // removeLeftovers removes the disks and cgroups of machines whose process was killed; their namespaces ended with it.
