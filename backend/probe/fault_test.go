@@ -205,6 +205,7 @@ var faults = []fault{
 		site: func(h *host) {
 			cable, err := h.site.Attach(h.Namespace, "eth1")
 			h.must(err)
+			h.sysctl("ipv6/conf/eth1/disable_ipv6", "1") // else the kernel adds a route some time later
 			h.must(cable.Unplug())
 			h.set(func(netlink.Link) error {
 				second, err := netlink.LinkByName("eth1")
