@@ -8,6 +8,7 @@ import (
 
 	routev1 "github.com/openshift/api/route/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/kube"
 )
@@ -30,6 +31,7 @@ const generated = "openshift.io/host.generated"
 // Route is a route as far as moving the names goes.
 type Route struct {
 	Namespace, Name, Host string
+	UID                   types.UID
 	Kind                  Kind
 }
 
@@ -62,7 +64,7 @@ func Routes(ctx context.Context, c *kube.Cluster, now Now, domain string) ([]Rou
 	}
 	out := make([]Route, 0, len(items))
 	for i := range items {
-		out = append(out, Route{items[i].Namespace, items[i].Name, items[i].Spec.Host, classify(&items[i], now, domain)})
+		out = append(out, Route{items[i].Namespace, items[i].Name, items[i].Spec.Host, items[i].UID, classify(&items[i], now, domain)})
 	}
 	slices.SortFunc(out, func(a, b Route) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	return out, nil
@@ -85,15 +87,28 @@ func classify(r *routev1.Route, now Now, domain string) Kind {
 	return Custom
 }
 
-// savedHost is the host of a route that was deleted; "" where the original is of something else.
-func savedHost(original []byte) (string, error) {
-	manifest, err := kube.SavedManifest(original)
+// try is an earlier deletion of a route: the host that it had, and which object it was.
+type try struct {
+	host string
+	uid  types.UID
+}
+
+// savedTry is what an original tells of a deletion; the zero try where it is of something else.
+func savedTry(original []byte) (try, error) {
+	manifest, uid, err := kube.SavedManifest(original)
 	if err != nil {
-		return "", err
+		return try{}, err
 	}
 	spec, _ := manifest["spec"].(map[string]any)
 	host, _ := spec["host"].(string)
-	return host, nil
+	return try{host, uid}, nil
+}
+
+// cameBack tells whether a route was deleted and made again with the same old host. One that was saved for a deletion that
+// never happened, since the power failed in between, is still the same object.
+func cameBack(r Route, tries []try) bool {
+	return slices.ContainsFunc(tries, func(t try) bool { return t.host == r.Host }) &&
+		!slices.ContainsFunc(tries, func(t try) bool { return t.uid == r.UID })
 }
 
 func below(host, domain string) bool { return domain != "" && strings.HasSuffix(host, "."+domain) }
@@ -109,24 +124,24 @@ func byDefaultRouter(r *routev1.Route) bool {
 // the originals of an earlier try: a route that it deleted and did not make again is made again, one that came back
 // from its operator with the old host is not deleted twice.
 func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte, save kube.Save) (reset []Route, err error) {
-	tried := map[kube.Ref][]string{} // the hosts from which a route was moved already, also by a move to another domain
+	tried := map[kube.Ref][]try{} // also by a move to another domain
 	for _, original := range saved {
 		ref, err := kube.SavedRef(original)
 		if err != nil {
 			return nil, err
 		}
-		host, err := savedHost(original)
+		last, err := savedTry(original)
 		if err != nil {
 			return nil, err
 		}
-		tried[ref] = append(tried[ref], host)
+		tried[ref] = append(tried[ref], last)
 		if err := comeBack(ctx, c, ref, original); err != nil {
 			return nil, err
 		}
 	}
 	var deleted [][]byte // in the order of reset; nil for what came back at once
 	for _, r := range routes {
-		if r.Kind != Owned && r.Kind != Generated || slices.Contains(tried[r.ref()], r.Host) {
+		if r.Kind != Owned && r.Kind != Generated || cameBack(r, tried[r.ref()]) {
 			continue
 		}
 		var original []byte

@@ -95,3 +95,37 @@ func TestResetLosesNothing(t *testing.T) {
 		t.Error(changes, len(saved))
 	}
 }
+
+// A route that was saved, and whose deletion the power cut prevented, is deleted by the next try; one that its operator made
+// again with its old host is left to it.
+func TestResetDeletesWhatItOnlySaved(t *testing.T) {
+	api, c := kubetest.New(t)
+	now := domain.Now{Factory: old, OldApps: "apps." + old, Domain: old}
+	const path = "/apis/route.openshift.io/v1/namespaces/openshift-monitoring/routes/prometheus-k8s-federate"
+	back := func() {
+		putRoute(api, "openshift-monitoring/prometheus-k8s-federate", "federate.apps."+old, chosen, "")
+	}
+	back()
+	var saved [][]byte
+	save := func(_ kube.Ref, b []byte) error { saved = append(saved, b); return nil }
+	reset := func() ([]domain.Route, error) {
+		routes, err := domain.Routes(t.Context(), c, now, site)
+		fatal(t, err)
+		return domain.Reset(t.Context(), c, routes, saved, save)
+	}
+	api.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		return r.Method == http.MethodDelete && kubetest.Refuse(w, 403, "Forbidden", "the power went")
+	}
+	if _, err := reset(); err == nil || len(saved) != 1 {
+		t.Fatal("no power cut behind the saving:", err, len(saved))
+	}
+	api.Fault = nil
+	if did, err := reset(); err != nil || len(did) != 1 || strings.Contains(api.Get(path, "spec"), "host") {
+		t.Errorf("not moved after the cut: %v %v %s", did, err, api.Get(path, "spec"))
+	}
+	api.Drop(path)
+	back()
+	if did, err := reset(); err != nil || len(did) != 0 || !strings.Contains(api.Get(path, "spec"), "host") {
+		t.Errorf("its operator's answer is not taken: %v %v %s", did, err, api.Get(path, "spec"))
+	}
+}

@@ -21,7 +21,7 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 		if err != nil {
 			return err
 		}
-		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object)}); err != nil {
+		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object), UID: object.GetUID()}); err != nil {
 			return err
 		}
 		if err := c.remove(ctx, ref, object); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"touchdown/backend/problem"
@@ -24,7 +25,8 @@ type saved struct {
 	Had      bool           `json:"had,omitempty"`      // the object had that part
 	Original map[string]any `json:"original,omitempty"` // the part as it was
 	Ours     map[string]any `json:"ours,omitempty"`     // the part as we wrote it
-	Manifest map[string]any `json:"manifest,omitempty"` // the whole object, when it was deleted
+	Manifest map[string]any `json:"manifest,omitempty"` // the whole object, when it was to be deleted
+	UID      types.UID      `json:"uid,omitempty"`      // of that object: one that has it was not deleted yet
 }
 
 // keep hands an original to save, before the change that it is the original of.
@@ -81,11 +83,12 @@ func SavedRef(original []byte) (Ref, error) {
 	return s.Ref, nil
 }
 
-// SavedManifest returns the whole object that a deletion saved; nil when the original is of something else.
-func SavedManifest(original []byte) (map[string]any, error) {
+// SavedManifest returns the whole object that was saved before its deletion, nil when the original is of something else,
+// and that object's UID: power may fail between saving and deleting.
+func SavedManifest(original []byte) (map[string]any, types.UID, error) {
 	s, err := parseSaved(original)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return s.Manifest, nil
+	return s.Manifest, s.UID, nil
 }
