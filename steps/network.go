@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"touchdown/backend"
-	"touchdown/backend/check"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/backend/problem"
@@ -19,6 +18,7 @@ import (
 // the question before that is asked, so that it is we who put the old ones back, unless we died.
 const (
 	leaseWait    = 30 * time.Second // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
+	bootWait     = 20 * time.Second // from the first connection to br-ex a boot takes seconds
 	lookWait     = 15 * time.Second // what does not answer at once is asked again for so long: a switch may still be learning
 	trialTime    = leaseWait + lookWait + probe.Whole + 30*time.Second
 	questionTime = 2 * time.Minute // to walk to the switch and back
@@ -132,7 +132,10 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 // calm waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
 func (s *Network) calm(ctx context.Context, report Report) (*network.Current, error) {
-	report.Progress(Progress{Waiting: "the network of this boot", Usual: 10})
+	report.Progress(Progress{Waiting: "the network of this boot", Usual: bootWait.Seconds()})
+	if err := s.Sight.net.Settle(ctx, bootWait); err != nil {
+		return nil, err
+	}
 	if again, err := s.Sight.net.Revive(ctx); err != nil {
 		return nil, err
 	} else if again {
@@ -200,45 +203,6 @@ func (s *Network) settle(ctx context.Context, plan *network.Plan) error {
 		return err
 	}
 	return s.Sight.net.BuildBridge(ctx, bridgeWait)
-}
-
-// look waits for an address and probes the network as it is now.
-func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
-	var wrong doubts
-	tell := func(c Check) {
-		report.Check(c)
-		if c.Status == check.Fail {
-			wrong = append(wrong, c)
-		}
-	}
-	if err := s.Sight.net.Await(ctx, plan, leaseWait); err != nil {
-		p := problem.From(err)
-		tell(Check{ID: "net-up", Title: "Address from the site", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
-		return wrong
-	}
-	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
-	if len(plan.Settings.Raw) > 0 {
-		return wrong
-	}
-	settings := plan.Settings
-	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
-		if now, err := s.Sight.net.Read(ctx); err == nil {
-			settings.DNS = now.DNS
-		}
-	}
-	target := probeTarget(s.Site, settings, node)
-	target.Interface = plan.Carrier
-	for end := time.Now().Add(lookWait); ; wrong = nil {
-		if _, err := probe.After(ctx, target, tell); err != nil {
-			p := problem.From(err)
-			tell(Check{ID: "net-probe", Title: "Network tried out", Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
-			return wrong
-		}
-		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
-			return wrong
-		}
-		report.Progress(Progress{Waiting: "the site to answer: " + wrong[0].Title, Usual: lookWait.Seconds()})
-	}
 }
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -99,6 +100,52 @@ func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.
 		return err
 	}
 	return wrong.problem()
+}
+
+// look waits for an address and probes the network as it is now. What does not answer at once is asked again for a while:
+// after a boot or a change, switches, neighbours and servers take their time.
+func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
+	for end := time.Now().Add(lookWait); ; {
+		wrong := s.lookOnce(ctx, node, plan, report)
+		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
+			return wrong
+		}
+		report.Progress(Progress{Waiting: "the site to answer: " + wrong[0].Title, Usual: lookWait.Seconds()})
+	}
+}
+
+func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
+	tell := func(c Check) {
+		report.Check(c)
+		if c.Status == check.Fail {
+			wrong = append(wrong, c)
+		}
+	}
+	fail := func(id, title string, err error) doubts {
+		p := problem.From(err)
+		tell(Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+		return wrong
+	}
+	carrier, err := s.Sight.net.Await(ctx, plan, leaseWait)
+	if err != nil {
+		return fail("net-up", "Address from the site", err)
+	}
+	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
+	if len(plan.Settings.Raw) > 0 {
+		return nil
+	}
+	settings := plan.Settings
+	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
+		if now, err := s.Sight.net.Read(ctx); err == nil {
+			settings.DNS = now.DNS
+		}
+	}
+	target := probeTarget(s.Site, settings, node)
+	target.Interface = carrier
+	if _, err := probe.After(ctx, target, tell); err != nil {
+		return fail("net-probe", "Network tried out", err)
+	}
+	return wrong
 }
 
 // doubts are what speaks against keeping the settings.

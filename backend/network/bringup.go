@@ -2,10 +2,38 @@ package network
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"touchdown/backend/problem"
 )
+
+// Settle waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
+// configure-ovs. It does not wait for a configure-ovs that found no default route and looks for one again and again.
+func (n *Network) Settle(ctx context.Context, patience time.Duration) error {
+	return until(ctx, patience, func() (bool, error) {
+		p, err := n.bridgeProfile(ctx)
+		if err != nil || p != nil {
+			return p != nil, err
+		}
+		starting, err := n.manager.starting(ctx)
+		if err != nil || starting {
+			return false, err
+		}
+		live, err := n.library.show(ctx, false)
+		if err != nil {
+			return false, err
+		}
+		routed := live.Routes != nil && len(defaults(live.Routes.Running, "")) > 0
+		return !routed || !n.building(ctx), nil
+	})
+}
+
+// building tells whether configure-ovs is at work, or will be as soon as what it waits for is there.
+func (n *Network) building(ctx context.Context) bool {
+	out, err := n.host.Run(ctx, "systemctl", "show", "--property=ActiveState,Job", configureOVS)
+	return err == nil && (strings.Contains(out, "ActiveState=activating") || strings.Contains(out, "Job="))
+}
 
 // hangs is how long br-ex may be on its way up before it is started again; a healthy one takes a second.
 const hangs = 6 * time.Second

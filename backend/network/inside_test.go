@@ -120,7 +120,8 @@ func (a *answer) do(ctx context.Context, n *network.Network, op string, q reques
 		if err != nil {
 			return err
 		}
-		return n.Await(ctx, p, q.Rollback)
+		_, err = n.Await(ctx, p, q.Rollback)
+		return err
 	case "keep":
 		p, err := plan()
 		if err != nil {

@@ -20,6 +20,7 @@ type manager interface {
 	profiles(ctx context.Context) ([]profile, error)
 	reload(ctx context.Context) error
 	activate(ctx context.Context, uuid string) error
+	starting(ctx context.Context) (bool, error)
 	remove(ctx context.Context, uuid string) error
 }
 
@@ -153,6 +154,12 @@ func (m networkManager) activate(ctx context.Context, uuid string) error {
 	var active dbus.ObjectPath
 	none := dbus.ObjectPath("/")
 	return m.call(ctx, busPath, busName+".ActivateConnection", []any{&active}, dbus.ObjectPath(path), none, none)
+}
+
+// starting tells whether the connections of the boot are still being brought up.
+func (m networkManager) starting(ctx context.Context) (bool, error) {
+	props, err := m.properties(ctx, busPath, busName)
+	return property[bool](props, "Startup"), err
 }
 
 func (m networkManager) byUUID(ctx context.Context, uuid string) (string, error) {

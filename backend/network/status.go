@@ -79,10 +79,11 @@ func (s *Status) addresses(f *family, now *Current) {
 }
 
 // Await waits until p works as far as this node can tell: an address of each family that it asks for, and a default route
-// where it has one. It is the wait for a lease or an announcement; a static address is there at once.
-func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) error {
+// where it has one. It is the wait for a lease or an announcement; a static address is there at once. It returns the interface
+// that has them, which becomes br-ex where configure-ovs built it meanwhile.
+func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) (carrier string, err error) {
 	var missing string
-	err := until(ctx, patience, func() (bool, error) {
+	err = until(ctx, patience, func() (bool, error) {
 		live, err := n.library.show(ctx, false)
 		if err != nil {
 			return false, err
@@ -101,7 +102,7 @@ func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) er
 			Fix: "Check the cable and the port's VLAN, or give the address by hand (static).",
 		}
 	}
-	return err
+	return p.Carrier, err
 }
 
 func (p *Plan) missing(live *state) string {

@@ -51,7 +51,7 @@ func (d daemon) apply(ctx context.Context, name string, raw []byte, reboot bool,
 	if err != nil {
 		return err
 	}
-	changed, err := d.files(old, next)
+	changed, gone, err := d.files(old, next)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,9 @@ func (d daemon) apply(ctx context.Context, name string, raw []byte, reboot bool,
 		}
 	}
 	if err := d.keep(name, raw); err != nil {
+		return err
+	}
+	if err := d.forget(gone); err != nil {
 		return err
 	}
 	if !d.real || !reboot {
@@ -117,12 +120,12 @@ func (d daemon) keep(name string, raw []byte) error {
 }
 
 // files writes what differs, and puts back what was there before a file that the new configuration does not have.
-func (d daemon) files(old, next machine) (changed []string, err error) {
+func (d daemon) files(old, next machine) (changed, gone []string, err error) {
 	had, want := old.files(), next.files()
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		did, err := d.write(path, want[path], had)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if did {
 			changed = append(changed, path)
@@ -133,15 +136,15 @@ func (d daemon) files(old, next machine) (changed []string, err error) {
 			continue
 		}
 		if err := d.restore(path, had[path].mode); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		changed = append(changed, path)
+		gone = append(gone, path)
 	}
-	return changed, nil
+	return append(changed, gone...), gone, nil
 }
 
 func (d daemon) write(path string, f laid, had map[string]laid) (bool, error) {
-	target, orig := filepath.Join(d.root, path), filepath.Join(d.root, originals, path+".mcdorig")
+	target, orig := filepath.Join(d.root, path), d.orig(path)
 	now, err := os.ReadFile(target)
 	info, statErr := os.Stat(target)
 	if err == nil && statErr == nil && string(now) == string(f.data) && info.Mode().Perm() == f.mode {
@@ -161,18 +164,28 @@ func (d daemon) write(path string, f laid, had map[string]laid) (bool, error) {
 }
 
 func (d daemon) restore(path string, mode fs.FileMode) error {
-	target, orig := filepath.Join(d.root, path), filepath.Join(d.root, originals, path+".mcdorig")
-	if data, err := os.ReadFile(orig); err == nil {
-		if err := durable.WriteFile(target, data, mode); err != nil {
-			return err
-		}
-		target = orig
+	target := filepath.Join(d.root, path)
+	if data, err := os.ReadFile(d.orig(path)); err == nil {
+		return durable.WriteFile(target, data, mode)
 	}
 	if err := os.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing %s: %w", path, err)
 	}
 	return nil
 }
+
+// forget removes the originals of files that are themselves again. The new configuration is kept by then: a daemon that is
+// interrupted before puts them back once more.
+func (d daemon) forget(paths []string) error {
+	for _, path := range paths {
+		if err := os.Remove(d.orig(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forgetting the original of %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (d daemon) orig(path string) string { return filepath.Join(d.root, originals, path+".mcdorig") }
 
 // units lets systemd read what was written, and switches units on and off.
 func (d daemon) units(ctx context.Context, old, next machine) error {

@@ -75,7 +75,19 @@ func TestDaemonBringsFilesAndPutsThemBack(t *testing.T) {
 		t.Errorf("current is %q (%v), enabled %v", name, err, m.enabled())
 	}
 
-	apply("second", rendered(t, map[string]string{"99-two": two}))
+	second := rendered(t, map[string]string{"99-two": two})
+	old, _, err := d.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := parseMachine(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.files(old, next); err != nil { // the power fails before it is noted, and all is done once more
+		t.Fatal(err)
+	}
+	apply("second", second)
 	for path, want := range map[string]string{
 		"etc/chrony.conf": "of the system", "etc/new": "none",
 		"etc/systemd/system/kubelet.service.d/30-nodenet.conf": "none", "etc/systemd/system/kubelet.service.d/05-gate.conf": "two",
