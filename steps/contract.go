@@ -67,6 +67,12 @@ type Recoverer interface {
 	Recover(ctx context.Context, node *backend.Node, report Report) error
 }
 
+// Actor does what one of its fields offers with Act, for a value that is among the field's choices. Nothing stays changed by
+// it, so it is allowed before the review. It returns when it is over, and soon after ctx ends.
+type Actor interface {
+	Act(ctx context.Context, node *backend.Node, path, value string) error
+}
+
 // Reader names the paths of the site config that Run reads beside those of its own Fields, so that the
 // step's fingerprint covers borrowed inputs too.
 type Reader interface{ Reads() []string }

@@ -25,4 +25,11 @@ type Field struct {
 	Choices  []Choice           // for Pick; found on the machine when Dynamic
 	Dynamic  bool               // the choices come from Report.Offer and may still be loading
 	Visible  func() bool        // nil: always; computed anew after every set
+	Act      *Act               // what the machine can do to help find the value; the step is an Actor then
+}
+
+// Act is something that a person may have the machine do for a value of a field, to see or hear whether it is the right one.
+type Act struct {
+	Label string `json:"label"` // on its button: "Blink LED"
+	Doing string `json:"doing"` // said while it lasts: "its LED blinks for 10 seconds"
 }

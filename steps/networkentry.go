@@ -2,8 +2,10 @@ package steps
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -19,7 +21,13 @@ type NetworkEntry struct {
 	Sight *Sight
 }
 
-var _ Inspector = (*NetworkEntry)(nil)
+var (
+	_ Inspector = (*NetworkEntry)(nil)
+	_ Actor     = (*NetworkEntry)(nil)
+)
+
+// blinkTime is how long a port's LED blinks: to walk round a rack takes about as long.
+const blinkTime = 10 * time.Second
 
 // ID names the step in the journal.
 func (*NetworkEntry) ID() string { return "network-settings" }
@@ -43,6 +51,7 @@ func (s *NetworkEntry) Fields() []Field {
 		{
 			Path: "spec.network.interface", Kind: Pick, Label: "Network port", Dynamic: true, Optional: true, Visible: simple,
 			Help: "The socket that the site's cable is in.",
+			Act:  &Act{Label: "Blink LED", Doing: fmt.Sprintf("its LED blinks for %.0f seconds", blinkTime.Seconds())},
 		},
 		{
 			Path: "spec.network.ipv4.method", Kind: Pick, Label: "IPv4 address by", Optional: true, Visible: simple,
@@ -151,6 +160,11 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	report.Check(Check{ID: "network-sense", Title: "Settings fit together", Status: check.Pass, Observed: "yes"})
 	target := probeTarget(s.Site, settings.Resolve(now), node)
 	return s.Sight.probe(ctx, node.Now(), target, carriers.String(), report.Check)
+}
+
+// Act lets the LED of a port blink.
+func (s *NetworkEntry) Act(ctx context.Context, _ *backend.Node, _, port string) error {
+	return s.Sight.net.Blink(ctx, port, blinkTime)
 }
 
 // suggest fills in what is in force, with its source. The numbers come once somebody wants them by hand: they say what

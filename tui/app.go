@@ -160,6 +160,8 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
 	switch {
+	case msg.action.Verb == engine.Act:
+		a.actedAside(msg)
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
 	case msg.action.Verb == engine.Inspect:

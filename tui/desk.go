@@ -31,6 +31,7 @@ type desk struct {
 	held    bool             // this console has the pen
 	drafts  map[string]string
 	refused map[string]string // values that the engine could not take at all, and why
+	aside   aside             // what is being done, or could not be, for a value of a field
 	page    string            // ID of the stage on the screen while collecting
 	pending int               // values on their way to the engine
 	flash   string            // one sentence above the keys, until the next key

@@ -27,11 +27,12 @@ type fake struct {
 	log     []string
 	changed chan struct{}
 	looks   int
+	acting  chan error // when an act ends, and how
 }
 
 func newFake() *fake {
 	return &fake{
-		snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}),
+		snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}), acting: make(chan error, 1),
 		log: []string{"engine started", "inspecting hardware", "names: found store0042", "all quiet"},
 	}
 }
@@ -125,6 +126,10 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 	}
 	f.actions = append(f.actions, a)
 	switch a.Verb {
+	case engine.Act:
+		f.mu.Unlock()
+		defer f.mu.Lock()
+		return <-f.acting
 	case engine.Review:
 		f.snap.State, f.snap.Review = engine.Reviewed, reviewView()
 	case engine.Edit:

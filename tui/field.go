@@ -145,11 +145,17 @@ func newPick(f *form, v engine.FieldView, at int) *pickList {
 	return &pickList{base: f.base, form: f, of: v, row: row{at}}
 }
 
+// value is the choice in focus.
+func (p *pickList) value() string { return p.of.Choices[p.row.at].Value }
+
 func (p *pickList) name() string  { return "pick" }
 func (p *pickList) overlay() bool { return true }
 
 func (p *pickList) keys() []key.Binding {
 	k := p.desk.keys
+	if p.canAct(p.of, p.value()) {
+		return []key.Binding{k.up, k.enter, p.actKey(p.of), k.back}
+	}
 	return []key.Binding{k.up, k.enter, k.back}
 }
 
@@ -166,6 +172,8 @@ func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch {
 	case pressed(press, k.back):
 		return nil, nil
+	case pressed(press, k.act) && p.canAct(p.of, p.value()):
+		return p, p.act(p.of, p.value())
 	case pressed(press, k.up, k.prev):
 		p.row.at = (p.row.at + n - 1) % n
 	case pressed(press, k.down, k.next):
@@ -178,9 +186,19 @@ func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {
 
 func (p *pickList) view(w, h int) page {
 	lines := []string{p.theme.head.Render(p.of.Label), ""}
-	from := max(0, min(p.row.at-(h-6)/2, len(p.of.Choices)-(h-4)))
+	below := []string{""}
+	if p.aside.path == p.of.Path {
+		below = append(below, wrap(p.aside.text, w, "")...)
+	}
+	how := t("pick.how")
+	if p.canAct(p.of, p.value()) {
+		how += " " + t("act.how", p.desk.keys.act.Help().Key, p.of.Act.Label)
+	}
+	below = append(below, cut(how, w))
+	room := h - len(lines) - len(below)
+	from := max(0, min(p.row.at-room/2, len(p.of.Choices)-room))
 	y := 0
-	for i := from; i < len(p.of.Choices) && len(lines) < h-2; i++ {
+	for i := from; i < len(p.of.Choices) && i < from+room; i++ {
 		line := pad("", 2) + t("pick.choice", i+1, p.of.Choices[i].Label)
 		if i == p.row.at {
 			line = marker + " " + p.theme.focus.Render(strings.TrimSpace(line))
@@ -188,5 +206,5 @@ func (p *pickList) view(w, h int) page {
 		}
 		lines = append(lines, cut(line, w))
 	}
-	return page{lines: append(lines, "", t("pick.how")), x: 0, y: y}
+	return page{lines: append(lines, below...), x: 0, y: y}
 }

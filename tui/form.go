@@ -65,6 +65,8 @@ func (f *form) keys() []key.Binding {
 		return []key.Binding{k.next, k.prev, alias(k.restore)}
 	case isText(v.Kind):
 		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
+	case f.canAct(v, f.value(v)):
+		return []key.Binding{k.next, k.left, k.enter, f.actKey(v), k.restore, k.back, k.help}
 	default:
 		return []key.Binding{k.next, k.left, k.enter, k.restore, k.back, k.help}
 	}
@@ -78,6 +80,9 @@ func alias(b key.Binding) key.Binding {
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
 	f.path, f.paste = path, paste{}
+	if path != "" && path != f.aside.path {
+		f.desk.aside = aside{}
+	}
 	v, i := f.field()
 	if i < 0 {
 		f.path, f.row.at = "", 0
@@ -297,6 +302,9 @@ func (f *form) buttons() []button {
 	for _, v := range f.fields() {
 		if v.Path == f.last && f.held {
 			list = append(list, button{k.restore, t("button.restore"), func() (screen, tea.Cmd) { return f, f.restore(v) }})
+		}
+		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
+			list = append(list, button{f.actKey(v), v.Act.Label, func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
 	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return f, d.lookAgain() }})

@@ -88,6 +88,9 @@ func (f *form) below(v engine.FieldView, help bool, w, indent int) []string {
 		}
 		return lines
 	}
+	if f.aside.path == v.Path && f.aside.text != "" {
+		return wrap(f.aside.text, w, space)
+	}
 	if !help {
 		return nil
 	}

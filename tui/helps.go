@@ -32,9 +32,13 @@ Secrets and keys are never shown again. Paste certificates and keys whole
 and end with an empty line, or type the path of a file on a stick.
 
 Letters work as keys only on the buttons: Tab through the fields to get
-there. Example: Base domain  example.com`,
+there. On the network port, a blinks its LED. Example: Domain  example.com`,
 
-	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.`,
+	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.
+
+Where it stands below the list, a makes the machine show which one it means:
+the LED of a network port blinks for some seconds, so that you find the
+socket. Nothing is chosen or changed by it.`,
 
 	"review": `This page shows everything that would be done. So far nothing was changed.
 

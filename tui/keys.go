@@ -16,7 +16,7 @@ type keyMap struct {
 	back, help, pen, log, repaint, leave, mode       key.Binding
 	restore, erase, delLeft, delRight                key.Binding
 	yes, no, find, follow                            key.Binding
-	again, goOn, waive, retry, edit, skip, undo      key.Binding
+	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks                         key.Binding
 }
@@ -52,7 +52,7 @@ func newKeys() keyMap {
 		undo: bind("key.undo", "u"), bundle: bind("key.bundle", "p"), stop: bind("key.stop", "x"),
 		report: bind("key.report", "r"), handover: bind("key.handover", "h"), unlock: bind("key.unlock", "k"),
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
-		checks: bind("key.checks", "v"),
+		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
 	}
 }
 

@@ -191,9 +191,17 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 
 // act carries out an action.
 func (l *link) act(a engine.Action) tea.Cmd {
+	aside := l.actAside(a)
 	return func() tea.Msg {
 		l.writes.Lock()
 		defer l.writes.Unlock()
+		return aside()
+	}
+}
+
+// actAside carries out an action that writes do not wait for, nor it for them.
+func (l *link) actAside(a engine.Action) tea.Cmd {
+	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
 		err := l.session.Do(ctx, l.token(), a)

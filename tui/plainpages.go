@@ -54,6 +54,9 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	for i, c := range choicesOf(v) {
 		p.write(t("pick.choice", i+1, c.Label))
 	}
+	if v.Act != nil {
+		p.write(t("act.plain", p.keys.act.Help().Key, v.Act.Label))
+	}
 	if v.Kind == steps.Secret {
 		p.echo(false)
 		defer p.echo(true)
@@ -63,6 +66,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, false, err
 	}
 	cmd := p.link.set(v.Path, text)
+	tried, _ := strconv.Atoi(strings.TrimPrefix(text, p.keys.act.Help().Key))
 	switch n, _ := strconv.Atoi(text); {
 	case text == "back":
 		return true, false, nil
@@ -71,6 +75,9 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, true, nil
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
+	case v.Act != nil && tried > 0 && n == 0 && tried <= len(v.Choices):
+		p.try(v, v.Choices[tried-1].Value)
+		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
 	case v.Kind == steps.PEM && strings.HasPrefix(text, "/"):

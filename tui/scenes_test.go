@@ -54,6 +54,7 @@ func collectingSnapshot() engine.Snapshot {
 			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network", Title: "Ask for the network", Fields: []engine.FieldView{
 				{
 					Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Found: "eno1", Source: "found",
+					Act:     &steps.Act{Label: "Blink LED", Doing: "its LED blinks for 10 seconds"},
 					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}},
 				},
 				{Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default"},

@@ -30,7 +30,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks",
+	"key.checks": "checks", "key.act": "try",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.restore": "Restore",
 	"button.again": "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
@@ -95,6 +95,10 @@ var texts = map[string]string{
 	"pick.open":      "press Enter to choose",
 	"pick.choice":    "%d  %s",
 	"pick.how":       "Up and Down move, Enter chooses, b goes back.",
+
+	"act.doing": "%s: %s.",
+	"act.how":   "%s: %s.",
+	"act.plain": "%[1]s1, %[1]s2 and so on: %[2]s.",
 
 	"checks.welcome":  "This wizard moves this node to its site. It changes nothing before you have seen what it would do and have agreed.",
 	"checks.looking":  "....  %s: still looking",

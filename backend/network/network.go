@@ -36,6 +36,7 @@ type Network struct {
 	library library
 	manager manager
 	mu      sync.Mutex // one change at a time
+	led     sync.Mutex // one blinking LED at a time: the kernel refuses a second
 	lldp    listener
 }
 

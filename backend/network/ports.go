@@ -202,10 +202,12 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 	done := make(chan error, 1)
 	go func() {
 		defer tool.Close()
-		// The kernel blinks a second at a time here, so that somebody who leaves the screen stops it soon.
-		for range max(1, int(duration.Seconds())) {
+		n.led.Lock()
+		defer n.led.Unlock()
+		// The kernel blinks a second at a time here, so that somebody who tries another port stops it soon.
+		for i := 0; i < max(1, int(duration.Seconds())) && ctx.Err() == nil; i++ {
 			second := time.Second
-			if err := tool.Identity(port, &second); err != nil || ctx.Err() != nil {
+			if err := tool.Identity(port, &second); err != nil {
 				done <- err
 				return
 			}
@@ -216,6 +218,11 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 	case err = <-done:
 	case <-ctx.Done():
 		return nil
+	}
+	if errors.Is(err, unix.EBUSY) {
+		return &problem.Problem{
+			Code: "NET-LED", Summary: "Somebody else lets a LED of this machine blink.", Fix: "Try again in a moment.", Err: err,
+		}
 	}
 	if err != nil {
 		return &problem.Problem{

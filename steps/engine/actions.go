@@ -16,7 +16,7 @@ import (
 func allowed(verb Verb) []State {
 	idle := []State{Inspecting, Collecting, Reviewed, HasFailed, IsDone, IsUndone}
 	switch verb {
-	case Inspect, Review:
+	case Act, Inspect, Review:
 		return []State{Inspecting, Collecting, Reviewed}
 	case Start:
 		return []State{Reviewed}
@@ -55,6 +55,8 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	switch a.Verb {
 	case Review:
 		return e.makeReview(ctx)
+	case Act:
+		return e.act(ctx, a)
 	case Reboot:
 		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
 	case PowerOff:
@@ -252,4 +254,9 @@ func (e *Engine) unlockLocked(a Action) error {
 	e.unlocked = true
 	e.changedLocked()
 	return nil
+}
+
+// errState says that an action does not fit the state.
+func errState(verb Verb, state State) error {
+	return fmt.Errorf("%w: %s while %s", ErrState, verb, state)
 }

@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -82,6 +81,7 @@ type Engine struct {
 	answer     chan reply
 	deadline   *time.Timer
 	stopWork   context.CancelCauseFunc // ends the step at work
+	stopAct    context.CancelFunc      // ends what was begun by the last Act
 	unlocked   bool
 	resumed    time.Time
 	notices    map[string]string
@@ -121,7 +121,7 @@ func open(o Options, store *store) (*Engine, error) {
 	e := &Engine{
 		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
 		offers: map[string][]steps.Choice{}, inspecting: map[string]bool{}, notices: map[string]string{},
-		look: make(chan struct{}, 1), recovered: make(chan struct{}),
+		look: make(chan struct{}, 1), recovered: make(chan struct{}), stopAct: func() {},
 	}
 	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
 	e.serial = o.Node.Host.Serial()
@@ -310,9 +310,4 @@ func valuesOf(cfg *site.Config) map[string]string {
 		out[p], _ = cfg.Get(p)
 	}
 	return out
-}
-
-// errState says that an action does not fit the state.
-func errState(verb Verb, state State) error {
-	return fmt.Errorf("%w: %s while %s", ErrState, verb, state)
 }

@@ -44,6 +44,7 @@ type Verb string
 
 // The verbs. Each says in which states it is allowed.
 const (
+	Act      Verb = "act"      // do what the field with Path offers for Value, and return when it is over (before the work)
 	Inspect  Verb = "inspect"  // look again, and return when every step has (before the review)
 	Review   Verb = "review"   // compute plans and the fingerprint of what would be done (collecting)
 	Start    Verb = "start"    // accept the review with Fingerprint and begin (reviewed)
@@ -64,6 +65,7 @@ const (
 type Action struct {
 	Verb        Verb   `json:"verb"`
 	Step        string `json:"step,omitempty"`
+	Path        string `json:"path,omitempty"`
 	Check       string `json:"check,omitempty"`
 	Question    string `json:"question,omitempty"`
 	Value       string `json:"value,omitempty"`
@@ -187,6 +189,7 @@ type FieldView struct {
 	Visible   bool           `json:"visible"`
 	Problem   string         `json:"problem,omitempty"`   // why the value is refused, and how to mend it
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
+	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
 	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded
 }
 

@@ -17,13 +17,15 @@ import (
 )
 
 // each runs a test against the engine itself and against the client of its socket.
-func each(t *testing.T, test func(t *testing.T, r *rig, s Session)) {
+func each(t *testing.T, test func(t *testing.T, r *rig, s Session)) { eachIn(t, newWorld, test) }
+
+func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s Session)) {
 	t.Run("local", func(t *testing.T) {
-		r := newRig(t, newWorld())
+		r := newRig(t, world())
 		test(t, r, r.Engine)
 	})
 	t.Run("socket", func(t *testing.T) {
-		r := newRig(t, newWorld())
+		r := newRig(t, world())
 		socket := filepath.Join(t.TempDir(), "engine.sock")
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)

@@ -98,7 +98,7 @@ func (e *Engine) fieldView(f steps.Field) FieldView {
 	v := FieldView{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 		Source: e.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
-		Changed: value != e.found[f.Path],
+		Changed: value != e.found[f.Path], Act: f.Act,
 	}
 	if f.Dynamic {
 		choices, known := e.offers[f.Path]

@@ -17,7 +17,7 @@ import (
 //	GET    /v1/snapshot                Snapshot
 //	PUT    /v1/site/PATH               {"value": "..."}; sets one field
 //	PUT    /v1/site                    {"values": {PATH: VALUE}, "source": "file x.yaml"}; replaces all
-//	POST   /v1/actions                 Action
+//	POST   /v1/actions                 Action; answered when it is carried out, or under way where it is work
 //	POST   /v1/pen                     {"console": "tty1", "force": false} -> {"pen": TOKEN}
 //	DELETE /v1/pen                     gives it back
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchdown/steps"
+)
+
+// actLimit ends what a field offers when it does not end by itself. A person looks for a blinking lamp for seconds.
+const actLimit = time.Minute
+
+// act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends
+// the one before.
+func (e *Engine) act(ctx context.Context, a Action) error {
+	ctx, stop := context.WithTimeout(ctx, actLimit)
+	defer stop()
+	defer context.AfterFunc(e.closing, stop)()
+	e.mu.Lock()
+	actor, err := e.actorLocked(a)
+	if err == nil {
+		e.stopAct()
+		e.stopAct = stop
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err = guard(func() error { return actor.Act(ctx, e.o.Node, a.Path, a.Value) }); err != nil {
+		e.o.Node.Log.Warn("act", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))
+	}
+	return err
+}
+
+// actorLocked finds the step whose field offers something for a value. The caller holds e.mu.
+func (e *Engine) actorLocked(a Action) (steps.Actor, error) {
+	for _, stage := range e.stages(e.site.Clone()) {
+		for _, step := range stage.Steps {
+			actor, ok := step.(steps.Actor)
+			i := slices.IndexFunc(step.Fields(), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
+			if !ok || i < 0 {
+				continue
+			}
+			v := e.fieldView(step.Fields()[i])
+			if !slices.ContainsFunc(v.Choices, func(c steps.Choice) bool { return c.Value == a.Value }) {
+				return nil, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
+			}
+			return actor, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: nothing can be done for %q", ErrNotFound, a.Path)
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// atCard goes to the field that has the machine do something.
+func atCard(b *bench) {
+	b.press("c", "tab", "'example.com", "tab", "tab", "tab", "enter")
+	b.shows("> Network card")
+}
+
+// asked waits until the machine was asked to do something for the values, in this order.
+func (b *bench) asked(want ...string) {
+	b.t.Helper()
+	var got []string
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		got = nil
+		b.fake.mu.Lock()
+		for _, a := range b.fake.actions {
+			if a.Verb == engine.Act && a.Path == "spec.nic" {
+				got = append(got, a.Value)
+			}
+		}
+		b.fake.mu.Unlock()
+		if slices.Equal(got, want) {
+			return
+		}
+	}
+	b.t.Fatalf("asked for %q, want %q", got, want)
+}
+
+// TestAct: the value in the field, and one that is only pointed at in the list, can be tried out; the screen tells it.
+func TestAct(t *testing.T) {
+	b := newBench(t, 80, 24)
+	atCard(b)
+	b.press("a")
+	b.shows("eno1: its LED blinks for 10 seconds.")
+	b.golden("act")
+	b.asked("eno1")
+	b.press("a") // it blinks already
+	b.press("enter", "down")
+	b.press("a")
+	b.shows("eno2: its LED blinks for 10 seconds.")
+	b.asked("eno1", "eno2")
+	b.golden("act-pick")
+	if len(b.fake.sets) != 1 { // the base domain's
+		t.Errorf("trying a value chose it: %q", b.fake.sets)
+	}
+	b.press("enter")
+	b.shows("< eno2, no link >")
+	if sets := b.fake.sets; sets[len(sets)-1] != "spec.nic=eno2" {
+		t.Errorf("nothing was chosen while the LED blinked: %q", sets)
+	}
+}
+
+// TestActEnds: the sentence goes when it is over; what could not be done is told with what to try instead.
+func TestActEnds(t *testing.T) {
+	over := func(b *bench, value string, failed error) {
+		b.app.Update(actMsg{b.app.link.look(), engine.Action{Verb: engine.Act, Path: "spec.nic", Value: value}, failed})
+	}
+	b := newBench(t, 80, 24)
+	atCard(b)
+	b.press("a")
+	over(b, "eno2", nil) // the one before
+	b.shows("eno1: its LED")
+	over(b, "eno1", nil)
+	if strings.Contains(b.screen(), "its LED") {
+		t.Errorf("it is over:\n%s", b.screen())
+	}
+	b.press("a")
+	over(b, "eno1", &steps.Problem{
+		Code: "NET-LED", Summary: "The driver of eno1 cannot blink its LED.", Fix: "Find the port by its MAC on the sticker.",
+	})
+	b.shows("! The driver of eno1 cannot blink its LED. Find the port by")
+	b.shows("its MAC on the sticker.")
+	b.golden("act-failed")
+	b.press("tab")
+	if strings.Contains(b.screen(), "its LED") {
+		t.Errorf("the next field is about something else:\n%s", b.screen())
+	}
+}
+
+// TestActNeedsThePen: who only watches has nothing done.
+func TestActNeedsThePen(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} })
+	b.press("c", "c", "a", "down", "a", "enter", "a")
+	b.shows("Network card")
+	b.asked()
+}
+
+// TestActPlain: a line terminal names the choice and waits.
+func TestActPlain(t *testing.T) {
+	f := newFake()
+	p, _ := startPlain(t, f)
+	p.after(t, "Cluster name [sno-042]:", "")
+	p.after(t, "Base domain []:", "example.com")
+	p.after(t, "Pull secret []:", "")
+	p.after(t, "API certificate []:", "")
+	p.after(t, "a1, a2 and so on: Blink LED.", "a2")
+	f.acting <- nil
+	p.after(t, "eno2: its LED blinks for 10 seconds.", "a1")
+	f.acting <- &steps.Problem{Summary: "The driver of eno1 cannot blink its LED.", Fix: "Find it by its MAC."}
+	p.after(t, "! The driver of eno1 cannot blink its LED. Find it by its MAC.", "")
+	p.in.Close()
+}
