@@ -24,6 +24,8 @@ type app struct {
 	generation int // of ticks
 	fast       bool
 	sized      bool
+	asking     bool              // for the pen, with the first key
+	ahead      []tea.KeyPressMsg // typed meanwhile
 	every      time.Duration
 }
 
@@ -33,7 +35,7 @@ func newApp(d *desk, p *painter, w, h int, every time.Duration) *app {
 
 // Init implements tea.Model.
 func (a *app) Init() tea.Cmd {
-	return tea.Batch(a.link.take(false), a.link.wait, a.tick())
+	return tea.Batch(a.link.wait, a.tick())
 }
 
 // top is the screen that gets the keys.
@@ -76,6 +78,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case penMsg:
 		cmds = append(cmds, a.absorb(msg.sight))
 		a.tookPen(msg)
+		cmds = append(cmds, a.typeAhead())
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
@@ -119,6 +122,12 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.leave):
 		a.over = newLeave(a.desk)
 		return nil
+	case a.asking:
+		a.ahead = append(a.ahead, msg)
+		return nil
+	case a.free() && (top.typing() || !pressed(msg, k.pen)):
+		a.asking, a.ahead = true, []tea.KeyPressMsg{msg}
+		return a.link.take(false)
 	case top.typing() && msg.Key().Text != "":
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
@@ -184,6 +193,21 @@ func (a *app) tookPen(msg penMsg) {
 	if msg.force {
 		a.wipe++ // whoever takes over may see what was drawn for somebody else
 	}
+}
+
+// typeAhead types the keys that waited for the pen. When somebody else was faster they are dropped: they were meant for a
+// console that may write.
+func (a *app) typeAhead() tea.Cmd {
+	keys := a.ahead
+	a.asking, a.ahead = false, nil
+	if !a.held {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, k := range keys {
+		cmds = append(cmds, a.press(k))
+	}
+	return tea.Batch(cmds...)
 }
 
 func (a *app) gotDocument(msg docMsg) {

@@ -59,6 +59,12 @@ func (d *desk) absorb(s sight) tea.Cmd {
 	return nil
 }
 
+// free reports whether this console may have the pen for the asking. The first key that somebody presses does: a console at
+// which nobody sits takes it from nobody.
+func (d *desk) free() bool {
+	return d.snap != nil && d.gone == nil && !d.held && (d.snap.Pen.Holder == "" || d.snap.Pen.Holder == d.name)
+}
+
 // set sends a value to the engine; the draft stays until it was taken.
 func (d *desk) set(path, value string) tea.Cmd {
 	d.pending++

@@ -41,7 +41,6 @@ func Plain(ctx context.Context, session engine.Session, name string, in io.Reade
 			}
 		}
 	}()
-	p.write(p.do(p.link.take(false)))
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
 	for {
@@ -61,7 +60,13 @@ func (p *prompts) turnOnce() error {
 	case p.gone != nil || p.snap == nil:
 		p.write(t("engine.gone"))
 		return p.pause(retryPause)
-	case !p.held && !p.moving():
+	case p.free() && p.asksNow():
+		_, err := p.ask(t("plain.take"))
+		if err == nil {
+			p.write(p.do(p.link.take(false)))
+		}
+		return err
+	case !p.held && p.asksNow():
 		p.write(p.penState())
 		answer, err := p.ask(t("plain.pen"))
 		if err == nil && answer == "T" {
@@ -83,6 +88,9 @@ func (p *prompts) turnOnce() error {
 	}
 	return p.watch()
 }
+
+// asksNow reports whether the job's state asks a person for something.
+func (p *prompts) asksNow() bool { return !p.moving() || p.state() == engine.InQuestion }
 
 func (p *prompts) write(lines ...string) {
 	for _, line := range lines {

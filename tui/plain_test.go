@@ -29,6 +29,15 @@ func (p *typist) Write(b []byte) (int, error) {
 // after waits for text and types a line.
 func (p *typist) after(t *testing.T, text, line string) {
 	t.Helper()
+	p.printed(t, text)
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// printed waits for text.
+func (p *typist) printed(t *testing.T, text string) {
+	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		got := p.out.String()
@@ -36,15 +45,12 @@ func (p *typist) after(t *testing.T, text, line string) {
 			p.out.Reset()
 			p.out.WriteString(got[i+len(text):])
 			p.mu.Unlock()
-			break
+			return
 		}
 		p.mu.Unlock()
 		if time.Now().After(end) {
 			t.Fatalf("%q was not printed:\n%s", text, got)
 		}
-	}
-	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -71,6 +77,7 @@ func (f *fake) did(t *testing.T, verb engine.Verb) {
 func TestPlain(t *testing.T) {
 	f := newFake()
 	p, done := startPlain(t, f)
+	p.after(t, "Press Enter to take the pen:", "")
 	p.after(t, "Cluster name [sno-042]:", "store_1")
 	p.after(t, "! a name has", "store1")
 	p.after(t, "Base domain []:", "?")

@@ -59,7 +59,7 @@ var texts = map[string]string{
 	"word.or":        " or ",
 	"word.none":      "relocate",
 	"pen.yours":      "you have the pen",
-	"pen.free":       "read-only, T takes the pen",
+	"pen.free":       "nobody has the pen, any key takes it",
 	"pen.other":      "read-only: %s has the pen, T takes over",
 	"pen.lost":       "%s took the pen over. What you typed is kept here.",
 	"pen.held":       "%s has the pen. Press T to take over.",
@@ -188,6 +188,7 @@ var texts = map[string]string{
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Met on the way:",
 
+	"plain.take":      "Press Enter to take the pen:",
 	"plain.pen":       "Type T and Enter to take the pen, or Enter to look again:",
 	"plain.start":     "To start, type %s; to change an answer, type back:",
 	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",

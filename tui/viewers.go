@@ -111,7 +111,7 @@ func (r *reader) view(w, h int) page {
 
 // takeOver asks for the pen: at once when nobody has it.
 func (d *desk) takeOver() (screen, tea.Cmd) {
-	if d.snap == nil || d.snap.Pen.Holder == "" || d.snap.Pen.Holder == d.name {
+	if d.snap == nil || d.free() {
 		return nil, d.link.take(false)
 	}
 	return newTakeover(d), nil
