@@ -81,10 +81,11 @@ type Check struct {
 
 // Waiver is a check for which a person took responsibility.
 type Waiver struct {
-	Check  string `json:"check"`
-	Title  string `json:"title"`
-	By     string `json:"by"`
-	Reason string `json:"reason"`
+	Check    string `json:"check"`
+	Title    string `json:"title"`
+	Observed string `json:"observed"` // what the person knew of
+	By       string `json:"by"`
+	Reason   string `json:"reason"`
 }
 
 // Step is one step of the work.
@@ -117,7 +118,7 @@ func New(job Job, facts Facts, made time.Time) *Document {
 		for _, c := range s.Checks {
 			d.Checks = append(d.Checks, Check{Step: s.ID, Check: c})
 			if w := c.Waiver; c.Status == check.Waived && w != nil {
-				d.Waivers = append(d.Waivers, Waiver{Check: c.ID, Title: c.Title, By: w.By, Reason: w.Reason})
+				d.Waivers = append(d.Waivers, Waiver{Check: c.ID, Title: c.Title, Observed: c.Observed, By: w.By, Reason: w.Reason})
 			}
 		}
 	}

@@ -85,4 +85,6 @@ func served(c Certificate) string {
 	return entry(fmt.Sprintf("%s, for %s, valid until %s", c.Use, c.Name, until)) + "\n" + fingerprint(c.SHA256)
 }
 
-func waived(w Waiver) string { return entry(fmt.Sprintf("%s: by %s (%s)", w.Title, w.By, w.Reason)) }
+func waived(w Waiver) string {
+	return entry(fmt.Sprintf("%s: %s. Waived by %s (%s)", w.Title, strings.TrimSuffix(w.Observed, "."), w.By, w.Reason))
+}

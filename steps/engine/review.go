@@ -106,14 +106,14 @@ func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage) {
 				continue
 			}
 			for _, c := range e.job.step(step.ID()).checks {
-				text := fmt.Sprintf("%s: %s. %s", c.Title, strings.TrimSuffix(c.Observed, "."), c.Fix)
+				seen := c.Title + ": " + strings.TrimSuffix(c.Observed, ".") + ". "
 				switch c.Status {
 				case check.Fail:
-					v.Problems = append(v.Problems, text)
+					v.Problems = append(v.Problems, seen+c.Fix)
 				case check.Warn:
-					v.Warnings = append(v.Warnings, text)
+					v.Warnings = append(v.Warnings, seen+c.Fix)
 				case check.Waived:
-					v.Warnings = append(v.Warnings, fmt.Sprintf("%s: waived by %s (%s)", c.Title, c.Waiver.By, c.Waiver.Reason))
+					v.Warnings = append(v.Warnings, fmt.Sprintf("%sWaived by %s (%s)", seen, c.Waiver.By, c.Waiver.Reason))
 				}
 			}
 		}

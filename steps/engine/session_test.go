@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,20 @@ func TestWaiver(t *testing.T) {
 		snapshot = until(t, s, "the end", inState(IsDone))
 		if c := snapshot.Stages[1].Steps[0].Checks[0]; c.Status != check.Waived || c.Waiver.By != "Kim" {
 			t.Errorf("the waived check: %+v", c)
+		}
+	})
+}
+
+// TestWaivedIsSeenInTheReview: whoever starts the work reads what somebody else took responsibility for.
+func TestWaivedIsSeenInTheReview(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		pen := take(t, s)
+		until(t, s, "the form", inState(Collecting))
+		must(t, s.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
+		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
+		warnings := until(t, s, "the review", inState(Reviewed)).Review.Warnings
+		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(warnings, want) {
+			t.Errorf("the review's warnings lack %q: %q", want, warnings)
 		}
 	})
 }
