@@ -65,6 +65,10 @@ func TestSerialOverLAN(t *testing.T) {
 	p.waive("a build machine")
 	p.press("Continue")
 	p.shows(5*time.Second, "Stage 2 of 6: Network")
+	p.until(10*time.Second, "the port of now", func(s string) bool { return strings.Contains(s, "< enp1s0, ") })
+	p.at("Network port")
+	p.types("a")
+	p.shows(5*time.Second, "! The driver of enp1s0 cannot blink its LED.") // it has none; the person reads what to try instead
 	p.fill("Time servers (NTP)", "198.51.100.123")
 	out, _, err := l.Touchdown(ctxFor(t, 10*time.Second), "answers")
 	if err != nil || !strings.Contains(out, "198.51.100.123") {
