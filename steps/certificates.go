@@ -47,7 +47,7 @@ func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 	d := s.Site.Domain()
 	api, apps := ownPairs(s.Site)
 	var old []string
-	if now, err := domain.Read(ctx, node.Kube.Within(glance)); err == nil {
+	if now, _, err := called(ctx, node); err == nil {
 		old = []string{"*." + now.OldApps}
 	}
 	return Plan{Changes: []Change{

@@ -49,8 +49,7 @@ func (s *Domain) Skip() string { return noNames(s.Site) }
 // Plan tells the names before and after, and what the API server's new revisions cost.
 func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	d, old := s.Site.Domain(), ""
-	now, err := domain.Read(ctx, node.Kube.Within(glance))
-	if err == nil {
+	if now, _, err := called(ctx, node); err == nil {
 		old = now.Domain
 	}
 	if old == d {

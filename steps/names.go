@@ -5,6 +5,8 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
+	"touchdown/backend/factory"
+	"touchdown/backend/kubelet"
 	"touchdown/steps/site"
 )
 
@@ -36,15 +38,31 @@ func (*Names) Fields() []Field {
 // Inspect tells what the cluster is called now, once its API runs.
 func (s *Names) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{ID: "names-now", Title: "What the cluster is called now", Status: "pass"}
-	now, err := domain.Read(ctx, node.Kube.Within(glance))
-	if err != nil {
+	switch now, noted, err := called(ctx, node); {
+	case err != nil:
 		ch.Status, ch.Observed = "skip", "the cluster does not run yet"
 		ch.Evidence = []string{err.Error()}
-	} else {
+	case noted:
+		ch.Status, ch.Observed = "skip", now.Domain+", by the factory's record: the cluster does not run yet"
+	default:
 		ch.Observed = now.Domain
 	}
 	report.Check(ch)
 	return nil
+}
+
+// called is what the cluster is called: by its API, or while that is held back since the factory, as the factory noted it.
+// The record knows of nothing that happened since, so it is not asked once the cluster was let run.
+func called(ctx context.Context, node *backend.Node) (now domain.Now, noted bool, err error) {
+	now, err = domain.Read(ctx, node.Kube.Within(glance))
+	if err == nil || !kubelet.Gated(node.Host) {
+		return now, false, err
+	}
+	record, bad := factory.LoadRecord(node.Host)
+	if d := record.Domain; bad == nil && d != "" {
+		return domain.Now{Factory: d, Domain: d, OldApps: domain.Apps(d)}, true, nil
+	}
+	return now, false, err
 }
 
 // Run has nothing to do.

@@ -52,8 +52,10 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading the pull secret: %w", err)
 	}
-	// An API that does not run yet only means that the old list is not known.
-	have, _ := registry.Current(ctx, node.Kube.Within(glance))
+	have, err := registry.Current(ctx, node.Kube.Within(glance))
+	if err != nil { // it does not run yet; a node without log-ins on its disk only means that the old list is not known
+		have, _ = registry.OnDisk(node.Host)
+	}
 	change := Change{What: "Registry log-ins", Old: strings.Join(have, ", "), New: "set for " + strings.Join(given, ", ")}
 	if slices.ContainsFunc(have, func(h string) bool { return !slices.Contains(given, h) }) {
 		change.New += "; the others stay"

@@ -40,6 +40,15 @@ func Current(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	return Hosts(b)
 }
 
+// OnDisk returns the registries that the node has log-ins for: the cluster's, as of when it ran last.
+func OnDisk(m *host.Machine) ([]string, error) {
+	b, err := m.ReadFile(onDisk)
+	if err != nil {
+		return nil, err
+	}
+	return Hosts(b)
+}
+
 // Apply merges the site's log-ins into the cluster's pull secret: those given replace the ones of the same registry, the
 // others stay. The factory's may still be needed for images that nobody has mirrored, and one too many does no harm; a
 // missing one stops every pull from that registry.
