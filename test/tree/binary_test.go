@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,9 @@ const binary = "../../.cache/bin/touchdown"
 // node has or is newer than.
 const glibc = 34
 
+// onEveryNode are the shared libraries without which no RHEL starts a program.
+var onEveryNode = []string{"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+
 // demands tells what a program asks of the node that a RHEL 9 may not have. A static program asks for nothing.
 func demands(f *elf.File) ([]string, error) {
 	libraries, err := f.ImportedLibraries()
@@ -27,7 +31,7 @@ func demands(f *elf.File) ([]string, error) {
 	}
 	var found []string
 	for _, name := range libraries {
-		if name != "libc.so.6" && !strings.HasPrefix(name, "ld-linux") { // any other one has to be on the node too
+		if !slices.Contains(onEveryNode, name) {
 			found = append(found, "library "+name)
 		}
 	}
