@@ -35,7 +35,7 @@ func longer(t *testing.T) {
 type trip struct {
 	*landing.Landing
 	t   *testing.T
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // the time that the test has; ends with it
 }
 
 func newTrip(t *testing.T, limit time.Duration, o landing.Options) *trip {

@@ -66,7 +66,7 @@ func Finish(cmd *exec.Cmd) error {
 			}
 		}
 	}()
-	return cmd.Wait() //nolint:wrapcheck // its exit code is the caller's
+	return cmd.Wait() // bare: its exit code is the caller's
 }
 
 // Shell runs a script in the node.
