@@ -159,12 +159,16 @@ func readOriginals(data []byte) (*originals, error) {
 	return &o, nil
 }
 
-// opened are the checkpoints of this machine's trials since the originals were taken. They end with the boot.
-func (o *originals) opened(boot string, all []checkpoint) []checkpoint {
+// opened are the checkpoints of this machine's trials since the originals were taken. They end with the boot; in a later one
+// there is at most that of a roll-back which began at interrupted (0: none did).
+func (o *originals) opened(boot string, interrupted time.Duration, all []checkpoint) []checkpoint {
+	since := o.Taken
 	if boot != o.Boot {
-		return nil
+		if since = interrupted; since == 0 {
+			return nil
+		}
 	}
-	return slices.DeleteFunc(all, func(c checkpoint) bool { return c.Created < o.Taken })
+	return slices.DeleteFunc(all, func(c checkpoint) bool { return c.Created < since })
 }
 
 func (o *originals) file(name string) *saved {

@@ -267,3 +267,41 @@ func TestADirectoryHasNoNetwork(t *testing.T) {
 		t.Errorf("ports: %v (%v)", ports, err)
 	}
 }
+
+// dying is a library that looks at what is noted while it applies.
+type dying struct {
+	library
+	look func()
+}
+
+func (d dying) apply(context.Context, []byte, time.Duration) error { d.look(); return nil }
+
+// TestOwnCheckpointsAreKnown: after a crash those of our trials and roll-backs are put back, and nobody else's.
+func TestOwnCheckpointsAreKnown(t *testing.T) {
+	n := &Network{host: hosttest.New(t).Machine}
+	var during time.Duration
+	n.library = dying{look: func() { during = n.interrupted() }}
+	before := sinceBoot()
+	if err := n.applyNoted(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if during < before || during > sinceBoot() || n.interrupted() != 0 {
+		t.Errorf("noted %s during the roll-back, which began after %s, and %s behind it", during, before, n.interrupted())
+	}
+	o := &originals{Boot: "this", Taken: 10 * time.Second}
+	for _, c := range []struct {
+		boot                 string
+		interrupted, created time.Duration
+		ours                 bool
+	}{
+		{"this", 0, 11 * time.Second, true},
+		{"this", 0, 9 * time.Second, false},
+		{"next", 0, 11 * time.Second, false},
+		{"next", 5 * time.Second, 6 * time.Second, true},
+		{"next", 5 * time.Second, 4 * time.Second, false},
+	} {
+		if got := o.opened(c.boot, c.interrupted, []checkpoint{{Created: c.created}}); (len(got) == 1) != c.ours {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -15,6 +16,7 @@ import (
 const (
 	managerBack  = 15 * time.Second
 	settleBack   = 8 * time.Second
+	bootBack     = 20 * time.Second // from the first connection to br-ex a boot takes seconds
 	activateBack = 15 * time.Second
 	pollPause    = 100 * time.Millisecond
 )
@@ -44,7 +46,7 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading the boot's id: %w", err)
 	}
-	open = o.opened(boot, open)
+	open = o.opened(boot, n.interrupted(), open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
 		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, "NET-NM") {
@@ -57,6 +59,12 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 		}
 	}
 	wait := time.Duration(0)
+	if boot != o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
+		if err := n.Settle(ctx, bootBack); err != nil {
+			return err
+		}
+		wait = settleBack
+	}
 	if len(open) > 0 {
 		wait = settleBack
 	}
@@ -85,7 +93,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	if err != nil {
 		return err
 	}
-	if err := n.library.apply(ctx, o.desired(understand(now, now, n.InternalPrefix(), n.hint())), 0); err != nil {
+	if err := n.applyNoted(ctx, o.desired(understand(now, now, n.InternalPrefix(), n.hint()))); err != nil {
 		return err
 	}
 	left, err := n.asBefore(ctx, o, settleBack)
@@ -96,6 +104,32 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 		}
 	}
 	return err
+}
+
+// rollBackNote tells that nmstate brings old settings about, and since when. It does so under a checkpoint of its own, which
+// stays behind when this process dies, and would be taken for somebody else's. Like the checkpoint it ends with the boot.
+const rollBackNote = "/run/touchdown/network-roll-back"
+
+// applyNoted brings a state about at once.
+func (n *Network) applyNoted(ctx context.Context, desired []byte) error {
+	if err := n.host.WriteFile(rollBackNote, []byte(sinceBoot().String()), 0o600); err != nil {
+		return fmt.Errorf("noting the roll-back of the network: %w", err)
+	}
+	err := n.library.apply(ctx, desired, 0)
+	if failed := n.host.Remove(rollBackNote); failed != nil {
+		err = errors.Join(err, fmt.Errorf("noting the end of the roll-back: %w", failed))
+	}
+	return err
+}
+
+// interrupted is when a roll-back began that this boot did not see end; 0 where there is none.
+func (n *Network) interrupted() time.Duration {
+	b, err := n.host.ReadFile(rollBackNote)
+	if err != nil {
+		return 0
+	}
+	since, _ := time.ParseDuration(string(b)) // what cannot be read is none; the file is written as a whole
+	return since
 }
 
 // desired is the old state as something to bring about from now.

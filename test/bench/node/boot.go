@@ -54,6 +54,10 @@ func (m *Machine) supervise(ctx context.Context, settled chan<- error, ended cha
 
 // runOnce is one run of the node from switching on to the end; in between it says that the node takes commands.
 func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, err error) {
+	if err := m.clearPorts(ctx); err != nil {
+		settled <- err
+		return 0, err
+	}
 	cmd := m.world.command(context.Background(), m.nspawnLine()...)
 	log, err := os.OpenFile(filepath.Join(m.dir, "nspawn.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -83,6 +87,20 @@ func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, 
 	settled <- err
 	<-exited
 	return cmd.ProcessState.ExitCode(), nil
+}
+
+// clearPorts removes what a killed node left of its cables: the kernel takes the network of a dead namespace apart some time
+// later, and nspawn does not wait for that.
+func (m *Machine) clearPorts(ctx context.Context) error {
+	return poll(ctx, "the cables of the boot before to be gone", func() bool {
+		for _, end := range []string{"lan0", "lan1"} {
+			if m.world.run(ctx, "ip", "link", "show", end) == nil {
+				_ = m.world.run(ctx, "ip", "link", "delete", end)
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // nspawnLine enters the machine's own cgroups and becomes nspawn.
