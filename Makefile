@@ -43,12 +43,13 @@ demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headle
 	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
 # Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
-NODE_TESTS := /(test/e2e|test/bench/node|backend/network|backend/factory|steps)$$
+NODE_TESTS := /(test/bench/node|backend/network|backend/factory|steps)$$
 
 test: build bench-factory e2e-tools ## run every test
 	@go vet ./...
-	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)')
+	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e$$')
 	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')
+	go test -timeout 60m ./test/e2e
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json

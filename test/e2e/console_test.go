@@ -97,26 +97,15 @@ func landed(t *testing.T, l *landing.Landing, p *person) {
 	if err := l.Proof(ctxFor(t, 20*time.Second), domain); err != nil {
 		t.Errorf("from outside: %v", err)
 	}
-}
-
-// TestConsole lands a node by hand: every page at the node's serial line, by the node's own units.
-func TestConsole(t *testing.T) {
-	longer(t) // TestWrongGateway goes the same way and further
-	l, p := begin(t, landing.Options{})
-	hardware(p)
-	addresses(p, "198.51.100.1")
-	names(p)
-	start(p)
-	p.shows(20*time.Second, "Relocation")
-	landed(t, l, p)
 	text, err := l.Node.ReadFile("/var/lib/touchdown/report.txt")
 	if err != nil || !strings.Contains(string(text), "J. Doe") {
 		t.Errorf("the report names nobody for what was waived: %v\n%s", err, text)
 	}
 }
 
-// TestWrongGateway types the address of a gateway that is not there and insists on it. The node asks, nobody wants to
-// keep that, and it is back at its old address; then the person mends the answer and lands.
+// TestWrongGateway lands a node by hand, every page at its serial line and by its own units. The address of a gateway that is
+// not there is typed first, and insisted on: the node asks, nobody wants to keep that, and it is back at its old address;
+// then the person mends the answer and lands.
 func TestWrongGateway(t *testing.T) {
 	l, p := begin(t, landing.Options{})
 	hardware(p)

@@ -238,9 +238,6 @@ func (c *calm) isBack(ctx context.Context, r *ride) error {
 // TestCrash lands nodes while their power fails, their processes and their engine are killed, behind events of the
 // journal and at random moments. Every node must end as an undisturbed one does, or where undo was chosen as it left the factory.
 func TestCrash(t *testing.T) {
-	if os.Getenv("CRASH_N") == "" {
-		t.Skip("skipped: make crash runs it")
-	}
 	n, each, seed := crashes()
 	begin := time.Now()
 	ctx := ctxFor(t, 3*time.Minute+time.Duration(n)*40*time.Second)

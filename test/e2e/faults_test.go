@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,14 +21,6 @@ import (
 // calls is what the site of these tests brings: enough for every step to have something to do.
 const calls = `  sshKeys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAgpdVji54vtwFvgW9svAJpsfg2PXjzzuo1e4AVQukoh admin@store.example]
 `
-
-// longer tests are left out of make test, which has to stay short.
-func longer(t *testing.T) {
-	t.Helper()
-	if os.Getenv("FAULTS") == "" {
-		t.Skip("skipped: make faults runs it")
-	}
-}
 
 // trip is a node on its way, with what tests of faults ask of it.
 type trip struct {
@@ -120,9 +111,9 @@ func (f *trip) lives(life string) {
 }
 
 // apply lands headless.
-func (f *trip) apply(more string) string {
+func (f *trip) apply(config string) string {
 	f.t.Helper()
-	out, code, err := f.Apply(f.ctx, static(calls+more))
+	out, code, err := f.Apply(f.ctx, config)
 	if err != nil || code != 0 {
 		f.t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
 	}
@@ -190,7 +181,8 @@ func (f *trip) objects() map[string]string {
 }
 
 // TestALifeOnTheNode takes a node that was in store for so long that its certificates ended to a site whose time server is
-// off by three days, back to the factory's identity, to the site again, and through the hand-over.
+// off by three days, back to the factory's identity, to the site again with what that gives (DHCP, IPv6 by its router), and
+// through the hand-over.
 func TestALifeOnTheNode(t *testing.T) {
 	f := newTrip(t, 8*time.Minute, landing.Options{Off: true})
 	f.must(f.Node.ExpireKubeletCertificates(f.ctx, time.Now().Add(-48*time.Hour)))
@@ -201,7 +193,7 @@ func TestALifeOnTheNode(t *testing.T) {
 	before := f.objects()
 	f.lives("armed")
 
-	out := f.apply("")
+	out := f.apply(static(calls))
 	for _, want := range []string{"Approved the node's own certificate request", "The clock stays as it is"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("apply does not tell %q:\n%s", want, out)
@@ -227,7 +219,11 @@ func TestALifeOnTheNode(t *testing.T) {
 	}
 
 	f.Site.NTP.Offset(0)
-	f.apply("")
+	f.Site.RA.On()
+	f.apply(given(calls))
+	if has := f.shell("ip -o address show dev br-ex scope global"); !strings.Contains(has, "198.51.100.10/24") || !strings.Contains(has, "2001:db8:51:") {
+		t.Errorf("the site gave other addresses:\n%s", has)
+	}
 	f.handsOver()
 }
 
@@ -335,7 +331,6 @@ ExecStopPost=/bin/bash -c 'dir=$(ls -d /var/log/pods/openshift-kube-apiserver_ku
 // TestAnAPIThatNeverComes breaks the API server's certificate by hand before the landing. The screen tells it; undo needs no
 // API; and the node lands once the certificate is mended.
 func TestAnAPIThatNeverComes(t *testing.T) {
-	longer(t)
 	f := newTrip(t, 6*time.Minute, landing.Options{})
 	f.collecting()
 	f.must(f.Node.WriteFile("/etc/systemd/system/controlplane.service.d/20-pod-log.conf", []byte(podLog), 0o644))
@@ -356,7 +351,7 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 	}
 	f.factoryAgain()
 	f.shell("cp -p /var/tmp/good.crt " + broken + "; rm -r /etc/systemd/system/controlplane.service.d; systemctl daemon-reload")
-	f.apply("")
+	f.apply(static(calls))
 }
 
 // waiting is what a step says that it waits for.

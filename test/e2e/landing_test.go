@@ -24,6 +24,20 @@ func edge() site.Network {
 
 // static is a site config with fixed addresses; more is put into its spec.
 func static(more string) string {
+	return config(`
+    ipv4: {method: static, address: 198.51.100.10, prefixLength: 24, gateway: 198.51.100.1}
+    ipv6: {method: disabled}
+    dnsServers: [198.51.100.53]`, more)
+}
+
+// given is a site config that leaves the addresses to the site's DHCP server and router.
+func given(more string) string {
+	return config(`
+    ipv4: {method: dhcp}
+    ipv6: {method: autoconf}`, more)
+}
+
+func config(network, more string) string {
 	return `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
 metadata: {name: store-0051}
@@ -31,10 +45,7 @@ spec:
   clusterName: store0051
   baseDomain: retail.example.com
   network:
-    interface: enp1s0
-    ipv4: {method: static, address: 198.51.100.10, prefixLength: 24, gateway: 198.51.100.1}
-    ipv6: {method: disabled}
-    dnsServers: [198.51.100.53]
+    interface: enp1s0` + network + `
   additionalNTPSources: [198.51.100.123]
   policy:
     stabilityWindow: 1s

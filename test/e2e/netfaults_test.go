@@ -22,7 +22,6 @@ type netFault struct {
 	over    func(context.Context, *landing.Landing) error // it is gone
 	want    []string                                      // what apply tells, in these words; one of them
 	dry     bool                                          // the review tells it; nothing is applied
-	slow    bool                                          // waits for what does not come
 }
 
 func pull(ctx context.Context, w *wrongs) error          { return w.landing.Node.Unplug(ctx, 0) }
@@ -99,7 +98,7 @@ func faultsOfNetworks() []netFault {
 				return nil
 			},
 			over: func(_ context.Context, l *landing.Landing) error { l.Site.DHCP4.Change(nil); return nil },
-			want: []string{"There is no default route."}, slow: true,
+			want: []string{"There is no default route."},
 		},
 	}
 }
@@ -121,15 +120,11 @@ done`)
 // TestNetworkFaults lets one fault after the other happen to a node. Each is told in a plain sentence, and the node keeps
 // the address that it had. When all are gone, the node lands.
 func TestNetworkFaults(t *testing.T) {
-	longer(t)
 	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
 	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
 	w.awaitLease()
 	w.before = w.look(ctxFor(t, 20*time.Second))
 	for _, f := range faultsOfNetworks() {
-		if f.slow && testing.Short() {
-			continue
-		}
 		t.Run(f.name, func(t *testing.T) {
 			w.T = t
 			w.fault(f)
@@ -193,7 +188,6 @@ func (w *wrongs) fault(f netFault) {
 
 // TestNoLeaseAtBoot lands a node that found no DHCP server at its site, so that OpenShift built no br-ex.
 func TestNoLeaseAtBoot(t *testing.T) {
-	longer(t)
 	l := landing.Start(t, landing.Options{Network: edge(), Off: true, Echo: t.Output()})
 	l.Site.DHCP4.Off()
 	ctx := ctxFor(t, 6*time.Minute)
@@ -205,7 +199,6 @@ func TestNoLeaseAtBoot(t *testing.T) {
 
 // TestBrExHangs lands a node whose br-ex hangs on its way up, as one in five does after an unclean stop.
 func TestBrExHangs(t *testing.T) {
-	longer(t)
 	l := landing.Start(t, landing.Options{Network: edge(), Node: node.Options{BrExHangs: true}, Echo: t.Output()})
 	ctx := ctxFor(t, 6*time.Minute)
 	const up = "nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
