@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // diskSize is what the node's disk claims to have; the file is sparse.
@@ -130,6 +131,8 @@ func (m *Machine) kill(ctx context.Context) error {
 	m.stopping = true // no reboot of the node's own from here on
 	ended := m.ended
 	m.mu.Unlock()
+	m.freeze(ctx)
+	defer m.thaw()
 	return poll(ctx, "the node to end", func() bool {
 		m.mu.Lock()
 		leader, nspawn := m.leader, m.nspawn
@@ -148,6 +151,27 @@ func (m *Machine) kill(ctx context.Context) error {
 			return false
 		}
 	})
+}
+
+// freeze stops all processes of the node at once, as the end of the power does. They are killed one after the other: those
+// that live a moment longer would see the others gone, and write that down. Where the kernel cannot, they do.
+func (m *Machine) freeze(ctx context.Context) {
+	if os.WriteFile(m.payload("cgroup.freeze"), []byte("1"), 0) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = poll(ctx, "the node to stand still", func() bool {
+		events, err := os.ReadFile(m.payload("cgroup.events"))
+		return err != nil || bytes.Contains(events, []byte("frozen 1"))
+	})
+}
+
+func (m *Machine) thaw() { _ = os.WriteFile(m.payload("cgroup.freeze"), []byte("0"), 0) }
+
+// payload is a file of the cgroup in which nspawn puts the node.
+func (m *Machine) payload(name string) string {
+	return filepath.Join(m.cgroup("unified"), "payload", name)
 }
 
 // alive tells whether a process still holds anything. A zombie does not.

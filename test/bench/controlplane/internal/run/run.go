@@ -95,9 +95,15 @@ func (b *bench) run(ctx context.Context) (err error) {
 	defer b.child.stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	node := seed.Node
+	if b.RealNode { // by its host name, which a wizard may change
+		if node, err = os.Hostname(); err != nil {
+			return fmt.Errorf("reading the node's name: %w", err)
+		}
+	}
 	env := &operators.Env{
 		Clients: b.clients, API: b.child, Pace: b.pace, Stats: b.stats, Faults: b.faults, Log: b.log,
-		Router: router.Serve(ctx, b.listener, b.log), Domain: b.id.Domain, Node: seed.Node,
+		Router: router.Serve(ctx, b.listener, b.log), Domain: b.id.Domain, Node: node,
 		CertDir: filepath.Join(b.State, "certs"), NodeRoot: b.NodeRoot, RealNode: b.RealNode,
 	}
 	failed := make(chan error, 1)
