@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,10 +249,12 @@ func TestCrash(t *testing.T) {
 		t.FailNow() // there is nothing to compare with, or no node can run here
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	var sum summary
+	sum := &summary{kinds: map[blowKind]int{}, boundaries: map[string]bool{}, ends: map[string]int{}}
+	t.Cleanup(func() { t.Logf("crash: seed %d, %s; %.0f s", seed, sum, time.Since(begin).Seconds()) })
 	for i, s := range scenes(random, c, n, each) {
 		t.Run(fmt.Sprintf("%02d %s", i, s.choice), func(t *testing.T) {
-			ctx := ctxFor(t, 5*time.Minute)
+			t.Parallel() // a node that boots waits half of the time
+			ctx := ctxFor(t, 6*time.Minute)
 			r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
 			err := c.play(ctx, r, s)
 			sum.add(r, s, err)
@@ -261,11 +264,11 @@ func TestCrash(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("crash: seed %d, %s; %.0f s", seed, &sum, time.Since(begin).Seconds())
 }
 
 // summary counts what happened.
 type summary struct {
+	mu         sync.Mutex
 	kinds      map[blowKind]int
 	boundaries map[string]bool
 	atName     int
@@ -274,9 +277,8 @@ type summary struct {
 }
 
 func (s *summary) add(r *ride, sc scene, err error) {
-	if s.kinds == nil {
-		s.kinds, s.boundaries, s.ends = map[blowKind]int{}, map[string]bool{}, map[string]int{}
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, b := range r.struck {
 		s.kinds[b.kind]++
 		if b.behind {
