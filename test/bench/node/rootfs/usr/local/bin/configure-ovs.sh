@@ -78,6 +78,16 @@ new_profile() { # id, type, interface, lines of [connection]...
 
 save() { local file="$profiles/$1.nmconnection"; cat > "$file" && chmod 600 "$file"; }
 
+# activate tries several times, as the real script does: the first attempt hangs in some boots.
+activate() {
+  local attempt
+  for attempt in 1 2 3; do
+    nmcli --wait 15 connection up "$1" && return
+    log "activating $1 did not work, attempt $attempt"
+  done
+  return 1
+}
+
 # build makes br-ex from the profile that is active on an interface.
 build() {
   local interface=$1 old file type address mtu bridge_uuid port_uuid phys_uuid part
@@ -126,7 +136,7 @@ build() {
     nmcli --wait 0 connection up "$part" || { log "activating $part did not work"; return 1; }
   done
   for part in ovs-if-phys0 ovs-if-br-ex; do
-    nmcli --wait 40 connection up "$part" || { log "activating $part did not work"; return 1; }
+    activate "$part" || { log "activating $part did not work"; return 1; }
   done
   for part in br-ex ovs-port-phys0 ovs-port-br-ex ovs-if-phys0 ovs-if-br-ex; do
     nmcli connection modify --temporary "$part" connection.autoconnect yes connection.autoconnect-ports 1 || return 1
