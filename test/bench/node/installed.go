@@ -19,7 +19,8 @@ const (
 	FactoryAddress  = "192.0.2.10"
 )
 
-const installedProfile = `[connection]
+// InstalledProfile is the keyfile of the uplink as the installer leaves it: a lease, and the internal address beside it.
+const InstalledProfile = `[connection]
 id=enp1s0
 uuid=5f0b1bd0-2f4e-4c0b-9b37-3f3e6d0d9c01
 type=ethernet
@@ -56,7 +57,7 @@ func Installed(ctx context.Context) (string, error) {
 func install(ctx context.Context, m *Machine) error {
 	for name, text := range map[string]string{
 		"/etc/hostname": HostName + "\n",
-		"/etc/NetworkManager/system-connections/enp1s0.nmconnection": installedProfile,
+		"/etc/NetworkManager/system-connections/enp1s0.nmconnection": InstalledProfile,
 		"/etc/default/nodeip-configuration":                          "KUBELET_NODEIP_HINT=192.168.127.0\n",
 	} {
 		mode := os.FileMode(0o644)

@@ -3,14 +3,16 @@
 #
 # Like that one it starts from nothing at every boot: what it made before is taken back, then br-ex is built from the
 # profile of the physical interface. Its profiles are volatile; only the profile of the physical interface persists.
-# Unlike that one it makes the bridge with the userspace datapath (the bench has no kernel module), and it tries again
-# after seconds, not after 15 minutes.
+# Unlike that one it makes the bridge with the userspace datapath where the kernel has none (the build machine's), and it
+# tries again after seconds, not after 15 minutes.
 set -u -o pipefail
 
 profiles=/run/NetworkManager/system-connections
 boot_done=/run/configure-ovs-boot-done
 hint=/var/lib/ovnk/iface_default_hint
 metric=48
+datapath=datapath-type=netdev
+modprobe --quiet openvswitch 2>/dev/null && datapath=
 retry=${CONFIGURE_OVS_RETRY:-5}
 route_wait=${CONFIGURE_OVS_ROUTE_WAIT:-60}
 ours=(ovs-if-br-ex ovs-port-br-ex ovs-if-phys0 ovs-port-phys0 br-ex)
@@ -101,7 +103,7 @@ build() {
   mkdir -p "$profiles"
 
   { new_profile br-ex ovs-bridge br-ex
-    printf '[ovs-bridge]\ndatapath-type=netdev\n\n[ethernet]\n%s\n' "$mtu"; } | save br-ex
+    printf '[ovs-bridge]\n%s\n\n[ethernet]\n%s\n' "$datapath" "$mtu"; } | save br-ex
   bridge_uuid=$(section "$profiles/br-ex.nmconnection" connection | sed -n 's/^uuid=//p')
   for part in phys0 br-ex; do
     local port=$part

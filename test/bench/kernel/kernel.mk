@@ -1,0 +1,24 @@
+# The kernel tier: a virtual machine with Debian's kernel under the packages of the bench node, for what the kernel of the
+# build machine lacks (VLAN, bond, Open vSwitch's datapath, a true boot). Kept by a hash of its inputs.
+KERNEL_SRC := test/bench/kernel
+KERNEL     := $(CACHE)/bench/kernel
+KERNEL_APT := qemu-system-x86 qemu-utils busybox-static cpio
+
+# What node.mk defines is known only when all is read, so these are worked out late.
+KERNEL_DEB   = $(KERNEL)/linux-$(call node_key,$(KERNEL_SRC)/kernel.lock)
+KERNEL_GUEST = $(KERNEL)/guest-$(call node_key,$(KERNEL_SRC)/kernel.lock $(KERNEL_SRC)/mkguest.sh)-$(patsubst root-%,%,$(notdir $(NODE_ROOT)))
+
+.SECONDEXPANSION:
+.PHONY: bench-kernel kernel-tools
+bench-kernel: kernel-tools $(KERNEL)/bin/guest | $$(NODE_ROOT)/etc/debian_version ## build the virtual machine with a kernel of its own
+	@[ -d $(KERNEL_DEB) ] || { echo "fetching the guest's kernel"; $(KERNEL_SRC)/fetch.sh $(KERNEL_SRC)/kernel.lock $(KERNEL_DEB); }
+	@[ -d $(KERNEL_GUEST) ] || { echo "making the disk of the virtual machine"; $(KERNEL_SRC)/mkguest.sh $(NODE_ROOT) $(KERNEL_DEB) $(KERNEL_GUEST); }
+	@ln -sfn $(notdir $(KERNEL_GUEST)) $(KERNEL)/guest
+
+kernel-tools:
+	@for tool in qemu-system-x86_64 qemu-img busybox cpio; do command -v $$tool >/dev/null && continue; \
+	  echo "installing $(KERNEL_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(KERNEL_APT); break; done
+
+$(KERNEL)/bin/guest: $(wildcard $(KERNEL_SRC)/guest/*.go $(KERNEL_SRC)/talk/*.go)
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(KERNEL_SRC)/guest

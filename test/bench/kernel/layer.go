@@ -1,0 +1,176 @@
+package kernel
+
+import (
+	"archive/tar"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	neturl "net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"touchdown/assets"
+)
+
+// layer is the tar that the first boot lays over the packages: what tar calls a name is a path without its first slash.
+type layer struct{ *tar.Writer }
+
+// file adds a file, with root as its owner.
+func (l layer) file(name string, mode int64, data []byte) error {
+	header := &tar.Header{Name: strings.TrimPrefix(name, "/"), Mode: mode, Size: int64(len(data)), Typeflag: tar.TypeReg}
+	if err := l.WriteHeader(header); err != nil {
+		return fmt.Errorf("laying %s: %w", name, err)
+	}
+	if _, err := l.Write(data); err != nil {
+		return fmt.Errorf("laying %s: %w", name, err)
+	}
+	return nil
+}
+
+func (l layer) link(name, target string) error {
+	header := &tar.Header{Name: strings.TrimPrefix(name, "/"), Linkname: target, Mode: 0o777, Typeflag: tar.TypeSymlink}
+	if err := l.WriteHeader(header); err != nil {
+		return fmt.Errorf("laying %s: %w", name, err)
+	}
+	return nil
+}
+
+// notHere are files of the bench node that a machine with a kernel of its own does not need: lent lines, and a clock that
+// must not be set.
+var notHere = []string{
+	"/etc/systemd/system/getty@.service", "/etc/systemd/system/serial-getty@.service",
+	"/etc/systemd/system/chrony.service.d/10-bench.conf",
+	"/etc/NetworkManager/system-connections/enp1s0.nmconnection", // the installed node's takes its place
+}
+
+// tree adds the files of a folder. git keeps no modes: programs are those of a bin folder.
+func (l layer) tree(root string) error {
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error { //nolint:wrapcheck // wrapped below
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name := strings.TrimPrefix(file, root)
+		for _, skip := range notHere {
+			if name == skip {
+				return nil
+			}
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(file)
+			return errors.Join(err, l.link(name, target))
+		}
+		mode := int64(0o644)
+		if path.Base(path.Dir(name)) == "bin" {
+			mode = 0o755
+		}
+		return l.copy(name, mode, file)
+	})
+}
+
+func (l layer) copy(name string, mode int64, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("laying %s: %w", name, err)
+	}
+	return l.file(name, mode, data)
+}
+
+// machineConfig is what the bake's documents say, as far as they say it.
+type machineConfig struct {
+	Spec struct {
+		Config struct {
+			Storage struct {
+				Files []struct {
+					Path     string
+					Mode     int64
+					Contents struct{ Source string }
+				}
+			}
+			Systemd struct {
+				Units []unit
+			}
+		}
+	}
+}
+
+type unit struct {
+	Name, Contents string
+	Enabled        bool
+	Dropins        []struct{ Name, Contents string }
+}
+
+// bake adds what Touchdown lays on a node, as the Machine Config Operator's daemon would.
+func (l layer) bake() error {
+	const dir = "machineconfigs"
+	entries, err := assets.MachineConfigs.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("listing the MachineConfigs: %w", err)
+	}
+	for _, e := range entries {
+		text, err := assets.MachineConfigs.ReadFile(path.Join(dir, e.Name()))
+		if err != nil {
+			return fmt.Errorf("reading a MachineConfig: %w", err)
+		}
+		var m machineConfig
+		if err := yaml.Unmarshal(text, &m); err != nil {
+			return fmt.Errorf("reading %s: %w", e.Name(), err)
+		}
+		for _, f := range m.Spec.Config.Storage.Files {
+			data, err := dataURL(f.Contents.Source)
+			if err := errors.Join(err, l.file(f.Path, f.Mode, data)); err != nil {
+				return fmt.Errorf("laying %s: %w", f.Path, err)
+			}
+		}
+		for _, u := range m.Spec.Config.Systemd.Units {
+			if err := l.unit(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dataURL reads what a URL of this scheme holds (RFC 2397).
+func dataURL(url string) ([]byte, error) {
+	head, data, _ := strings.Cut(url, ",")
+	if strings.HasSuffix(head, ";base64") {
+		return base64.StdEncoding.DecodeString(data) //nolint:wrapcheck // the caller says which file
+	}
+	text, err := neturl.PathUnescape(data)
+	return []byte(text), err //nolint:wrapcheck // the same
+}
+
+const units = "/etc/systemd/system/"
+
+// unit adds a unit, its drop-ins, and the links that enable it.
+func (l layer) unit(u unit) error {
+	for _, d := range u.Dropins {
+		if err := l.file(units+u.Name+".d/"+d.Name, 0o644, []byte(d.Contents)); err != nil {
+			return err
+		}
+	}
+	if u.Contents == "" {
+		return nil
+	}
+	if err := l.file(units+u.Name, 0o644, []byte(u.Contents)); err != nil || !u.Enabled {
+		return err
+	}
+	for line := range strings.Lines(u.Contents) {
+		key, wants, _ := strings.Cut(strings.TrimSpace(line), "=")
+		folder := map[string]string{"WantedBy": ".wants/", "RequiredBy": ".requires/"}[key]
+		if folder == "" {
+			continue
+		}
+		for _, by := range strings.Fields(wants) {
+			if err := l.link(units+by+folder+u.Name, "../"+u.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

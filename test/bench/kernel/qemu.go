@@ -1,0 +1,194 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"touchdown/test/bench/kernel/talk"
+)
+
+// Boot switches the guest on. It returns when the guest takes orders.
+func (g *Guest) Boot(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.qemu != nil {
+		return errors.New("booting the guest: it is on")
+	}
+	socket := filepath.Join(g.dir, "talk")
+	_ = os.Remove(socket)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return fmt.Errorf("booting the guest: %w", err)
+	}
+	defer listener.Close()
+	cmd := exec.Command("qemu-system-x86_64", g.arguments()...)
+	complaint, err := os.OpenFile(filepath.Join(g.dir, "qemu.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("booting the guest: %w", err)
+	}
+	defer complaint.Close()
+	cmd.Stdout, cmd.Stderr = complaint, complaint
+	for _, t := range g.trunks {
+		end, err := t.plug()
+		if err != nil {
+			return err
+		}
+		defer end.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, end)
+	}
+	if g.gone, err = start(cmd); err != nil {
+		return fmt.Errorf("booting the guest: %w", err)
+	}
+	g.qemu = cmd
+	if g.line, err = answer(listener, g.gone); err != nil {
+		text, _ := os.ReadFile(complaint.Name())
+		return fmt.Errorf("booting the guest: %w: %s", err, text)
+	}
+	return g.line.booted(ctx, "")
+}
+
+// start starts a program that ends when this process does, however that ends.
+func start(cmd *exec.Cmd) (gone chan struct{}, err error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started, gone := make(chan error), make(chan struct{})
+	go func() {
+		// The signal comes when the thread ends that started the program.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(gone)
+	}()
+	return gone, <-started
+}
+
+// answer waits for the guest's end of the line.
+func answer(listener net.Listener, gone <-chan struct{}) (*line, error) {
+	go func() {
+		select {
+		case <-gone:
+		case <-time.After(30 * time.Second):
+		}
+		_ = listener.Close()
+	}()
+	conn, err := listener.Accept()
+	if err != nil {
+		return nil, fmt.Errorf("the virtual machine does not start: %w", err)
+	}
+	return newLine(conn), nil
+}
+
+// arguments are QEMU's. The processor is emulated: a build machine seldom lends its own.
+func (g *Guest) arguments() []string {
+	in := func(name string) string { return filepath.Join(g.dir, name) }
+	list := []string{
+		"-machine", "q35", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", cpu(), "-smp", os.Getenv("TRYSMP"), "-m", "1024",
+		"-nodefaults", "-no-user-config", "-display", "none",
+		"-kernel", g.file("vmlinuz"), "-initrd", g.file("initrd"),
+		"-append", "console=ttyS0 mitigations=off selinux=0 apparmor=0 audit=0 tsc=reliable quiet loglevel=3 " + os.Getenv("TRYAPPEND"),
+		"-drive", "file=" + in("disk") + ",if=virtio,format=qcow2",
+		"-drive", "file=" + in("layer") + ",if=virtio,format=raw,readonly=on",
+		"-device", "virtio-rng-pci",
+		"-chardev", "file,id=console,append=on,path=" + in("console.log"), "-serial", "chardev:console",
+		"-chardev", "socket,id=talk,path=" + in("talk"), "-device", "virtio-serial-pci",
+		"-device", "virtserialport,chardev=talk,name=" + talk.Port,
+		"-qmp", "unix:" + in("monitor") + ",server=on,wait=off",
+	}
+	for i := range g.trunks {
+		const firstExtra = 3 // of ExtraFiles
+		list = append(list,
+			"-netdev", fmt.Sprintf("dgram,id=cable%d,local.type=fd,local.str=%d", i, firstExtra+i),
+			"-device", fmt.Sprintf("virtio-net-pci,id=port%d,netdev=cable%d,mac=%s", i, i, MAC(i)))
+	}
+	return list
+}
+
+// Cut takes the power away: QEMU is killed, and with it goes what the guest had not written to its disk. On a guest that is
+// off it does nothing.
+func (g *Guest) Cut() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.qemu == nil {
+		return nil
+	}
+	err := g.qemu.Process.Kill()
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	<-g.gone
+	if g.line != nil {
+		g.line.close()
+	}
+	g.qemu, g.line = nil, nil
+	if err != nil {
+		return fmt.Errorf("cutting the guest's power: %w", err)
+	}
+	return nil
+}
+
+// Unplug pulls a port's cable, Plug puts it back.
+func (g *Guest) Unplug(port int) error { return g.cable(port, false) }
+
+// Plug puts a cable back that was pulled.
+func (g *Guest) Plug(port int) error { return g.cable(port, true) }
+
+// cable tells QEMU by its machine protocol whether a port has a link.
+func (g *Guest) cable(port int, in bool) error {
+	conn, err := net.DialTimeout("unix", filepath.Join(g.dir, "monitor"), 10*time.Second)
+	if err != nil {
+		return fmt.Errorf("switching port %d: %w", port, err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	said := json.NewDecoder(conn)
+	orders := []string{
+		`{"execute": "qmp_capabilities"}`,
+		fmt.Sprintf(`{"execute": "set_link", "arguments": {"name": "port%d", "up": %t}}`, port, in),
+	}
+	for done := -1; ; { // the greeting comes before the first order
+		var word map[string]any
+		if err := said.Decode(&word); err != nil {
+			return fmt.Errorf("switching port %d: %w", port, err)
+		}
+		switch {
+		case word["error"] != nil:
+			return fmt.Errorf("switching port %d: %v", port, word["error"])
+		case word["event"] != nil:
+			continue
+		}
+		if done++; done == len(orders) {
+			return nil
+		}
+		if _, err := conn.Write([]byte(orders[done])); err != nil {
+			return fmt.Errorf("switching port %d: %w", port, err)
+		}
+	}
+}
+
+// Reboot has the guest's kernel reboot, and returns when the next boot takes orders.
+func (g *Guest) Reboot(ctx context.Context) error {
+	l, err := g.on()
+	if err != nil {
+		return err
+	}
+	boot, err := g.Shell(ctx, "cat /proc/sys/kernel/random/boot_id; systemctl reboot --no-block")
+	if err != nil {
+		return err
+	}
+	return l.booted(ctx, strings.TrimSpace(boot))
+}
+
+func cpu() string { if c := os.Getenv("TRYCPU"); c != "" { return c }; return "max,pku=off" }
