@@ -164,7 +164,7 @@ func (g *Guest) Wait(ctx context.Context, script string) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(2 * time.Second): // looking takes the guest's time
 		}
 	}
 }
