@@ -43,9 +43,9 @@ demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headle
 	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
 # Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
-NODE_TESTS := /(test/bench/node|backend/network|backend/factory|steps)$$
+NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|steps)$$
 
-test: build bench-factory e2e-tools ## run every test
+test: build bench-factory bench-kernel e2e-tools ## run every test
 	@go vet ./...
 	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e$$')
 	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')

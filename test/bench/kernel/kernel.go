@@ -158,7 +158,7 @@ func (g *Guest) lay(root string) error {
 
 // idle are units that would only take time: nobody sits at the consoles, and the time of day is not this tier's matter.
 var idle = []string{
-	"touchdown-consoles.service", "getty.target", "chrony.service", "systemd-logind.service", "systemd-binfmt.service",
+	"touchdown-consoles.service", "getty.target", "chrony.service", "systemd-binfmt.service",
 	"proc-sys-fs-binfmt_misc.automount", "systemd-pstore.service", "systemd-tmpfiles-clean.timer", "uuidd.socket", "e2scrub_reap.service",
 }
 
