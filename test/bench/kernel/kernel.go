@@ -32,7 +32,8 @@ type Options struct {
 // under test. Its disk is XFS; what was not synced is gone when its power is cut.
 type Guest struct {
 	dir    string // sockets, disk, console.log
-	built  string // .cache/bench/kernel
+	made   string // the folder that mkguest.sh made
+	agent  string // program that takes orders in the guest
 	trunks [Ports]*trunk
 
 	mu   sync.Mutex
@@ -62,11 +63,11 @@ func build(o Options) (_ *Guest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guest{built: filepath.Join(root, ".cache", "bench", "kernel")}
-	for _, need := range []string{g.file("disk.img"), g.agent()} {
-		if _, err := os.Stat(need); err != nil {
-			return nil, fmt.Errorf("%w: the virtual machine is not built (make bench-kernel): %w", node.ErrUnable, err)
-		}
+	built := filepath.Join(root, ".cache", "bench", "kernel")
+	g := &Guest{agent: filepath.Join(built, "bin", "guest")}
+	// A guest keeps the disk that it began with when another is built.
+	if g.made, err = filepath.EvalSymlinks(filepath.Join(built, "guest")); err != nil {
+		return nil, fmt.Errorf("%w: the virtual machine is not built (make bench-kernel): %w", node.ErrUnable, err)
 	}
 	for _, tool := range []string{"qemu-system-x86_64", "qemu-img"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -94,10 +95,7 @@ func build(o Options) (_ *Guest, err error) {
 }
 
 // file is one of the files that mkguest.sh made.
-func (g *Guest) file(name string) string { return filepath.Join(g.built, "guest", name) }
-
-// agent is the program that takes orders in the guest.
-func (g *Guest) agent() string { return filepath.Join(g.built, "bin", "guest") }
+func (g *Guest) file(name string) string { return filepath.Join(g.made, name) }
 
 const agentUnit = `[Unit]
 Description=Takes orders of the bench
@@ -138,7 +136,7 @@ func (g *Guest) lay(root string) error {
 		l.tree(filepath.Join(root, "test", "bench", "node", "rootfs")),
 		l.bake(),
 		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
-		l.copy("/usr/local/bin/bench-guest", 0o755, g.agent()),
+		l.copy("/usr/local/bin/bench-guest", 0o755, g.agent),
 		l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true}),
 		l.file("/etc/hostname", 0o644, []byte(node.HostName+"\n")),
 		l.file("/etc/NetworkManager/system-connections/enp1s0.nmconnection", 0o600, []byte(node.InstalledProfile)),

@@ -17,6 +17,7 @@ bench-kernel: kernel-tools $(KERNEL)/bin/guest | $$(NODE_ROOT)/etc/debian_versio
 	@[ -d $(KERNEL_DEB) ] || { echo "fetching the guest's kernel"; $(KERNEL_SRC)/fetch.sh $(KERNEL_SRC)/kernel.lock $(KERNEL_DEB); }
 	@[ -d $(KERNEL_GUEST) ] || { echo "making the disk of the virtual machine"; $(KERNEL_SRC)/mkguest.sh $(NODE_ROOT) $(KERNEL_DEB) $(KERNEL_GUEST); }
 	@ln -sfn $(notdir $(KERNEL_GUEST)) $(KERNEL)/guest
+	@find $(KERNEL) -maxdepth 1 -name 'guest-*' ! -name $(notdir $(KERNEL_GUEST)) -mmin +120 -exec rm -rf {} +
 
 kernel-tools:
 	@for tool in qemu-system-x86_64 qemu-img busybox cpio; do command -v $$tool >/dev/null && continue; \

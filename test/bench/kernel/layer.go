@@ -50,7 +50,7 @@ var notHere = []string{
 
 // tree adds the files of a folder. git keeps no modes: programs are those of a bin folder.
 func (l layer) tree(root string) error {
-	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error { //nolint:wrapcheck // wrapped below
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -139,10 +139,10 @@ func (l layer) bake() error {
 func dataURL(url string) ([]byte, error) {
 	head, data, _ := strings.Cut(url, ",")
 	if strings.HasSuffix(head, ";base64") {
-		return base64.StdEncoding.DecodeString(data) //nolint:wrapcheck // the caller says which file
+		return base64.StdEncoding.DecodeString(data)
 	}
 	text, err := neturl.PathUnescape(data)
-	return []byte(text), err //nolint:wrapcheck // the same
+	return []byte(text), err
 }
 
 const units = "/etc/systemd/system/"

@@ -190,8 +190,11 @@ func (g *Guest) Reboot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	boot, err := g.Shell(ctx, "cat /proc/sys/kernel/random/boot_id; systemctl reboot --no-block")
+	boot, err := g.Shell(ctx, "cat /proc/sys/kernel/random/boot_id")
 	if err != nil {
+		return err
+	}
+	if _, err := g.Shell(ctx, "systemctl reboot --no-block"); err != nil {
 		return err
 	}
 	return l.booted(ctx, strings.TrimSpace(boot))
