@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -58,7 +59,7 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 	z, err := dns.Read(node.Host)
 	if err == nil {
 		ch.Observed = strings.Join(z.Domains, ", ")
-		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server)
+		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server, dns.Usual)
 	}
 	if err != nil {
 		p := asProblem(err)
@@ -142,13 +143,17 @@ func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	report.Check(ch)
 }
 
+// bootAnswers is how long a boot may take until its name server answers: that starts once br-ex has the node's address, and
+// a job that was interrupted goes on before.
+const bootAnswers = time.Minute
+
 func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domains []string) error {
 	var names []string
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
 	}
 	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: "the node to answer for " + strings.Join(domains, " and ")})
-	if err := dns.Prove(ctx, z, names, s.Server); err != nil {
+	if err := dns.Prove(ctx, z, names, s.Server, bootAnswers); err != nil {
 		return fmt.Errorf("asking for the names: %w", err)
 	}
 	report.Check(Check{

@@ -15,8 +15,8 @@ import (
 	"touchdown/backend/problem"
 )
 
-// settle is how long dnsmasq may take from its start to its first answer.
-const settle = 10 * time.Second
+// Usual is how long dnsmasq takes at most from its start to its first answer.
+const Usual = 10 * time.Second
 
 // Names returns what the node has to answer for a domain; a random one stands for all below apps.
 func Names(domain string) []string {
@@ -24,8 +24,8 @@ func Names(domain string) []string {
 }
 
 // Prove asks the node's own name server for each name and wants the zone's addresses. server is its host:port; "" is port 53 of
-// the node's first address. It asks again until dnsmasq has had its time to start.
-func Prove(ctx context.Context, z Zone, names []string, server string) error {
+// the node's first address. It asks again until patience ends.
+func Prove(ctx context.Context, z Zone, names []string, server string, patience time.Duration) error {
 	if server == "" {
 		server = netip.AddrPortFrom(z.Addresses[0], 53).String()
 	}
@@ -35,7 +35,7 @@ func Prove(ctx context.Context, z Zone, names []string, server string) error {
 		if err == nil {
 			return nil
 		}
-		if time.Since(start) >= settle {
+		if time.Since(start) >= patience {
 			return &problem.Problem{
 				Code: "DNS-SELF", Summary: "The node does not answer for the cluster's names.",
 				Fix: "Look at the log of dnsmasq in the support bundle; retry.", Err: err,

@@ -118,26 +118,26 @@ func TestProveAsksForReal(t *testing.T) {
 		t.Fatal(z, err)
 	}
 	server := serve(t, m)
-	if err := dns.Prove(t.Context(), z, dns.Names("sno.factory.example"), server); err != nil {
+	if err := dns.Prove(t.Context(), z, dns.Names("sno.factory.example"), server, dns.Usual); err != nil {
 		t.Error(err)
 	}
 	if _, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); err != nil {
 		t.Fatal(err)
 	}
 	names := append(dns.Names("store1.site.example"), dns.Names("sno.factory.example")...)
-	if err := dns.Prove(t.Context(), z, names, server); err != nil {
+	if err := dns.Prove(t.Context(), z, names, server, dns.Usual); err != nil {
 		t.Error(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	if err := dns.Prove(ctx, z, dns.Names("other.example"), server); !errors.Is(err, context.DeadlineExceeded) {
+	if err := dns.Prove(ctx, z, dns.Names("other.example"), server, dns.Usual); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err is %v", err)
 	}
 	if testing.Short() {
 		return
 	}
 	wrong := dns.Zone{Domains: z.Domains, Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
-	if err := dns.Prove(t.Context(), wrong, dns.Names("sno.factory.example"), server); code(err) != "DNS-SELF" {
+	if err := dns.Prove(t.Context(), wrong, dns.Names("sno.factory.example"), server, dns.Usual); code(err) != "DNS-SELF" {
 		t.Errorf("err is %v", err)
 	}
 }
