@@ -3,9 +3,11 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +68,9 @@ func TestNetworks(t *testing.T) {
 		f.inVLAN("enp1s0.120")
 	}
 
+	f.shows("date --set '40 minutes ago'") // of this kernel alone: on the other benches the clock is the build machine's
 	f.keeps("a VLAN over a bond", "bond: {mode: active-backup, ports: [enp1s0, enp2s0]}\n    vlanID: 120\n    mtu: 9000")
+	f.onTime()
 	f.bonded()
 	f.must(guest.Unplug(0))
 	f.await("the bond change ports", "grep -q 'Currently Active Slave: enp2s0' /proc/net/bonding/bond0")
@@ -146,6 +150,19 @@ func (f *trip) bonded() {
 	f.shows("ping -c 3 -M do -s 8972 198.51.100.1", " 0% packet loss")
 }
 
+// onTime looks whether the site's time server was believed, and the clock set.
+func (f *trip) onTime() {
+	f.Helper()
+	out, err := f.guest.Shell(f.ctx, "date +%s")
+	seconds, failed := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	if err := errors.Join(err, failed); err != nil {
+		f.Fatal(err)
+	}
+	if off := time.Since(time.Unix(seconds, 0)).Round(time.Second); off.Abs() > 10*time.Second {
+		f.Errorf("the clock is off by %s", off)
+	}
+}
+
 // reached proves the node from outside: from a laptop in the VLAN, and by the name server and the way out of there.
 func (f *trip) reached() {
 	f.Helper()
@@ -174,6 +191,7 @@ spec:
     ipv4: {method: static, address: 198.51.100.10, prefixLength: 24, gateway: 198.51.100.1}
     ipv6: {method: disabled}
     dnsServers: [198.51.100.53]
+  additionalNTPSources: [198.51.100.123]
   policy:
     keepGoingOnWarnings: true
     rollbackOnFailure: false
