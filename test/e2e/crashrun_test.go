@@ -275,13 +275,17 @@ func (r *ride) undo(ctx context.Context) error {
 		}
 		verb := engine.Undo
 		switch s.State {
+		case engine.Inspecting, engine.Collecting, engine.Reviewed: // all blows fell before the job began
+			verb = ""
 		case engine.Working, engine.InQuestion:
 			verb = engine.Cancel
 		case engine.UndoingAll, engine.IsUndone:
 			r.ended = false
 			return nil
 		}
-		err = r.Do(ctx, engine.Action{Verb: verb})
+		if verb != "" {
+			err = r.Do(ctx, engine.Action{Verb: verb})
+		}
 		if err != nil && !errors.Is(err, engine.ErrState) && !errors.Is(err, engine.ErrNoEngine) {
 			return fmt.Errorf("choosing undo in state %s: %w", s.State, err)
 		}
