@@ -154,7 +154,7 @@ func (g *Guest) lay(root string) error {
 	return errors.Join(append(errs, l.Close(), out.Close())...)
 }
 
-// idle are units that would only take time: nobody sits at the consoles, and the time of day is not this tier's matter.
+// idle are units that would only take time: nobody sits at the consoles, and the clock is set by Touchdown itself.
 var idle = []string{
 	"touchdown-consoles.service", "getty.target", "chrony.service", "systemd-binfmt.service",
 	"proc-sys-fs-binfmt_misc.automount", "systemd-pstore.service", "systemd-tmpfiles-clean.timer", "uuidd.socket", "e2scrub_reap.service",
