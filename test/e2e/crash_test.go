@@ -143,9 +143,11 @@ func newRide(ctx context.Context, t *testing.T, l *landing.Landing) *ride {
 
 func (r *ride) onNode(ctx context.Context) (string, error) { return onNode(ctx, r.Landing) }
 
-// atFactory is the state of a node that waits for its site, once its boot has found the site's DHCP server.
+// atFactory is the state of a node that waits for its site, once its boot has found the site's DHCP server, and what that
+// says of name servers has come to /etc/resolv.conf.
 func atFactory(ctx context.Context, l *landing.Landing) (string, error) {
-	if err := l.Node.Wait(ctx, `ip -4 -o address show br-ex | grep -q " dynamic " && ip -4 route show default | grep -q .`); err != nil {
+	const given = `ip -4 -o address show br-ex | grep -q " dynamic " && ip -4 route show default | grep -q . && grep -qF 198.51.100.53 /etc/resolv.conf`
+	if err := l.Node.Wait(ctx, given); err != nil {
 		return "", err
 	}
 	return onNode(ctx, l)
