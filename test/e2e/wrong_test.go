@@ -228,7 +228,7 @@ func (w *wrongs) awaitLease() {
 	if _, err := w.landing.Await(ctx, "the form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
 		w.Fatal(err)
 	}
-	if err := w.landing.Node.Wait(ctx, "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"); err != nil {
+	if err := w.landing.Node.Wait(ctx, "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated && grep -qF 198.51.100.53 /etc/resolv.conf"); err != nil {
 		w.Fatal(err)
 	}
 }
