@@ -44,6 +44,9 @@ func reconcileKubeAPIServer(ctx context.Context, e *Env) error {
 		if err := e.noteRevision(ctx); err != nil {
 			return err
 		}
+		if r := e.Stats.Report().Revision; r.Target != 0 { // the power failed before it could say so
+			return e.arrived(ctx, r)
+		}
 		// A Secret in use is copied beneath the running server, which takes it up by itself. After a fall-back none is in use.
 		dir := e.certDir(e.Stats.Report().Revision.Current)
 		if slices.Equal(in.sni(dir), e.API.SNI()) {

@@ -56,6 +56,11 @@ func arrive(ctx context.Context, e *Env, in kasInput, r Revision) error {
 	if err := e.setApplied(ctx, kas, in.hash()); err != nil {
 		return err
 	}
+	return e.arrived(ctx, r)
+}
+
+// arrived tells that a revision is there. It is done again by an operator that was interrupted in it.
+func (e *Env) arrived(ctx context.Context, r Revision) error {
 	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 		s.NodeStatuses[0].CurrentRevision, s.NodeStatuses[0].TargetRevision = r.Latest, 0
 	})
@@ -81,9 +86,6 @@ func fallBack(ctx context.Context, e *Env, in kasInput, r Revision, old []string
 	if err := e.API.RollOut(ctx, old, wait); err != nil {
 		return fmt.Errorf("falling back: %w", err)
 	}
-	if err := e.setApplied(ctx, kas, in.hash()); err != nil { // a revision that crashed is not tried again before something changes
-		return err
-	}
 	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 		n, now := &s.NodeStatuses[0], metav1.Now()
 		n.TargetRevision, n.LastFailedRevision, n.LastFailedReason, n.LastFailedTime = 0, r.Latest, "OperandFailedFallback", &now
@@ -101,7 +103,7 @@ func fallBack(ctx context.Context, e *Env, in kasInput, r Revision, old []string
 		return err
 	}
 	e.Stats.fail(kas)
-	return nil
+	return e.setApplied(ctx, kas, in.hash()) // a revision that crashed is not tried again before something changes
 }
 
 // markFallback writes on the static pod what the startup monitor writes there.
