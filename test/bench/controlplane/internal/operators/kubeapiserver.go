@@ -45,6 +45,7 @@ func reconcileKubeAPIServer(ctx context.Context, e *Env) error {
 			return err
 		}
 		if r := e.Stats.Report().Revision; r.Target != 0 { // the power failed before it could say so
+			e.Stats.begin(kas)
 			return e.arrived(ctx, r)
 		}
 		// A Secret in use is copied beneath the running server, which takes it up by itself. After a fall-back none is in use.
