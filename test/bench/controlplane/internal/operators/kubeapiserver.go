@@ -44,9 +44,15 @@ func reconcileKubeAPIServer(ctx context.Context, e *Env) error {
 		if err := e.noteRevision(ctx); err != nil {
 			return err
 		}
-		if r := e.Stats.Report().Revision; r.Target != 0 { // the power failed before it could say so
+		// The power may have failed before all was said of a revision that arrived.
+		switch r := e.Stats.Report().Revision; {
+		case r.Target != 0:
 			e.Stats.begin(kas)
 			return e.arrived(ctx, r)
+		case r.Current == r.Latest:
+			if err := e.atRest(ctx, r); err != nil {
+				return err
+			}
 		}
 		// A Secret in use is copied beneath the running server, which takes it up by itself. After a fall-back none is in use.
 		dir := e.certDir(e.Stats.Report().Revision.Current)

@@ -70,13 +70,18 @@ func (e *Env) arrived(ctx context.Context, r Revision) error {
 	if err := e.degraded(ctx, kas, false, "AsExpected", ""); err != nil {
 		return err
 	}
-	message := fmt.Sprintf("NodeInstallerProgressing: 1 node is at revision %d", r.Latest)
-	if err := e.condition(ctx, kas, configv1.OperatorProgressing, false, "AsExpected", message); err != nil {
+	if err := e.atRest(ctx, r); err != nil {
 		return err
 	}
 	e.Stats.done(kas)
 	e.Log.Info("revision ends", "revision", r.Latest)
 	return nil
+}
+
+// atRest tells that the operator does not work on a revision.
+func (e *Env) atRest(ctx context.Context, r Revision) error {
+	message := fmt.Sprintf("NodeInstallerProgressing: 1 node is at revision %d", r.Latest)
+	return e.condition(ctx, kas, configv1.OperatorProgressing, false, "AsExpected", message)
 }
 
 // fallBack plays a server that does not come up: the API is away until the startup monitor goes back to the last good revision, and the operator says why.
