@@ -19,7 +19,10 @@ func (c *child) addFault(f apiserver.Fault) error {
 	if !alive {
 		return nil
 	}
-	return c.sendFaults()
+	if err := c.sendFaults(); err != nil && c.ready() {
+		return err
+	}
+	return nil // a server that went down meanwhile: the next one gets them
 }
 
 // clearFaults ends all faults of requests.
