@@ -3,8 +3,6 @@ package steps
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -64,22 +62,13 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []string{err.Error()}
-		if s.Server == "" && addressless(z) { // br-ex hangs, or was not built: the network comes first and mends that
+		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and mends that
 			ch.Status, ch.Observed = check.Warn, "The node does not have its own address now, so nobody answers there."
 			ch.Fix = "Go on with the network: the bridge is started again there, and the names are looked at again after it."
 		}
 	}
 	report.Check(ch)
 	return nil
-}
-
-// addressless tells that no interface of this machine has the address that the name server answers at.
-func addressless(z dns.Zone) bool {
-	all, err := net.InterfaceAddrs()
-	return err == nil && len(z.Addresses) > 0 && !slices.ContainsFunc(all, func(a net.Addr) bool {
-		p, err := netip.ParsePrefix(a.String())
-		return err == nil && p.Addr().Unmap() == z.Addresses[0]
-	})
 }
 
 // Plan tells the added names.

@@ -18,7 +18,6 @@ import (
 // the question before that is asked, so that it is we who put the old ones back, unless we died.
 const (
 	leaseWait    = 30 * time.Second // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
-	bootWait     = 20 * time.Second // from the first connection to br-ex a boot takes seconds
 	lookWait     = 15 * time.Second // what does not answer at once is asked again for so long: a switch may still be learning
 	trialTime    = leaseWait + lookWait + probe.Whole + 30*time.Second
 	questionTime = 2 * time.Minute // to walk to the switch and back
@@ -132,8 +131,8 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 // calm waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
 func (s *Network) calm(ctx context.Context, report Report) (*network.Current, error) {
-	report.Progress(Progress{Waiting: "the network of this boot", Usual: bootWait.Seconds()})
-	if err := s.Sight.net.Settle(ctx, bootWait); err != nil {
+	report.Progress(Progress{Waiting: "the network of this boot", Usual: 10})
+	if err := s.Sight.net.Settle(ctx); err != nil {
 		return nil, err
 	}
 	if again, err := s.Sight.net.Revive(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -17,6 +18,15 @@ import (
 
 // Usual is how long dnsmasq takes at most from its start to its first answer.
 const Usual = 10 * time.Second
+
+// Held tells whether an interface of this machine has the address that the name server answers at.
+func (z Zone) Held() bool {
+	all, err := net.InterfaceAddrs()
+	return err != nil || len(z.Addresses) == 0 || slices.ContainsFunc(all, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr().Unmap() == z.Addresses[0]
+	})
+}
 
 // Names returns what the node has to answer for a domain; a random one stands for all below apps.
 func Names(domain string) []string {

@@ -8,10 +8,13 @@ import (
 	"touchdown/backend/problem"
 )
 
+// bootTime is how long is waited for a boot at most; from the first connection to br-ex it takes seconds.
+const bootTime = 20 * time.Second
+
 // Settle waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
 // configure-ovs. It does not wait for a configure-ovs that found no default route and looks for one again and again.
-func (n *Network) Settle(ctx context.Context, patience time.Duration) error {
-	return until(ctx, patience, func() (bool, error) {
+func (n *Network) Settle(ctx context.Context) error {
+	return until(ctx, bootTime, func() (bool, error) {
 		p, err := n.bridgeProfile(ctx)
 		if err != nil || p != nil {
 			return p != nil, err

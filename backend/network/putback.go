@@ -16,7 +16,6 @@ import (
 const (
 	managerBack  = 15 * time.Second
 	settleBack   = 8 * time.Second
-	bootBack     = 20 * time.Second // from the first connection to br-ex a boot takes seconds
 	activateBack = 15 * time.Second
 	pollPause    = 100 * time.Millisecond
 )
@@ -53,6 +52,9 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 			return err
 		}
 	}
+	if err := n.host.Remove(rollBackNote); err != nil { // what it told of is rolled back
+		return fmt.Errorf("noting the end of the roll-back: %w", err)
+	}
 	if changed {
 		if err := n.manager.reload(ctx); err != nil {
 			return err
@@ -60,7 +62,7 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	}
 	wait := time.Duration(0)
 	if boot != o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
-		if err := n.Settle(ctx, bootBack); err != nil {
+		if err := n.Settle(ctx); err != nil {
 			return err
 		}
 		wait = settleBack
