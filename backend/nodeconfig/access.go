@@ -53,33 +53,40 @@ func (w Want) chrony(ctx context.Context, c Reader) ([]Change, error) {
 	return compared(ctx, c, machineConfig(chronyConfig, ch, fileConfig(chronyFile, content)))
 }
 
-// chronyBase is the file's content without ours. The operator takes the one of the last name.
+// chronyBase is the file's content without ours.
 func (w Want) chronyBase(ctx context.Context, c Reader) (string, error) {
-	configs, _, err := c.List(ctx, kube.MachineConfig(""))
-	if err != nil {
+	owner, content, err := laid(ctx, c, chronyFile, chronyConfig)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	owner, content := "", ""
-	for _, mc := range configs {
-		labels := below(mc, "metadata", "labels")
-		if labels["machineconfiguration.openshift.io/role"] != pool || name(mc) == chronyConfig {
-			continue
-		}
-		if text, has := parseConfig(below(mc, "spec")).Files[chronyFile]; has && name(mc) > owner {
-			owner, content = name(mc), text
-		}
-	}
-	if owner > chronyConfig {
+	case owner > chronyConfig:
 		return "", &problem.Problem{
 			Code:    "NTP-OWNR",
 			Summary: fmt.Sprintf("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),
 			Fix:     "Put the site's time servers into that MachineConfig, and leave them out of the site config.",
 		}
-	}
-	if owner == "" {
+	case owner == "":
 		return w.Chrony, nil
 	}
 	return content, nil
+}
+
+// laid finds the MachineConfig, other than ours, whose content of a file the node gets: the operator takes the one of the last
+// name. owner is "" where none lays the file.
+func laid(ctx context.Context, c Reader, file, ours string) (owner, content string, err error) {
+	configs, _, err := c.List(ctx, kube.MachineConfig(""))
+	if err != nil {
+		return "", "", err
+	}
+	for _, mc := range configs {
+		if below(mc, "metadata", "labels")["machineconfiguration.openshift.io/role"] != pool || name(mc) == ours {
+			continue
+		}
+		if text, has := parseConfig(below(mc, "spec")).Files[file]; has && name(mc) > owner {
+			owner, content = name(mc), text
+		}
+	}
+	return owner, content, nil
 }
 
 // Sources returns the time servers that a chrony.conf names, in its order.

@@ -58,4 +58,4 @@ func Calm() []string { return slices.Clone(calmFiles) }
 
 // Baked are the files that a node from Touchdown's factory takes without a reboot, for a review while the cluster's API does not
 // run yet.
-func Baked() []string { return append(slices.Clone(calmFiles), chronyFile) }
+func Baked() []string { return append(slices.Clone(calmFiles), chronyFile, storageFile) }

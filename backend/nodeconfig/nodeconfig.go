@@ -1,5 +1,5 @@
 // Package nodeconfig changes what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries'
-// authorities, the proxy and the trust bundle, all in one batch that the node takes at once.
+// authorities, the proxy, the trust bundle and the image store, all in one batch that the node takes at once.
 package nodeconfig
 
 import (
@@ -20,6 +20,7 @@ const (
 	proxyFile      = "/etc/mco/proxy.env"
 	anchorFile     = "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"
 	pullSecretFile = "/var/lib/kubelet/config.json"
+	storageFile    = "/etc/containers/storage.conf"
 )
 
 // Mirror says where the images of a source are pulled from.
@@ -54,6 +55,8 @@ type Want struct {
 	RegistryCAs          []RegistryCA
 	Proxy                Proxy
 	Trust                []string // PEM
+	ImageStore           string   // folder that CRI-O reads images from beside its own; verified before it is named here
+	Storage              string   // the node's own /etc/containers/storage.conf, for a cluster that has no MachineConfig for it
 }
 
 // Change is one thing of the batch.
@@ -106,7 +109,7 @@ func (Unread) Pending(context.Context, kube.Ref, func(map[string]any) error) (bo
 func Changes(ctx context.Context, c Reader, w Want) ([]Change, error) {
 	var all []Change
 	for _, look := range []func(context.Context, Reader) ([]Change, error){
-		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy,
+		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy, w.imageStore,
 	} {
 		changes, err := look(ctx, c)
 		if err != nil {

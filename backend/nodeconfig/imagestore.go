@@ -1,0 +1,158 @@
+package nodeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"touchdown/backend/problem"
+)
+
+// storeConfig lays storage.conf. CRI-O has had no folder of drop-ins for it in any release up to OpenShift 4.21 (read in
+// containers/storage 1.58), so the whole file is laid, made from the one that the node has without us.
+const storeConfig = "99-master-touchdown-imagestore"
+
+// imageStore names a read-only store of images beside the node's own.
+func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
+	if w.ImageStore == "" {
+		return nil, nil
+	}
+	owner, base, err := laid(ctx, c, storageFile, storeConfig)
+	switch {
+	case err != nil:
+		return nil, err
+	case owner > storeConfig:
+		return nil, &problem.Problem{
+			Code:    "STO-OWNR",
+			Summary: fmt.Sprintf("The cluster's MachineConfig %s lays %s and wins over any other.", owner, storageFile),
+			Fix:     fmt.Sprintf("Add %s to additionalimagestores in that MachineConfig.", w.ImageStore),
+		}
+	case owner == "":
+		base = w.Storage
+	}
+	before, err := stores(base)
+	if err != nil {
+		return nil, err
+	}
+	content, err := AddStore(base, w.ImageStore)
+	if err != nil {
+		return nil, err
+	}
+	ch := Change{
+		What: "Image store", Old: strings.Join(before, ", "), New: strings.Join(union(before, w.ImageStore), ", "), File: storageFile,
+		In: func(r Config) bool { return r.Files[storageFile] == content },
+	}
+	return compared(ctx, c, machineConfig(storeConfig, ch, fileConfig(storageFile, content)))
+}
+
+func union(list []string, more string) []string {
+	if slices.Contains(list, more) {
+		return list
+	}
+	return append(slices.Clone(list), more)
+}
+
+// stores returns the additional stores that a storage.conf names.
+func stores(conf string) ([]string, error) {
+	var doc struct {
+		Storage struct {
+			Options struct {
+				Stores []string `toml:"additionalimagestores"`
+			} `toml:"options"`
+		} `toml:"storage"`
+	}
+	if err := toml.Unmarshal([]byte(conf), &doc); err != nil {
+		return nil, unreadable(err)
+	}
+	return doc.Storage.Options.Stores, nil
+}
+
+func unreadable(err error) error {
+	summary := "The node's " + storageFile + " cannot be read as TOML."
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := at.Position()
+		summary = fmt.Sprintf("The node's %s cannot be read as TOML: line %d, column %d.", storageFile, line, column)
+	}
+	return &problem.Problem{
+		Code: "STO-CONF", Summary: summary,
+		Fix: "Somebody edited it by hand. Put the content of the rendered MachineConfig back, then retry.", Err: err,
+	}
+}
+
+// AddStore adds an additional image store to a storage.conf. Every other line stays as it is; the file comes back as it was
+// when it names the store already. A file that is no TOML is a Problem with the line (STO-CONF).
+func AddStore(conf, path string) (string, error) {
+	before, err := stores(conf)
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(before, path) {
+		return conf, nil
+	}
+	all := union(before, path)
+	var want map[string]any
+	if err := toml.Unmarshal([]byte(conf), &want); err != nil {
+		return "", unreadable(err)
+	}
+	if want == nil {
+		want = map[string]any{}
+	}
+	setStores(want, all)
+	edited := editStores(conf, all)
+	var got map[string]any
+	if err := toml.Unmarshal([]byte(edited), &got); err == nil && reflect.DeepEqual(got, want) {
+		return edited, nil
+	}
+	// A file that is written in a way that nobody writes it: the meaning is kept, its comments are not.
+	data, err := toml.Marshal(want)
+	if err != nil {
+		return "", fmt.Errorf("writing storage.conf: %w", err)
+	}
+	return string(data), nil
+}
+
+func setStores(doc map[string]any, all []string) {
+	for _, key := range []string{"storage", "options"} {
+		next, _ := doc[key].(map[string]any)
+		if next == nil {
+			next = map[string]any{}
+			doc[key] = next
+		}
+		doc = next
+	}
+	list := make([]any, len(all))
+	for i, s := range all {
+		list[i] = s
+	}
+	doc["additionalimagestores"] = list
+}
+
+var (
+	optionsTable = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*storage\.options[ \t]*\][^\n]*\n?`)
+	storesKey    = regexp.MustCompile(`(?m)^[ \t]*additionalimagestores[ \t]*=[ \t]*\[[^\]]*\][^\n]*\n?`)
+)
+
+// editStores writes the key as a line of its own, behind the head of its table. The caller reads the result and compares.
+func editStores(conf string, all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = fmt.Sprintf("%q", s)
+	}
+	line := "additionalimagestores = [" + strings.Join(quoted, ", ") + "]\n"
+	if conf != "" && !strings.HasSuffix(conf, "\n") {
+		conf += "\n"
+	}
+	if storesKey.MatchString(conf) {
+		return storesKey.ReplaceAllLiteralString(conf, line)
+	}
+	if head := optionsTable.FindStringIndex(conf); head != nil {
+		return conf[:head[1]] + line + conf[head[1]:]
+	}
+	return conf + "\n[storage.options]\n" + line
+}
