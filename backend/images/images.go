@@ -1,0 +1,33 @@
+// Package images keeps the images that a node needs in a store that no registry, no garbage collection and no loss of power
+// takes away: it seeds, verifies, activates, checks after each boot, and rehearses a start with nothing else.
+//
+// Packages below it: store reads and copies one container store, pool holds the seeded layers and their generations, cri
+// speaks with CRI-O, wanted lists what must be there.
+package images
+
+import (
+	"path/filepath"
+
+	"touchdown/backend/host"
+)
+
+// Where things lie on the node. Below /var/lib/shared the policy of SELinux gives the label of read-only container files by
+// itself (container-selinux, container.fc), so no relabelling takes the store away.
+const (
+	Primary = "/var/lib/containers/storage"       // CRI-O's own store
+	Pool    = "/var/lib/shared/.touchdown"        // written by Touchdown only
+	Mount   = "/var/lib/shared/touchdown"         // the pool again, read-only
+	Store   = "/var/lib/shared/touchdown/current" // what storage.conf names
+	State   = "/var/lib/touchdown/images"         // what Touchdown knows of it
+)
+
+// Units that bring the store into place at a boot.
+const (
+	mountUnit = "var-lib-shared-touchdown.mount"
+	crioUnit  = "crio.service"
+)
+
+func state(name string) string { return filepath.Join(State, name) }
+
+// seeded tells whether a store was ever seeded.
+func seeded(m *host.Machine) bool { return m.Exists(Pool + "/current/manifest.json") }

@@ -1,0 +1,128 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// crioDropIns is the folder that CRI-O reads behind crio.conf, in the order of the names; the last one to set a key wins.
+// No MachineConfig lays our two files, so they are written here.
+const crioDropIns = "/etc/crio/crio.conf.d"
+
+const (
+	pinsFile   = crioDropIns + "/60-touchdown-pins.conf"
+	repairFile = crioDropIns + "/60-touchdown-repair.conf"
+)
+
+// repairOff keeps CRI-O from emptying its own store. Seen on CRI-O 1.34.0: after a stop without shutdown, with containers
+// running whose image lies in an additional store, its repair takes those containers' layers for damaged, fails, and wipes the
+// whole primary store. What it would have found is looked for by `touchdown images check` after each boot.
+const repairOff = `# Written by Touchdown: see "touchdown images status".
+[crio]
+internal_repair = false
+`
+
+// crioConfig is what matters here of crio.conf and its drop-ins.
+type crioConfig struct {
+	Crio struct {
+		Image struct {
+			Pinned []string `toml:"pinned_images"`
+		} `toml:"image"`
+	} `toml:"crio"`
+}
+
+// Pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin, and returns whether
+// anything changed: then CRI-O must read its configuration again.
+func Pin(ctx context.Context, m *host.Machine, names []string) error {
+	all, err := pinnedByOthers(m)
+	if err != nil {
+		return err
+	}
+	all = append(all, names...)
+	slices.Sort(all)
+	content, err := pins(slices.Compact(all))
+	if err != nil {
+		return err
+	}
+	if now, err := m.ReadFile(pinsFile); err == nil && string(now) == content {
+		return nil
+	}
+	if err := m.WriteFile(pinsFile, []byte(content), 0o644); err != nil {
+		return fmt.Errorf("pinning the images: %w", err)
+	}
+	// CRI-O reads pins again on SIGHUP, which is what a reload sends; it does not stop anything.
+	if _, err := m.Run(ctx, "systemctl", "reload", crioUnit); err != nil {
+		return fmt.Errorf("letting CRI-O read the pinned images: %w", err)
+	}
+	return nil
+}
+
+func pins(names []string) (string, error) {
+	var doc crioConfig
+	doc.Crio.Image.Pinned = names
+	data, err := toml.Marshal(doc)
+	if err != nil {
+		return "", fmt.Errorf("writing the pinned images: %w", err)
+	}
+	return "# Written by Touchdown: the images of the seeded store, which the kubelet cannot remove.\n" + string(data), nil
+}
+
+// pinnedByOthers is what our file would hide: the key of the last file wins.
+func pinnedByOthers(m *host.Machine) ([]string, error) {
+	files, err := m.Glob(crioDropIns + "/*.conf")
+	if err != nil {
+		return nil, fmt.Errorf("listing CRI-O's configuration: %w", err)
+	}
+	slices.Sort(files)
+	var pinned []string
+	for _, file := range append([]string{"/etc/crio/crio.conf"}, files...) {
+		if file == pinsFile {
+			continue
+		}
+		data, err := m.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading CRI-O's configuration: %w", err)
+		}
+		var doc crioConfig
+		if err := toml.Unmarshal(data, &doc); err != nil {
+			return nil, &problem.Problem{
+				Code: "IMG-CRIO", Summary: file + " cannot be read as TOML.",
+				Fix: "CRI-O will not start with it either: mend the file or remove it, then retry.", Err: err,
+			}
+		}
+		if doc.Crio.Image.Pinned == nil {
+			continue
+		}
+		if filepath.Base(file) > filepath.Base(pinsFile) && filepath.Dir(file) == crioDropIns {
+			return nil, &problem.Problem{
+				Code: "IMG-PINS", Summary: file + " pins images and hides the pins of any other file.",
+				Fix: "Rename it so that it sorts before " + filepath.Base(pinsFile) + ", then retry.",
+			}
+		}
+		pinned = doc.Crio.Image.Pinned
+	}
+	return pinned, nil
+}
+
+// KeepPrimary lets CRI-O keep its own store after a loss of power. It takes effect when CRI-O starts the next time.
+func KeepPrimary(m *host.Machine) error {
+	if now, err := m.ReadFile(repairFile); err == nil && string(now) == repairOff {
+		return nil
+	}
+	if err := m.WriteFile(repairFile, []byte(repairOff), 0o644); err != nil {
+		return fmt.Errorf("letting CRI-O keep its images after a loss of power: %w", err)
+	}
+	return nil
+}

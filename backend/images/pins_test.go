@@ -1,0 +1,93 @@
+package images_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images"
+	"touchdown/backend/problem"
+)
+
+const pins = "/etc/crio/crio.conf.d/60-touchdown-pins.conf"
+
+// machine has the given files; what it runs is kept.
+func machine(t *testing.T, files map[string]string) (m *host.Machine, ran *[]string) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran = new([]string)
+	return host.Open(host.Options{Root: root, Exec: func(_ context.Context, c host.Command) (stdout, both []byte, err error) {
+		*ran = append(*ran, strings.Join(c.Argv, " "))
+		return nil, nil, nil
+	}}), ran
+}
+
+func code(err error) string {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+func TestPinKeepsThePinsOfOthers(t *testing.T) {
+	m, ran := machine(t, map[string]string{
+		"/etc/crio/crio.conf":                    "[crio.image]\npinned_images = [\"never/seen:1\"]\n",
+		"/etc/crio/crio.conf.d/50-pinned-images": "not read: no .conf\n",
+		"/etc/crio/crio.conf.d/50-pinned.conf":   "[crio.image]\npinned_images = [\"by/operator:1\"]\n",
+		"/etc/crio/crio.conf.d/99-runtime.conf":  "[crio.runtime]\nlog_level = \"info\"\n",
+	})
+	for range 2 {
+		if err := images.Pin(t.Context(), m, []string{"b/b@sha256:1", "a/a:1", "b/b@sha256:1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := m.ReadFile(pins)
+	if err != nil || !strings.Contains(string(got), "pinned_images = ['a/a:1', 'b/b@sha256:1', 'by/operator:1']") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if strings.Contains(string(got), "never/seen") {
+		t.Error("what another drop-in hides was pinned again")
+	}
+	if len(*ran) != 1 || (*ran)[0] != "systemctl reload crio.service" {
+		t.Errorf("ran %q: CRI-O is told once, when something changed", *ran)
+	}
+}
+
+func TestPinRefusesWhatItCannotPin(t *testing.T) {
+	for want, files := range map[string]map[string]string{
+		"IMG-CRIO": {"/etc/crio/crio.conf.d/10-bad.conf": "[crio\n"},
+		"IMG-PINS": {"/etc/crio/crio.conf.d/70-late.conf": "[crio.image]\npinned_images = []\n"},
+	} {
+		m, ran := machine(t, files)
+		if err := images.Pin(t.Context(), m, []string{"a:1"}); code(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if m.Exists(pins) || len(*ran) > 0 {
+			t.Errorf("%s: something was changed all the same", want)
+		}
+	}
+}
+
+func TestKeepPrimaryIsReadByCRIO(t *testing.T) {
+	m, _ := machine(t, nil)
+	if err := images.KeepPrimary(m); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.ReadFile("/etc/crio/crio.conf.d/60-touchdown-repair.conf")
+	if err != nil || !strings.Contains(string(got), "[crio]\ninternal_repair = false\n") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}

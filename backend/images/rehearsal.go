@@ -1,0 +1,194 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// The phases of a rehearsal: a start of the node with every registry blocked and CRI-O's own store empty.
+const (
+	Asked   = "asked"   // it begins with the next boot
+	Running = "running" // this boot is it
+	Over    = "over"    // the node is as it was
+)
+
+// emptyPrimary covers CRI-O's own store while a rehearsal runs. It lies beside it, on the same file system.
+const emptyPrimary = "/var/lib/containers/touchdown-rehearsal"
+
+// blockFile lets CRI-O and podman refuse every registry by itself, at once and with a clear word, instead of waiting for
+// packets that are dropped. It sorts behind what others lay, so that its entries win.
+const blockFile = "/etc/containers/registries.conf.d/zz-touchdown-rehearsal.conf"
+
+var rehearsalFile = state("rehearsal.json")
+
+// Rehearsal is what is known of the last one, on disk between the boots.
+type Rehearsal struct {
+	Phase     string    `json:"phase"`
+	Boot      string    `json:"boot"` // id of the boot in which it was asked for, then of the one that it runs in
+	Asked     time.Time `json:"asked"`
+	Needs     []Need    `json:"needs"`               // what the node ran when it was asked for
+	Pods      []string  `json:"pods,omitempty"`      // that were ready then, "namespace/name"
+	Missed    []Need    `json:"missed,omitempty"`    // images that were not there, and who wanted them
+	NotReady  []string  `json:"notReady,omitempty"`  // of the pods, with the reason
+	Seconds   float64   `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
+	Finished  bool      `json:"finished"`            // the node was looked at to the end
+	Blocked   []string  `json:"blocked,omitempty"`   // registries
+	StoreSeen int       `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
+}
+
+// Need is one image and who wants it.
+type Need struct {
+	Image    string   `json:"image"` // reference
+	By       []string `json:"by,omitempty"`
+	Critical bool     `json:"critical,omitempty"` // the node does not come up without it
+	Why      string   `json:"why,omitempty"`      // it was missed, in CRI-O's or the kubelet's words
+}
+
+// Passed tells whether the node came up whole.
+func (r Rehearsal) Passed() bool { return r.Finished && len(r.Missed) == 0 && len(r.NotReady) == 0 }
+
+// LoadRehearsal returns the last rehearsal; fs.ErrNotExist when there was none.
+func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
+	var r Rehearsal
+	data, err := m.ReadFile(rehearsalFile)
+	if err != nil {
+		return r, fmt.Errorf("reading the rehearsal: %w", err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("reading %s: %w", rehearsalFile, err)
+	}
+	return r, nil
+}
+
+// Save keeps the rehearsal.
+func (r Rehearsal) Save(m *host.Machine) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the rehearsal: %w", err)
+	}
+	if err := m.WriteFile(rehearsalFile, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keeping the rehearsal: %w", err)
+	}
+	return nil
+}
+
+// AskRehearsal lets the next boot be a rehearsal. needs and pods are what the node runs now.
+func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) error {
+	if !seeded(m) {
+		return &problem.Problem{
+			Code: "IMG-NONE", Summary: "There is no seeded store: without the node's own store nothing would start.",
+			Fix: "Run `touchdown images seed` first.",
+		}
+	}
+	boot, err := m.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot's id: %w", err)
+	}
+	blocked, err := registries(m, needs)
+	if err != nil {
+		return err
+	}
+	return Rehearsal{Phase: Asked, Boot: boot, Asked: now, Needs: needs, Pods: pods, Blocked: blocked}.Save(m)
+}
+
+// raise begins or ends a rehearsal, before CRI-O opens its store. A power cut in a rehearsal ends it: the next boot finds the
+// node's own store where it was, because a mount does not outlive a boot.
+func raise(ctx context.Context, m *host.Machine) error {
+	r, err := LoadRehearsal(m)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	boot, bootErr := m.BootID()
+	if err = errors.Join(err, bootErr); err != nil || r.Phase == Over || r.Boot == boot {
+		return err
+	}
+	if r.Phase == Running {
+		r.Phase = Over
+		return errors.Join(clear(ctx, m), r.Save(m))
+	}
+	r.Phase, r.Boot = Running, boot
+	if err := r.Save(m); err != nil { // before anything is covered: it is never begun twice
+		return err
+	}
+	for _, argv := range [][]string{
+		{"rm", "-rf", "--one-file-system", emptyPrimary},
+		{"mkdir", "-m", "0700", "-p", emptyPrimary, Primary},
+		{"mount", "--bind", emptyPrimary, Primary},
+	} {
+		if _, err := m.Run(ctx, argv...); err != nil {
+			return fmt.Errorf("covering the node's own store: %w", err)
+		}
+	}
+	if err := m.WriteFile(blockFile, []byte(blocking(r.Blocked)), 0o644); err != nil {
+		return fmt.Errorf("blocking the registries: %w", err)
+	}
+	return nil
+}
+
+// clear takes away what a rehearsal left on disk.
+func clear(ctx context.Context, m *host.Machine) error {
+	_, err := m.Run(ctx, "rm", "-rf", "--one-file-system", emptyPrimary)
+	return errors.Join(err, m.Remove(blockFile))
+}
+
+func blocking(registries []string) string {
+	var b strings.Builder
+	b.WriteString("# Written by Touchdown for one boot, the rehearsal; the next boot removes it.\n")
+	for _, r := range registries {
+		fmt.Fprintf(&b, "[[registry]]\nprefix = %q\nlocation = %q\nblocked = true\n", r, strings.TrimPrefix(r, "*."))
+	}
+	return b.String()
+}
+
+// registries are all that the node could ask: the hosts of the references, and every entry of registries.conf, because the
+// longest entry wins over that of its host and brings mirrors of its own.
+func registries(m *host.Machine, needs []Need) ([]string, error) {
+	var all []string
+	for _, n := range needs {
+		name, _, found := strings.Cut(n.Image, "/")
+		if found && (strings.ContainsAny(name, ".:") || name == "localhost") {
+			all = append(all, name)
+		}
+	}
+	files, err := m.Glob("/etc/containers/registries.conf.d/*.conf")
+	if err != nil {
+		return nil, fmt.Errorf("listing the registries: %w", err)
+	}
+	for _, file := range append([]string{"/etc/containers/registries.conf"}, files...) {
+		data, err := m.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) || file == blockFile {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the registries: %w", err)
+		}
+		var doc struct {
+			Registry []struct {
+				Prefix, Location string
+				Mirror           []struct{ Location string }
+			}
+		}
+		if err := toml.Unmarshal(data, &doc); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		for _, r := range doc.Registry {
+			all = append(all, r.Prefix, r.Location)
+			for _, mirror := range r.Mirror {
+				all = append(all, mirror.Location)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == "" }), nil
+}

@@ -1,0 +1,130 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// rehearsing is a machine whose boot id is what boot holds, and what it ran.
+func rehearsing(t *testing.T, fail string) (m *host.Machine, boot func(id string), ran *[]string) {
+	t.Helper()
+	root := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(Pool+"/current/manifest.json", "{}")
+	write("/etc/containers/registries.conf", `[[registry]]
+prefix = ""
+location = "quay.io/openshift"
+[[registry.mirror]]
+location = "mirror.factory:5000/ocp"
+`)
+	ran = new([]string)
+	m = host.Open(host.Options{Root: root, Exec: func(_ context.Context, c host.Command) (stdout, both []byte, err error) {
+		line := strings.Join(c.Argv, " ")
+		*ran = append(*ran, line)
+		if fail != "" && strings.HasPrefix(line, fail) {
+			return nil, nil, errors.New("exit status 32")
+		}
+		return nil, nil, nil
+	}})
+	boot = func(id string) { write("/proc/sys/kernel/random/boot_id", id+"\n") }
+	return m, boot, ran
+}
+
+var needs = []Need{{Image: "quay.io/a/b@sha256:1", By: []string{"Pod x/y"}}, {Image: "localhost/pod:1"}, {Image: "busybox"}}
+
+func TestRehearsalLastsOneBoot(t *testing.T) {
+	m, boot, ran := rehearsing(t, "")
+	boot("one")
+	if err := AskRehearsal(m, needs, []string{"x/y"}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := raise(t.Context(), m); err != nil || len(*ran) > 0 {
+		t.Fatalf("in the boot that asked for it: %v, ran %q", err, *ran)
+	}
+
+	boot("two")
+	for range 2 { // the unit may be started again
+		if err := raise(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(*ran, "\n"); strings.Count(got, "mount --bind "+emptyPrimary+" "+Primary) != 1 {
+		t.Errorf("ran:\n%s", got)
+	}
+	got, err := m.ReadFile(blockFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"localhost", "mirror.factory:5000/ocp", "quay.io", "quay.io/openshift"} {
+		if !strings.Contains(string(got), "prefix = \""+want+"\"\nlocation = \""+want+"\"\nblocked = true") {
+			t.Errorf("%s is not blocked:\n%s", want, got)
+		}
+	}
+	if r, err := LoadRehearsal(m); err != nil || r.Phase != Running || r.Boot != "two" || r.Passed() {
+		t.Errorf("%+v, %v", r, err)
+	}
+
+	*ran = nil
+	boot("three") // the power was cut, or the node was rebooted
+	if err := raise(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || m.Exists(blockFile) || len(*ran) != 1 || strings.HasPrefix((*ran)[0], "mount") {
+		t.Errorf("after it: %+v, %v, block file %v, ran %q", r, err, m.Exists(blockFile), *ran)
+	}
+	boot("four")
+	if err := raise(t.Context(), m); err != nil || len(*ran) != 1 {
+		t.Errorf("a rehearsal that is over came again: %v, ran %q", err, *ran)
+	}
+}
+
+// A store that cannot be covered must not be half a rehearsal: nothing is blocked, and the next boot is an ordinary one.
+func TestRehearsalThatCannotBegin(t *testing.T) {
+	m, boot, _ := rehearsing(t, "mount")
+	boot("one")
+	if err := AskRehearsal(m, needs, nil, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	boot("two")
+	if err := raise(t.Context(), m); err == nil {
+		t.Error("no error")
+	}
+	if m.Exists(blockFile) {
+		t.Error("the registries are blocked")
+	}
+	boot("three")
+	if err := raise(t.Context(), m); err != nil {
+		t.Error(err)
+	}
+	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || r.Finished {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestRehearsalNeedsAStore(t *testing.T) {
+	m, boot, _ := rehearsing(t, "")
+	boot("one")
+	if err := m.Remove(Pool + "/current/manifest.json"); err != nil {
+		t.Fatal(err)
+	}
+	err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "IMG-NONE" {
+		t.Errorf("%v", err)
+	}
+}
