@@ -1,10 +1,14 @@
 package nodeconfig_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
+	"touchdown/backend/kube"
+	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/problem"
 )
@@ -55,5 +59,57 @@ func TestAddStoreNamesTheLineThatIsNoTOML(t *testing.T) {
 	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || p.Code != "STO-CONF" || !strings.Contains(p.Summary, "line 2") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestImageStoreIsMadeFromWhatTheClusterLays: the file of the last MachineConfig before ours is the base, else the node's own.
+func TestImageStoreIsMadeFromWhatTheClusterLays(t *testing.T) {
+	api, c := kubetest.New(t)
+	lay := func(name, conf string) {
+		api.Put(mcs+name, `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
+			{"path":"/etc/containers/storage.conf","contents":{"source":"`+dataURL(conf)+`"}}]}}}}`)
+	}
+	want := nodeconfig.Want{ImageStore: ourStore, Storage: "[storage]\ndriver = \"of the node\"\n"}
+	written := func() string {
+		t.Helper()
+		changes, err := nodeconfig.Changes(t.Context(), c, want)
+		if err != nil || len(changes) != 1 || !changes[0].Pending || changes[0].New != ourStore {
+			t.Fatalf("%+v, %v", changes, err)
+		}
+		if _, err := changes[0].Write(t.Context(), c, func(kube.Ref, []byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Config struct {
+				Storage struct {
+					Files []struct{ Contents struct{ Source string } }
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(api.Get(mcs+"99-master-touchdown-imagestore", "spec")), &doc); err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(doc.Config.Storage.Files[0].Contents.Source, "base64,")
+		data, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || !strings.Contains(string(data), ourStore) {
+			t.Fatalf("%s, %v", data, err)
+		}
+		return string(data)
+	}
+	if got := written(); !strings.Contains(got, "of the node") {
+		t.Errorf("no MachineConfig lays the file, and it was made from\n%s", got)
+	}
+	lay("01-master-container-runtime", "[storage]\ndriver = \"of the template\"\n")
+	lay("99-master-generated-containerruntime", "[storage]\ndriver = \"of the operator\"\n")
+	if got := written(); !strings.Contains(got, "of the operator") {
+		t.Errorf("it was made from\n%s", got)
+	}
+	if changes, err := nodeconfig.Changes(t.Context(), c, want); err != nil || changes[0].Pending {
+		t.Errorf("written, and still pending: %+v, %v", changes, err)
+	}
+	lay("99-zz", "")
+	_, err := nodeconfig.Changes(t.Context(), c, want)
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "STO-OWNR" {
+		t.Errorf("one that wins over ours: %v", err)
 	}
 }
