@@ -197,7 +197,11 @@ func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report
 }
 
 func (s *NodeConfig) batch(ctx context.Context, c *kube.Cluster, o originals) nodeconfig.Batch {
-	patience := s.Patience
+	return poolBatch(ctx, c, o, s.Patience)
+}
+
+// poolBatch lets the node's pool take a step's changes at once. patience may be zero.
+func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodeconfig.Patience) nodeconfig.Batch {
 	if patience == (nodeconfig.Patience{}) {
 		patience = nodeconfig.Usual()
 	}
