@@ -8,13 +8,14 @@ node_key = $(shell cat $(1) 2>/dev/null | sha256sum | cut -c1-16)
 
 NODE_ROOT    := $(NODE)/root-$(call node_key,$(addprefix $(NODE_SRC)/,packages.txt packages.lock mkroot.sh))
 NODE_KUBELET := $(NODE)/bin/kubelet-$(call node_key,test/bench/controlplane/go.mod test/bench/controlplane/go.sum)/kubelet
-CRIO_INPUTS  := test/bench/crio/go.mod test/bench/crio/go.sum $(shell find test/bench/crio -name '*.go')
+CRIO_INPUTS  := test/bench/crio/go.mod test/bench/crio/go.sum
+IMAGESTORE   := $(NODE)/bin/imagestore-$(call node_key,$(CRIO_INPUTS) $(wildcard test/bench/crio/imagestore/*.go))/imagestore
 NODE_CRIO    := $(NODE)/bin/crio-$(call node_key,$(CRIO_INPUTS))
 CRIO_TAGS    := exclude_graphdriver_btrfs exclude_graphdriver_devicemapper containers_image_openpgp
 CRIO_GO      := CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
 
 # What the layer gets besides rootfs/: programs, and the definitions that the control plane starts with.
-NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns imagestore) $(addprefix $(NODE)/bin/,crun-wrap pod) $(BENCH)
+NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod) $(BENCH)
 
 .PHONY: bench-node node-tools
 bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the first time)
@@ -41,9 +42,10 @@ $(NODE_CRIO)/crio: | node-tools
 	@mkdir -p $(@D)
 	@$(CRIO_GO) -o $(CURDIR)/$@ github.com/cri-o/cri-o/cmd/crio
 
-$(NODE_CRIO)/imagestore: | node-tools
+$(IMAGESTORE): | node-tools
 	@mkdir -p $(@D)
 	@$(CRIO_GO) -o $(CURDIR)/$@ ./imagestore
+	@ln -sfn $(notdir $(@D))/imagestore $(NODE)/bin/imagestore
 
 $(NODE_CRIO)/pinns: | node-tools
 	@mkdir -p $(@D)

@@ -1,6 +1,8 @@
-// Command imagestore puts a program as an image of one layer into a container store, under the given names.
+// Command imagestore puts images into a container store as CRI-O does when it pulls them: a program as an image of one
+// layer under the given names, or all images of an OCI image layout under the names in its index.
 //
 //	imagestore GRAPHROOT PROGRAM NAME...
+//	imagestore GRAPHROOT LAYOUT
 package main
 
 import (
@@ -14,12 +16,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/containers/image/v5/copy"
-	"github.com/containers/image/v5/oci/layout"
-	"github.com/containers/image/v5/signature"
-	"github.com/containers/image/v5/storage"
-	"github.com/containers/image/v5/types"
-	store "github.com/containers/storage"
 	"github.com/containers/storage/pkg/reexec"
 	"github.com/opencontainers/go-digest"
 	specs "github.com/opencontainers/image-spec/specs-go"
@@ -30,17 +26,23 @@ func main() {
 	if reexec.Init() {
 		return
 	}
-	if len(os.Args) < 4 {
-		fmt.Fprintln(os.Stderr, "imagestore: GRAPHROOT PROGRAM NAME...")
+	var err error
+	switch info, missing := os.Stat(os.Args[min(2, len(os.Args)-1)]); {
+	case len(os.Args) == 3 && missing == nil && info.IsDir():
+		err = putAll(context.Background(), os.Args[1], os.Args[2])
+	case len(os.Args) > 3:
+		err = putProgram(context.Background(), os.Args[1], os.Args[2], os.Args[3:])
+	default:
+		fmt.Fprintln(os.Stderr, "imagestore: GRAPHROOT PROGRAM NAME..., or GRAPHROOT LAYOUT")
 		os.Exit(2)
 	}
-	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "imagestore:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, root, program string, names []string) (err error) {
+func putProgram(ctx context.Context, root, program string, names []string) (err error) {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the image: %w", err)
@@ -49,31 +51,16 @@ func run(ctx context.Context, root, program string, names []string) (err error) 
 	if err := writeLayout(dir, program); err != nil {
 		return err
 	}
-	s, err := store.GetStore(store.StoreOptions{GraphDriverName: "overlay", GraphRoot: root, RunRoot: filepath.Join(dir, "run")})
+	p, err := open(root)
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
-	}
-	trust, err := signature.NewPolicyContext(&signature.Policy{Default: []signature.PolicyRequirement{signature.NewPRInsecureAcceptAnything()}})
-	if err != nil {
-		return fmt.Errorf("making the signature policy: %w", err)
-	}
-	from, err := layout.ParseReference(dir)
-	if err != nil {
-		return fmt.Errorf("opening the image: %w", err)
+		return err
 	}
 	for _, name := range names {
-		to, err := storage.Transport.ParseStoreReference(s, name)
-		if err != nil {
-			return fmt.Errorf("naming the image %s: %w", name, err)
-		}
-		if _, err := copy.Image(ctx, trust, to, from, &copy.Options{SourceCtx: &types.SystemContext{}, DestinationCtx: &types.SystemContext{}}); err != nil {
-			return fmt.Errorf("storing the image %s: %w", name, err)
+		if err := p.put(ctx, dir, "", name); err != nil {
+			return err
 		}
 	}
-	if _, err := s.Shutdown(true); err != nil {
-		return fmt.Errorf("closing the store: %w", err)
-	}
-	return nil
+	return p.close()
 }
 
 // writeLayout writes an OCI image layout with one image: the program as /pod, which waits unless told otherwise.
