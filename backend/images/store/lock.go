@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.podman.io/storage/pkg/lockfile"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/problem"
+)
+
+// lockPatience is how long CRI-O may hold its locks. It does for a list, not for a pull: parts of a second.
+const lockPatience = 30 * time.Second
+
+// lock takes the library's locks in the order given. The library keeps one object for a path and a process, either for
+// writing or not, so every lock is opened for writing where the disk allows it, and then taken for reading.
+func lock(ctx context.Context, write bool, files ...string) (func(), error) {
+	var held []*lockfile.LockFile
+	release := func() {
+		for n := len(held) - 1; n >= 0; n-- {
+			held[n].Unlock()
+		}
+	}
+	for _, file := range files {
+		l, err := openLock(file)
+		if err == nil {
+			err = wait(ctx, l, write)
+		}
+		if err != nil {
+			release()
+			return nil, &problem.Problem{
+				Code: "STR-LCK", Summary: "The image store's lock " + file + " cannot be had.",
+				Fix: "Wait until no podman, skopeo or CRI-O works on the images, then retry.", Err: err,
+			}
+		}
+		held = append(held, l)
+	}
+	return release, nil
+}
+
+func openLock(file string) (*lockfile.LockFile, error) {
+	l, err := lockfile.GetLockFile(file)
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
+		l, err = lockfile.GetROLockFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock: %w", err)
+	}
+	return l, nil
+}
+
+// wait tries until the lock is free: the library's own waiting can't be ended.
+func wait(ctx context.Context, l *lockfile.LockFile, write bool) error {
+	if write && !l.IsReadWrite() {
+		return fmt.Errorf("locking: %w", unix.EROFS)
+	}
+	try := l.TryRLock
+	if write {
+		try = l.TryLock
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("locking: %w", errors.Join(err, context.Cause(ctx)))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// lockable makes sure that opening the locks makes or follows nothing outside of the store.
+func (s *Store) lockable() error {
+	for _, name := range []string{"", Overlay, layersDir, imagesDir, layersLock, imagesLock} {
+		file := filepath.Join(s.Root, name)
+		st, err := os.Lstat(file)
+		isLock := name == layersLock || name == imagesLock
+		if isLock && errors.Is(err, fs.ErrNotExist) {
+			continue // the library makes it, and so does Open
+		}
+		if err != nil {
+			return &problem.Problem{
+				Code: "STR-NONE", Summary: "There is no image store at " + s.Root + ".",
+				Fix: "Check that CRI-O has run on this node, and where its storage.conf puts its images.", Err: err,
+			}
+		}
+		link := st.Mode()&fs.ModeSymlink != 0
+		if isLock && !st.Mode().IsRegular() || !isLock && !st.IsDir() && (!link || name != "" && name != Overlay) {
+			return refused(file, fmt.Sprintf("it is %v", st.Mode()), nil)
+		}
+	}
+	return nil
+}
+
+// Locked calls f with both locks of the store held for writing, and with what the store holds under them. Afterwards
+// other programs read the lists anew.
+func Locked(ctx context.Context, root string, f func(*Store) error) error {
+	s := &Store{Root: root, byID: map[string]int{}}
+	if err := s.lockable(); err != nil {
+		return err
+	}
+	files := []string{filepath.Join(root, layersLock), filepath.Join(root, imagesLock)}
+	unlock, err := lock(ctx, true, files...)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := s.read(); err != nil {
+		return err
+	}
+	if err := f(s); err != nil {
+		return err
+	}
+	for _, file := range files {
+		l, err := lockfile.GetLockFile(file)
+		if err != nil {
+			return fmt.Errorf("opening the lock: %w", err)
+		}
+		if _, err := l.RecordWrite(); err != nil {
+			return fmt.Errorf("telling others of the change: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"touchdown/backend/images/store"
+	"touchdown/test/imagestore"
+)
+
+func TestMain(m *testing.M) { os.Exit(imagestore.Main(m)) }
+
+// filled is a store with everything that images hold, on a disk that shares blocks.
+func filled(t *testing.T, dir string) (*imagestore.Store, []string) {
+	t.Helper()
+	made := imagestore.New(dir)
+	base := made.Layer("", append(imagestore.Odd(), imagestore.Tree(1, 300, 4<<20)...)...)
+	second := made.Layer(base, imagestore.Tree(2, 200, 2<<20)...)
+	third := made.Layer(base, imagestore.Tree(3, 100, 1<<20)...)
+	images := []string{
+		made.Image(base, "registry.example/base:v1", "registry.example/base@"),
+		made.Image(second, "registry.example/second:v1"), made.Image(third, "registry.example/third:v1"),
+	}
+	made.Container(second)
+	if err := made.Save(); err != nil {
+		t.Fatal(err)
+	}
+	return made, images
+}
+
+func open(t *testing.T, dir string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func whole(t *testing.T, s *store.Store) {
+	t.Helper()
+	for name, verify := range map[string]func() ([]store.Damage, error){
+		"quick": func() ([]store.Damage, error) { return s.Quick(t.Context(), store.VerifyOptions{}) },
+		"full":  func() ([]store.Damage, error) { return s.Full(t.Context(), store.VerifyOptions{}) },
+	} {
+		found, err := verify()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range found {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestWholeStoreIsFoundWhole(t *testing.T) {
+	disk := imagestore.NewDisk(t, "xfs", 1<<30)
+	dir := filepath.Join(disk.Dir, "primary")
+	filled(t, dir)
+	s := open(t, dir)
+	if len(s.Images) != 3 || len(s.Layers) != 4 {
+		t.Errorf("%d images, %d layers", len(s.Images), len(s.Layers))
+	}
+	whole(t, s)
+}

@@ -1,0 +1,107 @@
+package imagestore
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// apart is set in the process that runs the tests in a mount namespace of its own.
+const apart = "TOUCHDOWN_TEST_APART"
+
+// Main runs a package's tests in a mount namespace of their own, so that no disk of theirs is left behind, whatever
+// happens. It stands in for TestMain's m.Run.
+func Main(m *testing.M) int {
+	if os.Geteuid() != 0 || os.Getenv(apart) != "" {
+		return m.Run()
+	}
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Env = append(os.Environ(), apart+"=yes")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "tests in a mount namespace of their own:", err)
+		return 1
+	}
+	return 0
+}
+
+// Disk is a file system of its own on a file.
+type Disk struct {
+	Dir string // where it is mounted
+
+	t    testing.TB
+	file string
+}
+
+// NewDisk makes and mounts a disk: "xfs" shares blocks, "ext4" does not. The file is sparse. Without root or tools the
+// test is skipped, or fails where CI is set.
+func NewDisk(t testing.TB, kind string, size int64) *Disk {
+	t.Helper()
+	missing := ""
+	if os.Getenv(apart) == "" {
+		missing = "not root"
+	}
+	mkfs, err := exec.LookPath("mkfs." + kind)
+	if err != nil {
+		missing = err.Error()
+	}
+	if missing != "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("a disk of its own cannot be had: %s", missing)
+		}
+		t.Skipf("skipped: a disk of its own cannot be had: %s", missing)
+	}
+	d := &Disk{t: t, Dir: filepath.Join(t.TempDir(), kind), file: filepath.Join(t.TempDir(), "disk")}
+	f, err := os.Create(d.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := os.Truncate(d.file, size); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(d.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-q", d.file}
+	if kind == "xfs" {
+		args = []string{"-q", "-m", "reflink=1", d.file}
+	}
+	d.do(mkfs, args...)
+	d.do("mount", "--make-rprivate", "/")
+	d.Mount()
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", d.Dir).Run() })
+	return d
+}
+
+// Mount mounts the disk.
+func (d *Disk) Mount() { d.t.Helper(); d.do("mount", "-o", "loop", d.file, d.Dir) }
+
+// Unmount unmounts it.
+func (d *Disk) Unmount() { d.t.Helper(); d.do("umount", d.Dir) }
+
+// Cold makes what is on the disk forgotten by the memory.
+func (d *Disk) Cold() { d.t.Helper(); d.Unmount(); d.Mount() }
+
+// Cut takes the power away from a disk of XFS: what was not synced is lost. With the log flushed, names may outlive their
+// data. The disk is mounted again.
+func (d *Disk) Cut(flush bool) {
+	d.t.Helper()
+	command := "shutdown"
+	if flush {
+		command = "shutdown -f"
+	}
+	d.do("xfs_io", "-x", "-c", command, d.Dir)
+	d.Cold()
+}
+
+func (d *Disk) do(name string, args ...string) {
+	d.t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		d.t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+}
