@@ -1,0 +1,116 @@
+// Package auth reads the log-ins that the node has for registries. Nothing in it ever prints one.
+package auth
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// File is where OpenShift keeps the node's log-ins; CRI-O reads the same file (global_auth_file) for mirrors.
+const File = "/var/lib/kubelet/config.json"
+
+// limit is far above a pull secret of dozens of registries.
+const limit = 4 << 20
+
+// Login is one log-in.
+type Login struct{ User, Password string }
+
+// String keeps a log-in out of every log and error.
+func (Login) String() string { return host.Masked }
+
+// GoString does so for %#v.
+func (Login) GoString() string { return host.Masked }
+
+// MarshalJSON does so for JSON.
+func (Login) MarshalJSON() ([]byte, error) { return []byte(`"` + host.Masked + `"`), nil }
+
+// Logins are a node's log-ins, by registry or by the beginning of a repository's name. The zero value has none.
+type Logins struct{ by map[string]Login }
+
+// String keeps them out of every log and error: fmt does not ask what lies in fields that are not exported.
+func (Logins) String() string { return host.Masked }
+
+// GoString does so for %#v.
+func (Logins) GoString() string { return host.Masked }
+
+// Read reads the node's log-ins. A node without the file has none.
+func Read(m *host.Machine) (Logins, error) {
+	if !m.Exists(File) {
+		return Logins{}, nil
+	}
+	b, whole, err := m.ReadHead(File, limit)
+	if err != nil {
+		return Logins{}, err
+	}
+	l, ok := parse(b)
+	if !whole || !ok {
+		return Logins{}, &problem.Problem{
+			Code:    "PUL-LGNS",
+			Summary: "The node's file of registry log-ins (" + File + ") is damaged.",
+			Fix:     "Give the pull secret anew, or look at the machine-config operator, which writes the file.",
+		}
+	}
+	return l, nil
+}
+
+// parse never tells why it failed: an error of the decoder would quote what it met.
+func parse(b []byte) (Logins, bool) {
+	var file struct {
+		Auths map[string]struct{ Auth, Username, Password string } `json:"auths"`
+	}
+	if json.Unmarshal(b, &file) != nil {
+		return Logins{}, false
+	}
+	l := Logins{by: map[string]Login{}}
+	for key, a := range file.Auths {
+		login := Login{a.Username, a.Password}
+		if plain, err := base64.StdEncoding.DecodeString(a.Auth); err == nil && a.Auth != "" {
+			if user, password, ok := strings.Cut(string(plain), ":"); ok {
+				login = Login{user, strings.TrimRight(password, "\x00")}
+			}
+		}
+		if login.User != "" {
+			l.by[normal(key)] = login
+		}
+	}
+	return l, true
+}
+
+// normal drops what older tools wrote around a registry's name.
+func normal(key string) string {
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	if host, path, ok := strings.Cut(key, "/"); ok && (path == "v1/" || path == "v2/" || path == "" || path == "v1" || path == "v2") {
+		return host
+	}
+	return strings.TrimSuffix(key, "/")
+}
+
+// For returns the log-in for a repository (registry/path): of its own, else of the nearest above it, else of the registry.
+func (l Logins) For(name string) (Login, bool) {
+	for {
+		if login, ok := l.by[name]; ok {
+			return login, true
+		}
+		slash := strings.LastIndexByte(name, '/')
+		if slash < 0 {
+			return Login{}, false
+		}
+		name = name[:slash]
+	}
+}
+
+// Mask takes every log-in out of a text that somebody else wrote.
+func (l Logins) Mask(text string) string {
+	for _, login := range l.by {
+		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {
+			if len(secret) >= 4 { // a shorter one would cut words in pieces and is no secret
+				text = strings.ReplaceAll(text, secret, host.Masked)
+			}
+		}
+	}
+	return text
+}

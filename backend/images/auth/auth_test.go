@@ -1,0 +1,53 @@
+package auth
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/problem"
+)
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func TestLogins(t *testing.T) {
+	m := hosttest.New(t)
+	if l, err := Read(m.Machine); err != nil || len(l.by) != 0 {
+		t.Errorf("a node without the file: %v, %d log-ins", err, len(l.by))
+	}
+	m.File(File, `{"auths":{"quay.io":{"auth":"`+b64("a:whole-registry")+`"},"quay.io/team":{"auth":"`+b64("b:only-team")+`"},
+		"https://old.example/v1/":{"auth":"`+b64("c:old:colon")+`"},"plain.example:5000":{"username":"d","password":"by-field"},"broken":{"auth":"%%"}}}`)
+	l, err := Read(m.Machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"quay.io/other/x": "whole-registry", "quay.io/team/x/y": "only-team", "quay.io/teamster/x": "whole-registry",
+		"old.example/x": "old:colon", "plain.example:5000/x": "by-field", "plain.example/x": "", "broken/x": "",
+	} {
+		if got, _ := l.For(name); got.Password != want {
+			t.Errorf("the log-in for %s is another one", name)
+		}
+	}
+	login, _ := l.For("quay.io/x")
+	asJSON, _ := json.Marshal(login)
+	for _, shown := range []string{fmt.Sprint(login), fmt.Sprintf("%+v %#v", login, login), string(asJSON), l.Mask("bad: " + b64("a:whole-registry") + " or only-team")} {
+		if strings.Contains(shown, "whole") || strings.Contains(shown, "only-team") || strings.Contains(shown, b64("a:whole-registry")) {
+			t.Errorf("a log-in is shown: %s", shown)
+		}
+	}
+}
+
+func TestDamagedFileIsNotQuoted(t *testing.T) {
+	m := hosttest.New(t)
+	for _, content := range []string{`{"auths":{"quay.io":{"auth":hunter2`, `["hunter2"]`, strings.Repeat(" ", limit) + `{"auths":{}}`} {
+		m.File(File, content)
+		_, err := Read(m.Machine)
+		if err == nil || problem.From(err).Code != "PUL-LGNS" || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%.20s...: %v", content, err)
+		}
+	}
+}

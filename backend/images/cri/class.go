@@ -1,0 +1,132 @@
+package cri
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"touchdown/backend/problem"
+)
+
+// Class is why a pull failed, as far as it matters for what to do next.
+type Class string
+
+// The classes. CRI passes no codes for them, only the text that the library wrote.
+const (
+	Gone      Class = "gone"      // the registry does not have it
+	Denied    Class = "denied"    // log-in missing or refused
+	NoName    Class = "no-name"   // nobody knows the registry's name
+	BadCert   Class = "bad-cert"  // the registry's certificate is not trusted
+	NoSpace   Class = "no-space"  // the node's disk is full
+	Lied      Class = "lied"      // what came is not what the digest says
+	Unsigned  Class = "unsigned"  // the node's policy refuses it
+	Foreign   Class = "foreign"   // for another processor
+	BadName   Class = "bad-name"  // not a reference
+	Busy      Class = "busy"      // the registry asks to be left alone
+	Away      Class = "away"      // the registry does not answer, or breaks off
+	NoRuntime Class = "no-cri-o"  // CRI-O itself is away
+	Other     Class = "other"     // none of these
+	NotTried  Class = "not-tried" // the disk was full before its turn
+)
+
+// signs tell the classes by the words of containers/image, docker/distribution, Go's net and crypto packages and the
+// kernel, as CRI-O passes them on. The first that is found counts.
+var signs = []struct {
+	class Class
+	words *regexp.Regexp
+}{
+	{NoSpace, regexp.MustCompile(`no space left on device|disk quota exceeded`)},
+	{Busy, regexp.MustCompile(`too many requests|toomanyrequests|\b429\b`)},
+	{Lied, regexp.MustCompile(`digest did not match|does not match provided manifest digest|digest mismatch|doesn't match (?:the )?(?:expected )?digest|does not match digest`)},
+	{Unsigned, regexp.MustCompile(`signaturevalidationfailed|source image rejected|signature .*(?:required|invalid)`)},
+	{BadCert, regexp.MustCompile(`x509:|certificate signed by unknown|tls: failed to verify|certificate has expired`)},
+	{Denied, regexp.MustCompile(`unauthorized|authentication required|invalid username/password|access to the requested resource is not authorized|\bdenied\b|\b40[13]\b.*forbidden|status.* 40[13]\b`)},
+	{Foreign, regexp.MustCompile(`no image found in (?:image index|manifest list) for`)},
+	{Gone, regexp.MustCompile(`manifest unknown|name unknown|repository .*not found|\bnot found\b|status.* 404\b|blob unknown`)},
+	{BadName, regexp.MustCompile(`invalid reference format|short-name|repository name must be`)},
+	{NoName, regexp.MustCompile(`no such host`)},
+	{Away, regexp.MustCompile(`connection refused|registryunavailable|connection reset|i/o timeout|timeout|timed out|network is unreachable|no route to host|\beof\b|broken pipe|server misbehaving|context (?:canceled|deadline exceeded)|status.* 50[0-9]\b|internal server error|bad gateway|service unavailable|is blocked in`)},
+}
+
+// mirrors splits what the library says when it tried mirrors first: "(Mirrors also failed: [a: why]\n[b: why]): source: why".
+var mirrors = regexp.MustCompile(`(?s)\(mirrors also failed: (.*)\]\): (.*)$`)
+
+// classify tells why a pull failed. Where there are mirrors, they are what a site has, and the source behind them is often out
+// of reach for good: so a mirror that may come back counts first, then what a mirror answered, then the source.
+func classify(err error) Class {
+	switch status.Code(err) {
+	case codes.Unavailable:
+		return NoRuntime
+	case codes.DeadlineExceeded, codes.Canceled: // ours, or somebody else's pull of the same image that this one waited for
+		return Away
+	}
+	said := strings.ToLower(err.Error())
+	parts := mirrors.FindStringSubmatch(said)
+	if parts == nil || strings.Contains(said, "no space left") {
+		return sign(said)
+	}
+	answer := Other
+	for _, one := range strings.Split(parts[1], "]\n[") {
+		switch class := sign(one); {
+		case class.again():
+			return class
+		case class != NoName && answer == Other:
+			answer = class
+		}
+	}
+	if answer != Other {
+		return answer
+	}
+	return sign(parts[2])
+}
+
+func sign(said string) Class {
+	for _, s := range signs {
+		if s.words.MatchString(said) {
+			return s.class
+		}
+	}
+	return Other
+}
+
+// again tells whether the same pull may go well later.
+func (c Class) again() bool { return c == Busy || c == Away || c == NoRuntime }
+
+// tries is how often a pull that fails like this is begun, of at most most: a registry that lost its name or sent a wrong byte
+// gets a second chance, because name servers and lines have bad moments.
+func (c Class) tries(most int) int {
+	switch {
+	case c.again(), c == Other:
+		return most
+	case c == NoName, c == Lied:
+		return min(2, most)
+	}
+	return 1
+}
+
+// told is what people read of a class.
+var told = map[Class]struct{ code, summary, fix string }{
+	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it anew; the name and the digest must be these."},
+	Denied:    {"PUL-AUTH", "The registry refuses the node's log-in for the image %s.", "Give a pull secret that has a log-in for this registry."},
+	NoName:    {"PUL-NAME", "No name server knows the registry of the image %s.", "Check the registry's name in the mirror settings, and the site's name servers."},
+	BadCert:   {"PUL-CERT", "The registry of the image %s shows a certificate that the node does not trust.", "Check the node's clock, and give the registry's authority (registryCerts)."},
+	NoSpace:   {"DSK-FULL", "The disk is full; it ended the pull of the image %s.", "Free some space on /var, then retry: what was pulled stays."},
+	Lied:      {"PUL-DGST", "What the registry sends as the image %s is not what its digest says.", "Mirror the image anew; the registry's copy is damaged, or it is the wrong one."},
+	Unsigned:  {"PUL-SGN", "The node's signature policy refuses the image %s.", "Mirror the image with its signatures, or change the policy."},
+	Foreign:   {"PUL-ARCH", "The image %s is not made for this node's processor.", "Mirror it for this architecture too."},
+	BadName:   {"PUL-REF", "The name %s cannot be one of an image in a registry.", "Correct it where it is needed."},
+	Busy:      {"PUL-BUSY", "The registry of the image %s asks to be left alone.", "Wait some minutes, then retry."},
+	Away:      {"PUL-AWAY", "The registry of the image %s does not answer, or breaks off.", "Check that the registry runs and can be reached from the node, then retry."},
+	NoRuntime: {"CR-AWAY", "CRI-O, which pulls the image %s, is not running.", "Look at systemctl status crio, then retry."},
+	Other:     {"PUL-ERR", "The image %s could not be pulled.", "Retry; if it fails again, its cause is in the log of CRI-O."},
+	NotTried:  {"DSK-FULL", "The image %s was not pulled: the disk was full before its turn.", "Free some space on /var, then retry."},
+}
+
+// problem tells a person why an image is not there. err's text is one that was masked.
+func (c Class) problem(name string, err error) *problem.Problem {
+	t := told[c]
+	return &problem.Problem{Code: t.code, Summary: fmt.Sprintf(t.summary, name), Fix: t.fix, Err: err}
+}

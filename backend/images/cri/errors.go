@@ -1,0 +1,58 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"touchdown/backend/problem"
+)
+
+// textLimit is how much of what CRI-O wrote is passed on; with many mirrors it repeats itself for pages.
+const textLimit = 1200
+
+// explain makes what a person sees of a call that failed. ctx is the caller's: when it ended, that is the reason.
+func explain(ctx context.Context, doing string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	said := errors.New(text(err))
+	p := &problem.Problem{
+		Code: "CR-ERR", Summary: "CRI-O, which runs the node's containers, could not do what it was asked.",
+		Fix: "Look at its log (journalctl -u crio); a reboot in order lets it check its store.", Err: said,
+	}
+	switch status.Code(err) {
+	case codes.Unavailable:
+		p.Code, p.Summary = "CR-AWAY", "CRI-O, which runs the node's containers, is not running."
+		p.Fix = "Look at systemctl status crio; a missing folder of an image store stops it."
+	case codes.DeadlineExceeded:
+		p.Code, p.Summary = "CR-MUTE", "CRI-O, which runs the node's containers, does not answer."
+		p.Fix = "Wait for what it is busy with, then retry; else restart it with systemctl restart crio."
+	case codes.Unimplemented:
+		p.Code, p.Summary = "CR-VERS", "What listens on CRI-O's socket does not speak version 1 of its interface."
+		p.Fix = "Use a node of OpenShift 4.14 or later."
+	case codes.Unknown, codes.Internal:
+		if strings.Contains(said.Error(), "layer not known") {
+			p.Code, p.Summary = "CR-DUP", "CRI-O's list of images names layers that no store has any more, so it cannot list any."
+			p.Fix = "Put the image store back that storage.conf named before, then restart CRI-O."
+		}
+	}
+	return fmt.Errorf("%s: %w", doing, p)
+}
+
+// text is what CRI-O said, without gRPC's words around it, in one line.
+func text(err error) string {
+	s := err.Error()
+	if st, ok := status.FromError(err); ok {
+		s = st.Message()
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > textLimit {
+		s = strings.ToValidUTF8(s[:textLimit], "") + " ..."
+	}
+	return s
+}

@@ -1,0 +1,281 @@
+package cri
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"touchdown/backend/images/auth"
+	"touchdown/backend/images/ref"
+	"touchdown/backend/problem"
+)
+
+// How a pull is repeated: as the machine-config operator does it for pinned images.
+const (
+	mostTries   = 5
+	firstPause  = time.Second
+	longPause   = 10 * time.Second
+	mostWorkers = 8
+)
+
+// One try may take pullTime and a second for each slowest bytes: a line of half a megabit is the slowest that a landing can
+// be done with.
+const (
+	pullTime = 10 * time.Minute
+	slowest  = 64 << 10
+)
+
+// Want is an image to be pulled.
+type Want struct {
+	Name  string     // reference, best with a digest
+	Boot  bool       // the node does not come up without it: such go first
+	Blobs []ref.Blob // what has to be fetched for it; nil when the registry did not tell
+}
+
+// Size is how many bytes have to be fetched, 0 when that is unknown.
+func (w Want) Size() int64 {
+	var sum int64
+	for _, b := range w.Blobs {
+		sum += b.Size
+	}
+	return sum
+}
+
+// Outcome is how the pull of one image ended.
+type Outcome struct {
+	Name  string
+	As    string // what CRI-O calls what it pulled: name with digest, or ID
+	Tries int
+	Took  time.Duration
+	Class Class // "" when it went well
+	Err   error // a Problem; nil when it went well
+}
+
+// Pull fetches images in parallel. Only Client must be set.
+type Pull struct {
+	Client  *Client
+	Logins  auth.Logins
+	Workers int                      // at once; 0: one a processor, at most 8
+	Used    func() (int64, error)    // bytes in use on the store's file system, for the live rate; nil: no live rate
+	Tell    func(Progress)           // told twice a second while it works, and at the end; nil: nobody
+	Done    func(Outcome) error      // told of each image as it ends, one at a time; an error ends the run. nil: nobody
+	Pause   func(time.Duration) bool // waits; only tests set it, to wait less
+}
+
+// Run pulls the images, boot-critical ones first, then the largest first, so that the last worker does not end long after the
+// others. The outcomes come in the order of wants. The error says that it was ended early, or how many images are missing.
+func (p Pull) Run(ctx context.Context, wants []Want) ([]Outcome, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants))}
+	r.order = order(wants)
+	stop := r.report(ctx)
+	var all sync.WaitGroup
+	for range p.workers(len(wants)) {
+		all.Go(func() { r.work(ctx) })
+	}
+	all.Wait()
+	stop()
+	if ctx.Err() != nil {
+		return r.ended(), fmt.Errorf("pulling images: %w", context.Cause(ctx))
+	}
+	return r.outcomes, missing(r.outcomes)
+}
+
+func (p Pull) workers(wants int) int {
+	n := p.Workers
+	if n <= 0 {
+		n = min(runtime.NumCPU(), mostWorkers)
+	}
+	return min(n, wants)
+}
+
+// order returns the indexes of wants in the order of work.
+func order(wants []Want) []int {
+	all := make([]int, len(wants))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		if wants[a].Boot != wants[b].Boot {
+			if wants[a].Boot {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(wants[b].Size(), wants[a].Size())
+	})
+	return all
+}
+
+// run is one Run.
+type run struct {
+	Pull
+	wants    []Want
+	order    []int
+	outcomes []Outcome
+	meter    *meter
+	cancel   context.CancelCauseFunc
+
+	mu   sync.Mutex
+	next int
+	full bool // the disk: nothing more is begun
+	dead bool // registries were away through all tries, and nothing came since: the others get one try each
+	done sync.Mutex
+}
+
+func (r *run) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		r.mu.Lock()
+		turn := r.next
+		r.next++
+		full := r.full
+		r.mu.Unlock()
+		if turn >= len(r.order) {
+			return
+		}
+		i := r.order[turn]
+		var o Outcome
+		if full {
+			o = Outcome{Name: r.wants[i].Name, Class: NotTried, Err: NotTried.problem(r.wants[i].Name, nil)}
+		} else {
+			r.meter.begin(i)
+			o = r.one(ctx, r.wants[i])
+		}
+		if ctx.Err() != nil && o.Err != nil {
+			return // it did not fail, it was ended
+		}
+		r.end(i, o)
+	}
+}
+
+func (r *run) end(i int, o Outcome) {
+	r.mu.Lock()
+	switch o.Class {
+	case "":
+		r.dead = false
+	case NoSpace:
+		r.full = true
+	case Away, NoRuntime:
+		r.dead = true
+	}
+	r.mu.Unlock()
+	r.meter.end(i, o.Err == nil, r.used())
+	r.done.Lock()
+	defer r.done.Unlock()
+	r.outcomes[i] = o
+	if r.Done == nil {
+		return
+	}
+	if err := r.Done(o); err != nil {
+		r.cancel(err)
+	}
+}
+
+// one pulls one image until it is there or another try makes no sense.
+func (r *run) one(ctx context.Context, w Want) Outcome {
+	o := Outcome{Name: w.Name}
+	begun := time.Now()
+	defer func() { o.Took = time.Since(begun) }()
+	parsed, err := ref.Parse(w.Name)
+	if err != nil {
+		o.Class, o.Err = BadName, BadName.problem(w.Name, err)
+		return o
+	}
+	var login *auth.Login
+	if l, ok := r.Logins.For(parsed.Name()); ok {
+		login = &l
+	}
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		o.Tries++
+		inner, cancel := context.WithTimeout(ctx, pullTime+time.Duration(w.Size()/slowest)*time.Second)
+		o.As, err = r.Client.pull(inner, w.Name, login)
+		cancel()
+		if err == nil {
+			o.Class, o.Err = "", nil
+			return o
+		}
+		o.Class = classify(err)
+		o.Err = o.Class.problem(w.Name, errors.New(r.Logins.Mask(text(err))))
+		if o.Tries >= o.Class.tries(r.most()) {
+			return o
+		}
+		if o.Class == Busy {
+			pause = longPause
+		}
+		if !r.wait(ctx, pause) {
+			return o
+		}
+	}
+}
+
+func (r *run) most() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dead {
+		return 1
+	}
+	return mostTries
+}
+
+func (r *run) wait(ctx context.Context, d time.Duration) bool {
+	if r.Pause != nil {
+		return r.Pause(d) && ctx.Err() == nil
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *run) used() int64 {
+	if r.Used == nil {
+		return 0
+	}
+	n, err := r.Used()
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// ended are the outcomes of a run that was ended early: those that there are.
+func (r *run) ended() []Outcome {
+	r.done.Lock()
+	defer r.done.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.outcomes), func(o Outcome) bool { return o.Name == "" })
+}
+
+// missing makes one Problem of all that failed. A full disk is told before anything else: it made others fail.
+func missing(all []Outcome) error {
+	var failed []Outcome
+	for _, o := range all {
+		if o.Err != nil {
+			failed = append(failed, o)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	worst := failed[0]
+	for _, o := range failed {
+		if o.Class == NoSpace {
+			worst = o
+		}
+	}
+	if len(failed) == 1 {
+		return worst.Err
+	}
+	first := problem.From(worst.Err)
+	return &problem.Problem{
+		Code: first.Code, Summary: fmt.Sprintf("%d of %d images could not be pulled. The first: %s", len(failed), len(all), first.Summary),
+		Fix: first.Fix, Err: first.Err,
+	}
+}
