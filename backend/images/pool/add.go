@@ -1,0 +1,196 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/images/store"
+	"touchdown/backend/problem"
+)
+
+// Add makes a generation that holds what the current one does and the selected images of a store, complete, verified
+// (quickly) and on the disk, but not current yet. Layers that the pool has are not cloned again. Where nothing would
+// change, the current generation is verified and returned.
+func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+	unlock, err := p.begin()
+	if err != nil {
+		return Generation{}, err
+	}
+	defer unlock()
+	g, err := p.add(ctx, src, want, progress)
+	var vanished *store.VanishedError
+	if !errors.As(err, &vanished) && !errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
+		return g, err
+	}
+	// Somebody removed an image meanwhile: what is there now can be had. Or its files are lost: then it fails again.
+	if src, err = store.Open(ctx, src.Root); err != nil {
+		return g, err
+	}
+	g, err = p.add(ctx, src, want, progress)
+	if errors.As(err, &vanished) || errors.Is(err, fs.ErrNotExist) {
+		err = &problem.Problem{
+			Code: "STR-GNE", Summary: "The image store lists files that are not there.",
+			Fix: "Remove the image that they belong to, and pull it again.", Err: err,
+		}
+	}
+	return g, err
+}
+
+func (p *Pool) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+	d, err := p.draft(ctx, src, want)
+	if err != nil {
+		return Generation{}, err
+	}
+	now, err := p.Current()
+	if err != nil {
+		return now, err
+	}
+	if len(d.absent) == 0 && d.same(now) {
+		return now, p.quick(ctx, now.N)
+	}
+	n, err := p.nextNumber()
+	if err != nil {
+		return now, err
+	}
+	err = p.journaled(record{Op: "add", Generation: n}, func() error { return p.fill(ctx, d, n, src, progress) })
+	if err != nil {
+		return now, err
+	}
+	return p.Generation(n)
+}
+
+func (p *Pool) fill(ctx context.Context, d draft, n int, src *store.Store, progress func(store.Progress)) error {
+	err := src.Clone(ctx, p.overlay(), d.absent, store.CloneOptions{Progress: progress, Step: p.step})
+	if err != nil {
+		return err
+	}
+	d.splits = nil
+	into := store.At(p.Dir)
+	for _, l := range d.layers {
+		if slices.Contains(d.absent, l.ID) {
+			if err := into.FixLower(l.ID, l.Parent, into); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.write(d, n); err != nil {
+		return err
+	}
+	if err := p.quick(ctx, n); err != nil {
+		return errors.Join(err, p.removeGeneration(n))
+	}
+	return nil
+}
+
+// quick verifies a generation without reading its files, but with the digests of manifests and configs.
+func (p *Pool) quick(ctx context.Context, n int) error {
+	s, err := p.Store(ctx, n)
+	if err != nil {
+		return err
+	}
+	found, err := s.Quick(ctx, store.VerifyOptions{})
+	if err != nil {
+		return err
+	}
+	return store.Damaged(append(found, s.DigestChain()...))
+}
+
+// same tells whether a generation holds the draft's images under the same names, and its layers.
+func (d *draft) same(g Generation) bool {
+	if len(d.images) != len(g.Images) || len(d.layers) != len(g.Layers) {
+		return false
+	}
+	known := map[string]Image{}
+	for _, i := range g.Images {
+		known[i.ID] = i
+	}
+	for _, i := range d.images {
+		have, is := known[i.ID]
+		if !is || have.Digest != i.Digest || !slices.Equal(sorted(have.Names), sorted(i.Names)) {
+			return false
+		}
+	}
+	return true
+}
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
+
+func (p *Pool) nextNumber() (int, error) {
+	all, err := p.numbers()
+	if err != nil || len(all) == 0 {
+		return 1, err
+	}
+	return all[len(all)-1] + 1, nil
+}
+
+// removeGeneration takes a generation away: first its name, in one step.
+func (p *Pool) removeGeneration(n int) error {
+	return p.discard(p.Root(n))
+}
+
+// discard removes a folder so that it is there as a whole or not at all.
+func (p *Pool) discard(path string) error {
+	p.step("discard")
+	err := os.Rename(path, path+old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) { // of an earlier time
+		if err = os.RemoveAll(path + old); err == nil {
+			err = os.Rename(path, path+old)
+		}
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err == nil {
+		p.step("discarded")
+		err = os.RemoveAll(path + old)
+	}
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", path, err)
+	}
+	return nil
+}
+
+// held gives the layers that a primary store stands on: those of its containers with all ancestors, and those of its images
+// that it does not have itself.
+func (p *Pool) held(primary *store.Store, pool ...*store.Store) (map[string]bool, error) {
+	ids, err := store.ContainerLayers(primary.Root)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range primary.Layers {
+		if l.Parent != "" {
+			ids = append(ids, l.Parent)
+		}
+		if l.DiffDigest == "" {
+			ids = append(ids, l.ID)
+		}
+	}
+	for _, i := range primary.Images {
+		ids = append(ids, i.TopLayer)
+	}
+	held := map[string]bool{}
+	for _, id := range ids {
+		for id != "" && !held[id] {
+			held[id] = true
+			parent := ""
+			for _, s := range append([]*store.Store{primary}, pool...) {
+				if l, known := s.Layer(id); known {
+					parent = l.Parent
+					break
+				}
+			}
+			id = parent
+		}
+	}
+	return held, nil
+}

@@ -1,0 +1,278 @@
+package pool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"touchdown/backend/images/store"
+	"touchdown/backend/problem"
+)
+
+// Selection says what a new generation holds.
+type Selection struct {
+	Images []string // ids of the source's images; nil: all. With them it holds what the current generation holds
+	Drop   []string // but for these ids
+}
+
+// draft is a generation that is not written yet.
+type draft struct {
+	images []picture
+	layers []store.Layer     // each after its parent
+	absent []string          // of them those that the pool lacks
+	splits map[string]string // where the tar-splits of layers lie that the pool lacks
+}
+
+// picture is an image and where its files are.
+type picture struct {
+	store.Image
+	files map[string]string // item: path
+}
+
+// draft gathers what a generation holds: the current one's images and those of a source.
+func (p *Pool) draft(ctx context.Context, src *store.Store, want Selection) (draft, error) {
+	n, err := p.current()
+	if err != nil {
+		return draft{}, err
+	}
+	now, err := p.Store(ctx, n)
+	if err != nil {
+		return draft{}, err
+	}
+	d := draft{splits: map[string]string{}}
+	for _, i := range now.Images {
+		if !slices.Contains(want.Drop, i.ID) {
+			d.take(now, i)
+		}
+	}
+	if err := d.takeFrom(src, want); err != nil {
+		return d, err
+	}
+	d.uniqueNames()
+	held, err := p.held(src, now)
+	if err != nil {
+		return d, err
+	}
+	return d, p.draftLayers(&d, src, now, held)
+}
+
+func (d *draft) takeFrom(src *store.Store, want Selection) error {
+	for _, id := range want.Images {
+		if _, known := src.Image(id); !known {
+			why := "it is not there"
+			for _, gone := range src.Dropped {
+				if gone.Image == id {
+					why = gone.Why
+				}
+			}
+			return &problem.Problem{
+				Code: "STR-LACK", Summary: fmt.Sprintf("Image %s cannot be taken from %s: %s.", id, src.Root, why),
+				Fix: "Pull the image again, then retry.",
+			}
+		}
+	}
+	for _, i := range src.Images {
+		if (want.Images == nil || slices.Contains(want.Images, i.ID)) && !slices.Contains(want.Drop, i.ID) {
+			d.take(src, i)
+		}
+	}
+	return nil
+}
+
+// take adds an image. Of one that is there already all names and items are kept: a pull by tag knows nothing of the
+// digest of a list by which it was pulled before.
+func (d *draft) take(from *store.Store, i store.Image) {
+	pic := picture{Image: i, files: map[string]string{}}
+	for _, key := range i.BigData {
+		pic.files[key] = filepath.Join(from.ImageFolder(i.ID), store.BlobFile(key))
+	}
+	at := slices.IndexFunc(d.images, func(have picture) bool { return have.ID == i.ID })
+	if at < 0 {
+		d.images = append(d.images, pic)
+		return
+	}
+	had := d.images[at]
+	for _, name := range had.Names {
+		if !slices.Contains(pic.Names, name) {
+			pic.Names = append(slices.Clone(pic.Names), name)
+		}
+	}
+	pic.Sizes, pic.Digests = merged(had.Sizes, pic.Sizes), merged(had.Digests, pic.Digests)
+	for _, key := range had.BigData {
+		if _, has := pic.files[key]; !has {
+			pic.BigData = append(slices.Clone(pic.BigData), key)
+			pic.files[key] = had.files[key]
+		}
+	}
+	d.images = append(slices.Delete(d.images, at, at+1), pic) // the newest image keeps a name that two have
+}
+
+func merged[V any](a, b map[string]V) map[string]V {
+	all := map[string]V{}
+	for _, m := range []map[string]V{a, b} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+func (d *draft) uniqueNames() {
+	taken := map[string]bool{}
+	for n := len(d.images) - 1; n >= 0; n-- {
+		kept := []string{}
+		for _, name := range d.images[n].Names {
+			if !taken[name] {
+				kept = append(kept, name)
+			}
+			taken[name] = true
+		}
+		d.images[n].Names = kept
+	}
+}
+
+// draftLayers finds the layers of all images, in the current generation or else in the source, and adds those that
+// containers stand on.
+func (p *Pool) draftLayers(d *draft, src, now *store.Store, held map[string]bool) error {
+	seen := map[string]bool{}
+	add := func(top string) error {
+		var chain []store.Layer
+		for id := top; id != "" && !seen[id]; {
+			seen[id] = true
+			l, known := now.Layer(id)
+			if !known {
+				l, known = src.Layer(id)
+			}
+			if !known {
+				return &problem.Problem{
+					Code: "STR-LACK", Summary: "Layer " + id + " is neither in " + src.Root + " nor in the seeded store.",
+					Fix: "Pull the image again, then retry.",
+				}
+			}
+			chain = append(chain, l)
+			id = l.Parent
+		}
+		slices.Reverse(chain)
+		d.layers = append(d.layers, chain...)
+		return nil
+	}
+	for _, i := range d.images {
+		if err := add(i.TopLayer); err != nil {
+			return fmt.Errorf("image %s: %w", i.Name(), err)
+		}
+	}
+	for _, l := range now.Layers {
+		if held[l.ID] {
+			if err := add(l.ID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, l := range d.layers {
+		if _, err := os.Lstat(filepath.Join(p.overlay(), l.ID)); err != nil {
+			d.absent = append(d.absent, l.ID)
+			d.splits[l.ID] = src.SplitPath(l.ID)
+		}
+	}
+	return nil
+}
+
+// write writes a generation as a whole: it has its name only when it is on the disk.
+func (p *Pool) write(d draft, n int) error {
+	dir := p.Root(n) + part
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing what is left: %w", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("making a generation: %w", err)
+	}
+	if err := os.Symlink("../../"+store.Overlay, filepath.Join(dir, store.Overlay)); err != nil {
+		return fmt.Errorf("making a generation: %w", err)
+	}
+	if err := store.Empty(dir); err != nil {
+		return err
+	}
+	g := Generation{N: n, Images: []Image{}, Layers: []Layer{}}
+	if err := p.writeLayers(d, dir, &g); err != nil {
+		return err
+	}
+	if err := p.writeImages(d, dir, &g); err != nil {
+		return err
+	}
+	if err := p.writeManifest(dir, g); err != nil {
+		return err
+	}
+	p.step("sync generation")
+	if err := store.SyncFS(dir); err != nil {
+		return err
+	}
+	p.step("rename generation")
+	if err := os.Rename(dir, p.Root(n)); err != nil {
+		return fmt.Errorf("naming a generation: %w", err)
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+func (p *Pool) writeLayers(d draft, dir string, g *Generation) error {
+	into := store.At(dir)
+	records := []json.RawMessage{}
+	for _, l := range d.layers {
+		// Items beside the tar-split serve pulls in part only.
+		raw, err := store.Edit(l.Raw, map[string]any{"big-data-names": nil})
+		if err != nil {
+			return err
+		}
+		records = append(records, raw)
+		g.Layers = append(g.Layers, Layer{l.ID, l.DiffDigest, l.DiffSize})
+		from, moved := d.splits[l.ID]
+		if inPool := filepath.Join(p.overlay(), l.ID, store.SplitFile); !moved {
+			from = inPool
+		}
+		if err := os.Link(from, into.SplitPath(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("linking a tar-split: %w", err)
+		}
+	}
+	return store.WriteList(dir, store.LayersJSON, records)
+}
+
+func (p *Pool) writeImages(d draft, dir string, g *Generation) error {
+	into := store.At(dir)
+	records := []json.RawMessage{}
+	for _, i := range d.images {
+		raw, err := store.Edit(i.Raw, map[string]any{
+			"names": i.Names, "big-data-names": i.BigData, "big-data-sizes": i.Sizes, "big-data-digests": i.Digests, "mapped-layers": nil,
+		})
+		if err != nil {
+			return err
+		}
+		records = append(records, raw)
+		g.Images = append(g.Images, Image{i.ID, i.Digest, i.Names})
+		folder := into.ImageFolder(i.ID)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return fmt.Errorf("making an image's folder: %w", err)
+		}
+		for key, from := range i.files {
+			if err := p.place(from, filepath.Join(folder, store.BlobFile(key))); err != nil {
+				return fmt.Errorf("image %s: %w", i.Name(), err)
+			}
+		}
+	}
+	return store.WriteList(dir, store.ImagesJSON, records)
+}
+
+// place gives a generation a file: one of another generation is linked, one of another store copied.
+func (p *Pool) place(from, to string) error {
+	if strings.HasPrefix(from, p.Dir+"/") {
+		if err := os.Link(from, to); err != nil {
+			return fmt.Errorf("linking a file: %w", err)
+		}
+		return nil
+	}
+	return store.CopyFile(from, to)
+}

@@ -1,0 +1,249 @@
+package pool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/images/store"
+	"touchdown/backend/problem"
+)
+
+// Move takes images out of a primary store and makes a generation of them and of what the current one holds: whole layer
+// folders are renamed, nothing is copied, and at the end the generation is current. CRI-O must be stopped. The layers of
+// containers stay where they are; the layers below them are found in the additional store.
+//
+// The order makes a power cut harmless at every point: the generation's lists are written and synced, then the journal says
+// that the move is sure, and from there on Recover brings it to its end: renames, the switch, and only then the primary's
+// lists. Renames need no record each: a layer is in one of two places, and looking tells in which.
+func (p *Pool) Move(ctx context.Context, primary string, want Selection) (Generation, error) {
+	unlock, err := p.begin()
+	if err != nil {
+		return Generation{}, err
+	}
+	defer unlock()
+	if err := p.sameDisk(primary); err != nil {
+		return Generation{}, err
+	}
+	var g Generation
+	err = store.Locked(ctx, primary, func(s *store.Store) error {
+		var err error
+		g, err = p.move(ctx, s, want)
+		return err
+	})
+	return g, err
+}
+
+func (p *Pool) move(ctx context.Context, s *store.Store, want Selection) (Generation, error) {
+	d, err := p.draft(ctx, s, want)
+	if err != nil {
+		return Generation{}, err
+	}
+	r, err := p.plan(s, d, want)
+	if err != nil {
+		return Generation{}, err
+	}
+	if len(r.Images)+len(r.Layers)+len(r.Doubles) == 0 {
+		return p.Current()
+	}
+	r.Phase = "begin"
+	if err := p.note(r); err != nil {
+		return Generation{}, err
+	}
+	if err := p.prepare(s, d, r); err != nil {
+		return Generation{}, errors.Join(err, p.removeGeneration(r.Generation), p.note(record{Op: "move", Phase: "failed", Generation: r.Generation}))
+	}
+	r.Phase = "sure"
+	if err := p.note(r); err != nil {
+		return Generation{}, err
+	}
+	if err := p.finishMove(s, r); err != nil {
+		return Generation{}, err // Recover goes on with it
+	}
+	return p.Generation(r.Generation)
+}
+
+// plan says what will be renamed.
+func (p *Pool) plan(s *store.Store, d draft, want Selection) (record, error) {
+	n, err := p.nextNumber()
+	if err != nil {
+		return record{}, err
+	}
+	r := record{Op: "move", Generation: n, Primary: s.Root, Layers: d.absent}
+	for _, i := range s.Images {
+		if want.Images == nil || slices.Contains(want.Images, i.ID) {
+			r.Images = append(r.Images, i.ID)
+		}
+	}
+	stays := map[string]bool{}
+	rest := slices.DeleteFunc(slices.Clone(s.Images), func(i store.Image) bool { return slices.Contains(r.Images, i.ID) })
+	closure, _ := s.Closure(rest)
+	for _, id := range closure {
+		stays[id] = true
+	}
+	boxes, err := store.ContainerLayers(s.Root)
+	if err != nil {
+		return r, err
+	}
+	for _, l := range s.Layers {
+		if l.DiffDigest == "" {
+			boxes = append(boxes, l.ID)
+		}
+	}
+	for _, box := range boxes {
+		chain, _ := s.Chain(box)
+		for _, id := range chain {
+			stays[id] = true
+		}
+	}
+	for _, l := range d.layers {
+		if _, here := s.Layer(l.ID); here && !stays[l.ID] && !slices.Contains(r.Layers, l.ID) {
+			r.Doubles = append(r.Doubles, l.ID)
+		}
+	}
+	return r, nil
+}
+
+// prepare makes all that does not touch what CRI-O sees: each layer's tar-split beside its files, the generation's lists.
+func (p *Pool) prepare(s *store.Store, d draft, r record) error {
+	for _, id := range r.Layers {
+		if _, err := s.Link(id); err != nil {
+			return err
+		}
+		to := filepath.Join(s.LayerFolder(id), store.SplitFile)
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing a tar-split: %w", err)
+		}
+		if err := os.Link(s.SplitPath(id), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("linking a tar-split: %w", err)
+		}
+	}
+	return p.write(d, r.Generation)
+}
+
+// finishMove does what is sure, from wherever it was cut off. The primary's locks are held.
+func (p *Pool) finishMove(s *store.Store, r record) error {
+	parents, err := p.parents(r.Generation)
+	if err != nil {
+		return err
+	}
+	var links []string
+	for _, id := range r.Layers {
+		link, err := p.moveLayer(s, id, parents[id])
+		if err != nil {
+			return fmt.Errorf("moving layer %s: %w", id, err)
+		}
+		links = append(links, link)
+	}
+	for _, id := range r.Doubles {
+		if link, err := s.Link(id); err == nil {
+			links = append(links, link)
+		}
+		p.step("rename double")
+		err := os.Rename(s.LayerFolder(id), filepath.Join(p.overlay(), id+old))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("moving layer %s: %w", id, err)
+		}
+	}
+	p.step("sync move")
+	if err := store.SyncFS(p.Dir); err != nil {
+		return err
+	}
+	if err := p.switchTo(r.Generation); err != nil {
+		return err
+	}
+	p.step("primary")
+	if err := s.Remove(slices.Concat(r.Layers, r.Doubles), r.Images); err != nil {
+		return err
+	}
+	p.step("clean up")
+	if err := sweep(s, r, links); err != nil {
+		return err
+	}
+	return p.note(record{Op: "move", Phase: "done", Generation: r.Generation})
+}
+
+// moveLayer renames one layer's folder, if that was not done yet.
+func (p *Pool) moveLayer(s *store.Store, id, parent string) (string, error) {
+	into := store.At(p.Dir)
+	if _, err := os.Lstat(s.LayerFolder(id)); errors.Is(err, fs.ErrNotExist) {
+		return into.Link(id)
+	}
+	link, err := s.Link(id)
+	if err != nil {
+		return "", err
+	}
+	if err := s.FixLower(id, parent, into); err != nil {
+		return "", err
+	}
+	if err := store.MakeLink(p.overlay(), id, link); err != nil {
+		return "", err
+	}
+	p.step("move layer")
+	if err := os.Rename(s.LayerFolder(id), into.LayerFolder(id)); err != nil {
+		return "", fmt.Errorf("renaming: %w", err)
+	}
+	return link, nil
+}
+
+// parents reads from a generation's list which layer stands on which.
+func (p *Pool) parents(n int) (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(p.Root(n), store.LayersJSON))
+	var all []store.Layer
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the layers of generation %d: %w", n, err)
+	}
+	parents := map[string]string{}
+	for _, l := range all {
+		parents[l.ID] = l.Parent
+	}
+	return parents, nil
+}
+
+// sweep removes what the primary keeps of moved layers and images beside its lists.
+func sweep(s *store.Store, r record, links []string) error {
+	var all []string
+	for _, id := range slices.Concat(r.Layers, r.Doubles) {
+		all = append(all, s.SplitPath(id), s.DataFolder(id))
+	}
+	for _, id := range r.Images {
+		all = append(all, s.ImageFolder(id))
+	}
+	for _, link := range links {
+		all = append(all, filepath.Join(s.Root, store.Overlay, "l", link))
+	}
+	for _, path := range all {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("removing what is left: %w", err)
+		}
+	}
+	return nil
+}
+
+// sameDisk makes sure that a rename can do it.
+func (p *Pool) sameDisk(primary string) error {
+	var from, to unix.Stat_t
+	if err := unix.Stat(filepath.Join(primary, store.Overlay), &from); err != nil {
+		return fmt.Errorf("reading the primary store: %w", err)
+	}
+	if err := unix.Stat(p.overlay(), &to); err != nil {
+		return fmt.Errorf("reading the pool: %w", err)
+	}
+	if from.Dev == to.Dev {
+		return nil
+	}
+	return &problem.Problem{
+		Code: "STR-DEV", Summary: "The images lie on another file system than the seeded store, so they cannot be moved.",
+		Fix: "Add them by a copy: touchdown images seed --copy.",
+	}
+}

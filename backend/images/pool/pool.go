@@ -1,0 +1,294 @@
+// Package pool keeps the seeded image store: every layer once, generations of lists that share them, and one link that
+// says which generation CRI-O sees.
+package pool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/store"
+	"touchdown/backend/problem"
+)
+
+const (
+	generationsDir = "generations"
+	currentLink    = "current"  // CRI-O reads the store behind it
+	previousLink   = "previous" // what was current before the last switch
+	manifestFile   = "manifest.json"
+	journalFile    = "journal.jsonl"
+	lockFile       = "lock"
+	part           = store.Part // not whole yet: removed by Recover
+	old            = ".old"     // taken out: removed by Recover
+	damaged        = ".damaged" // replaced under running containers: removed by Prune
+)
+
+// Pool is a seeded store on the disk.
+type Pool struct {
+	Dir     string
+	Version string       // of this program, for the manifests
+	Step    func(string) // told before each change that a crash could come between; for tests; may be nil
+}
+
+// Generation is one set of images. It never changes once it is there.
+type Generation struct {
+	N       int       `json:"generation"`
+	Made    time.Time `json:"made"`
+	Version string    `json:"version"` // of the program that made it
+	Images  []Image   `json:"images"`
+	Layers  []Layer   `json:"layers"`
+}
+
+// Image is what a generation holds of an image.
+type Image struct {
+	ID     string   `json:"id"`
+	Digest string   `json:"digest"`
+	Names  []string `json:"names"`
+}
+
+// Layer is what a generation holds of a layer.
+type Layer struct {
+	ID         string `json:"id"`
+	DiffDigest string `json:"diffDigest"`
+	Size       int64  `json:"size"` // bytes of its tar
+}
+
+// Init makes an empty pool, as far as it is not there: generation 0 is a valid store without images, and current.
+func Init(dir string) (*Pool, error) {
+	p := &Pool{Dir: dir}
+	for _, d := range []string{dir, p.overlay(), filepath.Join(p.overlay(), "l"), filepath.Join(dir, generationsDir)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("making the pool: %w", err)
+		}
+	}
+	if _, err := os.Readlink(filepath.Join(dir, currentLink)); err == nil {
+		return p, nil
+	}
+	if err := p.write(draft{}, 0); err != nil {
+		return nil, err
+	}
+	if err := p.point(currentLink, 0); err != nil {
+		return nil, err
+	}
+	return p, store.SyncFS(filepath.Dir(dir))
+}
+
+// Open finds a pool that Init made.
+func Open(dir string) (*Pool, error) {
+	p := &Pool{Dir: dir}
+	if _, err := p.current(); err != nil {
+		return nil, &problem.Problem{
+			Code: "STR-NSED", Summary: "There is no seeded image store at " + dir + ".",
+			Fix: "Seed it first: touchdown images seed.", Err: err,
+		}
+	}
+	return p, nil
+}
+
+// Empty makes a valid store without images in a folder: it lies beneath the mount of the real one, so that CRI-O starts
+// when the mount fails.
+func Empty(dir string) error {
+	if err := store.Empty(dir); err != nil {
+		return err
+	}
+	return store.SyncFS(dir)
+}
+
+func (p *Pool) overlay() string { return filepath.Join(p.Dir, store.Overlay) }
+
+// Root is the folder of a generation: a store of the storage library.
+func (p *Pool) Root(n int) string { return filepath.Join(p.Dir, generationsDir, strconv.Itoa(n)) }
+
+// Store reads a generation.
+func (p *Pool) Store(ctx context.Context, n int) (*store.Store, error) {
+	return store.Open(ctx, p.Root(n))
+}
+
+// Current is the generation that CRI-O sees.
+func (p *Pool) Current() (Generation, error) {
+	n, err := p.current()
+	if err != nil {
+		return Generation{}, err
+	}
+	return p.Generation(n)
+}
+
+func (p *Pool) current() (int, error) { return p.pointed(currentLink) }
+
+func (p *Pool) pointed(link string) (int, error) {
+	target, err := os.Readlink(filepath.Join(p.Dir, link))
+	if err != nil {
+		return 0, fmt.Errorf("reading which generation is %s: %w", link, err)
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(target, generationsDir+"/"))
+	if err != nil || target != generationsDir+"/"+strconv.Itoa(n) {
+		return 0, fmt.Errorf("reading which generation is %s: it is %.80q", link, target)
+	}
+	return n, nil
+}
+
+// Generation reads what a generation holds.
+func (p *Pool) Generation(n int) (Generation, error) {
+	var g Generation
+	data, err := os.ReadFile(filepath.Join(p.Root(n), manifestFile))
+	if err == nil {
+		err = json.Unmarshal(data, &g)
+	}
+	if err == nil && g.N != n {
+		err = fmt.Errorf("it says that it is %d", g.N)
+	}
+	if err != nil {
+		return g, fmt.Errorf("reading generation %d: %w", n, err)
+	}
+	return g, nil
+}
+
+// Generations are all that are there, the oldest first.
+func (p *Pool) Generations() ([]Generation, error) {
+	numbers, err := p.numbers()
+	if err != nil {
+		return nil, err
+	}
+	var all []Generation
+	for _, n := range numbers {
+		g, err := p.Generation(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+func (p *Pool) numbers() ([]int, error) {
+	entries, err := os.ReadDir(filepath.Join(p.Dir, generationsDir))
+	if err != nil {
+		return nil, fmt.Errorf("reading the generations: %w", err)
+	}
+	var all []int
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n >= 0 {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, cmp.Compare)
+	return all, nil
+}
+
+// Previous is the generation to go back to: the one that was current before the last switch. ok is false where there is
+// none any more.
+func (p *Pool) Previous() (g Generation, ok bool, err error) {
+	n, err := p.pointed(previousLink)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g, false, nil
+	}
+	if err != nil {
+		return g, false, err
+	}
+	now, err := p.current()
+	if err != nil || n == now {
+		return g, false, err
+	}
+	g, err = p.Generation(n)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g, false, nil
+	}
+	return g, err == nil, err
+}
+
+// Switch makes a generation the current one: what opens the store afterwards sees it, whole. CRI-O reads the list of images
+// anew when it is restarted.
+func (p *Pool) Switch(ctx context.Context, n int) error {
+	unlock, err := p.begin()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := p.Store(ctx, n); err != nil {
+		return err
+	}
+	return p.journaled(record{Op: "switch", Generation: n}, func() error { return p.switchTo(n) })
+}
+
+func (p *Pool) switchTo(n int) error {
+	now, err := p.current()
+	if err != nil || now == n {
+		return err
+	}
+	if err := p.point(previousLink, now); err != nil {
+		return err
+	}
+	return p.point(currentLink, n)
+}
+
+// point turns a link to a generation, in one step, and durably.
+func (p *Pool) point(link string, n int) error {
+	name := filepath.Join(p.Dir, link)
+	if err := os.Remove(name + part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing a link: %w", err)
+	}
+	if err := os.Symlink(generationsDir+"/"+strconv.Itoa(n), name+part); err != nil {
+		return fmt.Errorf("making a link: %w", err)
+	}
+	p.step("point " + link)
+	if err := os.Rename(name+part, name); err != nil {
+		return fmt.Errorf("turning a link: %w", err)
+	}
+	p.step("pointed " + link)
+	return syncDir(p.Dir)
+}
+
+func (p *Pool) step(what string) {
+	if p.Step != nil {
+		p.Step(what)
+	}
+}
+
+// lock keeps a second Touchdown out: the engine and a command, or two commands.
+func (p *Pool) lock() (func(), error) {
+	f, err := os.OpenFile(filepath.Join(p.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the pool's lock: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, &problem.Problem{
+			Code: "STR-BUSY", Summary: "Another Touchdown works on the seeded image store.",
+			Fix: "Wait until it has ended, then retry.", Err: err,
+		}
+	}
+	return func() { f.Close() }, nil
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening a folder: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("syncing a folder: %w", err)
+	}
+	return nil
+}
+
+func (p *Pool) writeManifest(dir string, g Generation) error {
+	g.Made, g.Version = time.Now().UTC(), p.Version
+	data, err := json.MarshalIndent(g, "", " ")
+	if err != nil {
+		return fmt.Errorf("writing a manifest: %w", err)
+	}
+	return host.WriteFileAtomic(filepath.Join(dir, manifestFile), append(data, '\n'), 0o600)
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
+)
+
+// Edit changes fields of a record and leaves all others as they are; nil takes a field away.
+func Edit(raw json.RawMessage, fields map[string]any) (json.RawMessage, error) {
+	record := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	for name, value := range fields {
+		if value == nil {
+			delete(record, name)
+			continue
+		}
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", name, err)
+		}
+		record[name] = data
+	}
+	data, err := json.Marshal(record)
+	if err != nil {
+		return nil, fmt.Errorf("writing a record: %w", err)
+	}
+	return data, nil
+}
+
+// Empty makes the folders, lists and lock files of a store without images, as far as they are not there. Without lock files
+// a store that is mounted read-only lists nothing, silently.
+func Empty(root string) error {
+	for _, dir := range []string{layersDir, imagesDir, filepath.Join(Overlay, linksDir)} {
+		if _, err := os.Lstat(filepath.Join(root, Overlay)); err == nil && filepath.Dir(dir) == Overlay {
+			continue // of a generation it is a link
+		}
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
+			return fmt.Errorf("making a store: %w", err)
+		}
+	}
+	for _, name := range []string{layersLock, imagesLock} {
+		f, err := os.OpenFile(filepath.Join(root, name), os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return fmt.Errorf("making a lock: %w", err)
+		}
+		f.Close()
+	}
+	for _, name := range []string{LayersJSON, ImagesJSON} {
+		if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := WriteList(root, name, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteList replaces one of a store's lists as a whole.
+func WriteList(root, name string, records []json.RawMessage) error {
+	data, err := json.Marshal(slices.Concat([]json.RawMessage{}, records))
+	if err == nil && records == nil {
+		data = []byte("[]")
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return host.WriteFileAtomic(filepath.Join(root, name), data, 0o600)
+}
+
+// Remove takes layers and images out of the lists of a store whose locks are held. The images go first: an image without
+// its layers breaks every listing, a layer without an image is only in the way.
+func (s *Store) Remove(layers, images []string) error {
+	if err := removeRecords(s.Root, ImagesJSON, images); err != nil {
+		return err
+	}
+	return removeRecords(s.Root, LayersJSON, layers)
+}
+
+func removeRecords(root, name string, ids []string) error {
+	records, err := readList(filepath.Join(root, name))
+	if err != nil {
+		return err
+	}
+	kept := make([]json.RawMessage, 0, len(records))
+	for _, raw := range records {
+		var record struct {
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal(raw, &record); err != nil {
+			return fmt.Errorf("reading a record: %w", err)
+		}
+		if !slices.Contains(ids, record.ID) {
+			kept = append(kept, raw)
+		}
+	}
+	if len(kept) == len(records) {
+		return nil
+	}
+	return WriteList(root, name, kept)
+}
+
+// LayerFolder is where a layer's files lie.
+func (s *Store) LayerFolder(id string) string { return s.layerPath(id) }
+
+// DataFolder is where a layer's further items lie, if it has any.
+func (s *Store) DataFolder(id string) string { return filepath.Join(s.Root, layersDir, id) }
+
+// SplitPath is where a layer's tar-split lies.
+func (s *Store) SplitPath(id string) string { return s.splitPath(id) }
+
+// ImageFolder is where an image's manifests, config and signatures lie.
+func (s *Store) ImageFolder(id string) string { return filepath.Join(s.Root, imagesDir, id) }
+
+// BlobFile is the name of the file that an item of an image is kept in.
+func BlobFile(key string) string { return blobFile(key) }
+
+// Link reads a layer's short name, and makes sure that it leads to the layer.
+func (s *Store) Link(id string) (string, error) { return s.link(id) }
+
+// MakeLink makes a layer's short name in an overlay folder.
+func MakeLink(overlay, id, link string) error { return makeLink(overlay, id, link) }
+
+// FixLower writes into a layer's folder, below s, what its ancestors are called in another store, where its parent is
+// already: the same layer that was pulled twice has two short names.
+func (s *Store) FixLower(id, parent string, in *Store) error {
+	want := ""
+	if parent != "" {
+		link, err := in.link(parent)
+		if err != nil {
+			return err
+		}
+		above, err := in.lower(parent)
+		if err != nil {
+			return err
+		}
+		want = linksDir + "/" + link
+		if above != "" {
+			want += ":" + above
+		}
+	}
+	if is, err := s.lower(id); err != nil || is == want {
+		return err
+	}
+	return host.WriteFileAtomic(filepath.Join(s.layerPath(id), "lower"), []byte(want), 0o644)
+}
+
+// At is a store whose lists are not read: only its folders are of interest.
+func At(root string) *Store { return &Store{Root: root, byID: map[string]int{}} }
+
+// ContainerLayers are the layers that a store's containers write to, running or not.
+func ContainerLayers(root string) ([]string, error) {
+	var ids []string
+	for _, name := range []string{containers, containersV} {
+		file := filepath.Join(root, name)
+		records, err := readList(file)
+		if err != nil {
+			return nil, err
+		}
+		for n, raw := range records {
+			var box struct {
+				Layer string `json:"layer"`
+			}
+			if err := json.Unmarshal(raw, &box); err != nil || !ValidID(box.Layer) {
+				return nil, refused(file, fmt.Sprintf("record %d has the layer %.80q", n+1, box.Layer), err)
+			}
+			ids = append(ids, box.Layer)
+		}
+	}
+	return ids, nil
+}
+
+// CopyFile copies a small file, sharing its blocks where that can be had. It is not synced.
+func CopyFile(from, to string) error {
+	in, err := openFile(unix.AT_FDCWD, from)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(in)
+	var st unix.Stat_t
+	if err := unix.Fstat(in, &st); err != nil {
+		return fmt.Errorf("reading attributes: %w", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxBlob {
+		return refused(from, fmt.Sprintf("it is no file of at most %d bytes", maxBlob), nil)
+	}
+	out, err := unix.Open(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return fmt.Errorf("making %s: %w", to, err)
+	}
+	defer unix.Close(out)
+	if st.Size == 0 {
+		return nil
+	}
+	c := content{byHand: &atomic.Bool{}, room: func() error { return nil }, share: unix.IoctlFileClone}
+	return c.copy(in, out, st.Size)
+}
