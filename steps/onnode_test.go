@@ -37,10 +37,10 @@ func real(t *testing.T, m *benchnode.Machine) *backend.Node {
 			if err != nil {
 				return nil, nil, err
 			}
-			var out, all bytes.Buffer
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Stdin), io.MultiWriter(&out, &all), &all
+			var out, complaints bytes.Buffer
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.Stdin), &out, &complaints
 			err = cmd.Run()
-			return out.Bytes(), all.Bytes(), err
+			return out.Bytes(), slices.Concat(out.Bytes(), complaints.Bytes()), err
 		},
 	})
 	c, err := kube.Open(forwarded(t, m), slog.New(slog.DiscardHandler))
