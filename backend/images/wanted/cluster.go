@@ -61,12 +61,16 @@ func kinds() []kind {
 }
 
 // cluster reads everything that the API knows.
-func (g *gathering) cluster(ctx context.Context, c *kube.Cluster, s *store, o Options) {
-	if c == nil {
+func (g *gathering) cluster(ctx context.Context, p Place, s *store, o Options) {
+	switch {
+	case p.Kube == nil && p.Away != nil:
+		g.fail("cluster", p.Away)
+		return
+	case p.Kube == nil:
 		g.note("cluster", "Not asked.")
 		return
 	}
-	c = c.Within(apiTime)
+	c := p.Kube.Within(apiTime)
 	// The release comes first: an API that is away is waited for once, not once a kind.
 	if err := g.release(ctx, c, s, o); err != nil {
 		g.fail("cluster", err)

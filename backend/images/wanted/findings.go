@@ -36,8 +36,10 @@ func (at *group) find() {
 			add(kind, list(names)+" names no registry, so OpenShift does not pull it.", "Write the registry before it, where it is needed.")
 		}
 	}
-	slices.SortFunc(i.Findings, func(a, b Finding) int { return strings.Compare(a.Kind, b.Kind) })
+	slices.SortFunc(i.Findings, byKind)
 }
+
+func byKind(a, b Finding) int { return strings.Compare(a.Kind, b.Kind) }
 
 // always names who pulls at each start. Ended ones do not start again.
 func always(needers []Needer) []string {

@@ -48,7 +48,9 @@ func newGathering() *gathering {
 
 func TestUnits(t *testing.T) {
 	m := hosttest.New(t)
-	run := func(image string) string { return "[Service]\nExecStart=/usr/bin/podman run --rm \\\n  " + image + " x\n" }
+	run := func(image string) string {
+		return "[Service]\nExecStart=/usr/bin/podman run --rm \\\n  " + image + " x\n"
+	}
 	enable := func(name, target string) {
 		m.File(unitDir+"/"+target+"/"+name, "")
 	}

@@ -3,6 +3,7 @@ package wanted
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -118,6 +119,7 @@ type Options struct {
 type Place struct {
 	Host    *host.Machine
 	Kube    *kube.Cluster // nil: without the cluster
+	Away    error         // why Kube is nil
 	Runtime Runtime       // nil: without CRI-O
 }
 
@@ -127,7 +129,7 @@ func List(ctx context.Context, p Place, o Options) (*Result, error) {
 	s := readStore(ctx, p.Runtime, g)
 	var all sync.WaitGroup
 	all.Go(func() { g.node(ctx, p, s) })
-	all.Go(func() { g.cluster(ctx, p.Kube, s, o) })
+	all.Go(func() { g.cluster(ctx, p, s, o) })
 	all.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -159,12 +161,19 @@ func (g *gathering) add(u use) {
 	g.uses = append(g.uses, u)
 }
 
-func (g *gathering) fail(source string, err error) {
-	reason := err.Error()
-	if p, ok := asProblem(err); ok {
-		reason = p.Summary + " " + p.Fix
+func (g *gathering) fail(source string, err error) { g.note(source, reason(err)) }
+
+// Fail tells of a source that the caller could not reach.
+func (r *Result) Fail(source string, err error) {
+	r.Unread = append(r.Unread, Unread{source, reason(err)})
+}
+
+// reason is what a person reads of an error: a Problem's own words, else all of it.
+func reason(err error) string {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p.Summary + " " + p.Fix
 	}
-	g.note(source, reason)
+	return err.Error()
 }
 
 func (g *gathering) note(source, reason string) {
@@ -173,12 +182,6 @@ func (g *gathering) note(source, reason string) {
 	if u := (Unread{source, reason}); !slices.Contains(g.unread, u) {
 		g.unread = append(g.unread, u)
 	}
-}
-
-// asProblem finds what a person reads in err; an error that has none is told as it is.
-func asProblem(err error) (*problem.Problem, bool) {
-	p := problem.From(err)
-	return p, p.Code != "UNKNWN"
 }
 
 // stronger tells whether a asks for more than b.

@@ -209,8 +209,11 @@ func (a *API) store(path string, o map[string]any) map[string]any {
 
 // version is the group and version in a path.
 func version(path string) string {
-	before, _, _ := strings.Cut(path, "/v1/")
-	return strings.TrimPrefix(strings.TrimPrefix(before+"/v1", "/apis/"), "/api/")
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if parts[0] == "apis" && len(parts) > 2 {
+		return parts[1] + "/" + parts[2]
+	}
+	return parts[min(1, len(parts)-1)]
 }
 
 // kindOf turns the plural of a path into a kind, for those that the typed clients look at.

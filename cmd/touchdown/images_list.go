@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/auth"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/remote"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/kube"
+)
+
+// weighTime is how long registries are asked for sizes: the list is of use without them.
+const weighTime = 20 * time.Second
+
+// listing are the flags of `images list`.
+type listing struct{ payload, offline, all bool }
+
+func (c *common) imagesListCommand() *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use: "list", Short: "Print which images the node must have, who needs them, and which are there", Args: cobra.NoArgs,
+		Long: `List asks the cluster, reads the node's own files and asks CRI-O, and prints one line for each image: who needs
+it, how large it is (unpacked; with a + what has to be fetched for one that is missing), whether it is here, whether the
+node does not come up without it, and the numbers of the notes below. A source that cannot be read is named; the others
+are printed all the same. Missing images come first, then the boot-critical ones.
+
+Boot-critical are: the pause image, static pods, images that services of the node run by podman, workloads of priority
+class system-node-critical, and those of the platform's namespaces for control plane, network, names and ingress.
+
+-o json prints one object: format (1), summary (counts; sizes in bytes), images (digest, id, names, component, need
+(boot, run or spare), bootCritical, needers (who, need, source, pullAlways), present, missing (the names to be pulled),
+pinned, size, download, pullAlways, sources, findings (kind, status, text, fix)), unread (source, reason), storeRead.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.tableJSON()
+			if err != nil {
+				return err
+			}
+			r, err := c.listImages(cmd.Context(), l)
+			if err != nil {
+				return interrupted(cmd.Context(), err)
+			}
+			if asJSON {
+				return printJSON(cmd, r)
+			}
+			imageTable{all: l.all}.print(cmd.OutOrStdout(), r)
+			return nil
+		},
+	}
+	c.engine.add(cmd)
+	c.tableFlag(cmd)
+	cmd.Flags().BoolVar(&l.payload, "payload", false, "want every image of the release, not only what is used of it")
+	cmd.Flags().BoolVar(&l.offline, "offline", false, "do not ask registries for the sizes of missing images")
+	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "print also what nobody runs")
+	return cmd
+}
+
+// listImages makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.
+func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, error) {
+	log := slog.New(slog.DiscardHandler)
+	m := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
+	runtime, err := cri.Open(m)
+	if err != nil {
+		return nil, err
+	}
+	defer runtime.Close()
+	place := wanted.Place{Host: m, Runtime: runtime}
+	if place.Kube, place.Away = kube.Open(c.engine.kubeconfig, log); place.Away != nil {
+		place.Kube = nil
+	} else if c.hooks.cluster != nil {
+		c.hooks.cluster(place.Kube)
+	}
+	r, err := wanted.List(ctx, place, wanted.Options{Payload: l.payload})
+	if err != nil {
+		return nil, err
+	}
+	if r.Summary.Missing > 0 && !l.offline {
+		weigh(ctx, m, r)
+	}
+	return r, nil
+}
+
+// weigh asks registries for sizes. What keeps it from that is told, and no fault of the list.
+func weigh(ctx context.Context, m *host.Machine, r *wanted.Result) {
+	logins, err := auth.Read(m)
+	if err != nil {
+		r.Fail("sizes", err)
+	}
+	registries, err := remote.New(m, logins)
+	if err != nil {
+		r.Fail("sizes", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, weighTime)
+	defer cancel()
+	r.Weigh(ctx, registries)
+}
