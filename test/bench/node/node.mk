@@ -15,7 +15,7 @@ CRIO_TAGS    := exclude_graphdriver_btrfs exclude_graphdriver_devicemapper conta
 CRIO_GO      := CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
 
 # What the layer gets besides rootfs/: programs, and the definitions that the control plane starts with.
-NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod) $(BENCH)
+NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod crictl) $(BENCH)
 
 .PHONY: bench-node node-tools
 bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the first time)
@@ -54,6 +54,10 @@ $(NODE_CRIO)/pinns: | node-tools
 $(NODE)/bin/crun-wrap: $(NODE_SRC)/crunwrap/main.go
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/crunwrap
+
+$(NODE)/bin/crictl: $(NODE_SRC)/crictl/main.go go.mod
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/crictl
 
 $(NODE)/bin/pod: $(NODE_SRC)/pod/main.go
 	@mkdir -p $(@D)
