@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
+
+	"touchdown/test/bench/images"
 )
 
 // RegistryMode is how the registry behaves.
@@ -30,7 +33,8 @@ const (
 	RegistryPassword = "pull-it"
 )
 
-// Registry is an image registry in the world behind the gateway: TLS and the first request of the distribution API.
+// Registry is an image registry in the world behind the gateway: TLS, log-in and, when it is given images (Serve), the
+// read-only part of the distribution API.
 type Registry struct {
 	knob
 	mode   RegistryMode
@@ -38,6 +42,12 @@ type Registry struct {
 	certs  map[RegistryMode]*tls.Certificate
 	server *http.Server
 	ended  chan struct{}
+
+	// Guarded by the knob's lock.
+	images *images.Folder
+	faults []*Fault
+	served Served
+	line   *line // nil: as fast as it goes
 }
 
 func newRegistry() (*Registry, error) {
@@ -87,7 +97,7 @@ func (r *Registry) listen(in *Namespace) error {
 		if err != nil {
 			return fmt.Errorf("starting the registry: %w", err)
 		}
-		go func() { _ = r.server.ServeTLS(listener, "", "") }() // ends with the server
+		go func() { _ = r.server.ServeTLS(&longLine{Listener: listener, registry: r}, "", "") }() // ends with the server
 	}
 	return nil
 }
@@ -110,22 +120,31 @@ func (r *Registry) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return r.certs[Open], nil
 }
 
-// ServeHTTP answers /v2/ as the distribution API has it.
+// ServeHTTP answers as the distribution API has it.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	mode := r.now()
-	if mode == NotARegistry || request.URL.Path != "/v2/" {
+	if mode == NotARegistry || !strings.HasPrefix(request.URL.Path, "/v2/") {
 		http.NotFound(w, request)
 		return
 	}
 	w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
 	user, password, _ := request.BasicAuth()
 	right := user == RegistryUser && password == RegistryPassword
-	if mode == Forbids || mode == NeedsLogin && !right {
+	switch {
+	case mode == Forbids || mode == NeedsLogin && !right:
 		w.Header().Set("WWW-Authenticate", `Basic realm="registry"`)
-		w.WriteHeader(http.StatusUnauthorized)
-		_ = json.NewEncoder(w).Encode(map[string]any{"errors": []map[string]string{{"code": "UNAUTHORIZED", "message": "authentication required"}}})
-		return
+		refuse(w, http.StatusUnauthorized, "UNAUTHORIZED", "authentication required")
+	case request.URL.Path == "/v2/":
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, "{}")
+	default:
+		r.serveImages(w, request)
 	}
+}
+
+// refuse answers with an error of the distribution API.
+func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, "{}")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"errors": []map[string]string{{"code": code, "message": message}}})
 }
