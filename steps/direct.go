@@ -16,6 +16,7 @@ type Direct struct {
 	Dir     string // of the saved originals, one folder below it for each step
 	Out     io.Writer
 	Changed bool // something was said: the machine is not as it was
+	Failed  bool // a check failed
 
 	step    string
 	waiting string
@@ -40,6 +41,7 @@ func (d *Direct) Progress(p Progress) {
 
 // Check prints a verdict, and what to do where it did not pass.
 func (d *Direct) Check(c Check) {
+	d.Failed = d.Failed || c.Status == Fail
 	fmt.Fprintf(d.Out, "  %-4s  %s: %s\n", c.Status, c.Title, c.Observed)
 	if c.Status != Pass && c.Fix != "" {
 		fmt.Fprintf(d.Out, "        try: %s\n", c.Fix)

@@ -7,8 +7,9 @@ import (
 
 // Wiring is what the steps get from the program around them.
 type Wiring struct {
-	Dir string            // where the report goes: the engine's state folder
-	Job func() report.Job // what the job knows of itself
+	Version string            // of Touchdown
+	Dir     string            // where the report goes: the engine's state folder
+	Job     func() report.Job // what the job knows of itself
 
 	Sight *Sight // the machine's network, seen by more than one list
 }
@@ -40,6 +41,9 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Domain{Site: cfg},                  // the new names beside the old ones, written close together
 			&Rollouts{Site: cfg},                // until each operator has taken them
 			&Routes{Site: cfg},                  // addresses of the cluster's own pages
+		}},
+		{ID: "images", Title: "Image store", Steps: []Step{
+			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
 			&Health{Site: cfg, Job: w.Job}, // well without a break, for as long as the policy wants

@@ -15,6 +15,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/host"
+	"touchdown/backend/images"
 	"touchdown/backend/kube"
 	"touchdown/backend/report"
 	"touchdown/steps"
@@ -101,9 +102,10 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	sight := steps.NewSight(node)
 	e, err := engine.Open(engine.Options{
 		Dir: f.state, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
+		Notices: func() []string { return images.Notices(node.Host) },
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
 			stages := steps.Site(cfg, steps.Wiring{
-				Dir: f.state, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
+				Version: version, Dir: f.state, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
 			})
 			if h.stages != nil {
 				h.stages(stages)

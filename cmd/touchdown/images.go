@@ -7,7 +7,9 @@ import (
 )
 
 func (c *common) imagesCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "images", Short: "The images that the node needs when there is no registry"}, c.imagesListCommand())
+	return group(&cobra.Command{Use: "images", Short: "The images that the node needs when there is no registry"},
+		c.imagesListCommand(), c.imagesSeedCommand(), c.imagesVerifyCommand(), c.imagesStatusCommand(), c.imagesRehearseCommand(),
+		c.imagesBootCommand(), c.imagesCheckCommand())
 }
 
 // tableFlag adds -o for commands that print a table.

@@ -41,6 +41,9 @@ type Options struct {
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
+
+	// Notices, when set, gives sentences about the machine for every screen. It is asked with each snapshot, so it must be quick.
+	Notices func() []string
 }
 
 // Facts is what the job itself knows, for the step that writes the report.

@@ -31,6 +31,9 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
 		s.Notices = append(s.Notices, e.notices[name])
 	}
+	if e.o.Notices != nil {
+		s.Notices = append(s.Notices, e.o.Notices()...)
+	}
 	asks := map[string]string{} // which stage asks for a path
 	for _, stage := range e.stages(e.site.Clone()) {
 		view := StageView{ID: stage.ID, Title: stage.Title}

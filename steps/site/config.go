@@ -111,6 +111,8 @@ type Policy struct {
 	RollbackOnFailure bool `yaml:"rollbackOnFailure" json:"rollbackOnFailure"`
 	// KeepGoingOnWarnings starts a headless run although the review holds warnings.
 	KeepGoingOnWarnings bool `yaml:"keepGoingOnWarnings" json:"keepGoingOnWarnings"`
+	// SeedImages lets Touchdown keep what the node runs in a store of its own.
+	SeedImages bool `yaml:"seedImages" json:"seedImages"`
 	// StabilityWindow is how long the cluster has to stay healthy without a break before it counts as landed.
 	StabilityWindow time.Duration `yaml:"stabilityWindow" json:"stabilityWindow"`
 	// Watchdog is how long a landing may go without progress before it counts as stuck.

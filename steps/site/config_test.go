@@ -66,6 +66,7 @@ func full(t testing.TB) *Config {
 		"spec.policy.allowHostnameChange":       "true",
 		"spec.policy.keepNetworkWhenProbesPass": "false",
 		"spec.policy.keepNetworkUnanswered":     "true",
+		"spec.policy.seedImages":                "false",
 		"spec.policy.watchdog":                  "45m",
 	} {
 		if err := c.Set(path, value); err != nil {

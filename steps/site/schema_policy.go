@@ -76,6 +76,10 @@ var policyEntries = []entry{
 		at:   func(c *Config) any { return &c.Spec.Policy.KeepGoingOnWarnings },
 	},
 	{
+		Item: Item{Path: "spec.policy.seedImages", Type: typeBool, Default: "true", Meaning: "keep all images that the node runs in a store that needs no registry", Example: "true"},
+		at:   func(c *Config) any { return &c.Spec.Policy.SeedImages },
+	},
+	{
 		Item:  Item{Path: "spec.policy.stabilityWindow", Type: typeDuration, Unit: "h, m or s", Default: "2m", Meaning: "how long the cluster has to stay healthy without a break, 1s to 30m", Example: "2m"},
 		check: StabilityWindow,
 		at:    func(c *Config) any { return &c.Spec.Policy.StabilityWindow },

@@ -1,0 +1,242 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/store"
+	"touchdown/backend/problem"
+)
+
+// maxAge is how long a layer counts as verified: a disk forgets by itself, and a month is how often an array is scrubbed.
+const maxAge = 30 * 24 * time.Hour
+
+// Look is one look at the images.
+type Look struct {
+	Host *host.Machine
+	CRI  *cri.Client
+	Now  func() time.Time
+	Full bool           // read each byte that was not read for a month, not only the lists
+	Idle bool           // leave disk and processor to everybody else
+	Tell func(Progress) // may be nil
+
+	// Mend lets damaged layers be made anew from the node's own store, where that has them whole.
+	Mend bool
+}
+
+// Run looks, keeps what it found, and returns it. Only what stops the look itself is an error.
+func (l Look) Run(ctx context.Context) (Status, error) {
+	boot, err := l.Host.BootID()
+	if err != nil {
+		return Status{}, fmt.Errorf("reading the boot's id: %w", err)
+	}
+	s := Status{Looked: l.Now().UTC(), Boot: boot, Mounted: mounted(l.Host), Named: named(l.Host)}
+	if seeded(l.Host) {
+		if err := l.store(ctx, &s); err != nil {
+			if ctx.Err() != nil {
+				return s, err
+			}
+			s.Trouble = problem.From(err).Summary
+		}
+	}
+	return s, s.save(l.Host)
+}
+
+func (l Look) store(ctx context.Context, s *Status) error {
+	p, err := pool.Open(l.Host.Path(Pool))
+	if err != nil {
+		return fmt.Errorf("opening the image store: %w", err)
+	}
+	g, err := p.Current()
+	if err != nil {
+		return fmt.Errorf("reading the image store: %w", err)
+	}
+	s.Generation, s.Images, s.Layers = g.N, len(g.Images), len(g.Layers)
+	for _, layer := range g.Layers {
+		s.Bytes += layer.Size
+	}
+	if err := l.listed(ctx, g, s); err != nil {
+		return err
+	}
+	found, err := l.verify(ctx, p, g, s)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 && l.Mend {
+		if found, err = l.mend(ctx, p, found, s); err != nil {
+			return err
+		}
+	}
+	for _, d := range found {
+		s.Damage = append(s.Damage, d.String())
+	}
+	return nil
+}
+
+// listed compares what was seeded with what CRI-O sees. A store without its lock files lists nothing and says nothing, so
+// counting is the only proof. And each name is resolved: an image that CRI-O's own store has too, under other names, is
+// listed with all of them, while those of the seeded store alone are not found.
+func (l Look) listed(ctx context.Context, g pool.Generation, s *Status) error {
+	list, err := l.CRI.List(ctx)
+	if err != nil {
+		return fmt.Errorf("listing CRI-O's images: %w", err)
+	}
+	ids := map[string]bool{}
+	for _, i := range list {
+		ids[i.ID] = true
+	}
+	s.Outside = len(ids)
+	for _, i := range g.Images {
+		if !ids[i.ID] {
+			s.Unlisted = append(s.Unlisted, called(i))
+			continue
+		}
+		s.Listed++
+		s.Outside--
+		for _, name := range i.Names {
+			found, err := l.CRI.Status(ctx, name)
+			if err != nil {
+				return fmt.Errorf("resolving %s: %w", name, err)
+			}
+			if found == nil {
+				s.Unlisted = append(s.Unlisted, name)
+			}
+		}
+	}
+	return nil
+}
+
+func called(i pool.Image) string {
+	if len(i.Names) > 0 {
+		return i.Names[0]
+	}
+	return i.ID
+}
+
+// verify reads the store by the way by which CRI-O does, when it is there.
+func (l Look) verify(ctx context.Context, p *pool.Pool, g pool.Generation, s *Status) ([]store.Damage, error) {
+	root := p.Root(g.N)
+	if s.Mounted {
+		root = l.Host.Path(Store)
+	}
+	st, err := store.Open(ctx, root)
+	if err != nil {
+		return nil, fmt.Errorf("opening the image store: %w", err)
+	}
+	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Progress) {
+		if l.Tell != nil {
+			l.Tell(Progress{What: "verifying layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+		}
+	}}
+	if !l.Full {
+		found, err := st.Quick(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("verifying the image store: %w", err)
+		}
+		s.Verified = lastVerified(l.Host, g)
+		return found, nil
+	}
+	if o.Cache, err = store.OpenCache(l.Host.Path(state("verified.jsonl"))); err != nil {
+		return nil, fmt.Errorf("reading what is verified: %w", err)
+	}
+	o.Cache.MaxAge = maxAge
+	found := st.DigestChain()
+	more, err := st.Full(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("verifying the image store: %w", err)
+	}
+	if found = append(found, more...); len(found) == 0 {
+		s.Verified = l.Now().UTC()
+	}
+	return found, nil
+}
+
+// lastVerified is what an earlier look says of the same generation.
+func lastVerified(m *host.Machine, g pool.Generation) time.Time {
+	before, err := LoadStatus(m)
+	if err != nil || before.Generation != g.N || len(before.Damage) > 0 {
+		return time.Time{}
+	}
+	return before.Verified
+}
+
+// mend makes damaged layers anew from the node's own store, and looks at them again.
+func (l Look) mend(ctx context.Context, p *pool.Pool, found []store.Damage, s *Status) ([]store.Damage, error) {
+	primary, err := store.Open(ctx, l.Host.Path(Primary))
+	if err != nil {
+		return found, nil //nolint:nilerr // there is nothing to mend with; the damage is told
+	}
+	var left []store.Damage
+	for _, group := range together(found) {
+		if err := p.Repair(ctx, primary, group); err != nil {
+			if ctx.Err() != nil {
+				return found, fmt.Errorf("repairing the image store: %w", err)
+			}
+			left = append(left, group...)
+			continue
+		}
+		for _, d := range group {
+			s.Repaired = append(s.Repaired, d.String())
+		}
+	}
+	return left, nil
+}
+
+// together groups damage by what can only be repaired as a whole: a layer, or one file of an image.
+func together(found []store.Damage) [][]store.Damage {
+	var groups [][]store.Damage
+	at := map[string]int{}
+	for _, d := range found {
+		key := d.Layer
+		if key == "" {
+			key = d.File
+		}
+		n, known := at[key]
+		if !known {
+			n, at[key] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[n] = append(groups[n], d)
+	}
+	return groups
+}
+
+// mounted tells whether the store is in its place, and read-only.
+func mounted(m *host.Machine) bool {
+	mounts, err := m.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(mounts)) {
+		// proc(5): id, parent, device, root, mount point, options.
+		words := strings.Fields(line)
+		if len(words) > 5 && words[4] == Mount {
+			return slices.Contains(strings.Split(words[5], ","), "ro")
+		}
+	}
+	return false
+}
+
+// named tells whether storage.conf names the store.
+func named(m *host.Machine) bool {
+	data, err := m.ReadFile("/etc/containers/storage.conf")
+	if err != nil {
+		return false
+	}
+	var doc struct {
+		Storage struct {
+			Options struct {
+				Stores []string `toml:"additionalimagestores"`
+			} `toml:"options"`
+		} `toml:"storage"`
+	}
+	return toml.Unmarshal(data, &doc) == nil && slices.Contains(doc.Storage.Options.Stores, Store)
+}

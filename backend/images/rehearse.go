@@ -1,0 +1,201 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/host"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/kube"
+)
+
+const (
+	// crioStart is how long CRI-O may take to answer after a boot.
+	crioStart = 3 * time.Minute
+	// rehearsalLimit is how long the pods may take to come back: a control plane needs up to ten minutes after a cold boot of
+	// server hardware.
+	rehearsalLimit = 20 * time.Minute
+	rehearsalPoll  = 2 * time.Second
+)
+
+// Watching is the look at a node while its rehearsal runs.
+type Watching struct {
+	Host  *host.Machine
+	CRI   *cri.Client
+	Kube  *kube.Cluster
+	Now   func() time.Time
+	Limit time.Duration // zero: 20 minutes
+}
+
+// Run resolves every image with nothing but the seeded store, waits until what was ready before is ready again, and keeps
+// what was missed and who wanted it.
+func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
+	r, err := LoadRehearsal(w.Host)
+	if err != nil {
+		return r, err
+	}
+	begun := w.Now()
+	if err := w.CRI.Await(ctx, crioStart); err != nil {
+		return r, fmt.Errorf("waiting for CRI-O: %w", err)
+	}
+	list, err := w.CRI.List(ctx)
+	if err != nil {
+		return r, fmt.Errorf("listing what CRI-O has: %w", err)
+	}
+	r.StoreSeen, r.Missed = len(list), nil
+	for _, n := range r.Needs {
+		image, err := w.CRI.Status(ctx, n.Image)
+		switch {
+		case err != nil:
+			n.Why = err.Error()
+		case image == nil:
+			n.Why = "CRI-O does not find it in the seeded store"
+		default:
+			continue
+		}
+		r.Missed = append(r.Missed, n)
+	}
+	if r.NotReady, err = w.pods(ctx, r.Pods); err != nil {
+		return r, err
+	}
+	r.Finished, r.Seconds = true, w.Now().Sub(begun).Seconds()
+	return r, r.Save(w.Host)
+}
+
+// pods waits for the pods of before, and returns those that did not come back, with the reason.
+func (w Watching) pods(ctx context.Context, before []string) (missing []string, err error) {
+	limit := w.Limit
+	if limit == 0 {
+		limit = rehearsalLimit
+	}
+	end := w.Now().Add(limit)
+	for {
+		missing, err = w.away(ctx, before)
+		if err == nil && len(missing) == 0 || w.Now().After(end) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for the pods: %w", context.Cause(ctx))
+		case <-time.After(rehearsalPoll):
+		}
+	}
+	if err != nil && len(before) > 0 {
+		return []string{"the cluster's API does not answer: " + err.Error()}, nil
+	}
+	return missing, nil
+}
+
+func (w Watching) away(ctx context.Context, before []string) ([]string, error) {
+	if len(before) == 0 {
+		return nil, nil
+	}
+	ready, why, err := podStates(ctx, w.Kube.Within(rehearsalPoll*5))
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, name := range before {
+		if slices.Contains(ready, name) {
+			continue
+		}
+		reason, known := why[name]
+		if !known {
+			reason = "it is gone"
+		}
+		missing = append(missing, name+": "+reason)
+	}
+	return missing, nil
+}
+
+// ReadyPods are the pods that are ready now, "namespace/name".
+func ReadyPods(ctx context.Context, c *kube.Cluster) ([]string, error) {
+	ready, _, err := podStates(ctx, c)
+	return ready, err
+}
+
+func podStates(ctx context.Context, c *kube.Cluster) (ready []string, why map[string]string, err error) {
+	pods, _, err := c.List(ctx, kube.Ref{Version: "v1", Resource: "pods"})
+	if err != nil {
+		return nil, nil, err
+	}
+	why = map[string]string{}
+	for _, p := range pods {
+		meta, _ := p["metadata"].(map[string]any)
+		status, _ := p["status"].(map[string]any)
+		name := fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
+		if isReady(status) {
+			ready = append(ready, name)
+		} else if status["phase"] != "Succeeded" {
+			why[name] = waiting(status)
+		}
+	}
+	slices.Sort(ready)
+	return ready, why, nil
+}
+
+func isReady(status map[string]any) bool {
+	for _, c := range objects(status["conditions"]) {
+		if c["type"] == "Ready" {
+			return c["status"] == "True"
+		}
+	}
+	return false
+}
+
+// waiting is what the kubelet says of a pod's first container that does not run.
+func waiting(status map[string]any) string {
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, c := range objects(status[list]) {
+			state, _ := c["state"].(map[string]any)
+			if w, ok := state["waiting"].(map[string]any); ok {
+				return fmt.Sprintf("container %v waits: %v", c["name"], w["reason"])
+			}
+		}
+	}
+	return fmt.Sprintf("it is %v and not ready", status["phase"])
+}
+
+func objects(list any) []map[string]any {
+	items, _ := list.([]any)
+	var out []map[string]any
+	for _, i := range items {
+		if m, ok := i.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Check is the rehearsal in the form that screens and reports show.
+func (r Rehearsal) Check() check.Check {
+	c := check.Check{
+		ID: "images-rehearsed", Title: "Start without registries", Expected: "all pods ready, no image missed",
+		Source: "rehearsal: every registry blocked, CRI-O's own store empty",
+	}
+	switch {
+	case !r.Finished:
+		c.Status, c.Observed = check.Fail, "the rehearsal was cut short"
+		c.Fix = "Run `touchdown images rehearse` again and leave the node alone until it is back."
+	case r.Passed():
+		c.Status = check.Pass
+		c.Observed = fmt.Sprintf("%s ready after %.0f s, %s from the store alone",
+			quantity(len(r.Pods), "pod", "pods"), r.Seconds, quantity(r.StoreSeen, "image", "images"))
+	default:
+		c.Status = check.Fail
+		c.Observed = fmt.Sprintf("%s missed, %s not ready", quantity(len(r.Missed), "image", "images"), quantity(len(r.NotReady), "pod", "pods"))
+		c.Fix = "Bring the registry within reach, run `touchdown images seed`, then rehearse again."
+		for _, n := range r.Missed {
+			who := "nobody"
+			if len(n.By) > 0 {
+				who = n.By[0]
+			}
+			c.Evidence = append(c.Evidence, fmt.Sprintf("%s wanted by %s: %s", n.Image, who, n.Why))
+		}
+		c.Evidence = append(c.Evidence, r.NotReady...)
+	}
+	return c
+}

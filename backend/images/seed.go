@@ -1,0 +1,193 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/auth"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/store"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/problem"
+)
+
+// Progress is how far long work is.
+type Progress struct {
+	What        string // "pulling quay.io/…", "copying layers"
+	Done, Total int64
+	Unit        string        // "bytes", "layers"
+	Left        time.Duration // 0: not known
+}
+
+// Seeding makes the store hold what the node needs. It is safe to repeat, and quick when there is nothing to do.
+type Seeding struct {
+	Host    *host.Machine
+	CRI     *cri.Client
+	Version string // of Touchdown, for the store's manifest
+	Wanted  *wanted.Result
+	Tell    func(Progress)                // may be nil
+	Say     func(format string, a ...any) // what was changed; may be nil
+}
+
+// Seeded is what a seeding came to.
+type Seeded struct {
+	Generation int              // in force now
+	Changed    bool             // it is another one than before
+	Pulled     []string         // images
+	Missing    []wanted.Image   // wanted and not to be had, with what was tried in Failed
+	Failed     map[string]error // why, by reference
+}
+
+// Run pins, pulls, copies, verifies, and puts the new generation into force. What cannot be pulled does not stop the rest:
+// it is in the result. Nothing is in force before all of it was verified.
+func (s Seeding) Run(ctx context.Context) (Seeded, error) {
+	s.defaults()
+	if err := s.pin(ctx); err != nil { // first, so that the kubelet's garbage collection cannot race
+		return Seeded{}, err
+	}
+	var out Seeded
+	if err := s.pull(ctx, &out); err != nil {
+		return out, err
+	}
+	p, err := pool.Init(s.Host.Path(Pool))
+	if err != nil {
+		return out, fmt.Errorf("making the image store: %w", err)
+	}
+	p.Version = s.Version
+	before, err := p.Current()
+	if err != nil {
+		return out, fmt.Errorf("reading the image store: %w", err)
+	}
+	primary, err := store.Open(ctx, s.Host.Path(Primary))
+	if err != nil {
+		return out, fmt.Errorf("reading the node's images: %w", err)
+	}
+	next, err := p.Add(ctx, primary, pool.Selection{}, func(done store.Progress) {
+		s.Tell(Progress{What: "copying layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+	})
+	if err != nil {
+		return out, fmt.Errorf("copying the node's images: %w", err)
+	}
+	if err := s.place(ctx); err != nil {
+		return out, err
+	}
+	out.Generation, out.Changed = next.N, next.N != before.N
+	if !out.Changed {
+		return out, nil
+	}
+	if err := noteSwitch(s.Host); err != nil {
+		return out, err
+	}
+	if err := p.Switch(ctx, next.N); err != nil {
+		return out, fmt.Errorf("putting the new images into force: %w", err)
+	}
+	s.Say("The image store holds %s (generation %d).", quantity(len(next.Images), "image", "images"), next.N)
+	return out, nil
+}
+
+func (s *Seeding) defaults() {
+	if s.Tell == nil {
+		s.Tell = func(Progress) {}
+	}
+	if s.Say == nil {
+		s.Say = func(string, ...any) {}
+	}
+}
+
+// pin names every image that is there and every one that will be.
+func (s Seeding) pin(ctx context.Context) error {
+	var names []string
+	for _, i := range s.Wanted.Images {
+		if i.Need != wanted.Spare || i.Present {
+			names = append(names, i.Names...)
+		}
+	}
+	return Pin(ctx, s.Host, names)
+}
+
+// pull fetches what is wanted and not there. An image that nobody runs is not worth a line that may be slow.
+func (s Seeding) pull(ctx context.Context, out *Seeded) error {
+	var wants []cri.Want
+	of := map[string]wanted.Image{}
+	for _, i := range s.Wanted.Images {
+		if i.Need == wanted.Spare {
+			continue
+		}
+		for _, name := range i.Missing {
+			wants = append(wants, cri.Want{Name: name, Boot: i.BootCritical, Blobs: i.Blobs})
+			of[name] = i
+		}
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	logins, err := auth.Read(s.Host)
+	if err != nil {
+		return fmt.Errorf("reading the log-ins of registries: %w", err)
+	}
+	out.Failed = map[string]error{}
+	outcomes, err := cri.Pull{
+		Client: s.CRI, Logins: logins, Tell: func(p cri.Progress) { s.Tell(pulling(p)) },
+		Used: func() (int64, error) {
+			free, total, err := s.Host.Space(Primary)
+			return total - free, err
+		},
+	}.Run(ctx, wants)
+	if ctx.Err() != nil {
+		return fmt.Errorf("pulling images: %w", context.Cause(ctx))
+	}
+	_ = err // it counts what is missing; the outcomes say it by image
+	for _, o := range outcomes {
+		if o.Err == nil {
+			out.Pulled = append(out.Pulled, o.Name)
+			continue
+		}
+		out.Failed[o.Name] = o.Err
+		if i := of[o.Name]; !slices.ContainsFunc(out.Missing, func(have wanted.Image) bool { return have.Digest == i.Digest && slices.Equal(have.Names, i.Names) }) {
+			out.Missing = append(out.Missing, i)
+		}
+	}
+	if n := len(out.Pulled); n > 0 {
+		s.Say("%s pulled.", quantity(n, "image was", "images were"))
+	}
+	return nil
+}
+
+func pulling(p cri.Progress) Progress {
+	what := "pulling images"
+	if len(p.Now) > 0 {
+		what = "pulling " + p.Now[0]
+	}
+	if p.Total == 0 {
+		return Progress{What: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Left: p.Left}
+	}
+	return Progress{What: what, Done: p.Bytes, Total: p.Total, Unit: "bytes", Left: p.Left}
+}
+
+// place brings the store to the path that storage.conf will name, as the next boot does: the empty store beneath, the
+// read-only mount over it.
+func (s Seeding) place(ctx context.Context) error {
+	if mounted(s.Host) {
+		return nil
+	}
+	if err := pool.Empty(s.Host.Path(Store)); err != nil {
+		return fmt.Errorf("making the place of the image store: %w", err)
+	}
+	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
+		return &problem.Problem{
+			Code: "IMG-PLCE", Summary: "The image store cannot be brought to its place, " + Mount + ".",
+			Fix: "Bake the node first (touchdown factory bake): that lays the unit " + mountUnit + ".", Err: err,
+		}
+	}
+	if !mounted(s.Host) {
+		return &problem.Problem{
+			Code: "IMG-PLCE", Summary: "The image store is not in its place, " + Mount + ", though systemd says so.",
+			Fix: "Look at the unit: systemctl status " + mountUnit + ".",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package images
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/host"
+)
+
+var statusFile = state("status.json")
+
+// Status is what the last look at the images found. It is kept on disk, so that the dashboard and `touchdown images status`
+// tell it without looking again.
+type Status struct {
+	Looked     time.Time `json:"looked"`
+	Boot       string    `json:"boot"`               // id of the boot in which it was looked
+	Generation int       `json:"generation"`         // of the store; 0: nothing was ever seeded
+	Images     int       `json:"images"`             // in the store
+	Layers     int       `json:"layers"`             // in the store
+	Bytes      int64     `json:"bytes"`              // of its layers, unpacked
+	Mounted    bool      `json:"mounted"`            // the store is in its place, read-only
+	Named      bool      `json:"named"`              // storage.conf names it, so CRI-O reads it
+	Listed     int       `json:"listed"`             // images of the store that CRI-O lists
+	Outside    int       `json:"outside"`            // images that only CRI-O's own store has: a registry is their only other source
+	Unlisted   []string  `json:"unlisted,omitempty"` // images of the store that CRI-O does not list
+	Damage     []string  `json:"damage,omitempty"`   // layer, image and file, and what is wrong
+	Repaired   []string  `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
+	Verified   time.Time `json:"verified,omitzero"`  // when each byte of the store was last read and found right
+	Trouble    string    `json:"trouble,omitempty"`  // why the look could not be finished
+}
+
+// Well tells whether the node has all that was seeded, and CRI-O sees it.
+func (s Status) Well() bool {
+	return s.Generation > 0 && s.Mounted && s.Named && len(s.Unlisted)+len(s.Damage) == 0 && s.Trouble == ""
+}
+
+// LoadStatus returns what the last look found; fs.ErrNotExist when nobody ever looked.
+func LoadStatus(m *host.Machine) (Status, error) {
+	var s Status
+	data, err := m.ReadFile(statusFile)
+	if err != nil {
+		return s, fmt.Errorf("reading the state of the images: %w", err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("reading %s: %w", statusFile, err)
+	}
+	return s, nil
+}
+
+func (s Status) save(m *host.Machine) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the state of the images: %w", err)
+	}
+	if err := m.WriteFile(statusFile, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keeping the state of the images: %w", err)
+	}
+	return nil
+}
+
+// Notices are sentences for every screen: what a person should know of the images and would not look for. A store that is
+// well is no news.
+func Notices(m *host.Machine) []string {
+	s, err := LoadStatus(m)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []string{"The state of the image store cannot be read: run `touchdown images verify`."}
+	}
+	var out []string
+	if n := len(s.Repaired); n > 0 {
+		out = append(out, "Image store: "+quantity(n, "thing was", "things were")+" damaged and repaired by itself.")
+	}
+	if s.Generation > 0 && !s.Well() {
+		out = append(out, "Image store: "+s.wrong()+". Run `touchdown images verify` while a registry can be reached.")
+	}
+	return out
+}
+
+// wrong says the worst that is not well.
+func (s Status) wrong() string {
+	switch {
+	case len(s.Damage) > 0:
+		return quantity(len(s.Damage), "damage", "damages") + " found, first " + s.Damage[0]
+	case !s.Mounted:
+		return "it is not in its place; the node runs on its own images alone"
+	case len(s.Unlisted) > 0:
+		return quantity(len(s.Unlisted), "image is", "images are") + " not seen by CRI-O, first " + s.Unlisted[0]
+	case !s.Named:
+		return "CRI-O is not told of it yet"
+	}
+	return s.Trouble
+}
+
+// Checks are the state in the form that screens and reports show.
+func (s Status) Checks() []check.Check {
+	const source = "what was seeded (manifest of the store)"
+	if s.Generation == 0 {
+		return []check.Check{{
+			ID: "images-store", Title: "Image store", Status: check.Warn, Observed: "none: without a registry a lost image cannot come back",
+			Expected: "all images the node runs", Source: source, Fix: "Let Touchdown seed it: `touchdown images seed`.",
+		}}
+	}
+	store := check.Check{
+		ID: "images-store", Title: "Image store", Status: check.Pass, Source: source, Expected: "in place, and known to CRI-O",
+		Observed: fmt.Sprintf("%s, %s, %.1f GiB", quantity(s.Images, "image", "images"), quantity(s.Layers, "layer", "layers"), float64(s.Bytes)/(1<<30)),
+	}
+	if !s.Mounted || !s.Named || s.Trouble != "" {
+		store.Status, store.Observed = check.Fail, s.wrong()
+		store.Fix = "Run `touchdown images seed` again; it changes only what is not right."
+	}
+	listed := check.Check{
+		ID: "images-listed", Title: "Images seen by CRI-O", Status: check.Pass, Source: source,
+		Observed: fmt.Sprintf("%d of %d", s.Listed, s.Images), Expected: fmt.Sprintf("%d", s.Images), Evidence: s.Unlisted,
+	}
+	if len(s.Unlisted) > 0 {
+		listed.Status, listed.Fix = check.Fail, "Restart CRI-O (systemctl restart crio); if it stays so, run `touchdown images verify`."
+	}
+	whole := check.Check{
+		ID: "images-whole", Title: "Layers of the store", Status: check.Pass, Source: source,
+		Observed: "every file is there", Expected: "every file is there", Evidence: append(s.Damage, s.Repaired...),
+	}
+	switch {
+	case len(s.Damage) > 0:
+		whole.Status, whole.Observed = check.Fail, s.wrong()
+		whole.Fix = "Bring a registry within reach and run `touchdown images verify`."
+	case len(s.Repaired) > 0:
+		whole.Status, whole.Observed = check.Warn, quantity(len(s.Repaired), "damage was", "damages were")+" repaired"
+		whole.Fix = "Watch this disk: what was damaged once may be again."
+	case !s.Verified.IsZero():
+		whole.Observed += "; each byte verified " + s.Verified.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return []check.Check{store, listed, whole}
+}
+
+func quantity(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,73 @@
+package images_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/images"
+)
+
+const statusFile = "/var/lib/touchdown/images/status.json"
+
+func well() images.Status {
+	return images.Status{
+		Looked: time.Unix(1_800_000_000, 0), Generation: 3, Images: 61, Layers: 170, Bytes: 3 << 30, Listed: 61, Mounted: true, Named: true,
+	}
+}
+
+func TestStatusSaysTheWorst(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*images.Status)
+		notice string // "" for none
+		id     string
+		status check.Status
+	}{
+		"well":         {func(*images.Status) {}, "", "images-store", check.Pass},
+		"never seeded": {func(s *images.Status) { *s = images.Status{} }, "", "images-store", check.Warn},
+		"not mounted":  {func(s *images.Status) { s.Mounted = false }, "it is not in its place", "images-store", check.Fail},
+		"not named":    {func(s *images.Status) { s.Named = false }, "CRI-O is not told of it", "images-store", check.Fail},
+		"unlisted":     {func(s *images.Status) { s.Unlisted = []string{"a:1", "b:1"} }, "2 images are not seen by CRI-O, first a:1", "images-listed", check.Fail},
+		"damaged":      {func(s *images.Status) { s.Damage = []string{"overlay/x/diff/y: is missing"} }, "1 damage found, first overlay/x", "images-whole", check.Fail},
+		"repaired":     {func(s *images.Status) { s.Repaired = []string{"overlay/x"} }, "repaired by itself", "images-whole", check.Warn},
+		"no answer":    {func(s *images.Status) { s.Trouble = "CRI-O does not answer" }, "CRI-O does not answer", "images-store", check.Fail},
+	} {
+		s := well()
+		c.change(&s)
+		data, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := machine(t, map[string]string{statusFile: string(data)})
+		got := strings.Join(images.Notices(m), "\n")
+		if c.notice == "" && got != "" || !strings.Contains(got, c.notice) {
+			t.Errorf("%s: every screen says %q, want %q", name, got, c.notice)
+		}
+		found := false
+		for _, ch := range s.Checks() {
+			found = found || ch.ID == c.id && ch.Status == c.status
+			if ch.Status != check.Pass && ch.Fix == "" {
+				t.Errorf("%s: %s says no way on", name, ch.ID)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no %s of %s in %+v", name, c.status, c.id, s.Checks())
+		}
+		if s.Well() != (name == "well" || name == "repaired") {
+			t.Errorf("%s: well is %v", name, s.Well())
+		}
+	}
+}
+
+func TestStatusThatCannotBeReadIsTold(t *testing.T) {
+	m, _ := machine(t, map[string]string{statusFile: "{"})
+	if got := images.Notices(m); len(got) != 1 || !strings.Contains(got[0], "touchdown images verify") {
+		t.Errorf("%q", got)
+	}
+	m, _ = machine(t, nil)
+	if got := images.Notices(m); got != nil {
+		t.Errorf("nobody ever looked, and the screens say %q", got)
+	}
+}

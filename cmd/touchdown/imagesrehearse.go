@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/host"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/wanted"
+)
+
+func (c *common) imagesRehearseCommand() *cobra.Command {
+	var last bool
+	cmd := &cobra.Command{
+		Use: "rehearse", Short: "Boot the node with no registry and nothing but the seeded store", Args: cobra.NoArgs,
+		Long: `Rehearse reboots the node with every registry blocked and CRI-O's own store empty, as it would be after the worst day
+at a site. It waits until all pods are back, notes every image that was missed and who wanted it, and reboots the node
+as it was. ` + "`touchdown images rehearse --last`" + ` prints what was found. A power cut on the way ends the rehearsal; the next
+boot is an ordinary one.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if last {
+				return c.lastRehearsal(cmd)
+			}
+			return c.rehearse(cmd)
+		},
+	}
+	c.engine.add(cmd)
+	cmd.Flags().BoolVar(&last, "last", false, "only print what the last rehearsal found")
+	return cmd
+}
+
+func (c *common) lastRehearsal(cmd *cobra.Command) error {
+	node, report, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	r, err := images.LoadRehearsal(node.Host)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there was no rehearsal yet")
+	case err != nil:
+		return err
+	case r.Phase != images.Over:
+		return fmt.Errorf("the rehearsal is not over yet (%s); ask again when the node has rebooted", r.Phase)
+	}
+	report.Check(r.Check())
+	if !r.Passed() {
+		return errNotWhole
+	}
+	return nil
+}
+
+func (c *common) rehearse(cmd *cobra.Command) error {
+	node, report, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return err
+	}
+	defer runtime.Close()
+	ctx := cmd.Context()
+	list, err := wanted.List(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, wanted.Options{})
+	if err != nil {
+		return err
+	}
+	pods, err := images.ReadyPods(ctx, node.Kube)
+	if err != nil {
+		return err
+	}
+	if err := images.AskRehearsal(node.Host, needs(list), pods, node.Now()); err != nil {
+		return err
+	}
+	fmt.Fprintf(report.Out, "The node reboots for the rehearsal, and once more after it. Then: touchdown images rehearse --last\n")
+	return c.powered(node).Reboot(ctx, "Touchdown rehearses a start without registries")
+}
+
+func needs(list *wanted.Result) []images.Need {
+	var all []images.Need
+	for _, i := range list.Images {
+		if i.Need == wanted.Spare {
+			continue
+		}
+		var by []string
+		for _, n := range i.Needers {
+			by = append(by, n.Who)
+		}
+		for _, name := range i.Names {
+			all = append(all, images.Need{Image: name, By: by, Critical: i.BootCritical})
+		}
+	}
+	return all
+}
+
+// powered is the node with power over itself, where the flags allow it.
+func (c *common) powered(node *backend.Node) *host.Machine {
+	return host.Open(host.Options{Root: c.hooks.root, NoPower: c.engine.noPower, Log: node.Log})
+}
+
+// rehearsalBoot looks at the node in the boot that is the rehearsal, and ends it with a reboot whatever it found.
+func (c *common) rehearsalBoot(ctx context.Context, node *backend.Node) error {
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return err
+	}
+	defer runtime.Close()
+	_, err = images.Watching{Host: node.Host, CRI: runtime, Kube: node.Kube, Now: node.Now}.Run(ctx)
+	return errors.Join(err, c.powered(node).Reboot(ctx, "the rehearsal is over"))
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/check"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+func (c *common) imagesSeedCommand() *cobra.Command {
+	var noReboot bool
+	cmd := &cobra.Command{
+		Use: "seed", Short: "Keep all images the node runs in a store that needs no registry", Args: cobra.NoArgs,
+		Long: `Seed lists what the node needs, pulls what is missing, copies all of it into a read-only store beside CRI-O's own
+(sharing blocks, so it takes next to no space), verifies it, and lets CRI-O know it. It changes nothing that is right
+already. Where the cluster has no policy for it, the node reboots once; run the same command again after it.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg := site.New()
+			cfg.Spec.Policy.AllowReboot = !noReboot
+			return c.seed(cmd, &steps.Images{Site: cfg, Version: version})
+		},
+	}
+	c.engine.add(cmd)
+	cmd.Flags().BoolVar(&noReboot, "no-reboot", false, "fail rather than let the Machine Config Operator reboot the node")
+	return cmd
+}
+
+func (c *common) seed(cmd *cobra.Command, step steps.Step) error {
+	node, report, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	if err := step.Run(cmd.Context(), node, report.For(step)); err != nil {
+		return interrupted(cmd.Context(), err)
+	}
+	if report.Failed {
+		return errNotWhole
+	}
+	if !report.Changed {
+		fmt.Fprintln(report.Out, "Nothing had to be changed.")
+	}
+	return nil
+}
+
+// errNotWhole ends a command whose checks say the rest.
+var errNotWhole = errors.New("the node does not have all that it needs: see the checks above")
+
+func (c *common) imagesVerifyCommand() *cobra.Command {
+	var quick, idle bool
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Verify the image store, and repair what can be", Args: cobra.NoArgs,
+		Long: `Verify compares every file of the store with its layer's list and reads each layer that was not read for a month,
+against the digest of its image. A damaged layer is named with its images and its file, and made anew from CRI-O's own
+store where that has it whole. --quick looks at names and sizes only: seconds instead of minutes.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, err := c.look(cmd, images.Look{Full: !quick, Idle: idle, Mend: true})
+			if err != nil {
+				return err
+			}
+			printChecks(cmd.OutOrStdout(), status.Checks())
+			if !status.Well() {
+				return errNotWhole
+			}
+			return nil
+		},
+	}
+	c.engine.add(cmd)
+	cmd.Flags().BoolVar(&quick, "quick", false, "names and sizes only")
+	cmd.Flags().BoolVar(&idle, "idle", false, "leave disk and processor to everybody else")
+	return cmd
+}
+
+// look looks at the images of this node, with its progress on a terminal's error line.
+func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
+	node, _, err := c.benchLine(cmd)
+	if err != nil {
+		return images.Status{}, err
+	}
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return images.Status{}, err
+	}
+	defer runtime.Close()
+	l.Host, l.CRI, l.Now = node.Host, runtime, node.Now
+	var told time.Time
+	l.Tell = func(p images.Progress) {
+		if now := time.Now(); now.Sub(told) > 5*time.Second {
+			told = now
+			fmt.Fprintf(cmd.ErrOrStderr(), "... %s: %d of %d MiB\n", p.What, p.Done>>20, p.Total>>20)
+		}
+	}
+	return l.Run(cmd.Context())
+}
+
+func printChecks(w io.Writer, checks []check.Check) {
+	printer := &steps.Direct{Out: w}
+	for _, c := range checks {
+		printer.Check(c)
+	}
+}
+
+func (c *common) imagesStatusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "Print what the last look at the image store found", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			node, _, err := c.benchLine(cmd)
+			if err != nil {
+				return err
+			}
+			status, err := images.LoadStatus(node.Host)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd, status)
+			}
+			if !status.Looked.IsZero() {
+				fmt.Fprintf(cmd.OutOrStdout(), "Looked at %s, generation %d.\n", status.Looked.Format("2006-01-02 15:04 UTC"), status.Generation)
+			}
+			checks := status.Checks()
+			if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Over {
+				checks = append(checks, r.Check())
+			}
+			printChecks(cmd.OutOrStdout(), checks)
+			return nil
+		},
+	}
+	c.engine.add(cmd)
+	c.outputFlag(cmd)
+	return cmd
+}
+
+// imagesBootCommand is what touchdown-images.service runs before CRI-O.
+func (c *common) imagesBootCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "boot", Short: "Bring the image store in order before CRI-O opens it (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			node, _, err := c.benchLine(cmd)
+			if err != nil {
+				return err
+			}
+			return images.Boot(cmd.Context(), node.Host)
+		},
+	}
+	c.engine.add(cmd)
+	return cmd
+}
+
+// imagesCheckCommand is what touchdown-images-check.service runs after CRI-O.
+func (c *common) imagesCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "check", Short: "Count and resolve the images after a boot (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.afterBoot(cmd) },
+	}
+	c.engine.add(cmd)
+	return cmd
+}
+
+func (c *common) afterBoot(cmd *cobra.Command) error {
+	node, _, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Running {
+		return c.rehearsalBoot(cmd.Context(), node)
+	}
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return err
+	}
+	defer runtime.Close()
+	if err := runtime.Await(cmd.Context(), crioTime); err != nil {
+		return err
+	}
+	status, err := images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Mend: true, Idle: true}.Run(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if _, err := images.Retire(cmd.Context(), node.Host, status); err != nil {
+		return err
+	}
+	if !status.Well() {
+		return nil // it is kept, and every screen tells it
+	}
+	// Each byte, a layer at a time and only when nobody else wants the disk: what a month has not read is read again.
+	_, err = images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Full: true, Mend: true, Idle: true}.Run(cmd.Context())
+	return err
+}
+
+// crioTime is how long CRI-O may take to answer after a boot.
+const crioTime = 3 * time.Minute

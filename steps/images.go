@@ -1,0 +1,278 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/nodeconfig"
+	"touchdown/steps/site"
+)
+
+// Images makes the node's image store complete: what it runs is there without a registry, protected, and known to CRI-O.
+type Images struct {
+	Site     *site.Config
+	Version  string              // of Touchdown, for the store's manifest
+	Patience nodeconfig.Patience // zero: nodeconfig.Usual
+}
+
+var (
+	_ Inspector = (*Images)(nil)
+	_ Skipper   = (*Images)(nil)
+	_ Planner   = (*Images)(nil)
+	_ Undoer    = (*Images)(nil)
+	_ Reader    = (*Images)(nil)
+)
+
+// ID names the step in the journal.
+func (*Images) ID() string { return "images" }
+
+// Title says what the step does.
+func (*Images) Title() string { return "Seed the image store" }
+
+// Fields is empty: the node itself says what it needs.
+func (*Images) Fields() []Field { return nil }
+
+// Reads names what decides whether anything is done.
+func (*Images) Reads() []string { return []string{"spec.policy.seedImages", "spec.policy.allowReboot"} }
+
+// Skip applies where the site does not want it.
+func (s *Images) Skip() string {
+	if !s.Site.Spec.Policy.SeedImages {
+		return "the site config leaves the image store as it is (spec.policy.seedImages)"
+	}
+	return ""
+}
+
+// Inspect tells what the look after the last boot found: CRI-O may not even run now.
+func (s *Images) Inspect(_ context.Context, node *backend.Node, report Report) error {
+	if s.Skip() != "" {
+		return nil
+	}
+	status, err := images.LoadStatus(node.Host)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && status.Generation == 0 {
+		report.Check(Check{
+			ID: "images-store", Title: "Image store", Status: check.Skip,
+			Observed: "none yet; it is seeded with what the node runs", Source: "what was seeded (manifest of the store)",
+		})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range status.Checks() {
+		if c.Status == check.Fail { // Run repairs what can be; nobody has to take responsibility before
+			c.Status = check.Warn
+		}
+		report.Check(c)
+	}
+	return nil
+}
+
+// Plan tells the store, and what its first use disturbs.
+func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	status, err := images.LoadStatus(node.Host)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Plan{}, err
+	}
+	if status.Well() {
+		return Plan{}, nil // it is verified, and grows only by what the node lacks
+	}
+	old := "none"
+	if status.Generation > 0 {
+		old = fmt.Sprintf("%d images", status.Images)
+	}
+	plan := Plan{Changes: []Change{{What: "Image store", Old: old, New: "all images the node runs"}}}
+	if !status.Named {
+		plan.Disturbances = []Disturbance{{
+			What: "container runtime restarts", Cause: "CRI-O reads the list of its stores only when it starts; containers go on", Seconds: 10,
+		}}
+	}
+	return plan, nil
+}
+
+// Run seeds, lets CRI-O know the store, and looks at the result.
+func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if !node.Host.Exists("/etc/crio") {
+		report.Check(Check{ID: "images-store", Title: "Image store", Status: check.Skip, Observed: "this machine has no CRI-O"})
+		return nil
+	}
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return fmt.Errorf("reaching CRI-O: %w", err)
+	}
+	defer runtime.Close()
+	if err := s.seed(ctx, node, runtime, report); err != nil {
+		return err
+	}
+	if err := s.activate(ctx, node, report); err != nil {
+		return err
+	}
+	return s.look(ctx, node, runtime, report)
+}
+
+func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
+	report.Progress(Progress{Waiting: "the list of images that the node needs"})
+	list, err := wanted.List(ctx, wanted.Place{Host: node.Host, Kube: telling(node.Kube, report), Runtime: runtime}, wanted.Options{})
+	if err != nil {
+		return fmt.Errorf("listing the images: %w", err)
+	}
+	if before, err := images.LoadStatus(node.Host); err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err := report.Save("generation", []byte(strconv.Itoa(before.Generation))); err != nil {
+			return err
+		}
+	}
+	seeded, err := images.Seeding{
+		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Say: report.Say,
+		Tell: func(p images.Progress) {
+			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What, Usual: p.Left.Seconds()})
+		},
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	report.Check(missing(seeded))
+	report.Check(asking(list))
+	return nil
+}
+
+// missing tells what is wanted and could not be had.
+func missing(s images.Seeded) Check {
+	c := Check{
+		ID: "images-missing", Title: "Images the node needs", Status: check.Pass, Observed: "all are here",
+		Expected: "all are here", Source: "pods, workloads, operators, static pods and services of this node",
+	}
+	critical := 0
+	for _, i := range s.Missing {
+		for _, name := range i.Missing {
+			c.Evidence = append(c.Evidence, fmt.Sprintf("%s (%s): %v", name, needer(i), s.Failed[name]))
+		}
+		if i.BootCritical {
+			critical++
+		}
+	}
+	if n := len(s.Missing); n > 0 {
+		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d missing", n)
+		c.Fix = "Bring the registry within reach and retry; without it these workloads will not start."
+		if critical > 0 {
+			c.Status, c.Observed = check.Fail, fmt.Sprintf("%d missing, %d of them needed to boot", n, critical)
+		}
+	}
+	return c
+}
+
+func needer(i wanted.Image) string {
+	if len(i.Needers) == 0 {
+		return "nobody"
+	}
+	return i.Needers[0].Who
+}
+
+// asking tells of containers that ask the registry at each start: no store cures that.
+func asking(list *wanted.Result) Check {
+	c := Check{
+		ID: "images-always", Title: "Containers start without asking a registry", Status: check.Pass, Observed: "all do",
+		Expected: "all do", Source: "imagePullPolicy of the workloads",
+	}
+	for _, i := range list.Images {
+		if i.PullAlways && i.Need != wanted.Spare {
+			c.Evidence = append(c.Evidence, i.Names[0]+" ("+needer(i)+")")
+		}
+	}
+	if n := len(c.Evidence); n > 0 {
+		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d ask at each start", n)
+		c.Fix = "Set imagePullPolicy: IfNotPresent in these workloads, or name the image by digest."
+	}
+	return c
+}
+
+// activate lets CRI-O know the store, which was verified before: by a MachineConfig, because the file is the operator's.
+func (s *Images) activate(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	if err := images.KeepPrimary(node.Host); err != nil {
+		return err
+	}
+	conf, err := node.Host.ReadFile("/etc/containers/storage.conf")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	changes, err := nodeconfig.Changes(ctx, c, nodeconfig.Want{ImageStore: images.Store, Storage: string(conf)})
+	if err != nil {
+		return fmt.Errorf("comparing with the cluster: %w", err)
+	}
+	reboots, err := nodeconfig.Reboots(ctx, c, changes)
+	if err != nil {
+		return fmt.Errorf("looking for what needs a reboot: %w", err)
+	}
+	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
+		return &Problem{
+			Code: "IMG-BOOT", Summary: "The node would reboot to let CRI-O know the image store, which the site config does not allow.",
+			Fix: "Set spec.policy.allowReboot to true, or skip this step: the store is seeded and will be used later.",
+		}
+	}
+	if len(nodeconfig.Pending(changes)) > 0 {
+		report.Say("CRI-O is told of the image store.")
+	}
+	if err := poolBatch(ctx, c, o, s.Patience).Run(ctx, changes); err != nil {
+		return fmt.Errorf("changing the node's configuration: %w", err)
+	}
+	return nil
+}
+
+// crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads
+// every layer's record of a large one.
+const crioTime = time.Minute
+
+func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
+	report.Progress(Progress{Waiting: "CRI-O to list its images"})
+	if err := runtime.Await(ctx, crioTime); err != nil {
+		return fmt.Errorf("waiting for CRI-O: %w", err)
+	}
+	status, err := images.Look{
+		Host: node.Host, CRI: runtime, Now: node.Now, Mend: true,
+		Tell: func(p images.Progress) {
+			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What})
+		},
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range status.Checks() {
+		report.Check(c)
+	}
+	return nil
+}
+
+// Undo lets CRI-O forget the store, and puts the images that were in force before back into force. The layers stay on the
+// disk: they are what the node runs, and cost nothing.
+func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
+	if len(o.all())+len(first) > 0 {
+		err := poolBatch(ctx, c, o, s.Patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+			changed, err := o.restore(ctx, c)
+			return len(changed) > 0, err
+		})
+		if err != nil {
+			return fmt.Errorf("putting the node's configuration back: %w", err)
+		}
+	}
+	before, err := report.Saved("generation")
+	if err != nil {
+		return nil //nolint:nilerr // nothing was seeded
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(before)))
+	if err != nil {
+		return fmt.Errorf("reading what was in force before: %w", err)
+	}
+	return images.Return(ctx, node.Host, n)
+}
