@@ -65,6 +65,7 @@ type Folder struct {
 	Images []Image
 
 	manifests map[string]Served // by repository:tag and repository@digest
+	layers    map[Digest]bool
 }
 
 // Served is a manifest or an index as a registry hands it out.
@@ -106,8 +107,11 @@ func Open(dir string) (*Folder, error) {
 	if err := json.Unmarshal(data, &f.Images); err != nil {
 		return nil, fmt.Errorf("reading the list of images in %s: %w", dir, err)
 	}
-	f.manifests = map[string]Served{}
+	f.manifests, f.layers = map[string]Served{}, map[Digest]bool{}
 	for _, i := range f.Images {
+		for _, l := range i.Layers {
+			f.layers[l.Digest] = true
+		}
 		f.manifests[i.Repository()+"@"+string(i.Digest)] = Served{i.MediaType, i.Digest}
 		if i.Manifest != i.Digest {
 			f.manifests[i.Repository()+"@"+string(i.Manifest)] = Served{ociManifest, i.Manifest}
@@ -136,6 +140,9 @@ func (f *Folder) Manifest(repository, reference string) (Served, bool) {
 	served, ok := f.manifests[repository+separator+reference]
 	return served, ok
 }
+
+// IsLayer tells whether a blob is a layer.
+func (f *Folder) IsLayer(d Digest) bool { return f.layers[d] }
 
 // Named finds an image by one of its names.
 func (f *Folder) Named(name string) (Image, bool) {

@@ -60,7 +60,7 @@ func (r *Registry) serveImages(w http.ResponseWriter, request *http.Request) {
 }
 
 func (r *Registry) serveManifest(w http.ResponseWriter, request *http.Request, folder *images.Folder, repository, reference string) {
-	fault := r.trouble(repository+separator(reference)+reference, AnyManifest, Unavailable, Unknown, Changed)
+	fault := r.trouble([]string{repository + separator(reference) + reference, AnyManifest}, Unavailable, Unknown, Changed)
 	found, ok := folder.Manifest(repository, reference)
 	data, err := os.ReadFile(folder.Blob(found.Digest))
 	switch {
@@ -84,7 +84,11 @@ func (r *Registry) serveManifest(w http.ResponseWriter, request *http.Request, f
 }
 
 func (r *Registry) serveBlob(w http.ResponseWriter, request *http.Request, folder *images.Folder, digest images.Digest) {
-	if fault := r.trouble(string(digest), AnyBlob, Unavailable, Unknown); fault.is(Unavailable) {
+	names := []string{string(digest), AnyBlob}
+	if folder.IsLayer(digest) {
+		names = append(names, AnyLayer)
+	}
+	if fault := r.trouble(names, Unavailable, Unknown); fault.is(Unavailable) {
 		unavailable(w)
 		return
 	} else if fault.is(Unknown) {
@@ -106,7 +110,7 @@ func (r *Registry) serveBlob(w http.ResponseWriter, request *http.Request, folde
 	content := &counted{ReadSeeker: file, registry: r}
 	if request.Method == http.MethodGet {
 		r.count(func(s *Served) { s.Blobs++ })
-		content.fault = r.trouble(string(digest), AnyBlob, Changed, Stops)
+		content.fault = r.trouble(names, Changed, Stops)
 		content.stopAt = info.Size()/2 + 1
 	}
 	http.ServeContent(w, request, "", time.Time{}, content)

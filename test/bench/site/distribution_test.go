@@ -115,11 +115,18 @@ func TestRegistryFaults(t *testing.T) {
 		t.Errorf("changed: %d %s, %d bytes, %v", status, digest, size, err)
 	}
 	s.Registry.Mend()
-	s.Registry.Break(Fault{Kind: Stops, Of: AnyBlob, Times: 2})
+	s.Registry.Break(Fault{Kind: Stops, Of: AnyLayer, Times: 2})
 	for range 2 {
 		if _, _, _, size, err := p.get(http.MethodGet, blob, ""); err == nil || int64(size) > layer.Size*6/10 || size == 0 {
 			t.Errorf("stopped: %d of %d bytes, %v", size, layer.Size, err)
 		}
+	}
+	s.Registry.Break(Fault{Kind: Unavailable, Of: AnyLayer, Times: 1})
+	if status, _, digest, _, _ := p.get(http.MethodGet, "plant/deep/blobs/"+string(deep.ID), ""); status != http.StatusOK || digest != deep.ID {
+		t.Errorf("a fault of layers hit the configuration: %d", status)
+	}
+	if status, _, _, _, _ := p.get(http.MethodGet, blob, ""); status != http.StatusServiceUnavailable {
+		t.Errorf("a layer that is unavailable: %d", status)
 	}
 	s.Registry.Break(Fault{Kind: Unavailable, Of: AnyManifest, Times: 3})
 	s.Registry.Break(Fault{Kind: Unknown, Of: "plant/deep:45", Times: 1})

@@ -17,12 +17,13 @@ const (
 const (
 	AnyManifest = "any manifest"
 	AnyBlob     = "any blob"
+	AnyLayer    = "any layer"
 )
 
 // Fault is something that the registry does wrong.
 type Fault struct {
 	Kind  FaultKind
-	Of    string // digest of a blob, repository:tag or repository@digest of a manifest, AnyManifest, AnyBlob
+	Of    string // digest of a blob, repository:tag or repository@digest of a manifest, or one of the three above
 	Times int    // how often; 0: for ever
 }
 
@@ -35,12 +36,12 @@ func (r *Registry) Break(f Fault) { r.set(func() { r.faults = append(r.faults, &
 // Mend ends all faults.
 func (r *Registry) Mend() { r.set(func() { r.faults = nil }) }
 
-// trouble finds the first fault of one of the kinds that is about the thing or all of its sort, and uses it up.
-func (r *Registry) trouble(thing, sort string, kinds ...FaultKind) *Fault {
+// trouble finds the first fault of one of the kinds that is about the thing under one of its names, and uses it up.
+func (r *Registry) trouble(names []string, kinds ...FaultKind) *Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n, f := range r.faults {
-		if f.Of != thing && f.Of != sort || !slices.Contains(kinds, f.Kind) {
+		if !slices.Contains(names, f.Of) || !slices.Contains(kinds, f.Kind) {
 			continue
 		}
 		if f.Times == 1 {
