@@ -87,7 +87,9 @@ func (c *client) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(all.Images, func(a, b *cri.Image) int { return strings.Compare(fmt.Sprint(a.RepoTags, a.RepoDigests), fmt.Sprint(b.RepoTags, b.RepoDigests)) })
+	slices.SortFunc(all.Images, func(a, b *cri.Image) int {
+		return strings.Compare(fmt.Sprint(a.RepoTags, a.RepoDigests), fmt.Sprint(b.RepoTags, b.RepoDigests))
+	})
 	for _, i := range all.Images {
 		pinned := ""
 		if i.Pinned {
