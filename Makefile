@@ -46,11 +46,11 @@ demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headle
 # Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
 NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|steps)$$
 
-test: build bench-factory bench-kernel e2e-tools ## run every test
+test: build bench-factory bench-kernel bench-images-small e2e-tools ## run every test
 	@go vet ./...
-	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e$$')
+	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e(/|$$)')
 	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')
-	go test -timeout 60m ./test/e2e
+	go test -timeout 60m -p 1 ./test/e2e/...
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
@@ -91,7 +91,7 @@ $(BIN): $(GO_SRC) $(LIBNMSTATE)
 	@mkdir -p $(@D)
 	@go build $(STATIC) -o $@ ./cmd/touchdown
 
-$(DEMO): $(shell find test/demo test/bench/landing test/bench/node test/bench/site -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
+$(DEMO): $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
 	@mkdir -p $(@D)
 	@go build -o $@ ./test/demo
 

@@ -1,7 +1,7 @@
 # The images of the bench, kept by a hash of what makes them. The small ones are for most tests; those of the benchmark
 # are made by who measures.
 IMAGES_SRC := test/bench/images
-IMAGES_KEY  = $(call node_key,$(wildcard $(IMAGES_SRC)/*.go $(IMAGES_SRC)/make/*.go) $(NODE_SRC)/pod/main.go)
+IMAGES_KEY  = $(call node_key,$(filter-out %_test.go,$(wildcard $(IMAGES_SRC)/*.go $(IMAGES_SRC)/make/*.go)) $(NODE_SRC)/pod/main.go)
 
 .PHONY: bench-store bench-store-benchmark
 bench-store: bench-images-small bench-images-test ## make the container images of the bench (100 MB and 2 GiB unpacked)
