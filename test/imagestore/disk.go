@@ -99,6 +99,22 @@ func (d *Disk) Cut(flush bool) {
 	d.Cold()
 }
 
+// Save keeps the disk as it is now.
+func (d *Disk) Save() {
+	d.t.Helper()
+	d.Unmount()
+	d.do("cp", "--sparse=always", d.file, d.file+".saved")
+	d.Mount()
+}
+
+// Restore puts back what Save kept.
+func (d *Disk) Restore() {
+	d.t.Helper()
+	d.Unmount()
+	d.do("cp", "--sparse=always", d.file+".saved", d.file)
+	d.Mount()
+}
+
 func (d *Disk) do(name string, args ...string) {
 	d.t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {

@@ -10,7 +10,12 @@ import (
 	"touchdown/test/imagestore"
 )
 
-func TestMain(m *testing.M) { os.Exit(imagestore.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childOp) != "" {
+		os.Exit(child())
+	}
+	os.Exit(imagestore.Main(m))
+}
 
 // bench is a primary store, with a container, and an empty pool on one disk.
 type bench struct {
@@ -21,6 +26,7 @@ type bench struct {
 	pool    *pool.Pool
 	images  []string
 	layers  []string
+	box     string // the layer of the container
 }
 
 func newBench(t *testing.T, kind string) *bench {
@@ -37,7 +43,7 @@ func newBench(t *testing.T, kind string) *bench {
 		b.made.Image(base, "registry.example/base:v1", "registry.example/base@"), b.made.Image(second, "registry.example/second:v1"),
 		b.made.Image(third, "registry.example/third:v1"), b.made.Image(alone, "registry.example/alone@"),
 	}
-	b.made.Container(second)
+	b.box = b.made.Container(second)
 	b.must(b.made.Save())
 	var err error
 	b.pool, err = pool.Init(filepath.Join(b.disk.Dir, "shared", ".touchdown"))

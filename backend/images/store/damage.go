@@ -59,6 +59,7 @@ type VerifyOptions struct {
 // Quick compares the store with its own lists without reading the files: folders, short names, ancestors, and type and
 // size of every file. It finds what is missing or too short, not a changed byte.
 func (s *Store) Quick(ctx context.Context, o VerifyOptions) ([]Damage, error) {
+	o.Workers = cmp.Or(o.Workers, 4) // it waits for the disk, not for the processor
 	found, err := s.each(ctx, o, s.quickLayer)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vbatts/tar-split/tar/storage"
+	"golang.org/x/sys/unix"
 )
 
 // readSize is how much of a file is read at once, bytes.
@@ -129,7 +130,7 @@ func (s *summing) add(b []byte) {
 }
 
 // file adds a file to the sum of the layer.
-func (s *summing) file(in io.Reader, e storage.Entry) (string, error) {
+func (s *summing) file(in int, e storage.Entry) (string, error) {
 	if s.limit > 0 && s.count+e.Size > s.limit {
 		return errTooLong.Error(), nil
 	}
@@ -137,7 +138,7 @@ func (s *summing) file(in io.Reader, e storage.Entry) (string, error) {
 }
 
 // check compares a file with its own checksum.
-func (s *summing) check(in io.Reader, e storage.Entry) (string, error) {
+func (s *summing) check(in int, e storage.Entry) (string, error) {
 	sum := crc64.New(storage.CRCTable)
 	what, err := s.read(in, e, func(b []byte) { _, _ = sum.Write(b) })
 	if what == "" && err == nil && string(sum.Sum(nil)) != string(e.Payload) {
@@ -147,19 +148,25 @@ func (s *summing) check(in io.Reader, e storage.Entry) (string, error) {
 }
 
 // read gives exactly so many bytes of a file as the tar has; the file may grow or shrink meanwhile.
-func (s *summing) read(in io.Reader, e storage.Entry, each func([]byte)) (string, error) {
+func (s *summing) read(in int, e storage.Entry, each func([]byte)) (string, error) {
 	buf, _ := s.v.buffers.Get().(*[]byte)
 	defer s.v.buffers.Put(buf)
 	for left := e.Size; left > 0; {
 		if err := s.ctx.Err(); err != nil {
 			return "", context.Cause(s.ctx)
 		}
-		n, err := in.Read((*buf)[:min(left, readSize)])
+		n, err := unix.Read(in, (*buf)[:min(left, readSize)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err == nil && n == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Sprintf("it cannot be read after %d bytes: %v", e.Size-left, err), nil
+		}
 		each((*buf)[:n])
 		left -= int64(n)
-		if left > 0 && err != nil {
-			return fmt.Sprintf("it cannot be read after %d bytes: %v", e.Size-left, errors.Unwrap(err)), nil
-		}
 	}
 	return "", nil
 }

@@ -76,9 +76,9 @@ func (s *Store) wantLower(id string) (string, bool) {
 // pass is one walk along a layer's tar-split.
 type pass struct {
 	id      string
-	content func(in io.Reader, e storage.Entry) (string, error) // reads a file, tells what is wrong; nil: files are not read
-	raw     func([]byte)                                        // gets what belongs to no file; may be nil
-	tick    func(bytes int64)                                   // may be nil
+	content func(fd int, e storage.Entry) (string, error) // reads a file, tells what is wrong; nil: files are not read
+	raw     func([]byte)                                  // gets what belongs to no file; may be nil
+	tick    func(bytes int64)                             // may be nil
 
 	files  *walker
 	header header
@@ -169,9 +169,8 @@ func (p *pass) file(name string, e storage.Entry) (string, error) {
 	if err != nil {
 		return reason(err), nil
 	}
-	in := os.NewFile(uintptr(fd), name)
-	defer in.Close()
-	return p.content(in, e)
+	defer unix.Close(fd)
+	return p.content(fd, e)
 }
 
 // differs compares type and size, and where a link leads to.
