@@ -121,3 +121,15 @@ func (d *Disk) do(name string, args ...string) {
 		d.t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 	}
 }
+
+// NeedRoot skips a test that makes devices, or mounts, and fails it where CI is set.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	if os.Getenv(apart) != "" {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("not root")
+	}
+	t.Skip("skipped: not root")
+}

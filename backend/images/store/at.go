@@ -22,17 +22,14 @@ type entry struct {
 }
 
 // openDir opens a folder, never through a link.
-func openDir(at int, name string) (int, error) {
-	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, &os.PathError{Op: "opening", Path: name, Err: err}
-	}
-	return fd, nil
-}
+func openDir(at int, name string) (int, error) { return open(at, name, unix.O_DIRECTORY) }
 
-// openFile opens a regular file, never through a link, and leaves its access time as it is where that is allowed.
-func openFile(at int, name string) (int, error) {
-	const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+// openFile opens a regular file, never through a link, and never waits for the other end of a pipe.
+func openFile(at int, name string) (int, error) { return open(at, name, unix.O_NONBLOCK) }
+
+// open leaves the access time as it is where that is allowed: to the owner and to root.
+func open(at int, name string, also int) (int, error) {
+	flags := unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_CLOEXEC | also
 	fd, err := unix.Openat(at, name, flags|unix.O_NOATIME, 0)
 	if errors.Is(err, unix.EPERM) {
 		fd, err = unix.Openat(at, name, flags, 0)
