@@ -18,6 +18,7 @@ import (
 // Store is a store in the making. The first error is kept and told by Save.
 type Store struct {
 	Root string
+	Salt string // of the short names: with another one the same layers have others
 
 	err    error
 	layers []map[string]any
@@ -82,7 +83,7 @@ func (s *Store) Layer(parent string, files ...File) string {
 
 // folder gives a layer's folder what lies beside its files, and its name.
 func (s *Store) folder(dir, id, parent string, merged bool) {
-	link := strings.ToUpper(hexSum([]byte("link" + id))[:26])
+	link := strings.ToUpper(hexSum([]byte("link" + s.Salt + id))[:26])
 	s.keep(os.WriteFile(filepath.Join(dir, "link"), []byte(link), 0o644))
 	s.keep(os.Mkdir(filepath.Join(dir, "work"), 0o700))
 	if merged {

@@ -160,36 +160,29 @@ func (p *Pool) discard(path string) error {
 	return nil
 }
 
-// held gives the layers that a primary store stands on: those of its containers with all ancestors, and those of its images
-// that it does not have itself.
+// held gives the layers that a primary store stands on and does not have: those below its containers and its images, with
+// all their ancestors.
 func (p *Pool) held(primary *store.Store, pool ...*store.Store) (map[string]bool, error) {
 	ids, err := store.ContainerLayers(primary.Root)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range primary.Layers {
-		if l.Parent != "" {
-			ids = append(ids, l.Parent)
-		}
-		if l.DiffDigest == "" {
-			ids = append(ids, l.ID)
-		}
+		ids = append(ids, l.Parent)
 	}
 	for _, i := range primary.Images {
 		ids = append(ids, i.TopLayer)
 	}
-	held := map[string]bool{}
+	held, seen := map[string]bool{}, map[string]bool{}
 	for _, id := range ids {
-		for id != "" && !held[id] {
-			held[id] = true
-			parent := ""
-			for _, s := range append([]*store.Store{primary}, pool...) {
-				if l, known := s.Layer(id); known {
-					parent = l.Parent
-					break
-				}
+		for id != "" && !seen[id] {
+			seen[id] = true
+			l, here := primary.Layer(id)
+			held[id] = !here
+			for n := 0; !here && n < len(pool); n++ {
+				l, here = pool[n].Layer(id)
 			}
-			id = parent
+			id = l.Parent
 		}
 	}
 	return held, nil

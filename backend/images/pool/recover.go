@@ -146,8 +146,8 @@ func (p *Pool) needed(ctx context.Context, primary string, numbers []int, kept m
 	if err != nil {
 		return nil, err
 	}
-	for id := range held {
-		needed[id] = true
+	for id, is := range held {
+		needed[id] = needed[id] || is
 	}
 	return needed, nil
 }
