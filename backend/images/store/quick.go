@@ -169,7 +169,7 @@ func (p *pass) file(name string, e storage.Entry) (string, error) {
 	if err != nil {
 		return reason(err), nil
 	}
-	defer unix.Close(fd)
+	defer shut(fd)
 	return p.content(fd, e)
 }
 

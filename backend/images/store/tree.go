@@ -29,7 +29,7 @@ func (t *tree) copy(from, to int, name string) error {
 	if err != nil {
 		return t.lost(err)
 	}
-	defer unix.Close(src)
+	defer shut(src)
 	var st unix.Stat_t
 	if err := unix.Fstat(src, &st); err != nil {
 		return fmt.Errorf("reading attributes: %w", err)
@@ -41,7 +41,7 @@ func (t *tree) copy(from, to int, name string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(dst)
+	defer shut(dst)
 	t.device, t.root, t.links = st.Dev, dst, map[uint64]string{}
 	if err := t.children(src, dst, "", 0); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (t *tree) folder(src, dst int, name, below string, depth int, st *unix.Stat
 	if err != nil {
 		return err
 	}
-	defer unix.Close(in)
+	defer shut(in)
 	if err := unix.Mkdirat(dst, name, st.Mode&0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
@@ -130,7 +130,7 @@ func (t *tree) folder(src, dst int, name, below string, depth int, st *unix.Stat
 	if err != nil {
 		return err
 	}
-	defer unix.Close(out)
+	defer shut(out)
 	if err := t.children(in, out, below, depth+1); err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ func (t *tree) file(src, dst int, name string, st *unix.Stat_t) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(in)
+	defer shut(in)
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	out, err := unix.Openat(dst, name, flags, st.Mode&0o777)
 	if err != nil {
 		return fmt.Errorf("making the file: %w", err)
 	}
-	defer unix.Close(out)
+	defer shut(out)
 	if st.Size > 0 {
 		if err := t.data.copy(in, out, st.Size); err != nil {
 			return err

@@ -30,10 +30,10 @@ func newWalker(diff string) (*walker, error) {
 
 func (w *walker) close() {
 	for _, fd := range w.fds {
-		_ = unix.Close(fd)
+		shut(fd)
 	}
 	if w.odd >= 0 {
-		_ = unix.Close(w.odd)
+		shut(w.odd)
 	}
 }
 
@@ -77,7 +77,7 @@ func (w *walker) at(name string) (int, string, error) {
 
 func (w *walker) leave(depth int) {
 	for len(w.parts) > depth {
-		_ = unix.Close(w.fds[len(w.fds)-1])
+		shut(w.fds[len(w.fds)-1])
 		w.fds, w.parts = w.fds[:len(w.fds)-1], w.parts[:len(w.parts)-1]
 	}
 }
@@ -92,7 +92,7 @@ func (w *walker) through(dir, base string) (int, string, error) {
 		return -1, "", &os.PathError{Op: "opening", Path: dir, Err: err}
 	}
 	if w.odd >= 0 {
-		_ = unix.Close(w.odd)
+		shut(w.odd)
 	}
 	w.odd, w.oddAt = fd, dir
 	return fd, base, nil

@@ -188,7 +188,7 @@ func CopyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(in)
+	defer shut(in)
 	var st unix.Stat_t
 	if err := unix.Fstat(in, &st); err != nil {
 		return fmt.Errorf("reading attributes: %w", err)
@@ -200,7 +200,7 @@ func CopyFile(from, to string) error {
 	if err != nil {
 		return fmt.Errorf("making %s: %w", to, err)
 	}
-	defer unix.Close(out)
+	defer shut(out)
 	if st.Size == 0 {
 		return nil
 	}
