@@ -70,7 +70,7 @@ func (g *gathering) cluster(ctx context.Context, p Place, s *store, o Options) {
 		g.note("cluster", "Not asked.")
 		return
 	}
-	c := p.Kube.Within(apiTime)
+	c := p.Kube.Within(min(apiTime, p.Kube.Pace.Limit))
 	// The release comes first: an API that is away is waited for once, not once a kind.
 	if err := g.release(ctx, c, s, o); err != nil {
 		g.fail("cluster", err)
