@@ -44,7 +44,7 @@ demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headle
 	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
 # Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
-NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|steps)$$
+NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|backend/images/cri|steps)$$
 
 test: build bench-factory bench-kernel bench-images-small e2e-tools ## run every test
 	@go vet ./...

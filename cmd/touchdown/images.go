@@ -12,17 +12,16 @@ func (c *common) imagesCommand() *cobra.Command {
 		c.imagesBootCommand(), c.imagesCheckCommand())
 }
 
-// tableFlag adds -o for commands that print a table.
-func (c *common) tableFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.output, "output", "o", "table", "table or json")
+// tableFlag adds -o for commands that print a table. What it returns tells whether -o json was given, and refuses anything but
+// table and json. It has a variable of its own: the one of the other commands begins as text.
+func tableFlag(cmd *cobra.Command) (asJSON func() (bool, error)) {
+	output := cmd.Flags().StringP("output", "o", "table", "table or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// tableJSON tells whether -o json was given, and refuses anything but table and json.
-func (c *common) tableJSON() (bool, error) {
-	switch c.output {
-	case "table", "json":
-		return c.output == "json", nil
+	return func() (bool, error) {
+		switch *output {
+		case "table", "json":
+			return *output == "json", nil
+		}
+		return false, usage(fmt.Errorf("-o %s: table or json", *output))
 	}
-	return false, usage(fmt.Errorf("-o %s: table or json", c.output))
 }

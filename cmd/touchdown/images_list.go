@@ -36,27 +36,27 @@ class system-node-critical, and those of the platform's namespaces for control p
 -o json prints one object: format (1), summary (counts; sizes in bytes), images (digest, id, names, component, need
 (boot, run or spare), bootCritical, needers (who, need, source, pullAlways), present, missing (the names to be pulled),
 pinned, size, download, pullAlways, sources, findings (kind, status, text, fix)), unread (source, reason), storeRead.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.tableJSON()
-			if err != nil {
-				return err
-			}
-			r, err := c.listImages(cmd.Context(), l)
-			if err != nil {
-				return interrupted(cmd.Context(), err)
-			}
-			if asJSON {
-				return printJSON(cmd, r)
-			}
-			imageTable{all: l.all}.print(cmd.OutOrStdout(), r)
-			return nil
-		},
 	}
 	c.engine.add(cmd)
-	c.tableFlag(cmd)
+	json := tableFlag(cmd)
 	cmd.Flags().BoolVar(&l.payload, "payload", false, "want every image of the release, not only what is used of it")
 	cmd.Flags().BoolVar(&l.offline, "offline", false, "do not ask registries for the sizes of missing images")
 	cmd.Flags().BoolVarP(&l.all, "all", "a", false, "print also what nobody runs")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		asJSON, err := json()
+		if err != nil {
+			return err
+		}
+		r, err := c.listImages(cmd.Context(), l)
+		if err != nil {
+			return interrupted(cmd.Context(), err)
+		}
+		if asJSON {
+			return printJSON(cmd, r)
+		}
+		imageTable{all: l.all}.print(cmd.OutOrStdout(), r)
+		return nil
+	}
 	return cmd
 }
 

@@ -18,7 +18,8 @@ type Class string
 const (
 	Gone      Class = "gone"      // the registry does not have it
 	Denied    Class = "denied"    // log-in missing or refused
-	NoName    Class = "no-name"   // nobody knows the registry's name
+	NoName    Class = "no-name"   // no name server knows the registry
+	NoDNS     Class = "no-dns"    // no name server answers
 	BadCert   Class = "bad-cert"  // the registry's certificate is not trusted
 	NoSpace   Class = "no-space"  // the node's disk is full
 	Lied      Class = "lied"      // what came is not what the digest says
@@ -26,7 +27,8 @@ const (
 	Foreign   Class = "foreign"   // for another processor
 	BadName   Class = "bad-name"  // not a reference
 	Busy      Class = "busy"      // the registry asks to be left alone
-	Away      Class = "away"      // the registry does not answer, or breaks off
+	Broken    Class = "broken"    // the registry breaks off, or tells of a fault of its own
+	Away      Class = "away"      // the registry does not answer
 	NoRuntime Class = "no-cri-o"  // CRI-O itself is away
 	Other     Class = "other"     // none of these
 	NotTried  Class = "not-tried" // the disk was full before its turn
@@ -40,7 +42,8 @@ var signs = []struct {
 }{
 	{NoSpace, regexp.MustCompile(`no space left on device|disk quota exceeded`)},
 	{Busy, regexp.MustCompile(`too many requests|toomanyrequests|\b429\b`)},
-	{Lied, regexp.MustCompile(`digest did not match|does not match provided manifest digest|digest mismatch|doesn't match (?:the )?(?:expected )?digest|does not match digest`)},
+	{Lied, regexp.MustCompile(`digest did not match|does not match provided manifest digest|digest mismatch|doesn't match (?:the )?(?:expected )?digest|does not match digest` +
+		`|gzip: invalid|flate: corrupt|archive/tar: invalid|zstd: .*(?:corrupt|invalid|mismatch)|invalid input: magic number mismatch`)},
 	{Unsigned, regexp.MustCompile(`signaturevalidationfailed|source image rejected|signature .*(?:required|invalid)`)},
 	{BadCert, regexp.MustCompile(`x509:|certificate signed by unknown|tls: failed to verify|certificate has expired`)},
 	{Denied, regexp.MustCompile(`unauthorized|authentication required|invalid username/password|access to the requested resource is not authorized|\bdenied\b|\b40[13]\b.*forbidden|status.* 40[13]\b`)},
@@ -48,7 +51,10 @@ var signs = []struct {
 	{Gone, regexp.MustCompile(`manifest unknown|name unknown|repository .*not found|\bnot found\b|status.* 404\b|blob unknown`)},
 	{BadName, regexp.MustCompile(`invalid reference format|short-name|repository name must be`)},
 	{NoName, regexp.MustCompile(`no such host`)},
-	{Away, regexp.MustCompile(`connection refused|registryunavailable|connection reset|i/o timeout|timeout|timed out|network is unreachable|no route to host|\beof\b|broken pipe|server misbehaving|context (?:canceled|deadline exceeded)|status.* 50[0-9]\b|internal server error|bad gateway|service unavailable|is blocked in`)},
+	{NoDNS, regexp.MustCompile(`dial tcp: lookup `)},
+	{Away, regexp.MustCompile(`connection refused|registryunavailable|i/o timeout|connection timed out|tls handshake timeout|network is unreachable|no route to host`)},
+	{Broken, regexp.MustCompile(`connection reset|timeout|timed out|\beof\b|broken pipe|context (?:canceled|deadline exceeded)|status.* 50[0-9]\b|internal server error|bad gateway|service unavailable`)},
+	{Gone, regexp.MustCompile(`is blocked in`)}, // the source, by the node's settings: only its mirrors count
 }
 
 // mirrors splits what the library says when it tried mirrors first: "(Mirrors also failed: [a: why]\n[b: why]): source: why".
@@ -61,7 +67,7 @@ func classify(err error) Class {
 	case codes.Unavailable:
 		return NoRuntime
 	case codes.DeadlineExceeded, codes.Canceled: // ours, or somebody else's pull of the same image that this one waited for
-		return Away
+		return Broken
 	}
 	said := strings.ToLower(err.Error())
 	parts := mirrors.FindStringSubmatch(said)
@@ -93,16 +99,19 @@ func sign(said string) Class {
 }
 
 // again tells whether the same pull may go well later.
-func (c Class) again() bool { return c == Busy || c == Away || c == NoRuntime }
+func (c Class) again() bool {
+	return c == Busy || c == Broken || c == Away || c == NoDNS || c == NoRuntime
+}
 
-// tries is how often a pull that fails like this is begun, of at most most: a registry that lost its name or sent a wrong byte
-// gets a second chance, because name servers and lines have bad moments.
+// tries is how often a pull that fails like this is begun, of at most most. A registry that lost its name or sent a wrong byte
+// gets a second chance, because name servers and lines have bad moments; one that is busy too, after the half minute that
+// CRI-O waits for it by itself.
 func (c Class) tries(most int) int {
 	switch {
+	case c == NoName, c == Lied, c == Busy:
+		return min(2, most)
 	case c.again(), c == Other:
 		return most
-	case c == NoName, c == Lied:
-		return min(2, most)
 	}
 	return 1
 }
@@ -112,6 +121,7 @@ var told = map[Class]struct{ code, summary, fix string }{
 	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it anew; the name and the digest must be these."},
 	Denied:    {"PUL-AUTH", "The registry refuses the node's log-in for the image %s.", "Give a pull secret that has a log-in for this registry."},
 	NoName:    {"PUL-NAME", "No name server knows the registry of the image %s.", "Check the registry's name in the mirror settings, and the site's name servers."},
+	NoDNS:     {"PUL-DNS", "No name server answers when it is asked for the registry of the image %s.", "Check the site's name servers and the way to them, then retry."},
 	BadCert:   {"PUL-CERT", "The registry of the image %s shows a certificate that the node does not trust.", "Check the node's clock, and give the registry's authority (registryCerts)."},
 	NoSpace:   {"DSK-FULL", "The disk is full; it ended the pull of the image %s.", "Free some space on /var, then retry: what was pulled stays."},
 	Lied:      {"PUL-DGST", "What the registry sends as the image %s is not what its digest says.", "Mirror the image anew; the registry's copy is damaged, or it is the wrong one."},
@@ -119,7 +129,8 @@ var told = map[Class]struct{ code, summary, fix string }{
 	Foreign:   {"PUL-ARCH", "The image %s is not made for this node's processor.", "Mirror it for this architecture too."},
 	BadName:   {"PUL-REF", "The name %s cannot be one of an image in a registry.", "Correct it where it is needed."},
 	Busy:      {"PUL-BUSY", "The registry of the image %s asks to be left alone.", "Wait some minutes, then retry."},
-	Away:      {"PUL-AWAY", "The registry of the image %s does not answer, or breaks off.", "Check that the registry runs and can be reached from the node, then retry."},
+	Broken:    {"PUL-BRK", "The registry of the image %s breaks off, or tells of a fault of its own.", "Look at the registry's own log and at the line to it, then retry."},
+	Away:      {"PUL-AWAY", "The registry of the image %s does not answer.", "Check that the registry runs and can be reached from the node, then retry."},
 	NoRuntime: {"CR-AWAY", "CRI-O, which pulls the image %s, is not running.", "Look at systemctl status crio, then retry."},
 	Other:     {"PUL-ERR", "The image %s could not be pulled.", "Retry; if it fails again, its cause is in the log of CRI-O."},
 	NotTried:  {"DSK-FULL", "The image %s was not pulled: the disk was full before its turn.", "Free some space on /var, then retry."},

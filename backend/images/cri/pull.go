@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +73,7 @@ type Pull struct {
 func (p Pull) Run(ctx context.Context, wants []Want) ([]Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants))}
+	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants)), dead: map[string]bool{}}
 	r.order = order(wants)
 	stop := r.report(ctx)
 	var all sync.WaitGroup
@@ -124,8 +125,8 @@ type run struct {
 
 	mu   sync.Mutex
 	next int
-	full bool // the disk: nothing more is begun
-	dead bool // registries were away through all tries, and nothing came since: the others get one try each
+	full bool            // the disk: nothing more is begun
+	dead map[string]bool // registries that were away through all tries, and nothing came since: one try for their other images
 	done sync.Mutex
 }
 
@@ -158,11 +159,11 @@ func (r *run) end(i int, o Outcome) {
 	r.mu.Lock()
 	switch o.Class {
 	case "":
-		r.dead = false
+		delete(r.dead, registryOf(o.Name))
 	case NoSpace:
 		r.full = true
-	case Away, NoRuntime:
-		r.dead = true
+	case Away, NoDNS, NoRuntime:
+		r.dead[registryOf(o.Name)] = true
 	}
 	r.mu.Unlock()
 	r.meter.end(i, o.Err == nil, r.used())
@@ -177,9 +178,16 @@ func (r *run) end(i int, o Outcome) {
 	}
 }
 
+// registryOf is the registry that a name is of; with mirrors that is not the one that was away, but they are the same for all
+// of its images.
+func registryOf(name string) string {
+	host, _, _ := strings.Cut(name, "/")
+	return host
+}
+
 // one pulls one image until it is there or another try makes no sense.
-func (r *run) one(ctx context.Context, w Want) Outcome {
-	o := Outcome{Name: w.Name}
+func (r *run) one(ctx context.Context, w Want) (o Outcome) {
+	o.Name = w.Name
 	begun := time.Now()
 	defer func() { o.Took = time.Since(begun) }()
 	parsed, err := ref.Parse(w.Name)
@@ -202,7 +210,7 @@ func (r *run) one(ctx context.Context, w Want) Outcome {
 		}
 		o.Class = classify(err)
 		o.Err = o.Class.problem(w.Name, errors.New(r.Logins.Mask(text(err))))
-		if o.Tries >= o.Class.tries(r.most()) {
+		if o.Tries >= o.Class.tries(r.most(w.Name)) {
 			return o
 		}
 		if o.Class == Busy {
@@ -214,10 +222,10 @@ func (r *run) one(ctx context.Context, w Want) Outcome {
 	}
 }
 
-func (r *run) most() int {
+func (r *run) most(name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dead {
+	if r.dead[registryOf(name)] {
 		return 1
 	}
 	return mostTries

@@ -89,10 +89,13 @@ func TestRetryClasses(t *testing.T) {
 		{"Digest did not match, expected sha256:00, got sha256:11", cri.Lied, "PUL-DGST", 2},
 		{"SignatureValidationFailed: Source image rejected: A signature was required, but no signature exists", cri.Unsigned, "PUL-SGN", 1},
 		{"choosing image instance: no image found in image index for architecture \"amd64\", variant \"\", OS \"linux\"", cri.Foreign, "PUL-ARCH", 1},
-		{"too many requests to registry", cri.Busy, "PUL-BUSY", 5},
+		{"too many requests to registry", cri.Busy, "PUL-BUSY", 2},
 		{"RegistryUnavailable: pinging container registry r.example: dial tcp 192.0.2.1:443: connect: connection refused", cri.Away, "PUL-AWAY", 5},
-		{"reading blob sha256:1: unexpected EOF", cri.Away, "PUL-AWAY", 5},
-		{"received unexpected HTTP status: 503 Service Unavailable", cri.Away, "PUL-AWAY", 5},
+		{"reading blob sha256:1: unexpected EOF", cri.Broken, "PUL-BRK", 5},
+		{"received unexpected HTTP status: 503 Service Unavailable", cri.Broken, "PUL-BRK", 5},
+		{"writing blob: storing blob to file \"/var/tmp/x/1\": gzip: invalid checksum", cri.Lied, "PUL-DGST", 2},
+		{"pinging container registry r.example: dial tcp: lookup r.example on [::1]:53: read udp [::1]:58779->[::1]:53: read: connection refused", cri.NoDNS, "PUL-DNS", 5},
+		{"writing blob: storing blob to file \"/var/tmp/x/1\": happened during read: unexpected EOF (after reconnecting, server did not process a Range: header, status 200)", cri.Broken, "PUL-BRK", 5},
 		{"something that nobody has seen", cri.Other, "PUL-ERR", 5},
 		{fmt.Sprintf(mirror, "manifest unknown", "dial tcp: lookup quay.io: no such host"), cri.Gone, "PUL-MANF", 1},
 		{fmt.Sprintf(mirror, "manifest unknown", "dial tcp 192.0.2.9:443: i/o timeout"), cri.Gone, "PUL-MANF", 1},
@@ -124,7 +127,7 @@ func TestSecondTryAndItsPauses(t *testing.T) {
 	var pauses []time.Duration
 	out, err := cri.Pull{Client: s.Client(t), Pause: func(d time.Duration) bool { pauses = append(pauses, d); return true }}.
 		Run(t.Context(), []cri.Want{want("r.example/a", false)})
-	if err != nil || out[0].Tries != 5 || out[0].Class != "" {
+	if err != nil || out[0].Tries != 5 || out[0].Class != "" || out[0].Took <= 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if !slices.Equal(pauses, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}) {
@@ -160,12 +163,13 @@ func TestDeadRegistryIsNotWaitedForTwice(t *testing.T) {
 	for i := range 10 {
 		wants = append(wants, want(fmt.Sprintf("r.example/i%d", i), false))
 	}
+	wants = append(wants, want("other.example/a", false))
 	out, err := cri.Pull{Client: s.Client(t), Workers: 1, Pause: soon}.Run(t.Context(), wants)
 	tries := 0
 	for _, o := range out {
 		tries += o.Tries
 	}
-	if err == nil || tries != 5+9 {
+	if err == nil || tries != 5+9+5 {
 		t.Errorf("%d tries, %v", tries, err)
 	}
 }
