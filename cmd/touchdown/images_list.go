@@ -68,7 +68,7 @@ func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, err
 	if err != nil {
 		return nil, err
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	place := wanted.Place{Host: m, Runtime: runtime}
 	if place.Kube, place.Away = kube.Open(c.engine.kubeconfig, log); place.Away != nil {
 		place.Kube = nil

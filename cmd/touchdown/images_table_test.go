@@ -31,7 +31,8 @@ func TestImageTable(t *testing.T) {
 			Names: []string{"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:" + strings.Repeat("a", 64)}, Component: "cluster-network-operator", Need: wanted.Boot, BootCritical: true,
 			Present: true, Size: 1_234_000_000, Needers: []wanted.Needer{
 				{Who: "Deployment openshift-network-operator/network-operator", Need: wanted.Boot, Source: "pods"},
-				{Who: "Deployment openshift-network-operator/network-operator", Need: wanted.Boot, Source: "deployments"}, {Who: "unit x.service", Need: wanted.Boot},
+				{Who: "Deployment openshift-network-operator/network-operator", Need: wanted.Boot, Source: "deployments"},
+				{Who: "unit x.service", Need: wanted.Boot},
 			},
 		},
 		{

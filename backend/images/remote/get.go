@@ -159,7 +159,7 @@ func (r *Reader) logIn(ctx context.Context, s source, challenge string) error {
 		ask[p[1]] = p[2]
 	}
 	realm, err := url.Parse(ask["realm"])
-	if err != nil || realm.Host == "" || realm.Scheme != "https" && !(realm.Scheme == "http" && s.insecure) {
+	if err != nil || realm.Host == "" || realm.Scheme != "https" && (realm.Scheme != "http" || !s.insecure) {
 		return errors.New("it asks to log in at a place that is none, or that is not secure")
 	}
 	query := realm.Query()

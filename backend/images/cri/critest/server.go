@@ -55,7 +55,7 @@ func Start(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{Root: root, tries: map[string]int{}, auths: map[string]*runtime.AuthConfig{}}
-	t.Cleanup(func() { os.RemoveAll(root) })
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	s.Listen(t)
 	t.Cleanup(func() { s.Stop() })
 	return s
@@ -68,14 +68,14 @@ func (s *Server) Listen(t testing.TB) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("unix", path)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.server = grpc.NewServer()
 	runtime.RegisterImageServiceServer(s.server, s)
 	runtime.RegisterRuntimeServiceServer(s.server, s)
-	go s.server.Serve(listener)
+	go func() { _ = s.server.Serve(listener) }() // ends with Stop
 }
 
 // Stop stops answering, as CRI-O does that is killed.
@@ -88,7 +88,7 @@ func (s *Server) Client(t testing.TB) *cri.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -132,7 +132,7 @@ func (s *Server) ready(ctx context.Context) error {
 	case <-time.After(s.Slow):
 		return s.Fail
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 
