@@ -63,19 +63,18 @@ func TestTroubleHasAName(t *testing.T) {
 	c := s.Client(t)
 	c.SetCallTime(300 * time.Millisecond)
 	for code, set := range map[string]func(){
-		"CR-ERR":  func() { s.Fail = errors.New("stat /x: " + strings.Repeat("é", 5000)) },
-		"CR-DUP":  func() { s.Fail = errors.New("layer not known") },
-		"CR-VERS": func() { s.Fail = status.Error(codes.Unimplemented, "unknown service runtime.v1.ImageService") },
-		"CR-MUTE": func() { s.Slow, s.Fail = 5*time.Second, nil },
+		"CR-ERR":  func() { s.Trouble(errors.New("stat /x: "+strings.Repeat("é", 5000)), 0) },
+		"CR-DUP":  func() { s.Trouble(errors.New("layer not known"), 0) },
+		"CR-VERS": func() { s.Trouble(status.Error(codes.Unimplemented, "unknown service runtime.v1.ImageService"), 0) },
+		"CR-MUTE": func() { s.Trouble(nil, 5*time.Second) },
 	} {
 		set()
 		_, err := c.List(t.Context())
-		s.Slow = 0
 		if p := problem.From(err); p.Code != code || p.Fix == "" || len(p.Error()) > 2000 {
 			t.Errorf("%s: %.300v", code, err)
 		}
 	}
-	s.Fail = nil
+	s.Trouble(nil, 0)
 	s.Stop()
 	if _, err := c.List(t.Context()); problem.From(err).Code != "CR-AWAY" {
 		t.Errorf("stopped: %v", err)

@@ -131,7 +131,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case fault == "cut" && blob && len(body) > 10000 && r.cut(path):
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		w.Write(body[:len(body)/2])
-	case fault == "endless" && blob && len(body) > 10000:
+	case (fault == "endless" || fault == "silent") && blob && len(body) > 10000 && (fault == "endless" || r.cut(path)):
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		w.Write(body[:len(body)/2])
 		w.(http.Flusher).Flush()
@@ -316,6 +316,11 @@ func realCancel(t *testing.T, r *registry, c *cri.Client) {
 	begun := time.Now()
 	if _, err := (cri.Pull{Client: c}).Run(ctx, []cri.Want{{Name: name}}); err == nil || !strings.Contains(err.Error(), "enough") || time.Since(begun) > 5*time.Second {
 		t.Errorf("%v after %s", err, time.Since(begun))
+	}
+	silent := []cri.Want{{Name: "127.0.0.1:5000/silent/a@" + r.put(t, "silent/a", 1<<20)}}
+	still := func() (int64, error) { return 1, nil }
+	if out, err := (cri.Pull{Client: c, Used: still, Stall: 2 * time.Second}).Run(t.Context(), silent); err != nil || out[0].Tries != 3 {
+		t.Errorf("a registry that went silent twice: %+v, %v", out, err)
 	}
 	if out, err := (cri.Pull{Client: c}).Run(t.Context(), []cri.Want{{Name: "127.0.0.1:5000/ok/later@" + r.put(t, "ok/later", 1<<16)}}); err != nil {
 		t.Errorf("the next pull: %+v, %v", out, err)

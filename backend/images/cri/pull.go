@@ -65,6 +65,7 @@ type Pull struct {
 	Used    func() (int64, error)    // bytes in use on the store's file system, for the live rate; nil: no live rate
 	Tell    func(Progress)           // told twice a second while it works, and at the end; nil: nobody
 	Done    func(Outcome) error      // told of each image as it ends, one at a time; an error ends the run. nil: nobody
+	Stall   time.Duration            // without growth of Used for so long, tries are begun anew; 0: two minutes
 	Pause   func(time.Duration) bool // waits; only tests set it, to wait less
 }
 
@@ -73,14 +74,16 @@ type Pull struct {
 func (p Pull) Run(ctx context.Context, wants []Want) ([]Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants)), dead: map[string]bool{}}
+	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants)), dead: map[string]bool{}, tries: map[*try]bool{}}
 	r.order = order(wants)
 	stop := r.report(ctx)
+	watched := r.watch(ctx)
 	var all sync.WaitGroup
 	for range p.workers(len(wants)) {
 		all.Go(func() { r.work(ctx) })
 	}
 	all.Wait()
+	watched()
 	stop()
 	if ctx.Err() != nil {
 		return r.ended(), fmt.Errorf("pulling images: %w", context.Cause(ctx))
@@ -128,6 +131,8 @@ type run struct {
 	full bool            // the disk: nothing more is begun
 	dead map[string]bool // registries that were away through all tries, and nothing came since: one try for their other images
 	done sync.Mutex
+
+	tries map[*try]bool // that are at work
 }
 
 func (r *run) work(ctx context.Context) {
@@ -201,9 +206,7 @@ func (r *run) one(ctx context.Context, w Want) (o Outcome) {
 	}
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		o.Tries++
-		inner, cancel := context.WithTimeout(ctx, pullTime+time.Duration(w.Size()/slowest)*time.Second)
-		o.As, err = r.Client.pull(inner, w.Name, login)
-		cancel()
+		o.As, err = r.try(ctx, w, login)
 		if err == nil {
 			o.Class, o.Err = "", nil
 			return o

@@ -205,6 +205,38 @@ func TestCancelEndsPulls(t *testing.T) {
 	}
 }
 
+// A registry that goes silent in the middle is tried again when nothing arrives any more, and not as long as something does.
+func TestSilentRegistryIsTriedAgain(t *testing.T) {
+	for moves, tries := range map[int64]int{0: 2, 2 << 20: 1} {
+		s := critest.Start(t)
+		s.OnPull = func(ctx context.Context, _ string, try int) error {
+			if try > 1 {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(1500 * time.Millisecond):
+				return nil
+			}
+		}
+		var used atomic.Int64
+		out, err := cri.Pull{
+			Client: s.Client(t), Pause: soon, Stall: 500 * time.Millisecond, Used: func() (int64, error) { return used.Add(moves), nil },
+		}.Run(t.Context(), []cri.Want{want("r.example/a", false)})
+		if err != nil || out[0].Tries != tries {
+			t.Errorf("growing by %d: %+v, %v", moves, out, err)
+		}
+	}
+	s := critest.Start(t)
+	s.OnPull = func(ctx context.Context, _ string, _ int) error { <-ctx.Done(); return ctx.Err() }
+	out, err := cri.Pull{Client: s.Client(t), Pause: soon, Stall: 50 * time.Millisecond, Used: func() (int64, error) { return 1, nil }}.
+		Run(t.Context(), []cri.Want{want("r.example/a", false)})
+	if out[0].Class != cri.Broken || out[0].Tries != 5 || !strings.Contains(err.Error(), "nothing arrived any more") {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
 // The journal that cannot be written ends the run.
 func TestJournalIsAsked(t *testing.T) {
 	s := critest.Start(t)

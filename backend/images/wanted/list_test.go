@@ -252,7 +252,7 @@ func TestUnreadSources(t *testing.T) {
 		return false
 	}
 	s := critest.Start(t)
-	s.Fail = errors.New("layer not known")
+	s.Trouble(errors.New("layer not known"), 0)
 	m := hosttest.New(t)
 	m.File(manifestDir+"/p.yaml", "kind: Pod\nmetadata: {name: p, namespace: n}\nspec: {containers: [{name: c, image: 'quay.io/static:1'}]}\n")
 	r, err := List(t.Context(), Place{Host: m.Machine, Kube: c, Runtime: s.Client(t)}, Options{})

@@ -132,7 +132,7 @@ func (g *gathering) staticPod(m *host.Machine, path string, need Need) {
 // pause notes the image that each pod begins with: of the settings that the next start of CRI-O will read, and of the one that
 // runs, which knows a default when the settings have none.
 func (g *gathering) pause(ctx context.Context, p Place, s *store) {
-	image, where := "", ""
+	image := ""
 	for _, path := range append([]string{crioConf}, g.files(p.Host, "crio", crioConfDir+"/*")...) {
 		b := g.read(p.Host, "crio", path)
 		var file struct {
@@ -147,11 +147,11 @@ func (g *gathering) pause(ctx context.Context, p Place, s *store) {
 			continue
 		}
 		if file.Crio.Image.PauseImage != "" {
-			image, where = file.Crio.Image.PauseImage, path
+			image = file.Crio.Image.PauseImage
 		}
 	}
 	if image != "" {
-		g.add(use{image, Needer{Who: "pause image of " + where, Need: Boot, Source: "crio"}})
+		g.add(use{image, Needer{Who: "pause image of CRI-O", Need: Boot, Source: "crio"}})
 	}
 	if s.rt == nil || !s.read {
 		return

@@ -129,7 +129,7 @@ func TestPauseImageOfTheNextStart(t *testing.T) {
 	m.File(crioConfDir+"/99-other", "[crio.runtime]\nlog_level = \"warn\"\n")
 	g := newGathering()
 	g.pause(t.Context(), Place{Host: m.Machine}, &store{})
-	wantLines(t, told(g), "r.example/default:1: boot pause image of "+crioConfDir+"/00-default")
+	wantLines(t, told(g), "r.example/default:1: boot pause image of CRI-O")
 	if len(g.unread) != 1 || !strings.Contains(g.unread[0].Reason, "10-broken") {
 		t.Errorf("unread: %v", g.unread)
 	}

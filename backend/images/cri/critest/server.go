@@ -31,12 +31,10 @@ type Server struct {
 	Pause      string // what it says that its pause image is
 	// OnPull is called for each pull, try counting from 1; what it returns is the answer. nil: all go well at once.
 	OnPull func(ctx context.Context, name string, try int) error
-	// Fail, when set, is the answer of everything but pulls.
-	Fail error
-	// Slow is how long everything but pulls takes.
-	Slow time.Duration
 
 	mu     sync.Mutex
+	fail   error
+	slow   time.Duration
 	tries  map[string]int
 	pulled []string
 	auths  map[string]*runtime.AuthConfig
@@ -127,10 +125,20 @@ func (s *Server) Auth(name string) *runtime.AuthConfig {
 	return s.auths[name]
 }
 
+// Trouble makes everything but pulls take so long, and end like this.
+func (s *Server) Trouble(fail error, slow time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail, s.slow = fail, slow
+}
+
 func (s *Server) ready(ctx context.Context) error {
+	s.mu.Lock()
+	fail, slow := s.fail, s.slow
+	s.mu.Unlock()
 	select {
-	case <-time.After(s.Slow):
-		return s.Fail
+	case <-time.After(slow):
+		return fail
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -154,9 +162,12 @@ func (s *Server) ListContainers(ctx context.Context, _ *runtime.ListContainersRe
 
 // ListImages implements the interface.
 func (s *Server) ListImages(ctx context.Context, _ *runtime.ListImagesRequest) (*runtime.ListImagesResponse, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &runtime.ListImagesResponse{Images: slices.Clone(s.Images)}, s.ready(ctx)
+	return &runtime.ListImagesResponse{Images: slices.Clone(s.Images)}, nil
 }
 
 // ImageStatus implements the interface: an image is found by its names and by its ID, as CRI-O does it.
