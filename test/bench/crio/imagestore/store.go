@@ -99,8 +99,9 @@ func putAll(ctx context.Context, root, dir string) error {
 	}
 	workers.Wait()
 	close(failed)
-	for err = range failed {
-		return errors.Join(err, p.close())
+	errs := []error{p.close()}
+	for err := range failed {
+		errs = append(errs, err)
 	}
-	return p.close()
+	return errors.Join(errs...)
 }

@@ -16,8 +16,7 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-const usage = `crictl images | pull IMAGE... | inspecti IMAGE | rmi IMAGE... | ps | pods | run IMAGE [COMMAND...] | rmp POD...
-`
+const usage = "images | pull IMAGE... | inspecti IMAGE | rmi IMAGE... | run IMAGE [COMMAND...] | rmp POD... | pods | ps"
 
 // client speaks to CRI-O.
 type client struct {
