@@ -57,6 +57,11 @@ bench: build bench-cluster ## measure, and leave .cache/bench/*.json
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure -touchdown $(BIN) -out $(CACHE)/bench
 
+.PHONY: bench-images
+bench-images: libnmstate ## measure the image store against cp, and leave .cache/bench/images.json (10 minutes, 25 GB, root)
+	@mkdir -p $(CACHE)/bench
+	go run ./test/measure -only images -out $(CACHE)/bench
+
 lint: ## run the linters of .golangci.yml
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...
 

@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -15,31 +18,51 @@ const apart = "TOUCHDOWN_TEST_APART"
 // Main runs a package's tests in a mount namespace of their own, so that no disk of theirs is left behind, whatever
 // happens. It stands in for TestMain's m.Run.
 func Main(m *testing.M) int {
-	if os.Geteuid() != 0 || os.Getenv(apart) != "" {
-		return m.Run()
+	if code, done := Apart(); done {
+		return code
 	}
+	return m.Run()
+}
+
+// Apart runs this program once more, in a mount namespace of its own, to its end. There, and without root, done is false.
+func Apart() (code int, done bool) {
+	if os.Geteuid() != 0 || os.Getenv(apart) != "" {
+		return 0, false
+	}
+	runtime.LockOSThread() // the child dies with the thread that started it
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Env = append(os.Environ(), apart+"=yes")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "tests in a mount namespace of their own:", err)
-		return 1
+		fmt.Fprintln(os.Stderr, "in a mount namespace of its own:", err)
+		return 1, true
 	}
-	return 0
+	return 0, true
+}
+
+// T is what a disk needs of a test, or of a measurement.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+	TempDir() string
+	Cleanup(f func())
 }
 
 // Disk is a file system of its own on a file.
 type Disk struct {
 	Dir string // where it is mounted
 
-	t    testing.TB
-	file string
+	t      T
+	file   string
+	device string
 }
 
 // NewDisk makes and mounts a disk: "xfs" shares blocks, "ext4" does not. The file is sparse. Without root or tools the
 // test is skipped, or fails where CI is set.
-func NewDisk(t testing.TB, kind string, size int64) *Disk {
+func NewDisk(t T, kind string, size int64) *Disk {
 	t.Helper()
 	missing := ""
 	if os.Getenv(apart) == "" {
@@ -78,8 +101,35 @@ func NewDisk(t testing.TB, kind string, size int64) *Disk {
 	return d
 }
 
-// Mount mounts the disk.
-func (d *Disk) Mount() { d.t.Helper(); d.do("mount", "-o", "loop", d.file, d.Dir) }
+// Mount mounts the disk. Its file is read around the memory's cache where that can be had, so that what is cold is cold.
+// The loop device goes with the mount.
+func (d *Disk) Mount() {
+	d.t.Helper()
+	out, err := exec.Command("losetup", "-f", "--show", "--direct-io=on", d.file).Output()
+	if err != nil {
+		if out, err = exec.Command("losetup", "-f", "--show", d.file).Output(); err != nil {
+			d.t.Fatalf("losetup: %v", err)
+		}
+	}
+	d.device = strings.TrimSpace(string(out))
+	defer d.do("losetup", "-d", d.device)
+	d.do("mount", d.device, d.Dir)
+}
+
+// Written is how many bytes were written to the disk since it was mounted, at least.
+func (d *Disk) Written() int64 {
+	d.t.Helper()
+	data, err := os.ReadFile(filepath.Join("/sys/block", filepath.Base(d.device), "stat"))
+	fields := strings.Fields(string(data))
+	if err != nil || len(fields) < 7 {
+		d.t.Fatalf("reading what was written: %v, %q", err, data)
+	}
+	sectors, err := strconv.ParseInt(fields[6], 10, 64)
+	if err != nil {
+		d.t.Fatalf("reading what was written: %v", err)
+	}
+	return sectors * 512
+}
 
 // Unmount unmounts it.
 func (d *Disk) Unmount() { d.t.Helper(); d.do("umount", d.Dir) }
@@ -98,6 +148,9 @@ func (d *Disk) Cut(flush bool) {
 	d.do("xfs_io", "-x", "-c", command, d.Dir)
 	d.Cold()
 }
+
+// Trim gives back to the file's own file system what was removed from the disk.
+func (d *Disk) Trim() { d.t.Helper(); d.do("fstrim", d.Dir) }
 
 // Save keeps the disk as it is now.
 func (d *Disk) Save() {

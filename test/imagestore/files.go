@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +70,10 @@ func Odd() []File {
 	return append(files, File{Name: long + "/file", Size: 12})
 }
 
-// Tree is a layer of so many files and bytes, in folders of 20, with the sizes of real images: most are small.
+// folder is how many files lie in one: in real images it is between 3 and 5.
+const folder = 5
+
+// Tree is a layer of so many files and bytes, in folders of 5, with the sizes of real images: most are small.
 func Tree(seed uint64, files int, size int64) []File {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	weights, sum := make([]float64, files), 0.0
@@ -80,14 +84,14 @@ func Tree(seed uint64, files int, size int64) []File {
 	var all []File
 	dir := ""
 	for n, w := range weights {
-		if n%20 == 0 {
-			dir = fmt.Sprintf("d%d-%x/", n/20, seed)
+		if n%folder == 0 {
+			dir = fmt.Sprintf("d%d-%x/", n/folder, seed)
 			all = append(all, File{Name: dir, Type: tar.TypeDir})
 		}
 		f := File{Name: fmt.Sprintf("%sfile-%d", dir, n), Size: int64(w / sum * float64(size)), Seed: rnd.Uint64()}
 		switch n % 25 {
 		case 7:
-			f = File{Name: f.Name, Type: tar.TypeSymlink, Target: "file-0"}
+			f = File{Name: f.Name, Type: tar.TypeSymlink, Target: "file-" + strconv.Itoa(n/folder*folder)}
 		case 13:
 			f.Mode = 0o755
 		}

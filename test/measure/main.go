@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+
+	"touchdown/test/imagestore"
 )
 
 // metric is one figure, beside what it is measured against.
@@ -43,6 +45,11 @@ func main() {
 	out := flag.String("out", ".cache/bench", "where the JSON goes")
 	only := flag.String("only", "", "take only this measurement")
 	flag.Parse()
+	if *only == "images" { // its disk goes with this process
+		if code, done := imagestore.Apart(); done {
+			os.Exit(code)
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, *binary, *out, *only); err != nil {
@@ -56,9 +63,9 @@ func run(ctx context.Context, binary, out, only string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range []measurement{{"console", console}, {"move", move}, {"relocation", relocation}} {
-		if only != "" && only != m.name {
-			continue
+	for _, m := range []measurement{{"console", console}, {"move", move}, {"relocation", relocation}, {"images", images}} {
+		if only != m.name && (only != "" || m.name == "images") {
+			continue // the images need a mount namespace of their own
 		}
 		dir, err := os.MkdirTemp("", "measure-")
 		if err != nil {

@@ -18,9 +18,9 @@ import (
 	"touchdown/test/bench/site"
 )
 
-// store is a site with fixed addresses that brings all that a baked node takes without a reboot: time servers, an SSH key,
+// shopStore is a site with fixed addresses that brings all that a baked node takes without a reboot: time servers, an SSH key,
 // a mirror and its authority.
-const store = `apiVersion: touchdown.dev/v1alpha1
+const shopStore = `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
 metadata: {name: store-0051}
 spec:
@@ -99,7 +99,7 @@ func relocate(ctx context.Context, delay string, work func(*journey, context.Con
 
 func (m *journey) config(address, window string, trust bool) string {
 	ca := strings.ReplaceAll(strings.TrimSpace(string(m.Site.Registry.CA())), "\n", "\n        ")
-	return fmt.Sprintf(store, address, ca, window, trust)
+	return fmt.Sprintf(shopStore, address, ca, window, trust)
 }
 
 // land moves the node and reads what it took. The stability window, which a person sets, is no part of the pace.

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/store"
+	"touchdown/test/imagestore"
+)
+
+const (
+	imageRounds = 3         // of each method, one after the other; medians count
+	imageSets   = 24        // base layers, each with four images of one layer more
+	imagesBytes = 7 << 30   // of all layers, where IMAGES_GIB does not say otherwise
+	imageFiles  = 96 << 10  // of all layers: with folders 100,000 inodes
+	crowdFiles  = 336 << 10 // of the store whose memory is measured: 400,000 inodes
+	flips       = 100
+)
+
+// shelf is a primary store on a disk of its own.
+type shelf struct {
+	*imagestore.Disk
+	primary string
+	inodes  int
+	used    uint64 // bytes
+	taken   map[string][]sample
+}
+
+// images measures the image store: all methods on one store, each from a cold cache.
+func images(ctx context.Context, s setup) (figures map[string]metric, err error) {
+	b := &measured{dir: s.dir}
+	defer func() { b.end(); err = errors.Join(err, b.err) }()
+	defer b.failed()
+	h := &shelf{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}}
+	h.primary = filepath.Join(h.Dir, "primary")
+	b.must(h.fill())
+	for range imageRounds {
+		b.must(h.round(ctx))
+	}
+	b.must(h.crowded(ctx))
+	b.must(h.verified(ctx))
+	found, err := h.flipped(ctx)
+	b.must(err)
+	figures = h.figures()
+	figures["single_bit_flips_found"] = metric{float64(found), "of 100", "goal: 100 of 100", float64(found) / flips}
+	memory, err := h.memory(ctx)
+	b.must(err)
+	figures["memory_400k_inodes_mib"] = goal(memory, "MiB", 128)
+	return figures, nil
+}
+
+// fill makes the store: small and large files as in real images, layers that images share.
+func (h *shelf) fill() error {
+	size := int64(imagesBytes)
+	if gib, err := strconv.ParseFloat(os.Getenv("IMAGES_GIB"), 64); err == nil {
+		size = int64(gib * (1 << 30))
+	}
+	made := imagestore.New(h.primary)
+	layers := imageSets * 5
+	for n := range imageSets {
+		seed := uint64(n * 10)
+		base := made.Layer("", imagestore.Tree(seed, imageFiles/layers, size/int64(layers))...)
+		for i := range uint64(4) {
+			top := made.Layer(base, imagestore.Tree(seed+1+i, imageFiles/layers, size/int64(layers))...)
+			made.Image(top, fmt.Sprintf("registry.example/image-%d-%d:v1", n, i))
+		}
+	}
+	if err := made.Save(); err != nil {
+		return err
+	}
+	var err error
+	h.used, h.inodes, err = h.usage()
+	return err
+}
+
+// round takes each method once, each into an empty folder but for those that go on with what is there.
+func (h *shelf) round(ctx context.Context) error {
+	to := filepath.Join(h.Dir, "copy")
+	for _, m := range []struct {
+		name   string
+		goesOn bool
+		do     func(context.Context, string) error
+	}{
+		{"cp", false, h.cp("never")}, {"cp reflink", false, h.cp("auto")}, {"clone", false, h.clone}, {"floor", false, h.floor},
+		{"seed", false, h.seed}, {"again", true, h.seed}, {"move", false, h.move},
+	} {
+		if !m.goesOn {
+			if err := errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700)); err != nil {
+				return err
+			}
+		}
+		if m.name == "move" { // a copy is moved: the store is needed again
+			if out, err := exec.CommandContext(ctx, "cp", "-a", "--reflink=always", h.primary, to).CombinedOutput(); err != nil {
+				return fmt.Errorf("copying: %w\n%s", err, out)
+			}
+		}
+		if err := h.take(m.name, func() error { return m.do(ctx, to) }); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+	}
+	return os.RemoveAll(to)
+}
+
+// cp is the seed's method: everything that is there.
+func (h *shelf) cp(reflink string) func(context.Context, string) error {
+	return func(ctx context.Context, to string) error {
+		out, err := exec.CommandContext(ctx, "cp", "-ar", "--reflink="+reflink, h.primary, to).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("cp: %w\n%.1000s", err, out)
+		}
+		return nil
+	}
+}
+
+// clone is the copy alone.
+func (h *shelf) clone(ctx context.Context, to string) error {
+	s, err := store.Open(ctx, h.primary)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, l := range s.Layers {
+		if l.DiffDigest != "" {
+			ids = append(ids, l.ID)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(to, store.Overlay, "l"), 0o700); err != nil {
+		return err
+	}
+	return s.Clone(ctx, filepath.Join(to, store.Overlay), ids, store.CloneOptions{})
+}
+
+// seed is the whole of it: lists, clone, a generation, quick verification, switch.
+func (h *shelf) seed(ctx context.Context, to string) error {
+	p, err := pool.Init(filepath.Join(to, "pool"))
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, h.primary)
+	if err != nil {
+		return err
+	}
+	g, err := p.Add(ctx, s, pool.Selection{}, nil)
+	if err != nil {
+		return err
+	}
+	return p.Switch(ctx, g.N)
+}
+
+// floor makes the same names without content: what no method that makes files can go below.
+func (h *shelf) floor(_ context.Context, to string) error {
+	return filepath.WalkDir(h.primary, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := to + path[len(h.primary):]
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(name, 0o755)
+		case d.Type()&os.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, name)
+		}
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+}
+
+func (h *shelf) move(ctx context.Context, to string) error {
+	p, err := pool.Init(filepath.Join(to, "pool"))
+	if err != nil {
+		return err
+	}
+	_, err = p.Move(ctx, filepath.Join(to, "primary"), pool.Selection{})
+	return err
+}
+
+// figures are the rows of the table.
+func (h *shelf) figures() map[string]metric {
+	seconds := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.seconds }) }
+	cpu := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.cpu }) }
+	against := func(value float64, unit, name string, other float64) metric {
+		return metric{value, unit, name, value / other}
+	}
+	written := func(s sample) float64 { return s.written / 1e6 }
+	more := h.median("clone", func(s sample) float64 { return s.used })
+	return map[string]metric{
+		"clone_vs_cp_s":           against(seconds("clone"), "s", "cp -ar --reflink=never; goal 0.1 or less", seconds("cp")),
+		"clone_vs_cp_written_mb":  against(h.median("clone", written), "MB", "cp -ar --reflink=never; goal 0.01 or less", h.median("cp", written)),
+		"clone_vs_cp_reflink_s":   against(seconds("clone"), "s", "cp -ar --reflink=auto; goal 1.15 or less", seconds("cp reflink")),
+		"clone_vs_cp_crowded_s":   against(seconds("clone crowded"), "s", "cp -ar --reflink=auto with 5 containers mounted; goal 0.125 or less", seconds("cp crowded")),
+		"clone_vs_floor_s":        against(seconds("clone"), "s", "the same tree of empty files; goal 1.4 or less", seconds("floor")),
+		"seed_vs_cp_reflink_s":    against(seconds("seed"), "s", "cp -ar --reflink=auto; lists, quick verification and switch included", seconds("cp reflink")),
+		"move_s":                  goal(seconds("move"), "s", 0.5),
+		"move_vs_cp_s":            against(seconds("move"), "s", "cp -ar --reflink=never; goal 0.0167 or less", seconds("cp")),
+		"extra_disk_mb":           against(more/1e6, "MB", "the store; goal 0.01 or less", float64(h.used)/1e6),
+		"again_s_per_100k_inodes": goal(seconds("again")*1e5/float64(h.inodes), "s", 2.5),
+		"verify_vs_floor_cpu_s":   against(cpu("verify"), "CPU s", "reading and sha256 of the same files; goal 1.3 or less", cpu("sha256")),
+		"store_inodes":            {float64(h.inodes), "inodes", "goal: at least 100000", float64(h.inodes) / 1e5},
+		"store_gib":               {float64(h.used) / (1 << 30), "GiB", "goal: at least 7", float64(h.used) / (7 << 30)},
+	}
+}
