@@ -73,11 +73,9 @@ func (p *Pool) fill(ctx context.Context, d draft, n int, src *store.Store, progr
 	}
 	d.splits = nil
 	into := store.At(p.Dir)
-	for _, l := range d.layers {
-		if slices.Contains(d.absent, l.ID) {
-			if err := into.FixLower(l.ID, l.Parent, into); err != nil {
-				return err
-			}
+	for _, l := range d.layers { // also of layers that an Add that failed has left
+		if err := into.FixLower(l.ID, l.Parent, into); err != nil {
+			return err
 		}
 	}
 	if err := p.write(d, n); err != nil {

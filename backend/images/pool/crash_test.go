@@ -204,6 +204,25 @@ func TestKillAtEveryPoint(t *testing.T) {
 	}
 }
 
+// TestWipeBeforeTheMoveGoesOn: CRI-O starts after the crash before Recover has run, and wipes its store.
+func TestWipeBeforeTheMoveGoesOn(t *testing.T) {
+	b := begun(t)
+	for point := 1; ; point++ {
+		b.disk.Restore()
+		if !b.run("move", point) {
+			break
+		}
+		b.must(os.RemoveAll(b.primary))
+		b.must(b.pool.Recover(t.Context()))
+		if g := b.whole(); len(g.Images) != 1 && len(g.Images) != 4 {
+			t.Errorf("after point %d generation %d has %d images", point, g.N, len(g.Images))
+		}
+		b.repulled()
+		b.must(operate(b.pool, "add", b.primary))
+		b.whole()
+	}
+}
+
 // cuts is how many power cuts there are; TOUCHDOWN_CUTS asks for more.
 func cuts() int {
 	if n, err := strconv.Atoi(os.Getenv("TOUCHDOWN_CUTS")); err == nil {

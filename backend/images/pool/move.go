@@ -174,6 +174,9 @@ func (p *Pool) finishMove(s *store.Store, r record) error {
 func (p *Pool) moveLayer(s *store.Store, id, parent string) (string, error) {
 	into := store.At(p.Dir)
 	if _, err := os.Lstat(s.LayerFolder(id)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(into.LayerFolder(id)); err != nil {
+			return "", errors.Join(errLost, err)
+		}
 		return into.Link(id)
 	}
 	link, err := s.Link(id)
@@ -192,6 +195,9 @@ func (p *Pool) moveLayer(s *store.Store, id, parent string) (string, error) {
 	}
 	return link, nil
 }
+
+// errLost is a layer that is in none of its two places.
+var errLost = errors.New("the layer is lost")
 
 // parents reads from a generation's list which layer stands on which.
 func (p *Pool) parents(n int) (map[string]string, error) {

@@ -36,7 +36,11 @@ func (p *Pool) Recover(ctx context.Context) error {
 
 func (p *Pool) settle(ctx context.Context, r record, sure bool) error {
 	if r.Op == "move" && sure {
-		return store.Locked(ctx, r.Primary, func(s *store.Store) error { return p.finishMove(s, r) })
+		err := store.Locked(ctx, r.Primary, func(s *store.Store) error { return p.finishMove(s, r) })
+		if _, gone := os.Lstat(filepath.Join(r.Primary, store.LayersJSON)); !errors.Is(err, errLost) && !errors.Is(gone, fs.ErrNotExist) {
+			return err
+		}
+		// CRI-O wiped its store before the move could go on: what it had then is lost, what was moved is safe.
 	}
 	if r.Op == "add" || r.Op == "move" {
 		now, err := p.current()

@@ -295,3 +295,32 @@ func TestJournal(t *testing.T) {
 		t.Errorf("generation %d is current", g.N)
 	}
 }
+
+// TestFullDisk: what does not fit is taken back, and the current generation stays as it is.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t, "xfs")
+	b.must(b.pool.Switch(t.Context(), b.add(pool.Selection{Images: b.images[3:]}).N))
+	full := filepath.Join(b.disk.Dir, "full")
+	f, err := os.Create(full)
+	b.must(err)
+	for size, at := int64(1<<30), int64(0); size >= 4096; {
+		if unix.Fallocate(int(f.Fd()), 0, at, size) == nil {
+			at += size
+		} else {
+			size /= 2
+		}
+	}
+	b.must(f.Close())
+	_, err = b.pool.Add(t.Context(), b.open(), pool.Selection{}, nil)
+	if problem.From(err).Code != "DSK-FULL" {
+		t.Errorf("on a full disk it ends with %v", err)
+	}
+	b.must(os.Remove(full))
+	b.must(b.pool.Recover(t.Context()))
+	if g := b.whole(); len(g.Images) != 1 {
+		t.Errorf("afterwards there are %d images", len(g.Images))
+	}
+	if g := b.add(pool.Selection{}); len(g.Images) != 4 {
+		t.Errorf("with room again there are %d images", len(g.Images))
+	}
+}

@@ -109,6 +109,7 @@ func (s *Store) pass(ctx context.Context, p *pass) error {
 			return nil
 		}
 		if err != nil {
+			p.found = nil // what a damaged list says of files is no word about the files
 			p.damage(name, "%v", err)
 			return nil
 		}
