@@ -15,8 +15,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// lockPatience is how long CRI-O may hold its locks. It does for a list, not for a pull: parts of a second.
-const lockPatience = 30 * time.Second
+// lockPatience is how long others may hold the locks. CRI-O 1.34 does while it unpacks a layer: seconds, for the largest on
+// a slow disk a minute.
+const lockPatience = 3 * time.Minute
 
 // lock takes the library's locks in the order given. The library keeps one object for a path and a process, either for
 // writing or not, so every lock is opened for writing where the disk allows it, and then taken for reading.
@@ -55,28 +56,46 @@ func openLock(file string) (*lockfile.LockFile, error) {
 	return l, nil
 }
 
-// wait tries until the lock is free: the library's own waiting can't be ended.
+// wait stands in line for the lock as the library does, in the kernel, so that others that come later do not overtake for
+// ever. That can't be ended: what comes too late is given back.
 func wait(ctx context.Context, l *lockfile.LockFile, write bool) error {
 	if write && !l.IsReadWrite() {
 		return fmt.Errorf("locking: %w", unix.EROFS)
 	}
-	try := l.TryRLock
-	if write {
-		try = l.TryLock
-	}
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
+	got := make(chan error)
+	go func() {
+		err := acquire(l, write)
 		select {
+		case got <- err:
 		case <-ctx.Done():
-			return fmt.Errorf("locking: %w", errors.Join(err, context.Cause(ctx)))
-		case <-time.After(10 * time.Millisecond):
+			if err == nil {
+				l.Unlock()
+			}
 		}
+	}()
+	select {
+	case err := <-got:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("locking: %w", context.Cause(ctx))
 	}
+}
+
+// acquire takes the lock. The library panics where it can't.
+func acquire(l *lockfile.LockFile, write bool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("locking: %v", r)
+		}
+	}()
+	if write {
+		l.Lock()
+	} else {
+		l.RLock()
+	}
+	return nil
 }
 
 // lockable makes sure that opening the locks makes or follows nothing outside of the store.

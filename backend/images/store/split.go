@@ -83,9 +83,11 @@ func (s *split) next() (storage.Entry, error) {
 		}
 		return storage.Entry{Type: storage.SegmentType, Payload: s.payload}, nil
 	}
-	var e storage.Entry
-	if err := json.Unmarshal(line, &e); err != nil {
-		return e, fmt.Errorf("%w: %w", errSplit, err)
+	e, ok := file(line)
+	if !ok {
+		if err := json.Unmarshal(line, &e); err != nil {
+			return e, fmt.Errorf("%w: %w", errSplit, err)
+		}
 	}
 	if s.count++; s.count > maxEntries {
 		return e, fmt.Errorf("%w: more than %d files", errSplit, maxEntries)
@@ -94,22 +96,6 @@ func (s *split) next() (storage.Entry, error) {
 		return e, fmt.Errorf("%w: type %d, size %d", errSplit, e.Type, e.Size)
 	}
 	return e, nil
-}
-
-var segmentStart = []byte(`{"type":2,"payload":"`)
-
-// segment finds the payload of the commonest line, which holds nearly all bytes, without reading it as JSON.
-func segment(line []byte) ([]byte, bool) {
-	rest, ok := bytes.CutPrefix(line, segmentStart)
-	if !ok {
-		return nil, false
-	}
-	payload, rest, ok := bytes.Cut(rest, []byte(`"`))
-	if !ok || !bytes.HasPrefix(rest, []byte(`,"position":`)) || !bytes.HasSuffix(rest, []byte("}\n")) {
-		return nil, false
-	}
-	digits := rest[len(`,"position":`) : len(rest)-2]
-	return payload, len(bytes.Trim(digits, "0123456789")) == 0
 }
 
 func (s *split) line() ([]byte, error) {
