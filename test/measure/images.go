@@ -62,12 +62,12 @@ func (h *shelf) fill() error {
 		size = int64(gib * (1 << 30))
 	}
 	made := imagestore.New(h.primary)
-	layers := imageSets * 5
-	for n := range imageSets {
+	const tops = imageSets * 4
+	for n := range imageSets { // bases hold many small files, what lies on them few large ones
 		seed := uint64(n * 10)
-		base := made.Layer("", imagestore.Tree(seed, imageFiles/layers, size/int64(layers))...)
+		base := made.Layer("", imagestore.Tree(seed, imageFiles*6/10/imageSets, size*2/10/imageSets)...)
 		for i := range uint64(4) {
-			top := made.Layer(base, imagestore.Tree(seed+1+i, imageFiles/layers, size/int64(layers))...)
+			top := made.Layer(base, imagestore.Tree(seed+1+i, imageFiles*4/10/tops, size*8/10/tops)...)
 			made.Image(top, fmt.Sprintf("registry.example/image-%d-%d:v1", n, i))
 		}
 	}

@@ -80,7 +80,7 @@ func (h *shelf) median(name string, of func(sample) float64) float64 {
 	return all[len(all)/2]
 }
 
-// boxLayers is how many layers a mounted container has: 0.5 GiB, as was measured of real ones.
+// boxLayers is how many base layers a mounted container has: 0.5 GB in 25,000 inodes, as was measured of real ones.
 const boxLayers = 9
 
 // crowded compares the methods on a store from which five containers run.
@@ -90,10 +90,12 @@ func (h *shelf) crowded(ctx context.Context) error {
 		return err
 	}
 	boxes := make([]string, 5)
+	bases := slices.DeleteFunc(slices.Clone(s.Layers), func(l store.Layer) bool { return l.Parent != "" })
 	mount := func() error {
 		for n := range boxes {
 			var lower []string
-			for _, l := range s.Layers[n*boxLayers : (n+1)*boxLayers] {
+			for i := range boxLayers {
+				l := bases[(n*boxLayers+i)%len(bases)]
 				lower = append(lower, s.LayerFolder(l.ID)+"/diff")
 			}
 			boxes[n] = s.LayerFolder(s.Images[n].TopLayer) + "/merged"
