@@ -102,7 +102,7 @@ func (p *Pool) quick(ctx context.Context, n int) error {
 
 // same tells whether a generation holds the draft's images under the same names, and its layers.
 func (d *draft) same(g Generation) bool {
-	if len(d.images) != len(g.Images) || len(d.layers) != len(g.Layers) {
+	if d.more || len(d.images) != len(g.Images) || len(d.layers) != len(g.Layers) {
 		return false
 	}
 	known := map[string]Image{}

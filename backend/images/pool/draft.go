@@ -27,6 +27,7 @@ type draft struct {
 	layers []store.Layer     // each after its parent
 	absent []string          // of them those that the pool lacks
 	splits map[string]string // where the tar-splits of layers lie that the pool lacks
+	more   bool              // an image of the current generation got an item that it had not, such as a signature
 }
 
 // picture is an image and where its files are.
@@ -98,6 +99,9 @@ func (d *draft) take(from *store.Store, i store.Image) {
 		return
 	}
 	had := d.images[at]
+	for _, key := range pic.BigData {
+		d.more = d.more || !slices.Contains(had.BigData, key)
+	}
 	for _, name := range had.Names {
 		if !slices.Contains(pic.Names, name) {
 			pic.Names = append(slices.Clone(pic.Names), name)

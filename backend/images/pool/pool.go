@@ -76,8 +76,10 @@ func Init(dir string) (*Pool, error) {
 	if _, err := os.Readlink(filepath.Join(dir, currentLink)); err == nil {
 		return p, nil
 	}
-	if err := p.write(draft{}, 0); err != nil {
-		return nil, err
+	if _, err := os.Lstat(p.Root(0)); errors.Is(err, fs.ErrNotExist) {
+		if err := p.write(draft{}, 0); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.point(currentLink, 0); err != nil {
 		return nil, err

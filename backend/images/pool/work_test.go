@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,6 +76,48 @@ func (b *bench) inode(layer string) uint64 {
 	var st unix.Stat_t
 	b.must(unix.Lstat(b.in(layer, "diff"), &st))
 	return st.Ino
+}
+
+// TestImagesOnLayersOfThePool: a pull of what the store has makes a record in the primary, and no layer.
+func TestImagesOnLayersOfThePool(t *testing.T) {
+	b := newBench(t, "xfs")
+	first := b.add(pool.Selection{Images: b.images[1:]})
+	b.must(b.pool.Switch(t.Context(), first.N))
+	b.must(store.Locked(t.Context(), b.primary, func(s *store.Store) error { return s.Remove(b.layers, nil) }))
+	for _, id := range b.layers {
+		b.must(os.RemoveAll(b.made.Path("overlay", id)))
+	}
+	g := b.add(pool.Selection{})
+	b.must(b.pool.Switch(t.Context(), g.N))
+	if g := b.whole(); len(g.Images) != 4 || g.N == first.N {
+		t.Errorf("generation %d has %d images", g.N, len(g.Images))
+	}
+}
+
+// TestNewItemIsASeed: an image that got a signature since is not the same.
+func TestNewItemIsASeed(t *testing.T) {
+	b := newBench(t, "xfs")
+	first := b.add(pool.Selection{})
+	b.must(b.pool.Switch(t.Context(), first.N))
+	b.made.Alter(func(_, images []map[string]any) {
+		keys, _ := images[0]["big-data-names"].([]string)
+		images[0]["big-data-names"] = append(keys, "signed")
+	})
+	b.must(errors.Join(os.WriteFile(b.made.Path("overlay-images", b.images[0], "signed"), []byte("by somebody"), 0o600), b.made.Save()))
+	g := b.add(pool.Selection{})
+	data, err := os.ReadFile(filepath.Join(b.pool.Root(g.N), "overlay-images", b.images[0], "signed"))
+	if g.N == first.N || string(data) != "by somebody" {
+		t.Errorf("generation %d has the item %q, %v", g.N, data, err)
+	}
+}
+
+// TestInitGoesOn: a crash between the first generation and the link to it.
+func TestInitGoesOn(t *testing.T) {
+	b := newBench(t, "xfs")
+	b.must(os.Remove(filepath.Join(b.pool.Dir, "current")))
+	_, err := pool.Init(b.pool.Dir)
+	b.must(err)
+	b.whole()
 }
 
 func TestUnknownFieldsSurvive(t *testing.T) {
@@ -178,149 +219,5 @@ func TestRepairNeedsASoundPrimary(t *testing.T) {
 	err := b.pool.Repair(t.Context(), b.open(), []store.Damage{{Layer: b.layers[0]}})
 	if p := problem.From(err); p.Code != "STR-REPR" || !strings.Contains(p.Summary, "etc/passwd") {
 		t.Errorf("repaired with %v", err)
-	}
-}
-
-// TestDamagedSourceIsNotSeeded: what the quick verification sees never becomes a generation.
-func TestDamagedSourceIsNotSeeded(t *testing.T) {
-	b := newBench(t, "xfs")
-	b.must(os.Truncate(b.made.Path("overlay", b.layers[0], "diff", "etc/passwd"), 10))
-	_, err := b.pool.Add(t.Context(), b.open(), pool.Selection{}, nil)
-	if p := problem.From(err); p.Code != "STR-DMG" || !strings.Contains(p.Summary, "etc/passwd") {
-		t.Errorf("added with %v", err)
-	}
-	if all, err := b.pool.Generations(); err != nil || len(all) != 1 {
-		t.Errorf("there are %d generations, %v", len(all), err)
-	}
-}
-
-func TestVanishedImageIsTakenFromANewSnapshot(t *testing.T) {
-	b := newBench(t, "xfs")
-	stale := b.open()
-	b.must(store.Locked(t.Context(), b.primary, func(s *store.Store) error { return s.Remove(b.layers[3:], b.images[3:]) }))
-	b.must(os.RemoveAll(b.made.Path("overlay", b.layers[3])))
-	g, err := b.pool.Add(t.Context(), stale, pool.Selection{}, nil)
-	b.must(err)
-	if len(g.Images) != 3 {
-		t.Errorf("there are %d images", len(g.Images))
-	}
-	b.must(os.RemoveAll(b.made.Path("overlay", b.layers[2])))
-	again, err := pool.Init(filepath.Join(b.disk.Dir, "second"))
-	b.must(err)
-	if _, err := again.Add(t.Context(), b.open(), pool.Selection{}, nil); problem.From(err).Code != "STR-GNE" {
-		t.Errorf("files that are lost are told as %v", err)
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	b := newBench(t, "xfs")
-	if _, err := pool.Open(filepath.Join(b.disk.Dir, "nowhere")); problem.From(err).Code != "STR-NSED" {
-		t.Errorf("a pool that is not there opens with %v", err)
-	}
-	if _, err := b.pool.Add(t.Context(), b.open(), pool.Selection{Images: []string{strings.Repeat("a", 64)}}, nil); problem.From(err).Code != "STR-LACK" {
-		t.Errorf("an image that is not there is added with %v", err)
-	}
-	if err := b.pool.Switch(t.Context(), 7); err == nil {
-		t.Error("a generation that is not there is current")
-	}
-	busy := &pool.Pool{Dir: b.pool.Dir}
-	b.pool.Step = func(string) {
-		if err := busy.Switch(t.Context(), 0); problem.From(err).Code != "STR-BUSY" {
-			t.Errorf("two at once: %v", err)
-		}
-	}
-	b.add(pool.Selection{})
-	b.pool.Step = nil
-	far, err := pool.Init(filepath.Join(imagestore.NewDisk(t, "ext4", 200<<20).Dir, "pool"))
-	b.must(err)
-	if _, err := far.Move(t.Context(), b.primary, pool.Selection{}); problem.From(err).Code != "STR-DEV" {
-		t.Errorf("a move to another disk: %v", err)
-	}
-	if len(b.open().Images) != 4 {
-		t.Error("a refused move took images away")
-	}
-}
-
-// TestMoveOfSome: images that stay find the layers that went.
-func TestMoveOfSome(t *testing.T) {
-	b := newBench(t, "xfs")
-	g, err := b.pool.Move(t.Context(), b.primary, pool.Selection{Images: b.images[:1]})
-	b.must(err)
-	seeded, err := b.pool.Store(t.Context(), g.N)
-	b.must(err)
-	s := b.open()
-	found, err := s.Quick(t.Context(), store.VerifyOptions{Beside: seeded})
-	b.must(err)
-	if len(found) > 0 || len(s.Images) != 3 || len(s.Layers) != 4 {
-		t.Errorf("the primary keeps %d images on %d layers; %v", len(s.Images), len(s.Layers), found)
-	}
-	b.whole()
-	if again, err := b.pool.Move(t.Context(), b.primary, pool.Selection{Images: []string{}}); err != nil || again.N != g.N {
-		t.Errorf("moving nothing makes generation %d, %v", again.N, err)
-	}
-}
-
-func TestEmptyStoreIsValid(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "current")
-	if err := pool.Empty(dir); err != nil {
-		t.Fatal(err)
-	}
-	s, err := store.Open(t.Context(), dir)
-	if err != nil || len(s.Images) != 0 {
-		t.Errorf("it opens with %v", err)
-	}
-	for _, name := range []string{"overlay/l", "overlay-layers/layers.lock", "overlay-layers/layers.json", "overlay-images/images.lock", "overlay-images/images.json"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("it lacks %s", name)
-		}
-	}
-}
-
-// TestJournal: a torn last line is no record, and nothing is glued to it.
-func TestJournal(t *testing.T) {
-	b := newBench(t, "xfs")
-	b.must(b.pool.Switch(t.Context(), b.add(pool.Selection{}).N))
-	name := filepath.Join(b.pool.Dir, "journal.jsonl")
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	b.must(err)
-	_, err = f.WriteString(`{"op":"move","phase":"sure","gener`)
-	b.must(errors.Join(err, f.Close()))
-	b.must(b.pool.Recover(t.Context()))
-	b.must(b.pool.Switch(t.Context(), 0))
-	data, err := os.ReadFile(name)
-	if err != nil || strings.Contains(string(data), "gener`") || strings.Contains(string(data), `"sure"`) {
-		t.Errorf("the journal is %s, %v", data, err)
-	}
-	if g := b.whole(); g.N != 0 {
-		t.Errorf("generation %d is current", g.N)
-	}
-}
-
-// TestFullDisk: what does not fit is taken back, and the current generation stays as it is.
-func TestFullDisk(t *testing.T) {
-	b := newBench(t, "xfs")
-	b.must(b.pool.Switch(t.Context(), b.add(pool.Selection{Images: b.images[3:]}).N))
-	full := filepath.Join(b.disk.Dir, "full")
-	f, err := os.Create(full)
-	b.must(err)
-	for size, at := int64(1<<30), int64(0); size >= 4096; {
-		if unix.Fallocate(int(f.Fd()), 0, at, size) == nil {
-			at += size
-		} else {
-			size /= 2
-		}
-	}
-	b.must(f.Close())
-	_, err = b.pool.Add(t.Context(), b.open(), pool.Selection{}, nil)
-	if problem.From(err).Code != "DSK-FULL" {
-		t.Errorf("on a full disk it ends with %v", err)
-	}
-	b.must(os.Remove(full))
-	b.must(b.pool.Recover(t.Context()))
-	if g := b.whole(); len(g.Images) != 1 {
-		t.Errorf("afterwards there are %d images", len(g.Images))
-	}
-	if g := b.add(pool.Selection{}); len(g.Images) != 4 {
-		t.Errorf("with room again there are %d images", len(g.Images))
 	}
 }
