@@ -53,7 +53,7 @@ var signs = []struct {
 	{NoName, regexp.MustCompile(`no such host`)},
 	{NoDNS, regexp.MustCompile(`dial tcp: lookup `)},
 	{Away, regexp.MustCompile(`connection refused|registryunavailable|i/o timeout|connection timed out|tls handshake timeout|network is unreachable|no route to host`)},
-	{Broken, regexp.MustCompile(`connection reset|timeout|timed out|\beof\b|broken pipe|context (?:canceled|deadline exceeded)|status.* 50[0-9]\b|internal server error|bad gateway|service unavailable`)},
+	{Broken, regexp.MustCompile(`nothing arrived any more|connection reset|timeout|timed out|\beof\b|broken pipe|context (?:canceled|deadline exceeded)|status.* 50[0-9]\b|internal server error|bad gateway|service unavailable`)},
 	{Gone, regexp.MustCompile(`is blocked in`)}, // the source, by the node's settings: only its mirrors count
 }
 

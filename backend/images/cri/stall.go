@@ -5,9 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"touchdown/backend/images/auth"
 )
 
@@ -40,7 +37,7 @@ func (r *run) try(ctx context.Context, w Want, login *auth.Login) (string, error
 	delete(r.tries, t)
 	r.mu.Unlock()
 	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
-		err = status.Error(codes.Canceled, errStalled.Error())
+		err = errStalled
 	}
 	return as, err
 }
