@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
+	"touchdown/backend/images"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/remote"
@@ -75,7 +76,8 @@ func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, err
 	} else if c.hooks.cluster != nil {
 		c.hooks.cluster(place.Kube)
 	}
-	r, err := wanted.List(ctx, place, wanted.Options{Payload: l.payload})
+	files := wanted.InStores(m.Path(images.Primary), m.Path(images.Mount+"/current"))
+	r, err := wanted.List(ctx, place, wanted.Options{Payload: l.payload, File: files})
 	if err != nil {
 		return nil, err
 	}
