@@ -76,7 +76,7 @@ func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, err
 	} else if c.hooks.cluster != nil {
 		c.hooks.cluster(place.Kube)
 	}
-	files := wanted.InStores(m.Path(images.Primary), m.Path(images.Mount+"/current"))
+	files := wanted.InStores(m.Path(images.Primary), m.Path(images.Store))
 	r, err := wanted.List(ctx, place, wanted.Options{Payload: l.payload, File: files})
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func inLayer(folder, name string) (b []byte, last bool, err error) {
 	if err != nil {
 		return nil, true, fmt.Errorf("opening a layer: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	parts := strings.Split(strings.Trim(name, "/"), "/")
 	for n := range parts {
 		at := path.Join(parts[:n+1]...)
