@@ -110,7 +110,7 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	if err := s.seed(ctx, node, runtime, report); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "the list of images that the node needs"})
-	list, err := wanted.List(ctx, wanted.Place{Host: node.Host, Kube: telling(node.Kube, report), Runtime: runtime}, wanted.Options{})
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: telling(node.Kube, report), Runtime: runtime}, false, false)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
 	}

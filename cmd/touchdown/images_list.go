@@ -3,21 +3,15 @@ package main
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
 	"touchdown/backend/images"
-	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/remote"
 	"touchdown/backend/images/wanted"
 	"touchdown/backend/kube"
 )
-
-// weighTime is how long registries are asked for sizes: the list is of use without them.
-const weighTime = 20 * time.Second
 
 // listing are the flags of `images list`.
 type listing struct{ payload, offline, all bool }
@@ -76,28 +70,5 @@ func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, err
 	} else if c.hooks.cluster != nil {
 		c.hooks.cluster(place.Kube)
 	}
-	files := wanted.InStores(m.Path(images.Primary), m.Path(images.Store))
-	r, err := wanted.List(ctx, place, wanted.Options{Payload: l.payload, File: files})
-	if err != nil {
-		return nil, err
-	}
-	if r.Summary.Missing > 0 && !l.offline {
-		weigh(ctx, m, r)
-	}
-	return r, nil
-}
-
-// weigh asks registries for sizes. What keeps it from that is told, and no fault of the list.
-func weigh(ctx context.Context, m *host.Machine, r *wanted.Result) {
-	logins, err := auth.Read(m)
-	if err != nil {
-		r.Fail("sizes", err)
-	}
-	registries, err := remote.New(m, logins)
-	if err != nil {
-		r.Fail("sizes", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, weighTime)
-	defer cancel()
-	r.Weigh(ctx, registries)
+	return images.Wanted(ctx, place, l.payload, l.offline)
 }

@@ -44,6 +44,7 @@ func supervise(args []string) error {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.StringVar(&o.State, "state", "", "folder of certificates, etcd, kubeconfigs and logs")
 	flags.StringVar(&o.CRDs, "crds", "", "folder of custom resource definitions")
+	flags.StringVar(&o.Release, "release", "", "reference of the release image; empty: one that no registry has")
 	flags.StringVar(&o.Domain, "domain", "sno.factory.example", "cluster name and base domain")
 	flags.StringVar(&o.Delay, "delay", "zero", "pace of roll-outs: zero, life or how many times faster than life")
 	flags.StringVar(&o.SeededFrom, "seeded-from", "", "seeded, stopped state folder to start from a copy of")

@@ -92,6 +92,15 @@ func (m *Machine) bake(ctx context.Context) error {
 	if err := m.PodsReady(ctx); err != nil {
 		return err
 	}
+	if out, err := m.Bake(ctx); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	if err := m.PodsReady(ctx); err != nil {
+		return err
+	}
+	if out, err := m.Run(ctx, "touchdown", "images", "seed"); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
 	if out, err := m.Bake(ctx, "--arm"); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

@@ -77,7 +77,9 @@ func install(ctx context.Context, m *Machine) error {
 	}
 	defer stop()
 	// As the installer does it: first a control plane without a node, then the kubelet with what that one wrote.
-	const store = `imagestore /var/lib/containers/storage /usr/local/bin/pod localhost/bench/pod:1 localhost/bench/pause:1
+	const store = `release=quay.io/openshift-release-dev/ocp-release
+digest=$(imagestore /var/lib/containers/storage /usr/local/bin/pod localhost/bench/pod:1 localhost/bench/pause:1 $release:4.18.21-x86_64)
+mkdir -p /etc/bench && echo RELEASE=$release@$digest > /etc/bench/release.env
 systemctl start controlplane.service`
 	if _, err := m.Shell(ctx, store); err != nil {
 		return err

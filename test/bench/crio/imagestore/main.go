@@ -48,7 +48,8 @@ func putProgram(ctx context.Context, root, program string, names []string) (err 
 		return fmt.Errorf("making a folder for the image: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := writeLayout(dir, program); err != nil {
+	sum, err := writeLayout(dir, program)
+	if err != nil {
 		return err
 	}
 	p, err := open(root)
@@ -60,29 +61,30 @@ func putProgram(ctx context.Context, root, program string, names []string) (err 
 			return err
 		}
 	}
+	fmt.Println(sum) // by which the image can be named too
 	return p.close()
 }
 
 // writeLayout writes an OCI image layout with one image: the program as /pod, which waits unless told otherwise.
-func writeLayout(dir, program string) error {
+func writeLayout(dir, program string) (digest.Digest, error) {
 	data, err := os.ReadFile(program)
 	if err != nil {
-		return fmt.Errorf("reading the program: %w", err)
+		return "", fmt.Errorf("reading the program: %w", err)
 	}
 	var layer bytes.Buffer
 	archive := tar.NewWriter(&layer)
 	if err := archive.WriteHeader(&tar.Header{Name: "pod", Mode: 0o755, Size: int64(len(data))}); err != nil {
-		return fmt.Errorf("writing the layer: %w", err)
+		return "", fmt.Errorf("writing the layer: %w", err)
 	}
 	if _, err := archive.Write(data); err != nil {
-		return fmt.Errorf("writing the layer: %w", err)
+		return "", fmt.Errorf("writing the layer: %w", err)
 	}
 	if err := archive.Close(); err != nil {
-		return fmt.Errorf("writing the layer: %w", err)
+		return "", fmt.Errorf("writing the layer: %w", err)
 	}
 	blobs := filepath.Join(dir, "blobs", "sha256")
 	if err := os.MkdirAll(blobs, 0o700); err != nil {
-		return fmt.Errorf("making the image's folder: %w", err)
+		return "", fmt.Errorf("making the image's folder: %w", err)
 	}
 	put := func(kind string, content []byte) (v1.Descriptor, error) {
 		sum := digest.NewDigestFromBytes(digest.SHA256, sum256(content))
@@ -91,7 +93,7 @@ func writeLayout(dir, program string) error {
 	}
 	content, err := put(v1.MediaTypeImageLayer, layer.Bytes())
 	if err != nil {
-		return fmt.Errorf("writing the layer: %w", err)
+		return "", fmt.Errorf("writing the layer: %w", err)
 	}
 	config := v1.Image{
 		Platform: v1.Platform{Architecture: "amd64", OS: "linux"},
@@ -100,24 +102,24 @@ func writeLayout(dir, program string) error {
 	}
 	about, err := putJSON(put, v1.MediaTypeImageConfig, config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	manifest, err := putJSON(put, v1.MediaTypeImageManifest, v1.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageManifest, Config: about, Layers: []v1.Descriptor{content},
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	index, err := json.Marshal(v1.Index{Versioned: specs.Versioned{SchemaVersion: 2}, Manifests: []v1.Descriptor{manifest}})
 	if err != nil {
-		return fmt.Errorf("encoding the index: %w", err)
+		return "", fmt.Errorf("encoding the index: %w", err)
 	}
 	for name, text := range map[string][]byte{"index.json": index, "oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return fmt.Errorf("writing %s: %w", name, err)
+			return "", fmt.Errorf("writing %s: %w", name, err)
 		}
 	}
-	return nil
+	return manifest.Digest, nil
 }
 
 func putJSON(put func(string, []byte) (v1.Descriptor, error), kind string, what any) (v1.Descriptor, error) {

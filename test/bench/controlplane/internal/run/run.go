@@ -34,6 +34,7 @@ type Options struct {
 	Address    string    // of the node; empty: a free loopback address
 	Listen     string    // where the servers listen; empty: at the node's address
 	NodeRoot   string    // where the node's files are; empty: nowhere
+	Release    string    // reference of the release image; empty: one that is nowhere
 	RealNode   bool      // a kubelet keeps the Node object
 	Out        io.Writer // the one line of JSON
 }
@@ -205,6 +206,9 @@ func (b *bench) fill(ctx context.Context, pairs pki.Cluster) error {
 	values, err := seed.NewValues(b.id.Domain, b.id.Address, pairs)
 	if err != nil {
 		return err
+	}
+	if b.Release != "" {
+		values.Release = b.Release
 	}
 	if b.RealNode {
 		values.RealNode()

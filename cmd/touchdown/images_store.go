@@ -89,7 +89,7 @@ func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) 
 	if err != nil {
 		return images.Status{}, err
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	l.Host, l.CRI, l.Now = node.Host, runtime, node.Now
 	var told time.Time
 	l.Tell = func(p images.Progress) {
@@ -181,7 +181,7 @@ func (c *common) afterBoot(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	if err := runtime.Await(cmd.Context(), crioTime); err != nil {
 		return err
 	}

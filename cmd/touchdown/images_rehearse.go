@@ -65,9 +65,9 @@ func (c *common) rehearse(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	ctx := cmd.Context()
-	list, err := wanted.List(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, wanted.Options{})
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, false, true)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *common) rehearsalBoot(ctx context.Context, node *backend.Node) error {
 	if err != nil {
 		return err
 	}
-	defer runtime.Close()
+	defer func() { _ = runtime.Close() }()
 	_, err = images.Watching{Host: node.Host, CRI: runtime, Kube: node.Kube, Now: node.Now}.Run(ctx)
 	return errors.Join(err, c.powered(node).Reboot(ctx, "the rehearsal is over"))
 }
