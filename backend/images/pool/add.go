@@ -24,7 +24,9 @@ func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progre
 		return Generation{}, err
 	}
 	defer unlock()
-	g, err := p.add(ctx, src, want, progress)
+	seen, view := p.seen(src.Root)
+	defer view.Close()
+	g, err := seen.add(ctx, src.Through(view), want, progress)
 	var vanished *store.VanishedError
 	if !errors.As(err, &vanished) && !errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
 		return g, err
@@ -33,7 +35,7 @@ func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progre
 	if src, err = store.Open(ctx, src.Root); err != nil {
 		return g, err
 	}
-	g, err = p.add(ctx, src, want, progress)
+	g, err = seen.add(ctx, src.Through(view), want, progress)
 	if errors.As(err, &vanished) || errors.Is(err, fs.ErrNotExist) {
 		err = &problem.Problem{
 			Code: "STR-GNE", Summary: "The image store lists files that are not there.",
@@ -41,6 +43,12 @@ func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progre
 		}
 	}
 	return g, err
+}
+
+// seen is the pool in a view that it shares with a primary store.
+func (p *Pool) seen(primary string) (*Pool, *store.View) {
+	view := store.NewView(primary, p.Dir)
+	return &Pool{Dir: view.Path(p.Dir), Version: p.Version, Step: p.Step}, view
 }
 
 func (p *Pool) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {

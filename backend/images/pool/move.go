@@ -32,12 +32,17 @@ func (p *Pool) Move(ctx context.Context, primary string, want Selection) (Genera
 	if err := p.sameDisk(primary); err != nil {
 		return Generation{}, err
 	}
+	seen, view := p.seen(primary)
+	defer view.Close()
 	var g Generation
 	err = store.Locked(ctx, primary, func(s *store.Store) error {
 		var err error
-		g, err = p.move(ctx, s, want)
+		g, err = seen.move(ctx, s.Through(view), want)
 		return err
 	})
+	if errors.Is(err, unix.EXDEV) {
+		err = otherDisk(err)
+	}
 	return g, err
 }
 
@@ -248,8 +253,12 @@ func (p *Pool) sameDisk(primary string) error {
 	if from.Dev == to.Dev {
 		return nil
 	}
+	return otherDisk(nil)
+}
+
+func otherDisk(err error) error {
 	return &problem.Problem{
-		Code: "STR-DEV", Summary: "The images lie on another file system than the seeded store, so they cannot be moved.",
-		Fix: "Add them by a copy: touchdown images seed --copy.",
+		Code: "STR-DEV", Summary: "The images lie on another file system or mount than the seeded store, so they cannot be moved.",
+		Fix: "Add them by a copy: touchdown images seed --copy.", Err: err,
 	}
 }

@@ -36,7 +36,9 @@ func (p *Pool) Recover(ctx context.Context) error {
 
 func (p *Pool) settle(ctx context.Context, r record, sure bool) error {
 	if r.Op == "move" && sure {
-		err := store.Locked(ctx, r.Primary, func(s *store.Store) error { return p.finishMove(s, r) })
+		seen, view := p.seen(r.Primary)
+		defer view.Close()
+		err := store.Locked(ctx, r.Primary, func(s *store.Store) error { return seen.finishMove(s.Through(view), r) })
 		if _, gone := os.Lstat(filepath.Join(r.Primary, store.LayersJSON)); !errors.Is(err, errLost) && !errors.Is(gone, fs.ErrNotExist) {
 			return err
 		}

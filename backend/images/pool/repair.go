@@ -22,6 +22,9 @@ func (p *Pool) Repair(ctx context.Context, primary *store.Store, found []store.D
 		return err
 	}
 	defer unlock()
+	p, view := p.seen(primary.Root)
+	defer view.Close()
+	primary = primary.Through(view)
 	done := map[string]bool{}
 	for _, d := range found {
 		id := d.Layer

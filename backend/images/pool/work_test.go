@@ -221,3 +221,31 @@ func TestRepairNeedsASoundPrimary(t *testing.T) {
 		t.Errorf("repaired with %v", err)
 	}
 }
+
+// TestUnderTheLibrarysMount: the library mounts its overlay folder onto itself, and renames end at a mount.
+func TestUnderTheLibrarysMount(t *testing.T) {
+	for _, way := range []string{"add", "move"} {
+		t.Run(way, func(t *testing.T) {
+			b := newBench(t, "xfs")
+			overlay := b.made.Path("overlay")
+			b.must(unix.Mount(overlay, overlay, "", unix.MS_BIND, ""))
+			t.Cleanup(func() { _ = unix.Unmount(overlay, unix.MNT_DETACH) })
+			b.must(operate(b.pool, way, b.primary))
+			if g := b.whole(); len(g.Images) != 4 {
+				t.Errorf("there are %d images", len(g.Images))
+			}
+			if lost := b.standsOn(); lost != "" {
+				t.Errorf("the container stands on %s, which leads nowhere", lost)
+			}
+			victim := b.in(b.layers[3], "diff", "d0-4", "file-1")
+			b.must(os.WriteFile(victim, []byte("x"), 0o644))
+			err := b.pool.Repair(t.Context(), b.open(), []store.Damage{{Layer: b.layers[3]}})
+			if way == "add" {
+				b.must(err)
+				b.whole()
+			} else if p := problem.From(err); p.Code != "STR-REPR" || strings.Contains(p.Summary, "/proc/") {
+				t.Errorf("without the layer in the primary it is repaired with %v", err)
+			}
+		})
+	}
+}

@@ -77,7 +77,7 @@ func (c *cloning) beside(t *tree, src, dst int, id string) error {
 
 // split copies the tar-split, by which a layer can be verified; a layer that was pulled in part has none.
 func (c *cloning) split(t *tree, dst int, id string) error {
-	from, err := openDir(unix.AT_FDCWD, filepath.Join(c.store.Root, layersDir))
+	from, err := openDir(unix.AT_FDCWD, filepath.Join(c.store.base(), layersDir))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 		return nil
 	}
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refused(c.store.splitPath(id), "it is no file", err)
+		return refused(c.store.named(c.store.splitPath(id)), "it is no file", err)
 	}
 	in, err := openFile(from, id+splitSuffix)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *cloning) whole(t *tree, src, dst int, id string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if _, err := lstat(src, "composefs-data"); err == nil {
-		return refused(c.store.layerPath(id), "it is kept in composefs, which Touchdown does not know", nil)
+		return refused(c.store.named(c.store.layerPath(id)), "it is kept in composefs, which Touchdown does not know", nil)
 	}
 	if err := unix.Fchmod(dst, st.Mode&0o7777); err != nil {
 		return fmt.Errorf("setting the mode: %w", err)
@@ -163,15 +163,15 @@ func (s *Store) link(id string) (string, error) {
 		return "", err
 	}
 	if !linkName.Match(data) {
-		return "", refused(file, fmt.Sprintf("it holds %.80q", data), nil)
+		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)
 	}
-	link := filepath.Join(s.Root, Overlay, linksDir, string(data))
+	link := filepath.Join(s.base(), Overlay, linksDir, string(data))
 	target, err := os.Readlink(link)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return "", refused(link, "it is no link", err)
+		return "", refused(s.named(link), "it is no link", err)
 	}
 	if err == nil && target != linkTarget(id) {
-		return "", refused(link, fmt.Sprintf("it leads to %.80q instead of layer %s", target, id), nil)
+		return "", refused(s.named(link), fmt.Sprintf("it leads to %.80q instead of layer %s", target, id), nil)
 	}
 	return string(data), nil
 }
@@ -189,7 +189,7 @@ func (s *Store) lower(id string) (string, error) {
 		return "", err
 	}
 	if !lowerList.Match(data) {
-		return "", refused(file, fmt.Sprintf("it holds %.80q", data), nil)
+		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)
 	}
 	return string(data), nil
 }

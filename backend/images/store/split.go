@@ -31,7 +31,7 @@ const (
 
 // splitPath is where the library keeps what of a layer's tar is not in its files.
 func (s *Store) splitPath(id string) string {
-	return filepath.Join(s.Root, layersDir, id+splitSuffix)
+	return filepath.Join(s.base(), layersDir, id+splitSuffix)
 }
 
 // errSplit is a tar-split that its writer did not leave so.
@@ -128,7 +128,7 @@ func (s *Store) entries(ctx context.Context, id string) (uint64, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, refused(s.splitPath(id), "it cannot be read", err)
+		return 0, refused(s.named(s.splitPath(id)), "it cannot be read", err)
 	}
 	defer in.close()
 	for n := uint64(0); ; {
@@ -137,7 +137,7 @@ func (s *Store) entries(ctx context.Context, id string) (uint64, error) {
 			return n, nil
 		}
 		if err != nil {
-			return 0, refused(s.splitPath(id), "it cannot be read", err)
+			return 0, refused(s.named(s.splitPath(id)), "it cannot be read", err)
 		}
 		if e.Type == storage.FileType {
 			n++

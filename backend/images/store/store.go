@@ -65,7 +65,8 @@ type Store struct {
 	Images  []Image // complete ones with unique names, in the file's order
 	Dropped []Dropped
 
-	byID map[string]int // of Layers
+	byID    map[string]int // of Layers
+	through string         // the root as it is seen through a view
 }
 
 // Open reads a store's lists under the library's read locks, which are released before it returns. What no writer of
@@ -198,4 +199,4 @@ func (s *Store) Closure(images []Image) (ids, missing []string) {
 }
 
 // layerPath is a layer's folder.
-func (s *Store) layerPath(id string) string { return filepath.Join(s.Root, Overlay, id) }
+func (s *Store) layerPath(id string) string { return filepath.Join(s.base(), Overlay, id) }

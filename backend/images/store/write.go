@@ -116,13 +116,13 @@ func removeRecords(root, name string, ids []string) error {
 func (s *Store) LayerFolder(id string) string { return s.layerPath(id) }
 
 // DataFolder is where a layer's further items lie, if it has any.
-func (s *Store) DataFolder(id string) string { return filepath.Join(s.Root, layersDir, id) }
+func (s *Store) DataFolder(id string) string { return filepath.Join(s.base(), layersDir, id) }
 
 // SplitPath is where a layer's tar-split lies.
 func (s *Store) SplitPath(id string) string { return s.splitPath(id) }
 
 // ImageFolder is where an image's manifests, config and signatures lie.
-func (s *Store) ImageFolder(id string) string { return filepath.Join(s.Root, imagesDir, id) }
+func (s *Store) ImageFolder(id string) string { return filepath.Join(s.base(), imagesDir, id) }
 
 // BlobFile is the name of the file that an item of an image is kept in.
 func BlobFile(key string) string { return blobFile(key) }
