@@ -136,8 +136,11 @@ func write(dir string, files []File, to io.Writer) error {
 		}
 		if f.Mode == 0 && !strings.Contains(f.Name, "secret") {
 			h.Mode = 0o644
-			if f.Type == tar.TypeDir {
+			switch f.Type {
+			case tar.TypeDir:
 				h.Mode = 0o755
+			case tar.TypeSymlink:
+				h.Mode = 0o777
 			}
 		}
 		if f.Type == tar.TypeChar {

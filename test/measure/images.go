@@ -87,8 +87,13 @@ func (h *shelf) round(ctx context.Context) error {
 		goesOn bool
 		do     func(context.Context, string) error
 	}{
-		{"cp", false, h.cp("never")}, {"cp reflink", false, h.cp("auto")}, {"clone", false, h.clone}, {"floor", false, h.floor},
-		{"seed", false, h.seed}, {"again", true, h.seed}, {"move", false, h.move},
+		{"cp", false, h.cp("never")},
+		{"cp reflink", false, h.cp("auto")},
+		{"clone", false, h.clone},
+		{"floor", false, h.floor},
+		{"seed", false, h.seed},
+		{"again", true, h.seed},
+		{"move", false, h.move},
 	} {
 		if !m.goesOn {
 			if err := errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700)); err != nil {

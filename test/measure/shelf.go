@@ -303,6 +303,4 @@ func (m *measured) failed() {
 	}
 }
 
-var (
-	_ imagestore.T = (*measured)(nil)
-)
+var _ imagestore.T = (*measured)(nil)
