@@ -199,8 +199,10 @@ func (p *Pool) write(d draft, n int) error {
 	if err := os.Symlink("../../"+store.Overlay, filepath.Join(dir, store.Overlay)); err != nil {
 		return fmt.Errorf("making a generation: %w", err)
 	}
-	if err := store.Empty(dir); err != nil {
-		return err
+	for _, list := range []string{store.LayersJSON, store.ImagesJSON} {
+		if err := os.Mkdir(filepath.Join(dir, filepath.Dir(list)), 0o700); err != nil {
+			return fmt.Errorf("making a generation: %w", err)
+		}
 	}
 	g := Generation{N: n, Images: []Image{}, Layers: []Layer{}}
 	if err := p.writeLayers(d, dir, &g); err != nil {
@@ -210,6 +212,9 @@ func (p *Pool) write(d draft, n int) error {
 		return err
 	}
 	if err := p.writeManifest(dir, g); err != nil {
+		return err
+	}
+	if err := store.Empty(dir); err != nil { // the locks: the lists are there
 		return err
 	}
 	p.step("sync generation")
@@ -242,7 +247,7 @@ func (p *Pool) writeLayers(d draft, dir string, g *Generation) error {
 			return fmt.Errorf("linking a tar-split: %w", err)
 		}
 	}
-	return store.WriteList(dir, store.LayersJSON, records)
+	return put(dir, store.LayersJSON, records)
 }
 
 func (p *Pool) writeImages(d draft, dir string, g *Generation) error {
@@ -267,7 +272,7 @@ func (p *Pool) writeImages(d draft, dir string, g *Generation) error {
 			}
 		}
 	}
-	return store.WriteList(dir, store.ImagesJSON, records)
+	return put(dir, store.ImagesJSON, records)
 }
 
 // place gives a generation a file: one of another generation is linked, one of another store copied.
@@ -279,4 +284,16 @@ func (p *Pool) place(from, to string) error {
 		return nil
 	}
 	return store.CopyFile(from, to)
+}
+
+// put writes a file of a generation, which is synced as a whole before it has its name.
+func put(dir, name string, content any) error {
+	data, err := json.Marshal(content)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
 }

@@ -55,7 +55,9 @@ func (p *Pool) note(r record) error {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	p.step("note " + r.Op + " " + r.Phase)
-	f, err := os.OpenFile(filepath.Join(p.Dir, journalFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	name := filepath.Join(p.Dir, journalFile)
+	_, isNew := os.Lstat(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the journal: %w", err)
 	}
@@ -67,7 +69,10 @@ func (p *Pool) note(r record) error {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
 	p.step("noted " + r.Op + " " + r.Phase)
-	return syncDir(p.Dir) // the first record makes the file
+	if isNew != nil {
+		return syncDir(p.Dir)
+	}
+	return nil
 }
 
 // records reads the journal. A last line that a power cut tore is no record; it is cut off, so that the next one does not

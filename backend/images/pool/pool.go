@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -288,9 +287,5 @@ func syncDir(path string) error {
 
 func (p *Pool) writeManifest(dir string, g Generation) error {
 	g.Made, g.Version = time.Now().UTC(), p.Version
-	data, err := json.MarshalIndent(g, "", " ")
-	if err != nil {
-		return fmt.Errorf("writing a manifest: %w", err)
-	}
-	return host.WriteFileAtomic(filepath.Join(dir, manifestFile), append(data, '\n'), 0o600)
+	return put(dir, manifestFile, g)
 }
