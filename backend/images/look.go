@@ -3,7 +3,9 @@ package images
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -121,11 +123,12 @@ func called(i pool.Image) string {
 	return i.ID
 }
 
-// verify reads the store by the way by which CRI-O does, when it is there.
+// verify reads the store through its read-only mount, as CRI-O does, when that is there. It goes by the generation's own name:
+// the library keeps one lock for each path of a process, and that of Store may have been opened for writing before the mount.
 func (l Look) verify(ctx context.Context, p *pool.Pool, g pool.Generation, s *Status) ([]store.Damage, error) {
 	root := p.Root(g.N)
 	if s.Mounted {
-		root = l.Host.Path(Store)
+		root = filepath.Join(l.Host.Path(Mount), "generations", strconv.Itoa(g.N))
 	}
 	st, err := store.Open(ctx, root)
 	if err != nil {

@@ -47,13 +47,14 @@ func lock(ctx context.Context, write bool, files ...string) (func(), error) {
 
 func openLock(file string) (*lockfile.LockFile, error) {
 	l, err := lockfile.GetLockFile(file)
-	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
-		l, err = lockfile.GetROLockFile(file)
+	if err == nil {
+		return l, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
+	// On a read-only mount; the second time the library only says that the lock is not for writing.
+	if l, readOnly := lockfile.GetROLockFile(file); readOnly == nil {
+		return l, nil
 	}
-	return l, nil
+	return nil, fmt.Errorf("opening the lock: %w", err)
 }
 
 // wait stands in line for the lock as the library does, in the kernel, so that others that come later do not overtake for

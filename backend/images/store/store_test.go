@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/images/store"
 	"touchdown/test/imagestore"
 )
@@ -63,4 +65,26 @@ func TestWholeStoreIsFoundWhole(t *testing.T) {
 		t.Errorf("%d images, %d layers", len(s.Images), len(s.Layers))
 	}
 	whole(t, s)
+}
+
+// TestReadOnlyMountIsReadAgain: one process looks at the mounted store many times.
+func TestReadOnlyMountIsReadAgain(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a mount needs root")
+	}
+	disk := imagestore.NewDisk(t, "xfs", 512<<20)
+	filled(t, disk.Dir)
+	at := t.TempDir()
+	if err := unix.Mount(disk.Dir, at, "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+	if err := unix.Mount("", at, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if s := open(t, at); len(s.Images) != 3 {
+			t.Errorf("%d images", len(s.Images))
+		}
+	}
 }
