@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -69,7 +71,12 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 		if n%10 == 0 {
 			path = made.Path("overlay-layers", ids(s)[n/10%3]+".tar-split.gz")
 		}
+		was := unzipped(path)
 		undo := flip(t, path, rnd)
+		for was != "" && unzipped(path) == was { // a bit that fills up a block of gzip says nothing
+			undo()
+			undo = flip(t, path, rnd)
+		}
 		found, err := s.Full(t.Context(), store.VerifyOptions{})
 		do(t, err)
 		undo()
@@ -82,6 +89,24 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	}
 	t.Logf("%d of 100 found and named", named)
 	whole(t, s)
+}
+
+// unzipped is what a tar-split says, and nothing where it is damaged or no tar-split.
+func unzipped(path string) string {
+	f, err := os.Open(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return ""
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		return ""
+	}
+	data, err := io.ReadAll(zip)
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 func misnamed(t *testing.T, s *store.Store, found []store.Damage, path, name string) string {
