@@ -16,7 +16,7 @@ import (
 type line struct {
 	t *testing.T
 	*node.Machine
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // the time that the test has; ends with it
 }
 
 func newLine(t *testing.T, limit time.Duration) *line {

@@ -259,6 +259,6 @@ func (p *Pool) sameDisk(primary string) error {
 func otherDisk(err error) error {
 	return &problem.Problem{
 		Code: "STR-DEV", Summary: "The images lie on another file system or mount than the seeded store, so they cannot be moved.",
-		Fix: "Add them by a copy: touchdown images seed --copy.", Err: err,
+		Fix: "Add them by a copy: touchdown images seed.", Err: err,
 	}
 }

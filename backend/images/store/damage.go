@@ -42,7 +42,7 @@ func Damaged(found []Damage) error {
 	return &problem.Problem{
 		Code:    "STR-DMG",
 		Summary: fmt.Sprintf("The image store is damaged in %d places; the first: %s.", len(found), found[0]),
-		Fix:     "Repair the store (touchdown images verify --repair), or pull the image again.",
+		Fix:     "Repair the store (touchdown images verify), or pull the image again.",
 	}
 }
 
