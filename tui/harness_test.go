@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,22 +51,48 @@ func (b *bench) run(cmd tea.Cmd) {
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
-	select {
-	case msg := <-done:
-		switch msg := msg.(type) {
-		case nil:
-		case tea.BatchMsg:
-			for _, c := range msg {
-				b.run(c)
-			}
-		case tea.QuitMsg:
-			b.t.Log("quit")
-		default:
-			_, next := b.app.Update(msg)
-			b.run(next)
+	for end := time.Now().Add(5 * time.Second); ; {
+		select {
+		case msg := <-done:
+			b.took(msg)
+			return
+		case <-time.After(20 * time.Millisecond):
 		}
-	case <-time.After(20 * time.Millisecond): // it waits for events or the clock
+		if waiting() || time.Now().After(end) {
+			return // for events, or for the clock
+		}
 	}
+}
+
+func (b *bench) took(msg tea.Msg) {
+	b.t.Helper()
+	switch msg := msg.(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			b.run(c)
+		}
+	case tea.QuitMsg:
+		b.t.Log("quit")
+	default:
+		_, next := b.app.Update(msg)
+		b.run(next)
+	}
+}
+
+// waiting tells whether each command that has not returned waits for something. On a busy machine one may not have had its
+// turn yet.
+func waiting() bool {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	for stack := range strings.SplitSeq(string(all), "\n\n") {
+		state, _, _ := strings.Cut(stack, "\n")
+		blocked := strings.Contains(state, "[select") || strings.Contains(state, "[chan receive") || strings.Contains(state, "[sleep")
+		if strings.Contains(stack, "(*bench).run.func") && !blocked {
+			return false
+		}
+	}
+	return true
 }
 
 // press types keys by name; a longer word in quotes is typed letter by letter.

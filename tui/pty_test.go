@@ -206,41 +206,58 @@ func TestBytes(t *testing.T) {
 	for _, term := range []string{"vt220", "linux", "xterm-256color"} {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
-			l := openLine(t, "", term, size(80, 24))
-			l.shows("Hardware check")
-			first := l.quiet()
-			page := l.cost("c")
-			l.shows("Base domain")
-			tab := 0
-			for range 3 {
-				tab = max(tab, l.cost("\t"))
+			c := measured(t, term)
+			// Once a minute the clock in the header is written too.
+			for tries := 0; c.minute && tries < 3; tries++ {
+				c = measured(t, term)
 			}
-			l.cost("\x1b[Z")
-			l.cost("\x1b[Z")
-			char := 0
-			for _, c := range "site" {
-				char = max(char, l.cost(string(c)))
-			}
-			mid := 0
-			l.cost("\x1b[D")
-			for _, c := range "abc" {
-				mid = max(mid, l.cost(string(c)))
-			}
-			idle := l.quiet()
-			time.Sleep(1500 * time.Millisecond) // what is observed is that nothing happens
-			idle = l.written() - idle
-			repaint := l.cost("\f")
-			t.Logf("first text after %v, first paint %d B, page %d B, Tab %d B, character %d B, inside a text %d B, idle %d B, Ctrl-L %d B",
-				l.first.Round(time.Millisecond), first, page, tab, char, mid, idle, repaint)
-			if char > 16 || tab > 80 || idle != 0 || first > 2100 || repaint > 2100 {
+			t.Logf("%+v", c)
+			if c.char > 16 || c.tab > 80 || c.idle != 0 || c.first > 2100 || c.repaint > 2100 {
 				t.Error("too many bytes")
 			}
-			if page > 1200 {
+			if c.page > 1200 {
 				t.Error("too many bytes for another page")
 			}
-			l.clean()
 		})
 	}
+}
+
+// bytesOf are what a walk through the first pages costs, in bytes.
+type bytesOf struct {
+	first, page, tab, char, mid, idle, repaint int
+
+	text   time.Duration // until the first text
+	minute bool          // a minute of the clock ended meanwhile
+}
+
+func measured(t *testing.T, term string) (c bytesOf) {
+	t.Helper()
+	begun := time.Now().Truncate(time.Minute)
+	l := openLine(t, "", term, size(80, 24))
+	l.shows("Hardware check")
+	c.first = l.quiet()
+	c.text = l.first.Round(time.Millisecond)
+	c.page = l.cost("c")
+	l.shows("Base domain")
+	for range 3 {
+		c.tab = max(c.tab, l.cost("\t"))
+	}
+	l.cost("\x1b[Z")
+	l.cost("\x1b[Z")
+	for _, letter := range "site" {
+		c.char = max(c.char, l.cost(string(letter)))
+	}
+	l.cost("\x1b[D")
+	for _, letter := range "abc" {
+		c.mid = max(c.mid, l.cost(string(letter)))
+	}
+	idle := l.quiet()
+	time.Sleep(1500 * time.Millisecond) // what is observed is that nothing happens
+	c.idle = l.written() - idle
+	c.repaint = l.cost("\f")
+	l.clean()
+	c.minute = !time.Now().Truncate(time.Minute).Equal(begun)
+	return c
 }
 
 func TestWorkIsCheap(t *testing.T) {
