@@ -46,7 +46,7 @@ func hardware(p *person) {
 	p.keep("The hardware check of the armed node")
 	p.waive("a build machine")
 	p.press("Continue")
-	p.shows(5*time.Second, "Stage 2 of 6: Network")
+	p.shows(5*time.Second, "Stage 2 of 7: Network")
 }
 
 // addresses answers the page of the network.
@@ -70,7 +70,7 @@ func addresses(p *person, gateway string) {
 func names(p *person) {
 	p.t.Helper()
 	p.press("Continue")
-	p.shows(5*time.Second, "Stage 3 of 6: Names and log-ins")
+	p.shows(5*time.Second, "Stage 3 of 7: Names and log-ins")
 	p.fill("Cluster name", "store0051")
 	p.fill("Base domain", "retail.example.com")
 	p.press("Continue")
@@ -136,7 +136,7 @@ func TestWrongGateway(t *testing.T) {
 	}
 	p.keepOutput(l, "The node is at its old address, by its old way")
 	p.types("e")
-	p.shows(10*time.Second, "Stage 2 of 6: Network") // where the answer is, not where the work was
+	p.shows(10*time.Second, "Stage 2 of 7: Network") // where the answer is, not where the work was
 	p.fill("IPv4 gateway", "198.51.100.1")
 	p.keep("Mended")
 	names(p)

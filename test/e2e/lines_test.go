@@ -34,7 +34,7 @@ func TestLines(t *testing.T) {
 	serial.types("tty\r")
 	serial.shows(5*time.Second, "/dev/ttyS0")
 	serial.types("exit\r")
-	serial.shows(20*time.Second, "Stage 1 of 6: Hardware check")
+	serial.shows(20*time.Second, "Stage 1 of 7: Hardware check")
 
 	type end struct {
 		out  string

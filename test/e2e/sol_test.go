@@ -64,7 +64,7 @@ func TestSerialOverLAN(t *testing.T) {
 	take(p)
 	p.waive("a build machine")
 	p.press("Continue")
-	p.shows(5*time.Second, "Stage 2 of 6: Network")
+	p.shows(5*time.Second, "Stage 2 of 7: Network")
 	p.until(10*time.Second, "the port of now", func(s string) bool { return strings.Contains(s, "< enp1s0, ") })
 	p.at("Network port")
 	p.types("a")
