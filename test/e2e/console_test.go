@@ -76,6 +76,8 @@ func names(p *person) {
 	p.press("Continue")
 	p.shows(5*time.Second, "Time now (UTC)")
 	p.press("Continue")
+	p.shows(10*time.Second, "Stage 5 of 7: Image store") // what the look after the last boot found
+	p.press("Continue")
 	p.shows(30*time.Second, "Review: nothing was changed so far")
 }
 
