@@ -255,16 +255,8 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 // Undo lets CRI-O forget the store, and puts the images that were in force before back into force. The layers stay on the
 // disk: they are what the node runs, and cost nothing.
 func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
-	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
-	if len(o.all())+len(first) > 0 {
-		err := poolBatch(ctx, c, o, s.Patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
-			changed, err := o.restore(ctx, c)
-			return len(changed) > 0, err
-		})
-		if err != nil {
-			return fmt.Errorf("putting the node's configuration back: %w", err)
-		}
+	if err := undoBatch(ctx, node, report, s.Patience); err != nil {
+		return err
 	}
 	before, err := report.Saved("generation")
 	if err != nil {

@@ -181,12 +181,17 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 
 // Undo puts all of it back, in one batch too.
 func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	return undoBatch(ctx, node, report, s.Patience)
+}
+
+// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
+func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
 	c, o := telling(node.Kube, report), originals{report}
 	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
 	if len(o.all()) == 0 && len(first) == 0 {
 		return nil
 	}
-	err := s.batch(ctx, c, o).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+	err := poolBatch(ctx, c, o, patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
 		changed, err := o.restore(ctx, c)
 		return len(changed) > 0, err
 	})
