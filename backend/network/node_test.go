@@ -446,6 +446,10 @@ func keep(b *bench, originals []byte) {
 		if s.IPv4.Method == network.Disabled {
 			up, at = "ip -o -6 address show br-ex | grep -q 2001:db8:51: && ip -o -4 address show br-ex | grep -q 192.168.127.10/24 && ping -c 1 -W 1 2001:db8:51::1", "2001:db8:51::1"
 		}
+		if s.IPv6.Method == network.Autoconf {
+			// The router's advertisement names a DNS server too, when it comes: after the lease, or before.
+			up += " && grep -q 'nameserver 2001:db8:51::53' /etc/resolv.conf"
+		}
 		b.await(5*time.Second, up)
 		if a := b.must("inforce", request{Settings: s, Originals: originals}); !a.Done {
 			b.Error("what was kept is not in force")
