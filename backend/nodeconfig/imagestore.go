@@ -11,22 +11,39 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 )
 
-// storeConfig lays storage.conf. CRI-O has had no folder of drop-ins for it in any release up to OpenShift 4.21 (read in
-// containers/storage 1.58), so the whole file is laid, made from the one that the node has without us.
+// storeConfig lays storage.conf where the release has no field for it. CRI-O has had no folder of drop-ins for it in any release
+// up to OpenShift 4.21 (read in containers/storage 1.58), so the whole file is laid, made from the one that the node has
+// without us.
 const storeConfig = "99-master-touchdown-imagestore"
 
-// imageStore names a read-only store of images beside the node's own.
+// imageStore names a read-only store of images beside the node's own: in the API's field for it where there is one. A
+// MachineConfig of ours from before an upgrade stays: it would hide the field.
 func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 	if w.ImageStore == "" {
 		return nil, nil
 	}
 	owner, base, err := laid(ctx, c, storageFile, storeConfig)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	ours, err := c.Get(ctx, kube.MachineConfig(storeConfig))
+	if err != nil {
+		return nil, err
+	}
+	if ours == nil {
+		o, ok, err := w.storeField(ctx, c, owner, base)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return compared(ctx, c, o)
+		}
+	}
+	switch {
 	case owner > storeConfig:
 		return nil, &problem.Problem{
 			Code:    "STO-OWNR",
@@ -44,11 +61,16 @@ func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch := Change{
-		What: "Image store", Old: strings.Join(before, ", "), New: strings.Join(union(before, w.ImageStore), ", "), File: storageFile,
-		In: func(r Config) bool { return r.Files[storageFile] == content },
-	}
+	ch := storeChange(before, w.ImageStore, func(r Config) bool { return r.Files[storageFile] == content })
 	return compared(ctx, c, machineConfig(storeConfig, ch, fileConfig(storageFile, content)))
+}
+
+// storeChange is the change as the review shows it, whatever object it is written to.
+func storeChange(before []string, store string, in func(Config) bool) Change {
+	return Change{
+		What: "Image store", Old: strings.Join(before, ", "), New: strings.Join(union(before, store), ", "), File: storageFile,
+		Renders: true, Ours: true, In: in,
+	}
 }
 
 func union(list []string, more string) []string {

@@ -1,0 +1,104 @@
+package nodeconfig_test
+
+import (
+	"strings"
+	"testing"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/nodeconfig"
+)
+
+const (
+	mcAPI          = "/apis/machineconfiguration.openshift.io/v1/"
+	runtimeConfigs = mcAPI + "containerruntimeconfigs/"
+	runtimeCRD     = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/containerruntimeconfigs.machineconfiguration.openshift.io"
+	ofMaster       = `{"matchLabels":{"pools.operator.machineconfiguration.openshift.io/master":""}}`
+)
+
+// knowing is a cluster whose release has the field of the API, and the operator's pool.
+func knowing(t *testing.T) (*kubetest.API, *kube.Cluster) {
+	api, c := kubetest.New(t)
+	api.Put(runtimeCRD, `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"spec":{"properties":
+		{"containerRuntimeConfig":{"properties":{"additionalImageStores":{"type":"array"},"pidsLimit":{"type":"integer"}}}}}}}}}]}}`)
+	api.Put(pool, `{"metadata":{"labels":{"pools.operator.machineconfiguration.openshift.io/master":""}},"spec":{}}`)
+	return api, c
+}
+
+// wayOfStore is the object to which the store would be written, and the writing of it.
+func wayOfStore(t *testing.T, c *kube.Cluster) nodeconfig.Change {
+	t.Helper()
+	changes, err := nodeconfig.Changes(t.Context(), c, nodeconfig.Want{ImageStore: ourStore, Storage: "[storage]\n"})
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("%+v, %v", changes, err)
+	}
+	return changes[0]
+}
+
+func TestImageStoreGoesIntoTheFieldWhereThereIsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		put    map[string]string // more of the cluster
+		object string            // written; "": the MachineConfig
+		want   string            // in its spec
+	}{
+		"no such object yet": {nil, "touchdown-imagestore", `"machineConfigPoolSelector":` + ofMaster},
+		"one of the pool's own": {
+			map[string]string{runtimeConfigs + "mine": `{"spec":{"machineConfigPoolSelector":` + ofMaster + `,"containerRuntimeConfig":{"pidsLimit":4096,"additionalImageStores":[{"path":"/srv/a"}]}}}`},
+			"mine", `[{"path":"/srv/a"},{"path":"` + ourStore + `"}],"pidsLimit":4096`,
+		},
+		"one of another pool": {
+			map[string]string{runtimeConfigs + "theirs": `{"spec":{"machineConfigPoolSelector":{"matchLabels":{"pools.operator.machineconfiguration.openshift.io/worker":""}}}}`},
+			"touchdown-imagestore", ourStore,
+		},
+		"two of the pool": {
+			map[string]string{
+				runtimeConfigs + "a": `{"spec":{"machineConfigPoolSelector":` + ofMaster + `}}`,
+				runtimeConfigs + "b": `{"spec":{"machineConfigPoolSelector":` + ofMaster + `}}`,
+			}, "", "",
+		},
+		"a pool made by hand": {map[string]string{pool: `{"metadata":{"labels":{"mine":""}},"spec":{}}`}, "", ""},
+		"an older release": {map[string]string{runtimeCRD: `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"spec":{"properties":
+			{"containerRuntimeConfig":{"properties":{"pidsLimit":{}}}}}}}}}]}}`}, "", ""},
+		"a file of somebody": {map[string]string{mcs + "50-storage": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
+			{"path":"/etc/containers/storage.conf","contents":{"source":"data:,"}}]}}}}`}, "", ""},
+		"our file from before an upgrade": {map[string]string{mcs + "99-master-touchdown-imagestore": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{}}`}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api, cluster := knowing(t)
+			for path, object := range c.put {
+				api.Put(path, object)
+			}
+			ch := wayOfStore(t, cluster)
+			if !ch.Pending || !ch.Renders || !ch.Ours || ch.File != "/etc/containers/storage.conf" {
+				t.Errorf("the change is %+v", ch)
+			}
+			if _, err := ch.Write(t.Context(), cluster, func(kube.Ref, []byte) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			path := mcs + "99-master-touchdown-imagestore"
+			if c.object != "" {
+				path = runtimeConfigs + c.object
+			}
+			if got := api.Get(path, "spec"); got == "" || !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s, want %s", path, got, c.want)
+			}
+			if wayOfStore(t, cluster).Pending {
+				t.Error("written, and still pending")
+			}
+		})
+	}
+}
+
+// TestImageStoreInTheFieldIsWaitedFor: it is there when the operator's storage.conf names the store, whatever else is in it.
+func TestImageStoreInTheFieldIsWaitedFor(t *testing.T) {
+	_, c := knowing(t)
+	in := wayOfStore(t, c).In
+	for conf, want := range map[string]bool{
+		"": false, "[storage.options]\nadditionalimagestores = []\n": false, "not = = toml": false,
+		"[storage]\nnew = true\n[storage.options]\nadditionalimagestores = [\"/srv/a\", \"" + ourStore + "\"]\n": true,
+	} {
+		if got := in(nodeconfig.Config{Files: map[string]string{"/etc/containers/storage.conf": conf}}); got != want {
+			t.Errorf("%q: %v, want %v", conf, got, want)
+		}
+	}
+}
