@@ -106,6 +106,9 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 		report.Check(Check{ID: "images-store", Title: "Image store", Status: check.Skip, Observed: "this machine has no CRI-O"})
 		return nil
 	}
+	if err := afterRehearsal(ctx, node, report); err != nil {
+		return err
+	}
 	runtime, err := cri.Open(node.Host)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)

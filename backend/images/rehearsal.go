@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
+	"touchdown/backend/images/pool"
 	"touchdown/backend/problem"
 )
 
@@ -34,17 +35,20 @@ var rehearsalFile = state("rehearsal.json")
 
 // Rehearsal is what is known of the last one, on disk between the boots.
 type Rehearsal struct {
-	Phase     string    `json:"phase"`
-	Boot      string    `json:"boot"` // id of the boot in which it was asked for, then of the one that it runs in
-	Asked     time.Time `json:"asked"`
-	Needs     []Need    `json:"needs"`               // what the node ran when it was asked for
-	Pods      []string  `json:"pods,omitempty"`      // that were ready then, "namespace/name"
-	Missed    []Need    `json:"missed,omitempty"`    // images that were not there, and who wanted them
-	NotReady  []string  `json:"notReady,omitempty"`  // of the pods, with the reason
-	Seconds   float64   `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
-	Finished  bool      `json:"finished"`            // the node was looked at to the end
-	Blocked   []string  `json:"blocked,omitempty"`   // registries
-	StoreSeen int       `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
+	Phase string    `json:"phase"`
+	Boot  string    `json:"boot"` // id of the boot in which it was asked for, then of the one that it runs in
+	Asked time.Time `json:"asked"`
+	// Generation is that of the store when it was asked for: a passed rehearsal proves nothing about another one.
+	Generation int `json:"generation"`
+
+	Needs     []Need   `json:"needs"`               // what the node ran when it was asked for
+	Pods      []string `json:"pods,omitempty"`      // that were ready then, "namespace/name"
+	Missed    []Need   `json:"missed,omitempty"`    // images that were not there, and who wanted them
+	NotReady  []string `json:"notReady,omitempty"`  // of the pods, with the reason
+	Seconds   float64  `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
+	Finished  bool     `json:"finished"`            // the node was looked at to the end
+	Blocked   []string `json:"blocked,omitempty"`   // registries
+	StoreSeen int      `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
 }
 
 // Need is one image and who wants it.
@@ -85,11 +89,23 @@ func (r Rehearsal) Save(m *host.Machine) error {
 
 // AskRehearsal lets the next boot be a rehearsal. needs and pods are what the node runs now.
 func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) error {
+	none := &problem.Problem{
+		Code: "IMG-NONE", Summary: "There is no seeded store: without the node's own store nothing would start.",
+		Fix: "Run `touchdown images seed` first.",
+	}
 	if !seeded(m) {
-		return &problem.Problem{
-			Code: "IMG-NONE", Summary: "There is no seeded store: without the node's own store nothing would start.",
-			Fix: "Run `touchdown images seed` first.",
-		}
+		return none
+	}
+	p, err := pool.Open(m.Path(Pool))
+	if err != nil {
+		return fmt.Errorf("opening the image store: %w", err)
+	}
+	store, err := p.Current()
+	if err != nil {
+		return fmt.Errorf("reading the image store: %w", err)
+	}
+	if store.N == 0 { // made, and nothing put into it
+		return none
 	}
 	boot, err := m.BootID()
 	if err != nil {
@@ -99,7 +115,9 @@ func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) e
 	if err != nil {
 		return err
 	}
-	return Rehearsal{Phase: Asked, Boot: boot, Asked: now, Needs: needs, Pods: pods, Blocked: blocked}.Save(m)
+	return Rehearsal{
+		Phase: Asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: pods, Blocked: blocked,
+	}.Save(m)
 }
 
 // raise begins or ends a rehearsal, before CRI-O opens its store. A power cut in a rehearsal ends it: the next boot finds the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"touchdown/backend/host"
+	"touchdown/backend/images/pool"
 	"touchdown/backend/problem"
 )
 
@@ -26,7 +27,10 @@ func rehearsing(t *testing.T, fail string) (m *host.Machine, boot func(id string
 			t.Fatal(err)
 		}
 	}
-	write(Pool+"/current/manifest.json", "{}")
+	write(Pool+"/generations/1/manifest.json", `{"generation":1}`)
+	if err := os.Symlink("generations/1", filepath.Join(root, Pool, "current")); err != nil {
+		t.Fatal(err)
+	}
 	write("/etc/containers/registries.conf", `[[registry]]
 prefix = ""
 location = "quay.io/openshift"
@@ -112,7 +116,7 @@ func TestRehearsalThatCannotBegin(t *testing.T) {
 	if err := raise(t.Context(), m); err != nil {
 		t.Error(err)
 	}
-	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || r.Finished {
+	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || r.Finished || r.Generation != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -123,8 +127,16 @@ func TestRehearsalNeedsAStore(t *testing.T) {
 	if err := m.Remove(Pool + "/current/manifest.json"); err != nil {
 		t.Fatal(err)
 	}
-	err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
-	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "IMG-NONE" {
-		t.Errorf("%v", err)
+	for _, what := range []string{"no pool", "an empty pool"} {
+		err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "IMG-NONE" {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := os.RemoveAll(m.Path(Pool)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pool.Init(m.Path(Pool)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

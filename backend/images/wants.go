@@ -39,3 +39,21 @@ func weigh(ctx context.Context, m *host.Machine, list *wanted.Result) {
 	defer cancel()
 	list.Weigh(ctx, registries)
 }
+
+// Needs is what of a list has to be there when the node starts: all but what nobody runs.
+func Needs(list *wanted.Result) []Need {
+	var all []Need
+	for _, i := range list.Images {
+		if i.Need == wanted.Spare {
+			continue
+		}
+		var by []string
+		for _, n := range i.Needers {
+			by = append(by, n.Who)
+		}
+		for _, name := range i.Names {
+			all = append(all, Need{Image: name, By: by, Critical: i.BootCritical})
+		}
+	}
+	return all
+}

@@ -75,28 +75,11 @@ func (c *common) rehearse(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := images.AskRehearsal(node.Host, needs(list), pods, node.Now()); err != nil {
+	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, node.Now()); err != nil {
 		return err
 	}
 	fmt.Fprintf(report.Out, "The node reboots for the rehearsal, and once more after it. Then: touchdown images rehearse --last\n")
 	return c.powered(node).Reboot(ctx, "Touchdown rehearses a start without registries")
-}
-
-func needs(list *wanted.Result) []images.Need {
-	var all []images.Need
-	for _, i := range list.Images {
-		if i.Need == wanted.Spare {
-			continue
-		}
-		var by []string
-		for _, n := range i.Needers {
-			by = append(by, n.Who)
-		}
-		for _, name := range i.Names {
-			all = append(all, images.Need{Image: name, By: by, Critical: i.BootCritical})
-		}
-	}
-	return all
 }
 
 // powered is the node with power over itself, where the flags allow it.

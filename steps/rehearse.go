@@ -1,0 +1,125 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/wanted"
+)
+
+// Rehearse starts the node with no registry and nothing but the seeded store, and looks whether all of it comes back. The node
+// reboots twice. A rehearsal that passed is not repeated while the store holds the same images.
+type Rehearse struct{}
+
+var _ Planner = (*Rehearse)(nil)
+
+// ID names the step in the journal.
+func (*Rehearse) ID() string { return "rehearse" }
+
+// Title says what the step does.
+func (*Rehearse) Title() string { return "Rehearse a start without registries" }
+
+// Fields is empty: nothing is asked.
+func (*Rehearse) Fields() []Field { return nil }
+
+// Plan tells the two reboots. Whether the seeding before it changes the store is not known yet.
+func (*Rehearse) Plan(context.Context, *backend.Node) (Plan, error) {
+	return Plan{Disturbances: []Disturbance{{
+		What: "two reboots", Cause: "one start without registries, then one as usual", Seconds: 1200,
+	}}}, nil
+}
+
+// Run asks for the rehearsal and reboots, and judges it once the node is back to normal.
+func (s *Rehearse) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := afterRehearsal(ctx, node, report); err != nil {
+		return err
+	}
+	r, done, err := s.last(node, report)
+	if err != nil {
+		return err
+	}
+	if !done {
+		if err := ask(ctx, node, report); err != nil {
+			return err
+		}
+		return Reboot("a rehearsal: a start with no registry and nothing but the seeded store")
+	}
+	report.Check(r.Check())
+	if r.Passed() {
+		return nil
+	}
+	return report.Note("asked", nil) // a retry rehearses again
+}
+
+// last is the rehearsal that counts: of the store as it is now, and either passed or asked for by this step.
+func (*Rehearse) last(node *backend.Node, report Report) (r images.Rehearsal, done bool, err error) {
+	r, err = images.LoadRehearsal(node.Host)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
+	if err != nil || r.Phase != images.Over {
+		return r, false, err
+	}
+	now, err := images.LoadStatus(node.Host)
+	if err != nil {
+		return r, false, err
+	}
+	asked, err := report.Noted("asked")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r, false, err
+	}
+	ours := string(asked) == r.Asked.Format(time.RFC3339Nano)
+	return r, r.Generation == now.Generation && (r.Passed() || ours), nil
+}
+
+// ask notes what the node runs now, all of which has to come back.
+func ask(ctx context.Context, node *backend.Node, report Report) error {
+	report.Progress(Progress{Waiting: "the list of what the node runs"})
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return fmt.Errorf("reaching CRI-O: %w", err)
+	}
+	defer func() { _ = runtime.Close() }()
+	cluster := telling(node.Kube, report)
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: cluster, Runtime: runtime}, false, true)
+	if err != nil {
+		return fmt.Errorf("listing the images: %w", err)
+	}
+	pods, err := images.ReadyPods(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	asked := node.Now().UTC()
+	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, asked); err != nil {
+		return err
+	}
+	report.Say("The node reboots for a rehearsal: %d pods have to come back without a registry.", len(pods))
+	return report.Note("asked", []byte(asked.Format(time.RFC3339Nano)))
+}
+
+// afterRehearsal waits while the node is in the boot of a rehearsal: registries are blocked and CRI-O's own store is covered,
+// so nothing may be seeded or judged. That boot ends by itself (touchdown-images-check.service), with it this wait.
+func afterRehearsal(ctx context.Context, node *backend.Node, report Report) error {
+	for {
+		r, err := images.LoadRehearsal(node.Host)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if r.Phase != images.Running {
+			return nil
+		}
+		report.Progress(Progress{Waiting: "the end of the rehearsal; the node reboots by itself", Usual: 600})
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
+
