@@ -1,39 +1,65 @@
 package steps
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/kube"
+	"touchdown/steps/site"
 )
 
-// Baking is what the factory's steps get from the program around them.
-type Baking struct {
-	Tool    string // version of Touchdown
-	Program []byte // Touchdown itself, for where the units expect it
-	Arm     bool   // shut the gate in front of kubelet at the end
+// Factory is the list of the bench line: the validation checklist of a node, and all that prepares it for the road. The node
+// reboots three times on the way; the engine goes on after each.
+func Factory(cfg *site.Config, w Wiring) []Stage {
+	cfg.Spec.Policy.SeedImages = true // no question on the bench line: a node without its images is not shipped
+	return []Stage{
+		{ID: "hardware", Title: "Hardware check", Steps: []Step{
+			&Hardware{}, // is the machine what OpenShift needs?
+		}},
+		{ID: "bake", Title: "Make relocatable", Steps: bake(w.Program)},
+		{ID: "images", Title: "Image store", Steps: []Step{
+			&Images{Site: cfg, Version: w.Version}, // all that the node runs, without a registry
+			&Rehearse{},                            // and the proof: a start with nothing else
+		}},
+		{ID: "health", Title: "Cluster health", Steps: []Step{
+			&Health{Site: cfg, Job: w.Job}, // well without a break
+		}},
+		{ID: "ticks", Title: "By hand", Steps: []Step{
+			&Ticks{}, // what only a person sees
+		}},
+		{ID: "seal", Title: "Seal", Steps: []Step{
+			&BakeRecord{Tool: w.Version},           // what leaves the factory
+			&FactoryReport{Dir: w.Dir, Job: w.Job}, // the proof, on the node and for the factory's files
+			&Seal{},                                // the next boot waits for the site
+		}},
+	}
 }
 
-// Factory is the list for a node that is prepared on the bench line: it makes an installed cluster ready to be moved.
-// It runs again after the node's reboot and goes on where the machine is.
-func Factory(b Baking) []Stage {
-	bake := []Step{
-		&BakeCheck{},                  // can this cluster be baked?
-		&BakeProgram{Data: b.Program}, // the file that the units start
-		&BakeUplink{},                 // the profile that br-ex is built from carries the internal address
-		&BakeConfiguration{},          // MachineConfigs in one batch; the node reboots once
-		&BakeVerify{},                 // what the machine really has now
-		&BakeRecord{Tool: b.Tool},     // what leaves the factory
+// Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
+// machine is.
+func Bake(tool, program string, arm bool) []Stage {
+	list := append(bake(program), &BakeRecord{Tool: tool})
+	if arm {
+		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}
-	if b.Arm {
-		bake = append(bake, &BakeArm{}) // last of all: the next boot waits for the site
+	return []Stage{{ID: "bake", Title: "Make relocatable", Steps: list}}
+}
+
+func bake(program string) []Step {
+	return []Step{
+		&BakeCheck{},                // can this cluster be baked?
+		&BakeProgram{From: program}, // the file that the units start
+		&BakeUplink{},               // the profile that br-ex is built from carries the internal address
+		&BakeConfiguration{},        // MachineConfigs in one batch; the node reboots once
+		&BakeVerify{},               // what the machine really has now
 	}
-	return []Stage{{ID: "bake", Title: "Make the node relocatable", Steps: bake}}
 }
 
 // BakeCheck refuses a cluster that cannot be baked and tells how long the node may lie on the shelf.
@@ -58,7 +84,9 @@ func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 }
 
 // BakeProgram puts Touchdown where its units start it from.
-type BakeProgram struct{ Data []byte }
+type BakeProgram struct {
+	From string // the file of the running program
+}
 
 var _ Planner = (*BakeProgram)(nil)
 
@@ -73,7 +101,11 @@ func (*BakeProgram) Fields() []Field { return nil }
 
 // Plan tells the file.
 func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
-	if b, err := node.Host.ReadFile(factory.Program); err == nil && string(b) == string(s.Data) {
+	running, err := os.ReadFile(s.From)
+	if err != nil {
+		return Plan{}, fmt.Errorf("reading this program: %w", err)
+	}
+	if b, err := node.Host.ReadFile(factory.Program); err == nil && bytes.Equal(b, running) {
 		return Plan{}, nil
 	}
 	return Plan{Changes: []Change{{What: factory.Program, New: "this program"}}}, nil
@@ -81,7 +113,11 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 
 // Run replaces the file as a whole.
 func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) error {
-	changed, err := factory.Install(node.Host, s.Data)
+	running, err := os.ReadFile(s.From)
+	if err != nil {
+		return fmt.Errorf("reading this program: %w", err)
+	}
+	changed, err := factory.Install(node.Host, running)
 	if changed && err == nil {
 		report.Say("%s is installed.", factory.Program)
 	}
@@ -212,7 +248,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if !changed {
 		before = ""
 	} else {
-		report.Say("%s written. The node takes them and reboots; after that run the same command once more.", configNames(wanted))
+		report.Say("%s written. The node takes them and reboots; the work goes on after that.", configNames(wanted))
 		if !calm {
 			report.Say("This OpenShift has no node disruption policies: other time servers will need a reboot at the site.")
 		}

@@ -122,4 +122,3 @@ func afterRehearsal(ctx context.Context, node *backend.Node, report Report) erro
 		}
 	}
 }
-

@@ -8,6 +8,7 @@ import (
 // Wiring is what the steps get from the program around them.
 type Wiring struct {
 	Version string            // of Touchdown
+	Program string            // the file of the running program
 	Dir     string            // where the report goes: the engine's state folder
 	Job     func() report.Job // what the job knows of itself
 

@@ -141,7 +141,7 @@ func (c *checks) view(w, h int) page {
 	found := c.findings()
 	var lines []string
 	if !c.over && len(c.pages()) > 0 && c.pages()[0] == c.stage {
-		lines = append(wrap(t("checks.welcome"), w, ""), "")
+		lines = append(wrap(c.desk.say("checks.welcome"), w, ""), "")
 	}
 	c.at = min(c.at, len(found)-1)
 	detail := c.detail(found, w)

@@ -70,8 +70,10 @@ func (b *dashboard) buttons() []button {
 		a := engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname}
 		list = append(list, way(k.unlock, "unlock", ask("unlock", a, []string{d.snap.Hostname})))
 	case done:
+		if d.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
+			list = append(list, way(k.handover, "handover", ask("handover", engine.Action{Verb: engine.HandOver}, d.words())))
+		}
 		list = append(list,
-			way(k.handover, "handover", ask("handover", engine.Action{Verb: engine.HandOver}, d.words())),
 			way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil }),
 			way(k.edit, "move", ask("move", engine.Action{Verb: engine.Edit}, nil)))
 	default:
@@ -97,7 +99,7 @@ func (b *dashboard) text(w int) []string {
 	s := b.snap
 	title := t("dashboard.undone")
 	if s.State == engine.IsDone {
-		title = t("dashboard.done", span(s.Ended.Sub(s.Started)))
+		title = b.desk.say("dashboard.done", span(s.Ended.Sub(s.Started)))
 	}
 	lines := []string{b.theme.strong.Render(title)}
 	if s.Locked {

@@ -223,6 +223,14 @@ func (d *desk) pages() []string {
 	return ids
 }
 
+// say is a text in the words of the list that is worked through: on the bench line a node does not land.
+func (d *desk) say(key string, args ...any) string {
+	if d.snap.List == engine.ListFactory {
+		key += ".factory"
+	}
+	return t(key, args...)
+}
+
 // words are what a person may type to show that this is the right machine.
 func (d *desk) words() []string {
 	var words []string

@@ -54,25 +54,35 @@ func (p *prompts) bundled() string {
 func (p *prompts) finish() error {
 	d := dashboard{base: base{p.desk}}
 	p.write(d.text(minWidth)...)
-	n, err := p.options(t("button.report"), t("button.undo"), t("button.handover"), t("button.bundle"), t("button.log"),
-		t("button.reboot"), t("button.powerOff"))
-	switch n {
-	case 0:
-		p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...)
-	case 1:
-		return p.sure(engine.Action{Verb: engine.Undo}, err)
-	case 2:
-		return p.sure(engine.Action{Verb: engine.HandOver}, err)
-	case 3:
-		p.write(p.bundled())
-	case 4:
-		p.log()
-	case 5:
-		return p.sure(engine.Action{Verb: engine.Reboot}, err)
-	case 6:
-		return p.sure(engine.Action{Verb: engine.PowerOff}, err)
+	type way struct {
+		name string
+		do   func(error) error
 	}
-	return err
+	sure := func(verb engine.Verb) func(error) error {
+		return func(err error) error { return p.sure(engine.Action{Verb: verb}, err) }
+	}
+	show := func(f func()) func(error) error {
+		return func(err error) error { f(); return err }
+	}
+	ways := []way{
+		{"report", show(func() { p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...) })},
+		{"undo", sure(engine.Undo)},
+	}
+	if p.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
+		ways = append(ways, way{"handover", sure(engine.HandOver)})
+	}
+	ways = append(ways,
+		way{"bundle", show(func() { p.write(p.bundled()) })}, way{"log", show(p.log)},
+		way{"reboot", sure(engine.Reboot)}, way{"powerOff", sure(engine.PowerOff)})
+	var names []string
+	for _, w := range ways {
+		names = append(names, t("button."+w.name))
+	}
+	n, err := p.options(names...)
+	if n < 0 || n >= len(ways) {
+		return err
+	}
+	return ways[n].do(err)
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.

@@ -100,6 +100,8 @@ var texts = map[string]string{
 	"act.how":   "%s: %s.",
 	"act.plain": "%[1]s1, %[1]s2 and so on: %[2]s.",
 
+	"checks.welcome.factory": "This wizard checks this node, prepares it for the road and seals it. It changes nothing before you have seen what it would do and have agreed.",
+
 	"checks.welcome":  "This wizard moves this node to its site. It changes nothing before you have seen what it would do and have agreed.",
 	"checks.looking":  "....  %s: still looking",
 	"checks.expected": "Expected: %s", "checks.source": "   (%s)",
@@ -178,6 +180,8 @@ var texts = map[string]string{
 	"bundle.making": "Collecting the support bundle ...",
 	"bundle.saved":  "Support bundle: %s",
 	"bundle.where":  "%s, %d kB, SHA-256 begins %s",
+
+	"dashboard.done.factory": "This node is checked and sealed: its next boot waits for its site. The work took %s.",
 
 	"dashboard.done":    "This node has landed. The work took %s.",
 	"dashboard.undone":  "Everything was put back as it was before.",

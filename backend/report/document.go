@@ -3,6 +3,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -15,11 +16,18 @@ import (
 // Schema names the form of the JSON. It changes when a reader would have to.
 const Schema = "touchdown.dev/report/v1alpha1"
 
+// What a report tells of.
+const (
+	Landing = "landing" // a node was taken to its site
+	Factory = "factory" // a node was checked and prepared on the bench line
+)
+
 // Document is the whole report. It holds no secrets.
 type Document struct {
 	Schema       string        `json:"schema"`
+	Kind         string        `json:"kind"` // Landing or Factory
 	Made         time.Time     `json:"made"`
-	Verdict      string        `json:"verdict"` // "landed", "landed, with warnings", ...
+	Verdict      string        `json:"verdict"` // "landed", "landed, with warnings", "passed", ...
 	Touchdown    string        `json:"touchdown"`
 	Node         Node          `json:"node"`
 	Cluster      Cluster       `json:"cluster"`
@@ -100,7 +108,7 @@ type Step struct {
 // New puts the document together. A step without an outcome, such as the one that writes the report, is left out.
 func New(job Job, facts Facts, made time.Time) *Document {
 	d := &Document{
-		Schema: Schema, Made: made.UTC().Truncate(time.Second), Touchdown: job.Version,
+		Schema: Schema, Kind: cmp.Or(job.Kind, Landing), Made: made.UTC().Truncate(time.Second), Touchdown: job.Version,
 		Node:    Node{Hostname: job.Hostname, Serial: job.Serial, Model: facts.Model, Address: facts.Address},
 		Cluster: facts.Cluster, URLs: facts.URLs, DNS: Records(facts.Cluster.NewDomain, facts.Address),
 		Certificates: facts.Certificates, APIWrites: facts.Writes,
@@ -136,11 +144,14 @@ func (d *Document) verdict() string {
 		worst = check.Worst(all)
 	}
 	text := "landed"
+	if d.Kind == Factory {
+		text = "passed"
+	}
 	switch {
 	case worst == check.Fail:
-		text = "NOT landed: a check failed"
+		text = "NOT " + text + ": a check failed"
 	case worst == check.Warn || len(d.Warnings) > 0:
-		text = "landed, with warnings"
+		text += ", with warnings"
 	}
 	if len(d.Waivers) > 0 {
 		text += fmt.Sprintf(", %d waived", len(d.Waivers))

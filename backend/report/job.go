@@ -8,6 +8,7 @@ import (
 
 // Job is what the engine knows about the work; the rest of the report is looked up on node and cluster.
 type Job struct {
+	Kind     string // Landing (also "") or Factory
 	Version  string // of Touchdown
 	Serial   string
 	Hostname string

@@ -10,13 +10,15 @@ import (
 // less and on paper. It is laid out in Go, because text/template calls methods by names that the linker cannot know: a
 // program that has it keeps every method of every type, which made this one 16 MB larger.
 func (d *Document) Text() []byte {
-	blocks := [][]string{
-		d.head(),
-		{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)},
-		block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address is not known")),
-		block("CERTIFICATES SERVED (SHA-256 fingerprints)", orNone(each(d.Certificates, served), "none was seen")),
-		block("CHECKS: "+tally(d.Checks), each(d.Checks, verdict)),
+	blocks := [][]string{d.head()}
+	if d.Kind != Factory { // nobody works with a cluster on the bench line
+		blocks = append(blocks,
+			[]string{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)},
+			block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address is not known")))
 	}
+	blocks = append(blocks,
+		block("CERTIFICATES SERVED (SHA-256 fingerprints)", orNone(each(d.Certificates, served), "none was seen")),
+		block("CHECKS: "+tally(d.Checks), each(d.Checks, verdict)))
 	for _, b := range [][]string{
 		block("WAIVED: a person took responsibility", each(d.Waivers, waived)),
 		block("WARNINGS", each(d.Warnings, entry)),
@@ -38,7 +40,7 @@ func (d *Document) Text() []byte {
 
 func (d *Document) head() []string {
 	lines := []string{
-		rule("="), "TOUCHDOWN HAND-OVER REPORT", rule("="),
+		rule("="), d.title(), rule("="),
 		field("Result", d.Verdict),
 		field("Made", d.Made.UTC().Format("2006-01-02 15:04 UTC")),
 		field("Node", d.Node.Hostname),
@@ -54,6 +56,13 @@ func (d *Document) head() []string {
 		field("Name before", d.Cluster.OldDomain),
 		field("Name now", d.Cluster.NewDomain),
 	)
+}
+
+func (d *Document) title() string {
+	if d.Kind == Factory {
+		return "TOUCHDOWN FACTORY REPORT"
+	}
+	return "TOUCHDOWN HAND-OVER REPORT"
 }
 
 // block is a title with what belongs to it.

@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"flag"
 	"io/fs"
@@ -76,7 +77,11 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string][]byte{"report.txt.golden": text, "report.json.golden": raw} {
+	junit, err := d.JUnit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string][]byte{"report.txt.golden": text, "report.json.golden": raw, "report.junit.xml.golden": junit} {
 		path := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -87,6 +92,53 @@ func TestGolden(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s differs (%v), have:\n%s", path, err, got)
 		}
+	}
+}
+
+// TestFactoryReport: on the bench line nothing has landed, and nobody has to make DNS records.
+func TestFactoryReport(t *testing.T) {
+	j := job()
+	j.Kind = report.Factory
+	d := report.New(j, facts(), made)
+	text := string(d.Text())
+	if strings.Contains(d.Verdict+text, "landed") || strings.Contains(text, "DNS RECORDS") || !strings.Contains(text, "FACTORY REPORT") {
+		t.Errorf("%s\n%s", d.Verdict, text)
+	}
+}
+
+// TestJUnitCounts: what failed, was skipped or waived is what a reader of the XML sees; a hostile text does not break it.
+func TestJUnitCounts(t *testing.T) {
+	j := report.Job{Hostname: "n", Steps: []report.JobStep{{Step: report.Step{ID: "s", Outcome: "done", Seconds: 1.5}, Checks: []check.Check{
+		{ID: "a", Title: "A", Status: check.Pass, Observed: "<&\x00]]>"},
+		{ID: "b", Title: "B", Status: check.Fail, Observed: "bad", Fix: "mend"},
+		{ID: "c", Title: "C", Status: check.Skip, Observed: "not here"},
+		{ID: "d", Title: "D", Status: check.Waived, Waiver: &check.Waiver{By: "me", Reason: "why"}},
+		{ID: "e", Title: "E", Status: check.Warn, Observed: "hm"},
+	}}}}
+	raw, err := report.New(j, report.Facts{}, made).JUnit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back struct {
+		Suites []struct {
+			Tests    int     `xml:"tests,attr"`
+			Failures int     `xml:"failures,attr"`
+			Skipped  int     `xml:"skipped,attr"`
+			Time     float64 `xml:"time,attr"`
+			Cases    []struct {
+				Out string `xml:"system-out"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(raw, &back); err != nil {
+		t.Fatalf("%v\n%s", err, raw)
+	}
+	s := back.Suites[0]
+	if len(back.Suites) != 1 || s.Tests != 5 || s.Failures != 1 || s.Skipped != 1 || s.Time != 1.5 {
+		t.Errorf("%+v", back)
+	}
+	if !strings.Contains(s.Cases[3].Out, "waived by me: why") || !strings.Contains(s.Cases[4].Out, "warn: hm") {
+		t.Errorf("%+v", s.Cases)
 	}
 }
 
@@ -150,7 +202,7 @@ func TestSaveAndOpen(t *testing.T) {
 	if contents(t, s.Dir) != before {
 		t.Error("a repeated hand-over changed the report")
 	}
-	for _, name := range []string{report.TextFile, report.JSONFile, report.Sums} {
+	for _, name := range []string{report.TextFile, report.JSONFile, report.JUnitFile, report.Sums} {
 		if st, err := os.Stat(filepath.Join(s.Dir, name)); err != nil || st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v, want mode 0600", name, st, err)
 		}

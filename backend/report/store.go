@@ -17,9 +17,10 @@ import (
 
 // The files of a report. Sums is what sha256sum -c reads.
 const (
-	TextFile = "report.txt"
-	JSONFile = "report.json"
-	Sums     = "SHA256SUMS"
+	TextFile  = "report.txt"
+	JSONFile  = "report.json"
+	JUnitFile = "report.junit.xml"
+	Sums      = "SHA256SUMS"
 )
 
 // Store keeps the report in a directory.
@@ -58,7 +59,14 @@ func (s Store) files(d *Document) ([]host.File, error) {
 		return nil, err
 	}
 	text := d.Text()
-	files := []host.File{{Path: JSONFile, Data: raw}, {Path: TextFile, Data: text}, {Path: Sums, Data: sums(raw, text)}}
+	junit, err := d.JUnit()
+	if err != nil {
+		return nil, err
+	}
+	files := []host.File{
+		{Path: JSONFile, Data: raw}, {Path: TextFile, Data: text}, {Path: JUnitFile, Data: junit},
+		{Path: Sums, Data: sums(raw, text, junit)},
+	}
 	for i := range files {
 		files[i].Path, files[i].Perm = filepath.Join(s.Dir, files[i].Path), 0o600
 	}
@@ -68,7 +76,7 @@ func (s Store) files(d *Document) ([]host.File, error) {
 // Open reads the report, and refuses one whose files do not fit together.
 func (s Store) Open() (*Document, error) {
 	content := map[string][]byte{}
-	for _, name := range []string{JSONFile, TextFile, Sums} {
+	for _, name := range []string{JSONFile, TextFile, JUnitFile, Sums} {
 		b, err := os.ReadFile(filepath.Join(s.Dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("opening the report: %w", err)
@@ -76,7 +84,7 @@ func (s Store) Open() (*Document, error) {
 		content[name] = b
 	}
 	// Not by making the text again: a later Touchdown may word it otherwise.
-	if !bytes.Equal(content[Sums], sums(content[JSONFile], content[TextFile])) {
+	if !bytes.Equal(content[Sums], sums(content[JSONFile], content[TextFile], content[JUnitFile])) {
 		return nil, fmt.Errorf("opening the report: it was changed: %w", fs.ErrInvalid)
 	}
 	d := &Document{}
@@ -89,8 +97,9 @@ func (s Store) Open() (*Document, error) {
 	return d, nil
 }
 
-func sums(raw, text []byte) []byte {
-	return fmt.Appendf(nil, "%x  %s\n%x  %s\n", sha256.Sum256(raw), JSONFile, sha256.Sum256(text), TextFile)
+func sums(raw, text, junit []byte) []byte {
+	return fmt.Appendf(nil, "%x  %s\n%x  %s\n%x  %s\n",
+		sha256.Sum256(raw), JSONFile, sha256.Sum256(text), TextFile, sha256.Sum256(junit), JUnitFile)
 }
 
 func same(a, b *Document) bool {

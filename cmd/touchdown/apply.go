@@ -49,14 +49,19 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 }
 
 func (f *applyFlags) run(cmd *cobra.Command) error {
-	asJSON, err := f.json()
-	if err != nil {
-		return err
-	}
 	if f.file == "" {
 		return usage(errors.New("apply needs -f FILE; `touchdown site new` prints one to fill in"))
 	}
 	cfg, err := loadSite(cmd, f.file)
+	if err != nil {
+		return err
+	}
+	return f.apply(cmd, cfg, "file "+f.file)
+}
+
+// apply has an engine do what a config says, and follows the work to its end. source is where the answers come from.
+func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) error {
+	asJSON, err := f.json()
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 	if err := f.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
-	a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}
+	a := &applying{flags: f, source: source, cmd: cmd, session: session, json: asJSON}
 	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
 }
 
@@ -90,6 +95,7 @@ func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
 // applying is one headless run.
 type applying struct {
 	flags   *applyFlags
+	source  string
 	cmd     *cobra.Command
 	session engine.Session
 	json    bool
@@ -137,7 +143,7 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 	for _, path := range cfg.Paths() {
 		values[path], _ = cfg.Get(path)
 	}
-	if err := a.session.Load(ctx, a.pen, values, "file "+a.flags.file); err != nil {
+	if err := a.session.Load(ctx, a.pen, values, a.source); err != nil {
 		return nil, 0, err
 	}
 	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Inspect}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
+	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
@@ -99,13 +100,21 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		Host: host.Open(host.Options{Root: h.root, NoPower: f.noPower, Log: log}),
 		Kube: cluster, Now: time.Now, Log: log,
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("finding this program: %w", err), out.Close())
+	}
+	dir, name, list := f.state, engine.ListSite, steps.Site
+	if factory.OnLine(node.Host) {
+		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
+	}
 	sight := steps.NewSight(node)
 	e, err := engine.Open(engine.Options{
-		Dir: f.state, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
+		Dir: dir, List: name, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Notices: func() []string { return images.Notices(node.Host) },
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
-			stages := steps.Site(cfg, steps.Wiring{
-				Version: version, Dir: f.state, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
+			stages := list(cfg, steps.Wiring{
+				Version: version, Program: program, Dir: dir, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
 			})
 			if h.stages != nil {
 				h.stages(stages)

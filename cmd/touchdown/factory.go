@@ -20,10 +20,6 @@ import (
 	"touchdown/steps"
 )
 
-func (c *common) factoryCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "factory", Short: "Prepare a node on the bench line"}, c.bakeCommand(), c.unbakeCommand())
-}
-
 func (c *common) bakeCommand() *cobra.Command {
 	var dry, arm bool
 	var out string
@@ -89,7 +85,7 @@ func (c *common) benchLine(cmd *cobra.Command) (*backend.Node, *steps.Direct, er
 		c.hooks.cluster(cluster)
 	}
 	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
-	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory"), Out: cmd.OutOrStdout()}
+	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory", "saved"), Out: cmd.OutOrStdout()}
 	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, report, nil
 }
 
@@ -98,15 +94,11 @@ func (c *common) bake(cmd *cobra.Command, dry, arm bool) error {
 	if err != nil {
 		return err
 	}
-	exe, err := os.Executable()
+	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	program, err := os.ReadFile(exe)
-	if err != nil {
-		return fmt.Errorf("reading this program: %w", err)
-	}
-	list := steps.Factory(steps.Baking{Tool: version, Program: program, Arm: arm})
+	list := steps.Bake(version, program, arm)
 	if dry {
 		return planBake(cmd.Context(), node, list, report)
 	}
@@ -152,7 +144,7 @@ func (c *common) unbake(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list := stepsOf(steps.Factory(steps.Baking{Tool: version, Arm: true}))
+	list := stepsOf(steps.Bake(version, "", true))
 	for _, s := range slices.Backward(list) {
 		u, ok := s.(steps.Undoer)
 		if !ok {

@@ -126,6 +126,9 @@ func (e *Engine) doLocked(a Action) error {
 		e.stopWork(errCancelled)
 		return nil
 	case HandOver:
+		if e.o.List == ListFactory {
+			return fmt.Errorf("%w: a node on the bench line is sealed, not handed over", ErrState)
+		}
 		return e.handOverLocked()
 	case Unlock:
 		return e.unlockLocked(a)

@@ -35,6 +35,9 @@ type Options struct {
 	LogFile string // what Log and the support bundle read; "" for none
 	Mask    *Masker
 
+	// List names the list: ListSite (also "") or ListFactory. Consoles choose their words by it.
+	List string
+
 	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
 	// copy of the config of its own, so that a step never sees a value change under its hands.
 	Stages func(*site.Config, Facts) []steps.Stage

@@ -19,10 +19,17 @@ const (
 	LifeMoving   = "moving again" // landed once, unlocked, and at work again
 )
 
+// The lists that an engine works through: the wizard at a site, or the preparation on the bench line.
+const (
+	ListSite    = "site"
+	ListFactory = "factory"
+)
+
 // lifeLocked tells where the node is in its life: the journal knows what the wizard did, two files what the factory
 // did. The caller holds e.mu.
 func (e *Engine) lifeLocked() string {
 	switch j := e.job; {
+	case e.o.List == ListFactory: // its journal is of the bench line and tells nothing of a landing
 	case j.state == IsDone:
 		return LifeLanded
 	case j.state == IsUndone:
@@ -33,6 +40,8 @@ func (e *Engine) lifeLocked() string {
 		return LifeMoving
 	case !j.started.IsZero():
 		return LifeLanding
+	}
+	switch {
 	case e.o.Node.Host.Exists(Armed):
 		return LifeArmed
 	case e.o.Node.Host.Exists(FactoryRecord):

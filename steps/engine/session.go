@@ -120,6 +120,7 @@ type Snapshot struct {
 	Serial   string         `json:"serial,omitempty"`
 	Locked   bool           `json:"locked,omitempty"`  // landed: nothing changes without Unlock
 	Life     string         `json:"life"`              // where the node is in its life: see the Life constants
+	List     string         `json:"list"`              // ListSite or ListFactory
 	State    State          `json:"state"`             //
 	Cluster  string         `json:"cluster,omitempty"` // the new domain, once it has been entered
 	Now      time.Time      `json:"now"`               // the engine's clock

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -16,7 +17,7 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 	j := e.job
 	s := &Snapshot{
 		Seq: e.seq, Version: e.o.Version, Hostname: e.hostname, Serial: e.serial,
-		Life: e.lifeLocked(), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
+		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
 		Started: j.started, Ended: j.ended, Current: j.current, Resumed: e.resumed,
 		Review: e.review, Problem: j.problem, Met: slices.Clone(j.met),
 		Pen: PenView{Holder: e.pen.holder, Since: e.pen.since},

@@ -83,6 +83,17 @@ func (e Errors) At(path string) *Error {
 	return nil
 }
 
+// Below returns the mistakes at a path and below it.
+func (e Errors) Below(path string) Errors {
+	var some Errors
+	for _, err := range e {
+		if err.Path == path || strings.HasPrefix(err.Path, path+".") {
+			some = append(some, err)
+		}
+	}
+	return some
+}
+
 func (e Errors) sorted() Errors {
 	slices.SortStableFunc(e, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

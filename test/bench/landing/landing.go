@@ -135,6 +135,7 @@ func (l *Landing) Apply(ctx context.Context, config string) (out string, code in
 // Status is what `touchdown status -o json` tells, as far as tests ask.
 type Status struct {
 	State   string
+	List    string
 	Life    string
 	Current string
 	Cluster string // the domain that the answers give it

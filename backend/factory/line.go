@@ -1,0 +1,54 @@
+package factory
+
+import (
+	"fmt"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// LineState is the state folder of the work on the bench line, beside that of the site: its journal, originals and report.
+const LineState = "/var/lib/touchdown/factory"
+
+// lineOpen is there while a node is on the bench line: the engine then loads the factory's list, over reboots too.
+const lineOpen = LineState + "/open"
+
+// siteJournal is where the engine keeps what happened at a site.
+const siteJournal = "/var/lib/touchdown/journal.jsonl"
+
+// OnLine tells whether the node is on the bench line.
+func OnLine(m *host.Machine) bool { return m.Exists(lineOpen) }
+
+// OpenLine puts the node on the bench line. It returns whether it was not there before. A node that has begun to land is
+// refused with a Problem (FAC-SITE).
+func OpenLine(m *host.Machine) (bool, error) {
+	if OnLine(m) {
+		return false, nil
+	}
+	if data, err := m.ReadFile(siteJournal); err == nil && len(data) > 0 {
+		return false, &problem.Problem{
+			Code: "FAC-SITE", Summary: "This node has been at a site: its journal tells of a landing.",
+			Fix: "Put it back to the factory's state first (touchdown undo), and move " + siteJournal + " away.",
+		}
+	}
+	return true, m.WriteFile(lineOpen, []byte("the engine loads the factory's list while this file is there\n"), 0o600)
+}
+
+// Sealed refuses to work on a node whose next boot waits for its site (FAC-SEAL).
+func Sealed(m *host.Machine) error {
+	if !m.Exists(Armed) || OnLine(m) {
+		return nil
+	}
+	return &problem.Problem{
+		Code: "FAC-SEAL", Summary: "This node is sealed: it waits for its site.",
+		Fix: "To work on it again run `touchdown factory --reopen`.",
+	}
+}
+
+// Close takes the node off the bench line.
+func Close(m *host.Machine) error {
+	if err := m.Remove(lineOpen); err != nil {
+		return fmt.Errorf("closing the factory's list: %w", err)
+	}
+	return nil
+}

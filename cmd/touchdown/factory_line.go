@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/steps/site"
+)
+
+// factoryFlags are what `touchdown factory` is told.
+type factoryFlags struct {
+	applyFlags
+	unattended, reopen bool
+}
+
+func (c *common) factoryCommand() *cobra.Command {
+	f := &factoryFlags{applyFlags: applyFlags{common: c}}
+	cmd := group(&cobra.Command{
+		Use: "factory", Short: "Check and prepare a node on the bench line",
+		Long: `Factory opens the wizard of the bench line: it checks the hardware, makes the cluster relocatable, seeds the image
+store, rehearses a start without any registry, verifies the cluster's health, asks for what only a person can see, writes
+the factory's report and seals the node, so that its next boot waits for the site. The node reboots three times; the work
+goes on by itself after each, and the same command opens the wizard again.
+
+With --unattended nobody is asked: the answers are those of the policy in -f FILE (spec.policy.answers, such as
+tick-packed: "yes"), and what has none there ends the work with a problem that names it.`,
+		Example: `  touchdown factory
+  touchdown factory --unattended -f line.yaml -o json`,
+	}, c.bakeCommand(), c.unbakeCommand())
+	of := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return of(cmd, args)
+		}
+		return f.run(cmd)
+	}
+	cmd.Flags().BoolVar(&f.unattended, "unattended", false, "start at once and ask nobody")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "a site config, of which only spec.policy is read")
+	cmd.Flags().BoolVar(&f.reopen, "reopen", false, "take a sealed node back to the bench line")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --unattended: stop after the review; nothing is changed")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take the pen over from another console")
+	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
+	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	c.outputFlag(cmd)
+	c.localFlags(cmd)
+	return cmd
+}
+
+func (f *factoryFlags) run(cmd *cobra.Command) error {
+	cfg, err := f.policy()
+	if err != nil {
+		return err
+	}
+	machine := host.Open(host.Options{Root: f.hooks.root})
+	if f.reopen {
+		if err := f.open(cmd, machine); err != nil {
+			return err
+		}
+		if _, err := factory.Disarm(cmd.Context(), machine); err != nil {
+			return err
+		}
+	}
+	if err := factory.Sealed(machine); err != nil {
+		return err
+	}
+	if err := f.open(cmd, machine); err != nil {
+		return err
+	}
+	// Before the bake there is no unit that could keep an engine.
+	f.local = f.local || !machine.Exists("/etc/systemd/system/"+engineUnit)
+	if f.unattended {
+		return f.apply(cmd, cfg, "the bench line")
+	}
+	if f.file != "" {
+		return usage(errors.New("-f goes with --unattended: the wizard asks"))
+	}
+	return f.console(cmd)
+}
+
+// policy is a config that says how the work goes and nothing of a site.
+func (f *factoryFlags) policy() (*site.Config, error) {
+	cfg := site.New()
+	if f.file == "" {
+		return cfg, nil
+	}
+	loaded, err := site.Load(f.file)
+	if err != nil {
+		return nil, usage(err)
+	}
+	errs, _ := loaded.Validate(time.Now())
+	if err := errs.Below("spec.policy").Err(); err != nil {
+		return nil, usage(err)
+	}
+	cfg.Spec.Policy = loaded.Spec.Policy
+	return cfg, nil
+}
+
+// open puts the node on the bench line, and lets the engine of an installed node load its list.
+func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
+	opened, err := factory.OpenLine(machine)
+	if err != nil || !opened || f.local || !machine.Exists("/etc/systemd/system/"+engineUnit) {
+		return err
+	}
+	if _, err := machine.Run(cmd.Context(), "systemctl", "restart", engineUnit); err != nil {
+		return fmt.Errorf("restarting the engine with the factory's list: %w", err)
+	}
+	return nil
+}

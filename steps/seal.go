@@ -1,0 +1,70 @@
+package steps
+
+import (
+	"context"
+
+	"touchdown/backend"
+	"touchdown/backend/factory"
+	"touchdown/backend/report"
+)
+
+// FactoryReport writes what the bench line found, for the factory's files and for the technician, who compares the node as it
+// arrived with the node as it was shipped.
+type FactoryReport struct {
+	Dir string            // where the report lies: the state folder of the bench line
+	Job func() report.Job // what the engine knows about the work so far
+	At  report.Where      // where the servers are asked; zero: where people reach them
+}
+
+// ID names the step in the journal.
+func (*FactoryReport) ID() string { return "factory-report" }
+
+// Title says what the step does.
+func (*FactoryReport) Title() string { return "Write the factory report" }
+
+// Fields is empty: nothing is asked.
+func (*FactoryReport) Fields() []Field { return nil }
+
+// Run writes the report. One that already tells the same stays to the byte.
+func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
+	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})
+	facts, err := report.Look(ctx, node.Host, telling(node.Kube, rep), "", s.At)
+	if err != nil {
+		return err
+	}
+	job := s.Job()
+	job.Kind = report.Factory
+	d := report.New(job, facts, node.Now())
+	if err := (report.Store{Dir: s.Dir}).Save(d); err != nil {
+		return err
+	}
+	rep.Say("The factory report is written: %s, %s in %s.", d.Verdict, report.TextFile, s.Dir)
+	return nil
+}
+
+// Seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
+type Seal struct{ BakeArm }
+
+var _ Undoer = (*Seal)(nil)
+
+// ID names the step in the journal.
+func (*Seal) ID() string { return "seal" }
+
+// Title says what the step does.
+func (*Seal) Title() string { return "Seal the node" }
+
+// Run arms the node, and closes the bench line's list last: a power cut in between leaves a node that does both again.
+func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := s.BakeArm.Run(ctx, node, report); err != nil {
+		return err
+	}
+	return factory.Close(node.Host)
+}
+
+// Undo opens the list again, and the gate in front of kubelet.
+func (s *Seal) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if _, err := factory.OpenLine(node.Host); err != nil {
+		return err
+	}
+	return s.BakeArm.Undo(ctx, node, report)
+}

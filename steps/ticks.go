@@ -1,0 +1,74 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+)
+
+// tick is something that only a person can see.
+type tick struct{ id, title, text, detail, fix string }
+
+// ticks are what the bench line looks at by hand before a node ships.
+func ticks() []tick {
+	return []tick{
+		{"label", "Serial number on the labels", "Does the serial number on the node match its delivery note?",
+			"The serial number is on the first line of this screen and in the report.", "Sort out which node this is before it ships."},
+		{"passwords", "BMC password", "Has the BMC's default password been changed, and the new one recorded?",
+			"A BMC with its default password gives the machine to anybody at the site's network.", "Change it in the BMC's web page or with ipmitool, and record it."},
+		{"media", "Site config", "Is the site config on its USB stick, or agreed to be typed at the site?",
+			"The technician needs addresses and names from somebody.", "Write the stick, label it with the serial number, and pack it."},
+		{"kubeconfig", "Access kept", "Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?",
+			"Without them nobody can look into this cluster from outside.", "Store both in the place that your organisation keeps them."},
+		{"packed", "Packed", "Is the node packed in an antistatic bag, with its cables and seals?",
+			"What is missing at the site is far away.", "Pack what is missing."},
+	}
+}
+
+// Ticks asks the person on the bench line for what no program can see.
+type Ticks struct{}
+
+// ID names the step in the journal.
+func (*Ticks) ID() string { return "ticks" }
+
+// Title says what the step does.
+func (*Ticks) Title() string { return "Tick off what only a person sees" }
+
+// Fields is empty: the questions come when all the rest is done.
+func (*Ticks) Fields() []Field { return nil }
+
+// Run asks what was not answered with yes before. A no is a check that failed: it can be mended and asked again, or waived.
+func (*Ticks) Run(ctx context.Context, _ *backend.Node, report Report) error {
+	for _, t := range ticks() {
+		before, err := report.Noted(t.id)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		answer := string(before)
+		if answer != "yes" {
+			answer, err = report.Ask(ctx, Question{
+				ID: "tick-" + t.id, Text: t.text, Detail: t.detail,
+				Choices: []Choice{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}, Default: "no",
+			})
+			if err != nil {
+				return err
+			}
+			if err := report.Note(t.id, []byte(answer)); err != nil {
+				return err
+			}
+		}
+		c := Check{
+			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: "yes", Expected: "yes",
+			Source: "asked: " + strings.TrimSuffix(t.text, "?"),
+		}
+		if answer != "yes" {
+			c.Status, c.Observed, c.Fix = check.Fail, "no", t.fix
+		}
+		report.Check(c)
+	}
+	return nil
+}
