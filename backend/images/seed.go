@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
@@ -125,22 +124,11 @@ func (s Seeding) pull(ctx context.Context, out *Seeded) error {
 	if len(wants) == 0 {
 		return nil
 	}
-	logins, err := auth.Read(s.Host)
+	outcomes, err := pull{s.Host, s.CRI, s.Tell}.run(ctx, wants)
 	if err != nil {
-		return fmt.Errorf("reading the log-ins of registries: %w", err)
+		return err
 	}
 	out.Failed = map[string]error{}
-	outcomes, err := cri.Pull{
-		Client: s.CRI, Logins: logins, Tell: func(p cri.Progress) { s.Tell(pulling(p)) },
-		Used: func() (int64, error) {
-			free, total, err := s.Host.Space(Primary)
-			return total - free, err
-		},
-	}.Run(ctx, wants)
-	if ctx.Err() != nil {
-		return fmt.Errorf("pulling images: %w", context.Cause(ctx))
-	}
-	_ = err // it counts what is missing; the outcomes say it by image
 	for _, o := range outcomes {
 		if o.Err == nil {
 			out.Pulled = append(out.Pulled, o.Name)
@@ -155,17 +143,6 @@ func (s Seeding) pull(ctx context.Context, out *Seeded) error {
 		s.Say("%s pulled.", quantity(n, "image was", "images were"))
 	}
 	return nil
-}
-
-func pulling(p cri.Progress) Progress {
-	what := "pulling images"
-	if len(p.Now) > 0 {
-		what = "pulling " + p.Now[0]
-	}
-	if p.Total == 0 {
-		return Progress{What: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Left: p.Left}
-	}
-	return Progress{What: what, Done: p.Bytes, Total: p.Total, Unit: "bytes", Left: p.Left}
 }
 
 // place brings the store to the path that storage.conf will name, as the next boot does: the empty store beneath, the

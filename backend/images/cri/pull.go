@@ -1,7 +1,6 @@
 package cri
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,12 +69,12 @@ type Pull struct {
 }
 
 // Run pulls the images, boot-critical ones first, then the largest first, so that the last worker does not end long after the
-// others. The outcomes come in the order of wants. The error says that it was ended early, or how many images are missing.
+// others; but no two at once that need the same blob. The outcomes come in the order of wants. The error says that it was
+// ended early, or how many images are missing.
 func (p Pull) Run(ctx context.Context, wants []Want) ([]Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{Pull: p, wants: wants, meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants)), dead: map[string]bool{}, tries: map[*try]bool{}}
-	r.order = order(wants)
+	r := &run{Pull: p, wants: wants, queue: newQueue(wants), meter: newMeter(wants), cancel: cancel, outcomes: make([]Outcome, len(wants)), dead: map[string]bool{}, tries: map[*try]bool{}}
 	stop := r.report(ctx)
 	watched := r.watch(ctx)
 	var all sync.WaitGroup
@@ -99,35 +98,16 @@ func (p Pull) workers(wants int) int {
 	return min(n, wants)
 }
 
-// order returns the indexes of wants in the order of work.
-func order(wants []Want) []int {
-	all := make([]int, len(wants))
-	for i := range all {
-		all[i] = i
-	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		if wants[a].Boot != wants[b].Boot {
-			if wants[a].Boot {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(wants[b].Size(), wants[a].Size())
-	})
-	return all
-}
-
 // run is one Run.
 type run struct {
 	Pull
 	wants    []Want
-	order    []int
+	queue    *queue
 	outcomes []Outcome
 	meter    *meter
 	cancel   context.CancelCauseFunc
 
 	mu   sync.Mutex
-	next int
 	full bool            // the disk: nothing more is begun
 	dead map[string]bool // registries that were away through all tries, and nothing came since: one try for their other images
 	done sync.Mutex
@@ -137,27 +117,28 @@ type run struct {
 
 func (r *run) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		r.mu.Lock()
-		turn := r.next
-		r.next++
-		full := r.full
-		r.mu.Unlock()
-		if turn >= len(r.order) {
+		i, ok := r.queue.take()
+		if !ok {
 			return
 		}
-		i := r.order[turn]
-		var o Outcome
-		if full {
-			o = Outcome{Name: r.wants[i].Name, Class: NotTried, Err: NotTried.problem(r.wants[i].Name, nil)}
-		} else {
-			r.meter.begin(i)
-			o = r.one(ctx, r.wants[i])
+		o := r.turn(ctx, i)
+		if ctx.Err() == nil || o.Err == nil { // else it did not fail, it was ended
+			r.end(i, o)
 		}
-		if ctx.Err() != nil && o.Err != nil {
-			return // it did not fail, it was ended
-		}
-		r.end(i, o)
+		r.queue.end(i, o.Err == nil)
 	}
+}
+
+// turn is one image's: it is pulled unless the disk is full.
+func (r *run) turn(ctx context.Context, i int) Outcome {
+	r.mu.Lock()
+	full := r.full
+	r.mu.Unlock()
+	if full {
+		return Outcome{Name: r.wants[i].Name, Class: NotTried, Err: NotTried.problem(r.wants[i].Name, nil)}
+	}
+	r.meter.begin(i)
+	return r.one(ctx, r.wants[i])
 }
 
 func (r *run) end(i int, o Outcome) {

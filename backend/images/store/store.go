@@ -31,9 +31,10 @@ const SplitFile = "tar-split.gz"
 type Layer struct {
 	ID         string          `json:"id"`
 	Parent     string          `json:"parent"`
-	DiffDigest string          `json:"diff-digest"` // sha256 of the tar; empty for the layer of a container
-	DiffSize   int64           `json:"diff-size"`   // bytes of the tar
-	TOCDigest  string          `json:"toc-digest"`  // instead of DiffDigest where the layer was pulled in part
+	DiffDigest string          `json:"diff-digest"`            // sha256 of the tar; empty for the layer of a container
+	DiffSize   int64           `json:"diff-size"`              // bytes of the tar
+	Packed     string          `json:"compressed-diff-digest"` // sha256 of what was fetched for it; empty when it was not
+	TOCDigest  string          `json:"toc-digest"`             // instead of DiffDigest where the layer was pulled in part
 	Flags      map[string]any  `json:"flags"`
 	Raw        json.RawMessage `json:"-"` // as it stands in the file, with fields that this program does not know
 }

@@ -1,0 +1,82 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/auth"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/ref"
+	"touchdown/backend/images/store"
+)
+
+// pull fetches images into CRI-O's own store, with the node's log-ins.
+type pull struct {
+	host *host.Machine
+	cri  *cri.Client
+	tell func(Progress)
+}
+
+// run pulls what is wanted. What failed is in the outcomes; the error says that it was ended early, or could not begin.
+func (p pull) run(ctx context.Context, wants []cri.Want) ([]cri.Outcome, error) {
+	logins, err := auth.Read(p.host)
+	if err != nil {
+		return nil, fmt.Errorf("reading the log-ins of registries: %w", err)
+	}
+	have := fetched(ctx, p.host)
+	for n := range wants {
+		wants[n].Blobs = without(wants[n].Blobs, have)
+	}
+	outcomes, err := cri.Pull{
+		Client: p.cri, Logins: logins, Tell: func(now cri.Progress) { p.tell(pulling(now)) },
+		Used: func() (int64, error) {
+			free, total, err := p.host.Space(Primary)
+			return total - free, err
+		},
+	}.Run(ctx, wants)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("pulling images: %w", context.Cause(ctx))
+	}
+	_ = err // it counts what is missing; the outcomes say it by image
+	return outcomes, nil
+}
+
+// fetched are the digests of the layers that CRI-O has, as registries name them: it takes them from its stores. What cannot be
+// read is as if it were not there: then only the order of pulls is not the best one.
+func fetched(ctx context.Context, m *host.Machine) map[string]bool {
+	have := map[string]bool{}
+	note := func(s *store.Store, err error) {
+		if err != nil {
+			return
+		}
+		for _, l := range s.Layers {
+			have[l.Packed] = true
+		}
+	}
+	note(store.Open(ctx, m.Path(Primary)))
+	if p, err := pool.Open(m.Path(Pool)); err == nil {
+		if now, err := p.Current(); err == nil {
+			note(p.Store(ctx, now.N))
+		}
+	}
+	return have
+}
+
+// without is what has to be fetched of blobs; nil stays nil: not known.
+func without(blobs []ref.Blob, have map[string]bool) []ref.Blob {
+	return slices.DeleteFunc(slices.Clone(blobs), func(b ref.Blob) bool { return have[b.Digest] })
+}
+
+func pulling(p cri.Progress) Progress {
+	what := "pulling images"
+	if len(p.Now) > 0 {
+		what = "pulling " + p.Now[0]
+	}
+	if p.Total == 0 {
+		return Progress{What: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Left: p.Left}
+	}
+	return Progress{What: what, Done: p.Bytes, Total: p.Total, Unit: "bytes", Left: p.Left}
+}
