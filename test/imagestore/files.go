@@ -46,8 +46,8 @@ func Odd() []File {
 		{Name: "usr/bin/ping", Size: 30000, Attrs: map[string]string{"security.capability": "\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"}},
 		{Name: "usr/bin/sudo", Size: 5000, Mode: 0o4755},
 		{Name: "usr/bin/secret", Size: 99, Mode: 0o000, UID: 1234},
-		{Name: "usr/bin/su", Type: tar.TypeLink, Target: "usr/bin/sudo"},
-		{Name: "usr/bin/again", Type: tar.TypeLink, Target: "usr/bin/sudo"},
+		{Name: "usr/bin/su", Type: tar.TypeLink, Target: "usr/bin/sudo", Mode: 0o4755},
+		{Name: "usr/bin/again", Type: tar.TypeLink, Target: "usr/bin/sudo", Mode: 0o4755},
 		{Name: "lib", Type: tar.TypeSymlink, Target: "usr"},
 		{Name: "up", Type: tar.TypeSymlink, Target: "../../../../etc/shadow"},
 		{Name: "name with spaces and \"quotes\"", Size: 3},
@@ -123,6 +123,13 @@ func unpack(dir, split string, files []File) (digest string, size int64, err err
 		return "", 0, fmt.Errorf("unpacking: %w", err)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), size, nil
+}
+
+// Tar is the layer that files are made from. They are unpacked below dir on the way.
+func Tar(dir string, files ...File) ([]byte, error) {
+	var out bytes.Buffer
+	err := write(dir, files, &out)
+	return out.Bytes(), err
 }
 
 var old = time.Date(2025, 5, 6, 7, 8, 9, 0, time.UTC)

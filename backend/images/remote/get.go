@@ -18,31 +18,41 @@ var accepted = strings.Join([]string{
 	"application/vnd.docker.distribution.manifest.v2+json", "application/vnd.docker.distribution.manifest.list.v2+json",
 }, ", ")
 
-// get asks a registry for something of a repository, and logs in when it asks for that.
+// get asks a registry for something small of a repository.
 func (r *Reader) get(ctx context.Context, s source, what string) (body []byte, digest string, err error) {
-	if err := r.isDead(s.ref.Host); err != nil {
+	answer, err := r.open(ctx, s, what)
+	if err != nil {
 		return nil, "", err
+	}
+	defer answer.Body.Close()
+	body, err = bounded(answer.Body, manifestLimit)
+	return body, answer.Header.Get("Docker-Content-Digest"), err
+}
+
+// open asks a registry for something of a repository, and logs in when it asks for that.
+func (r *Reader) open(ctx context.Context, s source, what string) (*http.Response, error) {
+	if err := r.isDead(s.ref.Host); err != nil {
+		return nil, err
 	}
 	answer, err := r.ask(ctx, s, what)
 	if err != nil {
-		return nil, "", r.failed(ctx, s.ref.Host, err)
+		return nil, r.failed(ctx, s.ref.Host, err)
 	}
 	if answer.StatusCode == http.StatusUnauthorized {
 		challenge := answer.Header.Get("WWW-Authenticate")
 		answer.Body.Close()
 		if err := r.logIn(ctx, s, challenge); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if answer, err = r.ask(ctx, s, what); err != nil {
-			return nil, "", r.failed(ctx, s.ref.Host, err)
+			return nil, r.failed(ctx, s.ref.Host, err)
 		}
 	}
-	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, "", fmt.Errorf("it answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
+		answer.Body.Close()
+		return nil, fmt.Errorf("it answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode))
 	}
-	body, err = bounded(answer.Body, manifestLimit)
-	return body, answer.Header.Get("Docker-Content-Digest"), err
+	return answer, nil
 }
 
 // bounded reads an answer that may go on for ever.
@@ -83,6 +93,11 @@ func (r *Reader) send(ctx context.Context, s source, scheme, what string) (*http
 	}
 	req.Header.Set("Accept", accepted)
 	client, token := r.session(s)
+	if strings.HasPrefix(what, blobsPath) { // its size says how long it may take, see Blob
+		patient := *client
+		patient.Timeout = 0
+		client = &patient
+	}
 	if token != "" {
 		req.Header.Set("Authorization", token)
 	}

@@ -1,4 +1,5 @@
-// Package remote asks registries what an image is made of: only for byte totals before a pull, which CRI-O alone does.
+// Package remote asks registries what an image is made of: for byte totals before a pull, which CRI-O alone does, and for the
+// parts of an image that is in the store and damaged.
 package remote
 
 import (
@@ -186,7 +187,7 @@ func (r *Reader) manifest(ctx context.Context, s source, digest string) (body []
 			by = "latest"
 		}
 	}
-	body, claimed, err := r.get(ctx, s, "manifests/"+by)
+	body, claimed, err := r.get(ctx, s, manifestsPath+by)
 	if err != nil {
 		return nil, "", err
 	}

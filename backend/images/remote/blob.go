@@ -1,0 +1,81 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"touchdown/backend/images/ref"
+)
+
+const (
+	blobsPath     = "blobs/"
+	manifestsPath = "manifests/"
+	// A blob may take blobTime and a second for each slowest bytes, as a pull by CRI-O may.
+	blobTime = 10 * time.Minute
+	slowest  = 64 << 10
+)
+
+// Blob writes one file of an image's repository, a layer or a configuration, into an empty file. It is at most limit bytes
+// long, and is what its digest says. Each place is asked in turn.
+func (r *Reader) Blob(ctx context.Context, name, digest string, limit int64, to *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, blobTime+time.Duration(limit/slowest)*time.Second)
+	defer cancel()
+	return r.file(ctx, name, blobsPath+digest, digest, limit, to)
+}
+
+// Manifest writes a manifest into an empty file, as Blob does.
+func (r *Reader) Manifest(ctx context.Context, name, digest string, to *os.File) error {
+	return r.file(ctx, name, manifestsPath+digest, digest, manifestLimit, to)
+}
+
+func (r *Reader) file(ctx context.Context, name, what, digest string, limit int64, to *os.File) error {
+	parsed, err := ref.Parse(name)
+	if err != nil {
+		return fmt.Errorf("fetching a part of an image: %w", err)
+	}
+	if parsed.Host == "" {
+		return fmt.Errorf("fetching a part of %s: the name has no registry", name)
+	}
+	parsed.Tag, parsed.Digest = "", digest // mirrors may serve digests only
+	errs := []error{errors.New("nobody has it")}
+	for _, s := range r.mirrors.sources(parsed) {
+		err := r.write(ctx, s, what, digest, limit, to)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", s.ref.Host, err))
+	}
+	return fmt.Errorf("fetching %s of %s: %w", digest, name, errors.Join(errs...))
+}
+
+func (r *Reader) write(ctx context.Context, s source, what, digest string, limit int64, to *os.File) error {
+	if err := to.Truncate(0); err != nil {
+		return fmt.Errorf("emptying a file: %w", err)
+	}
+	if _, err := to.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("emptying a file: %w", err)
+	}
+	answer, err := r.open(ctx, s, what)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(answer.Body, limit+1))
+	switch is := hex.EncodeToString(sum.Sum(nil)); {
+	case err != nil:
+		return r.clean(err)
+	case n > limit:
+		return fmt.Errorf("what it sends is larger than %d bytes", limit)
+	case is != strings.TrimPrefix(digest, "sha256:"):
+		return errors.New("what it sends is not what the digest says")
+	}
+	return nil
+}
