@@ -88,21 +88,11 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 		if file == pinsFile {
 			continue
 		}
-		data, err := m.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		names, err := pinnedIn(m, file)
 		if err != nil {
-			return nil, fmt.Errorf("reading CRI-O's configuration: %w", err)
+			return nil, err
 		}
-		var doc crioConfig
-		if err := toml.Unmarshal(data, &doc); err != nil {
-			return nil, &problem.Problem{
-				Code: "IMG-CRIO", Summary: file + " cannot be read as TOML.",
-				Fix: "CRI-O will not start with it either: mend the file or remove it, then retry.", Err: err,
-			}
-		}
-		if doc.Crio.Image.Pinned == nil {
+		if names == nil {
 			continue
 		}
 		if filepath.Base(file) > filepath.Base(pinsFile) && filepath.Dir(file) == crioDropIns {
@@ -111,9 +101,28 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 				Fix: "Rename it so that it sorts before " + filepath.Base(pinsFile) + ", then retry.",
 			}
 		}
-		pinned = doc.Crio.Image.Pinned
+		pinned = names
 	}
 	return pinned, nil
+}
+
+// pinnedIn is what one file of CRI-O's configuration pins; nil where it does not have the key, or is not there.
+func pinnedIn(m *host.Machine, file string) ([]string, error) {
+	data, err := m.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading CRI-O's configuration: %w", err)
+	}
+	var doc crioConfig
+	if err := toml.Unmarshal(data, &doc); err != nil {
+		return nil, &problem.Problem{
+			Code: "IMG-CRIO", Summary: file + " cannot be read as TOML.",
+			Fix: "CRI-O will not start with it either: mend the file or remove it, then retry.", Err: err,
+		}
+	}
+	return doc.Crio.Image.Pinned, nil
 }
 
 // KeepPrimary lets CRI-O keep its own store after a loss of power. It takes effect when CRI-O starts the next time.

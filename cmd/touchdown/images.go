@@ -8,7 +8,8 @@ import (
 
 func (c *common) imagesCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "images", Short: "The images that the node needs when there is no registry"},
-		c.imagesListCommand(), c.imagesSeedCommand(), c.imagesVerifyCommand(), c.imagesStatusCommand(), c.imagesRehearseCommand(),
+		c.imagesListCommand(), c.imagesSeedCommand(), c.imagesVerifyCommand(), c.imagesPruneCommand(), c.imagesStatusCommand(),
+		c.imagesRehearseCommand(),
 		c.imagesBootCommand(), c.imagesCheckCommand())
 }
 

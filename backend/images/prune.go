@@ -1,0 +1,306 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/store"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/problem"
+)
+
+// Leftover is an image of the store that nobody needs any more.
+type Leftover struct {
+	ID    string   `json:"id"`
+	Names []string `json:"names"`
+	Named []string `json:"named,omitempty"` // who names it and will not run it again, such as pods that have ended
+	Size  int64    `json:"size"`            // bytes of its layers, unpacked, as if it shared none
+}
+
+// Leftovers is what pruning takes away.
+type Leftovers struct {
+	Generation int        `json:"generation"` // of the store, that was looked at
+	Images     []Leftover `json:"images"`     // the largest first
+	Kept       int        `json:"kept"`       // images that stay
+	Layers     int        `json:"layers"`     // that no image which stays has
+	Bytes      int64      `json:"bytes"`      // of those layers, unpacked
+}
+
+// IDs are those of the images.
+func (l Leftovers) IDs() []string {
+	var all []string
+	for _, i := range l.Images {
+		all = append(all, i.ID)
+	}
+	return all
+}
+
+// Pruning takes images that nobody needs any more out of the store.
+type Pruning struct {
+	Host    *host.Machine
+	CRI     *cri.Client
+	Version string         // of Touchdown, for the store's manifest
+	Wanted  *wanted.Result // with the release's payload
+}
+
+// Look works out what nobody needs. Where it is not known in full who needs what, that is an error: an image that is gone
+// cannot be had again where there is no registry.
+func (p Pruning) Look(ctx context.Context) (Leftovers, error) {
+	if err := whole(p.Wanted); err != nil {
+		return Leftovers{}, err
+	}
+	from, err := pool.Open(p.Host.Path(Pool))
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("opening the image store: %w", err)
+	}
+	g, err := from.Current()
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("reading the image store: %w", err)
+	}
+	s, err := from.Store(ctx, g.N)
+	if err != nil {
+		return Leftovers{}, fmt.Errorf("reading the image store: %w", err)
+	}
+	need, err := p.demand(ctx)
+	if err != nil {
+		return Leftovers{}, err
+	}
+	l := Leftovers{Generation: g.N, Images: []Leftover{}}
+	var kept []store.Image
+	for _, i := range s.Images {
+		if need.has(i) {
+			kept = append(kept, i)
+			continue
+		}
+		l.Images = append(l.Images, Leftover{ID: i.ID, Names: i.Names, Named: p.named(i.ID), Size: weight(s, i)})
+	}
+	slices.SortFunc(l.Images, func(a, b Leftover) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.ID, b.ID)) })
+	l.Kept = len(kept)
+	l.weigh(s, kept)
+	return l, nil
+}
+
+// whole refuses a list of which a source is missing.
+func whole(r *wanted.Result) error {
+	if len(r.Unread) == 0 {
+		return nil
+	}
+	u := r.Unread[0]
+	return &problem.Problem{
+		Code: "IMG-UNRD", Summary: fmt.Sprintf("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
+		Fix: "Mend that, then retry; nothing was removed. `touchdown images list` names all that could not be read.",
+	}
+}
+
+// weigh counts the layers that only leftovers have.
+func (l *Leftovers) weigh(s *store.Store, kept []store.Image) {
+	stays := map[string]bool{}
+	below, _ := s.Closure(kept)
+	for _, id := range below {
+		stays[id] = true
+	}
+	all, _ := s.Closure(s.Images)
+	for _, id := range all {
+		if layer, _ := s.Layer(id); !stays[id] {
+			l.Layers++
+			l.Bytes += layer.DiffSize
+		}
+	}
+}
+
+func weight(s *store.Store, i store.Image) (bytes int64) {
+	chain, _ := s.Chain(i.TopLayer)
+	for _, id := range chain {
+		layer, _ := s.Layer(id)
+		bytes += layer.DiffSize
+	}
+	return bytes
+}
+
+// named is who names an image without a need for it.
+func (p Pruning) named(id string) []string {
+	var who []string
+	for _, i := range p.Wanted.Images {
+		if i.ID != id {
+			continue
+		}
+		for _, n := range i.Needers {
+			who = append(who, n.Who)
+		}
+	}
+	slices.Sort(who)
+	return slices.Compact(who)
+}
+
+// demand is all by which an image is known to be needed.
+type demand struct {
+	ids, digests, names map[string]bool
+	patterns            []string // of pins that others set
+}
+
+// demand gathers what workloads need, what containers run from, whoever started them, and what others than Touchdown have
+// pinned. Touchdown's own pins say nothing: it pins all that it seeds.
+func (p Pruning) demand(ctx context.Context) (demand, error) {
+	n := demand{ids: map[string]bool{}, digests: map[string]bool{}, names: map[string]bool{}}
+	for _, i := range p.Wanted.Images {
+		if !started(i) {
+			continue
+		}
+		n.ids[i.ID], n.digests[i.Digest] = true, true
+		for _, name := range i.Names {
+			n.name(name)
+		}
+	}
+	containers, err := p.CRI.Containers(ctx)
+	if err != nil {
+		return n, fmt.Errorf("asking which images are in use: %w", err)
+	}
+	for _, c := range containers {
+		n.ids[strings.TrimPrefix(c.ImageID, "sha256:")] = true
+		n.name(c.ImageID)
+		n.name(c.Image)
+	}
+	n.patterns, err = pinnedByOthers(p.Host)
+	return n, err
+}
+
+// started tells whether anything runs an image or may do so at any time: a workload that was scaled to zero comes back with
+// one command, pods that have ended do not.
+func started(i wanted.Image) bool {
+	return i.Need != wanted.Spare || slices.ContainsFunc(i.Needers, func(n wanted.Needer) bool {
+		switch n.Source {
+		case "deployments", "statefulsets", "daemonsets", "deploymentconfigs":
+			return true
+		}
+		return false
+	})
+}
+
+func (n demand) name(name string) {
+	n.names[name] = true
+	if _, digest, ok := strings.Cut(name, "@"); ok {
+		n.digests[digest] = true
+	}
+}
+
+// has tells whether an image of the store is needed. It may be needed by a name that CRI-O does not resolve at the moment.
+func (n demand) has(i store.Image) bool {
+	if n.ids[i.ID] || i.Digest != "" && n.digests[i.Digest] || slices.ContainsFunc(n.patterns, func(p string) bool { return pinMatches(p, i.ID) }) {
+		return true
+	}
+	for _, name := range i.Names {
+		_, digest, _ := strings.Cut(name, "@")
+		if n.names[name] || digest != "" && n.digests[digest] || slices.ContainsFunc(n.patterns, func(p string) bool { return pinMatches(p, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// pinMatches is how CRI-O reads pinned_images: a whole name, the beginning of one before a star, or a word between two.
+func pinMatches(pattern, name string) bool {
+	begin, open := strings.CutSuffix(pattern, "*")
+	word, middle := strings.CutPrefix(begin, "*")
+	switch {
+	case open && middle:
+		return strings.Contains(name, word)
+	case open:
+		return strings.HasPrefix(name, begin)
+	}
+	return pattern == name
+}
+
+// Run takes the images out: of the store by a new generation, of CRI-O's own store by CRI-O, or else the next seeding would
+// take them back. Their layers stay until a boot went well with the new generation (Retire), so that the one before can come
+// back until then.
+func (p Pruning) Run(ctx context.Context, l Leftovers) error {
+	if len(l.Images) == 0 {
+		return nil
+	}
+	from, err := pool.Open(p.Host.Path(Pool))
+	if err != nil {
+		return fmt.Errorf("opening the image store: %w", err)
+	}
+	from.Version = p.Version
+	if now, err := from.Current(); err != nil || now.N != l.Generation {
+		return &problem.Problem{
+			Code: "IMG-CHNG", Summary: "The image store was changed meanwhile; nothing was removed.", Fix: "Run the command again.", Err: err,
+		}
+	}
+	primary, err := store.Open(ctx, p.Host.Path(Primary))
+	if err != nil {
+		return fmt.Errorf("reading the node's images: %w", err)
+	}
+	next, err := from.Add(ctx, primary, pool.Selection{Images: []string{}, Drop: l.IDs()}, nil)
+	if err != nil {
+		return fmt.Errorf("listing the images that stay: %w", err)
+	}
+	// Before the switch: whatever goes wrong until then, the next run finds these images again.
+	if err := p.forget(ctx, primary, l); err != nil {
+		return err
+	}
+	if err := noteSwitch(p.Host); err != nil {
+		return err
+	}
+	if err := from.Switch(ctx, next.N); err != nil {
+		return fmt.Errorf("putting the images that stay into force: %w", err)
+	}
+	return p.unpin(ctx, l)
+}
+
+// forget lets CRI-O remove the images from its own store. For one of which that store has the record alone it complains of
+// the layers and forgets it all the same, so its answer is not what counts.
+func (p Pruning) forget(ctx context.Context, primary *store.Store, l Leftovers) error {
+	failed := map[string]error{}
+	for _, id := range l.IDs() {
+		if _, here := primary.Image(id); here {
+			failed[id] = p.CRI.Remove(ctx, id)
+		}
+	}
+	after, err := store.Open(ctx, primary.Root)
+	if err != nil {
+		return fmt.Errorf("reading the node's images: %w", err)
+	}
+	for _, i := range l.Images {
+		if _, still := after.Image(i.ID); still {
+			return &problem.Problem{
+				Code: "IMG-USED", Summary: "CRI-O does not let image " + first(i.Names, i.ID) + " go.",
+				Fix: "Remove the containers that use it (crictl ps -a), then retry; the seeded store was not changed.", Err: failed[i.ID],
+			}
+		}
+	}
+	return nil
+}
+
+func first(names []string, otherwise string) string {
+	if len(names) > 0 {
+		return names[0]
+	}
+	return otherwise
+}
+
+// unpin takes the images' names, all that CRI-O had for them, out of Touchdown's pins.
+func (p Pruning) unpin(ctx context.Context, l Leftovers) error {
+	gone := map[string]bool{}
+	for _, i := range l.Images {
+		for _, name := range i.Names {
+			gone[name] = true
+		}
+		for _, w := range p.Wanted.Images {
+			for _, name := range w.Names {
+				gone[name] = gone[name] || w.ID == i.ID
+			}
+		}
+	}
+	pinned, err := pinnedIn(p.Host, pinsFile)
+	if err != nil {
+		return err
+	}
+	return Pin(ctx, p.Host, slices.DeleteFunc(pinned, func(name string) bool { return gone[name] }))
+}

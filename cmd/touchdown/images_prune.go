@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"touchdown/backend"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/problem"
+)
+
+// pruning are the flags of `images prune`.
+type pruning struct{ yes, dry, json bool }
+
+func (c *common) imagesPruneCommand() *cobra.Command {
+	var f pruning
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove images from the store that nobody needs any more", Args: cobra.NoArgs,
+		Long: `Prune lists the images of the store that no pod, workload, operator, catalog, service of the node, container or pin of
+somebody else needs, and that are not of the cluster's release; it asks, and removes them: from the store, and from
+CRI-O's own store, where the next seeding would find them. A workload that is scaled to zero needs its image; a pod or job
+that has ended, and an old revision of a static pod, do not.
+
+The layers stay on the disk until the next boot that goes well: until then the images of before can come back. Where a
+source cannot be read (see ` + "`touchdown images list`" + `), nothing is removed.
+
+-o json prints one object: generation, images (id, names, named (who names it and does not run it), size), kept, layers
+and bytes (of the layers that no image which stays has).`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.prune(cmd, f) },
+	}
+	c.engine.add(cmd)
+	json := tableFlag(cmd)
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "only print what nobody needs")
+	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		f.json, err = json()
+		return err
+	}
+	return cmd
+}
+
+func (c *common) prune(cmd *cobra.Command, f pruning) error {
+	if !f.yes && !f.dry && terminal(cmd) == nil {
+		return usage(&problem.Problem{
+			Code: "IMG-ASK", Summary: "Nobody can be asked here: this is no terminal.",
+			Fix: "Look with --dry-run, then remove with --yes.",
+		})
+	}
+	node, _, err := c.benchLine(cmd)
+	if err != nil {
+		return err
+	}
+	runtime, err := cri.Open(node.Host)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = runtime.Close() }()
+	return interrupted(cmd.Context(), pruneOn(cmd, node, runtime, f))
+}
+
+func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f pruning) error {
+	ctx := cmd.Context()
+	p, l, err := leftovers(ctx, node, runtime)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		if err := printJSON(cmd, l); err != nil {
+			return err
+		}
+	} else {
+		printLeftovers(cmd.OutOrStdout(), l)
+	}
+	if f.dry || len(l.Images) == 0 {
+		return nil
+	}
+	if !f.yes {
+		if err := confirmed(cmd, fmt.Sprintf("Remove %s from the store?", count(len(l.Images), "image"))); err != nil {
+			return err
+		}
+		// Whoever was asked may have thought for long.
+		asked := l.IDs()
+		if p, l, err = leftovers(ctx, node, runtime); err != nil {
+			return err
+		}
+		if !slices.Equal(asked, l.IDs()) {
+			return &problem.Problem{Code: "IMG-CHNG", Summary: "What the node needs has changed meanwhile; nothing was removed.", Fix: "Run the command again."}
+		}
+	}
+	if err := p.Run(ctx, l); err != nil {
+		return err
+	}
+	if !f.json {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s removed. %s will be free after the next boot that goes well.\n", sentence(count(len(l.Images), "image")), amount(l.Bytes))
+	}
+	return nil
+}
+
+// leftovers lists the needs anew, and what is beside them. The whole release counts as needed: its operators may start any
+// image of it.
+func leftovers(ctx context.Context, node *backend.Node, runtime *cri.Client) (images.Pruning, images.Leftovers, error) {
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, true, true)
+	if err != nil {
+		return images.Pruning{}, images.Leftovers{}, err
+	}
+	p := images.Pruning{Host: node.Host, CRI: runtime, Version: version, Wanted: list}
+	l, err := p.Look(ctx)
+	return p, l, err
+}
+
+// printLeftovers prints them in 80 columns.
+func printLeftovers(w io.Writer, l images.Leftovers) {
+	if len(l.Images) == 0 {
+		fmt.Fprintf(w, "Every image of the store is needed (%d): there is nothing to remove.\n", l.Kept)
+		return
+	}
+	const wName, wWho = 42, 28
+	row := func(cells ...string) {
+		line := fmt.Sprintf("%-*s %-*s %*s", wName, cells[0], wWho, cells[1], wSize, cells[2])
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	row("IMAGE", "STILL NAMED BY", "SIZE")
+	for _, i := range l.Images {
+		who, rest := "", ""
+		if len(i.Named) > 1 {
+			rest = fmt.Sprintf(" +%d", len(i.Named)-1)
+		}
+		if len(i.Named) > 0 {
+			who = cut(shortWho(i.Named[0]), wWho-len(rest)) + rest
+		}
+		row(cut(wanted.Image{ID: i.ID, Names: i.Names}.Title(), wName), who, amount(i.Size))
+	}
+	fmt.Fprintln(w)
+	paragraph(w, "", fmt.Sprintf("Nobody needs %s; %d stay. Without them %s of %s would be free, once a boot went well.",
+		count(len(l.Images), "image"), l.Kept, amount(l.Bytes), count(l.Layers, "layer")))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// terminal is where a person types; nil when the input is something else.
+func terminal(cmd *cobra.Command) io.Reader {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		return in
+	}
+	return nil
+}
+
+// errNo ends a command whose question was not answered by yes.
+var errNo = errors.New("nothing was removed")
+
+// confirmed asks on the terminal. Only y and yes go on.
+func confirmed(cmd *cobra.Command, question string) error {
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() { // a read of a terminal cannot be ended
+		line, _ := bufio.NewReader(terminal(cmd)).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-cmd.Context().Done():
+		return errNo
+	case line := <-answer:
+		if line != "y" && line != "yes" {
+			return errNo
+		}
+		return nil
+	}
+}
