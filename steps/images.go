@@ -22,6 +22,7 @@ import (
 type Images struct {
 	Site     *site.Config
 	Version  string              // of Touchdown, for the store's manifest
+	Move     bool                // let the next boot move the images instead of copying them; the caller reboots the node then
 	Patience nodeconfig.Patience // zero: nodeconfig.Usual
 }
 
@@ -118,7 +119,13 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 		return err
 	}
 	if err := s.activate(ctx, node, report); err != nil {
+		if ctx.Err() == nil { // else it may be the reboot that moves
+			err = errors.Join(err, images.ForgetMove(node.Host))
+		}
 		return err
+	}
+	if s.Move && images.MoveAsked(node.Host) {
+		return nil // there is nothing in force to be looked at yet
 	}
 	return s.look(ctx, node, runtime, report)
 }
@@ -135,7 +142,7 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 		}
 	}
 	seeded, err := images.Seeding{
-		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Say: report.Say,
+		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Move: s.Move, Say: report.Say,
 		Tell: func(p images.Progress) {
 			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What, Usual: p.Left.Seconds()})
 		},
@@ -143,8 +150,16 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	if err != nil {
 		return err
 	}
-	report.Check(missing(seeded))
+	lacks := missing(seeded)
+	report.Check(lacks)
 	report.Check(asking(list))
+	if seeded.ToMove == 0 || lacks.Status == check.Fail { // no reboot for a node that would not come up
+		return nil
+	}
+	if err := errors.Join(images.KeepPrimary(node.Host), images.AskMove(node.Host)); err != nil {
+		return err
+	}
+	report.Say("The next boot moves %d images into the store.", seeded.ToMove)
 	return nil
 }
 

@@ -19,6 +19,10 @@ func noteSwitch(m *host.Machine) error {
 	if err != nil {
 		return fmt.Errorf("reading the boot's id: %w", err)
 	}
+	return noteSwitchIn(m, boot)
+}
+
+func noteSwitchIn(m *host.Machine, boot string) error {
 	if err := m.WriteFile(switchFile, []byte(boot+"\n"), 0o600); err != nil {
 		return fmt.Errorf("noting the boot: %w", err)
 	}
@@ -26,10 +30,11 @@ func noteSwitch(m *host.Machine) error {
 }
 
 // Boot brings the store in order before CRI-O opens it: what a power cut left half done is finished or forgotten, a generation
-// that cannot be read gives way to the one before, and a rehearsal begins or ends. What fails does not keep the rest from
-// being done: the node has to come up in any case.
+// that cannot be read gives way to the one before, images are moved where that was asked for, and a rehearsal begins or ends.
+// What fails does not keep the rest from being done: the node has to come up in any case.
 func Boot(ctx context.Context, m *host.Machine) error {
-	return errors.Join(settle(ctx, m), raise(ctx, m))
+	// A rehearsal covers CRI-O's own store, so the move comes before it.
+	return errors.Join(settle(ctx, m), move(ctx, m), raise(ctx, m))
 }
 
 func settle(ctx context.Context, m *host.Machine) error {

@@ -28,6 +28,7 @@ type Seeding struct {
 	CRI     *cri.Client
 	Version string // of Touchdown, for the store's manifest
 	Wanted  *wanted.Result
+	Move    bool                          // copy nothing: the caller lets the next boot move the images (AskMove)
 	Tell    func(Progress)                // may be nil
 	Say     func(format string, a ...any) // what was changed; may be nil
 }
@@ -36,6 +37,7 @@ type Seeding struct {
 type Seeded struct {
 	Generation int              // in force now
 	Changed    bool             // it is another one than before
+	ToMove     int              // images that wait for the move
 	Pulled     []string         // images
 	Missing    []wanted.Image   // wanted and not to be had, with what was tried in Failed
 	Failed     map[string]error // why, by reference
@@ -65,6 +67,10 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading the node's images: %w", err)
 	}
+	if s.Move {
+		out.Generation, out.ToMove = before.N, len(primary.Images)
+		return out, s.movable(ctx, p, primary)
+	}
 	next, err := p.Add(ctx, primary, pool.Selection{}, func(done store.Progress) {
 		s.Tell(Progress{What: "copying layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
 	})
@@ -86,6 +92,26 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	}
 	s.Say("The image store holds %s (generation %d).", quantity(len(next.Images), "image", "images"), next.N)
 	return out, nil
+}
+
+// movable verifies what is going to be moved while there may still be a registry, and brings the store to its place.
+func (s Seeding) movable(ctx context.Context, p *pool.Pool, primary *store.Store) error {
+	now, err := p.Current()
+	if err != nil {
+		return fmt.Errorf("reading the image store: %w", err)
+	}
+	beside, err := p.Store(ctx, now.N)
+	if err != nil {
+		return fmt.Errorf("reading the image store: %w", err)
+	}
+	found, err := primary.Quick(ctx, store.VerifyOptions{Beside: beside})
+	if err != nil {
+		return fmt.Errorf("verifying the node's images: %w", err)
+	}
+	if err := store.Damaged(append(found, primary.DigestChain()...)); err != nil {
+		return fmt.Errorf("verifying the node's images: %w", err)
+	}
+	return s.place(ctx)
 }
 
 func (s *Seeding) defaults() {

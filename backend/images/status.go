@@ -65,14 +65,17 @@ func (s Status) save(m *host.Machine) error {
 // Notices are sentences for every screen: what a person should know of the images and would not look for. A store that is
 // well is no news.
 func Notices(m *host.Machine) []string {
+	var out []string
+	if d, err := LoadMoved(m); err == nil && d.Failed != "" {
+		out = append(out, "Image store: the images could not be moved: "+d.Failed+". They are where they were.")
+	}
 	s, err := LoadStatus(m)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return out
 	}
 	if err != nil {
-		return []string{"The state of the image store cannot be read: run `touchdown images verify`."}
+		return append(out, "The state of the image store cannot be read: run `touchdown images verify`.")
 	}
-	var out []string
 	if n := len(s.Repaired); n > 0 {
 		out = append(out, "Image store: "+quantity(n, "thing was", "things were")+" damaged and repaired by itself.")
 	}

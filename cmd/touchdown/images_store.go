@@ -17,24 +17,34 @@ import (
 )
 
 func (c *common) imagesSeedCommand() *cobra.Command {
-	var noReboot bool
+	var noReboot, move bool
 	cmd := &cobra.Command{
 		Use: "seed", Short: "Keep all images the node runs in a store that needs no registry", Args: cobra.NoArgs,
 		Long: `Seed lists what the node needs, pulls what is missing, copies all of it into a read-only store beside CRI-O's own
 (sharing blocks, so it takes next to no space), verifies it, and lets CRI-O know it. It changes nothing that is right
-already. Where the cluster has no policy for it, the node reboots once; run the same command again after it.`,
+already. Where the cluster has no policy for it, the node reboots once; run the same command again after it.
+
+With --move nothing is copied: the node reboots, and before CRI-O starts every layer is renamed into the store, those of
+an earlier copy are removed, and CRI-O's own store is left without images. That takes less than a second and no space; but
+there is one copy of each layer then, and only a registry can make a damaged one anew. A power cut on the way is settled
+by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := site.New()
 			cfg.Spec.Policy.AllowReboot = !noReboot
-			return c.seed(cmd, &steps.Images{Site: cfg, Version: version})
+			if move && c.engine.noPower {
+				return usage(errors.New("--move needs a reboot, which --no-power does not allow"))
+			}
+			return c.seed(cmd, &steps.Images{Site: cfg, Version: version, Move: move})
 		},
 	}
 	c.engine.add(cmd)
+	cmd.Flags().BoolVar(&move, "move", false, "reboot, and move the images into the store instead of copying them")
 	cmd.Flags().BoolVar(&noReboot, "no-reboot", false, "fail rather than let the Machine Config Operator reboot the node")
+	cmd.MarkFlagsMutuallyExclusive("move", "no-reboot")
 	return cmd
 }
 
-func (c *common) seed(cmd *cobra.Command, step steps.Step) error {
+func (c *common) seed(cmd *cobra.Command, step *steps.Images) error {
 	node, report, err := c.benchLine(cmd)
 	if err != nil {
 		return err
@@ -44,6 +54,10 @@ func (c *common) seed(cmd *cobra.Command, step steps.Step) error {
 	}
 	if report.Failed {
 		return errNotWhole
+	}
+	if step.Move && images.MoveAsked(node.Host) {
+		fmt.Fprintln(report.Out, "The node reboots and moves its images. Then: touchdown images status")
+		return c.powered(node).Reboot(cmd.Context(), "Touchdown moves the node's images into the store")
 	}
 	if !report.Changed {
 		fmt.Fprintln(report.Out, "Nothing had to be changed.")
@@ -133,6 +147,9 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			checks := status.Checks()
 			if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Over {
 				checks = append(checks, r.Check())
+			}
+			if d, err := images.LoadMoved(node.Host); err == nil {
+				checks = append(checks, d.Check())
 			}
 			printChecks(cmd.OutOrStdout(), checks)
 			return nil

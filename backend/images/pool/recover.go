@@ -172,5 +172,5 @@ func (p *Pool) pruneLayers(needed map[string]bool) error {
 			return err
 		}
 	}
-	return p.cleanLinks()
+	return p.clean() // also of the doubles that a move has put aside
 }

@@ -1,0 +1,150 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/host"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/problem"
+)
+
+var (
+	moveFile  = state("move")       // asks the next boot for it; holds the id of the boot in which it was asked
+	movedFile = state("moved.json") // what came of it
+)
+
+// Moved is what came of the last move, on disk because it happens before anybody could be told.
+type Moved struct {
+	Boot       string  `json:"boot"` // id of the boot that moved
+	Generation int     `json:"generation,omitempty"`
+	Images     int     `json:"images,omitempty"` // in the store afterwards
+	Layers     int     `json:"layers,omitempty"` // in the store afterwards
+	Seconds    float64 `json:"seconds"`          // by which CRI-O's start waited
+	Failed     string  `json:"failed,omitempty"` // why the images stayed where they were
+}
+
+// AskMove lets the next boot move CRI-O's images into the store instead of copying them. CRI-O has to be told of the store
+// by then, or it would not find them.
+func AskMove(m *host.Machine) error {
+	if !seeded(m) {
+		return &problem.Problem{
+			Code: "IMG-NONE", Summary: "There is no image store that images could be moved to.", Fix: "Run `touchdown images seed` first.",
+		}
+	}
+	boot, err := m.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot's id: %w", err)
+	}
+	if err := m.Remove(movedFile); err != nil {
+		return fmt.Errorf("forgetting the last move: %w", err)
+	}
+	if err := m.WriteFile(moveFile, []byte(boot+"\n"), 0o600); err != nil {
+		return fmt.Errorf("asking for the move: %w", err)
+	}
+	return nil
+}
+
+// MoveAsked tells whether the next boot moves.
+func MoveAsked(m *host.Machine) bool { return m.Exists(moveFile) }
+
+// ForgetMove takes the wish back.
+func ForgetMove(m *host.Machine) error {
+	if err := m.Remove(moveFile); err != nil {
+		return fmt.Errorf("forgetting the move: %w", err)
+	}
+	return nil
+}
+
+// LoadMoved returns what came of the last move; fs.ErrNotExist when there was none.
+func LoadMoved(m *host.Machine) (Moved, error) {
+	var done Moved
+	data, err := m.ReadFile(movedFile)
+	if err != nil {
+		return done, fmt.Errorf("reading the last move: %w", err)
+	}
+	if err := json.Unmarshal(data, &done); err != nil {
+		return done, fmt.Errorf("reading %s: %w", movedFile, err)
+	}
+	return done, nil
+}
+
+func (d Moved) save(m *host.Machine) error {
+	data, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the move: %w", err)
+	}
+	if err := m.WriteFile(movedFile, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("keeping the move: %w", err)
+	}
+	return nil
+}
+
+// move does what was asked for in an earlier boot. A power cut in it is settled at the next boot, which then finds the wish
+// still there and nothing left to do; a failure takes the wish away, so that no boot is spent on it twice.
+func move(ctx context.Context, m *host.Machine) error {
+	data, err := m.ReadFile(moveFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	boot, bootErr := m.BootID()
+	asked := strings.TrimSpace(string(data))
+	if err = errors.Join(err, bootErr); err != nil || asked == boot {
+		return err
+	}
+	begun := time.Now()
+	g, err := moveAll(ctx, m, asked)
+	done := Moved{Boot: boot, Generation: g.N, Images: len(g.Images), Layers: len(g.Layers), Seconds: time.Since(begun).Seconds()}
+	if p, known := errors.AsType[*problem.Problem](err); known {
+		done.Failed = strings.TrimSuffix(p.Summary, ".")
+	} else if err != nil {
+		done.Failed = err.Error()
+	}
+	return errors.Join(err, done.save(m), ForgetMove(m))
+}
+
+// moveAll moves all images, unless CRI-O would lose sight of them or is at work already.
+func moveAll(ctx context.Context, m *host.Machine, asked string) (pool.Generation, error) {
+	switch now, _ := m.ReadFile(repairFile); {
+	case m.Exists(cri.Socket):
+		return pool.Generation{}, errors.New("CRI-O has been started already")
+	case !named(m):
+		return pool.Generation{}, errors.New("CRI-O is not told of the store: storage.conf does not name it")
+	case string(now) != repairOff:
+		return pool.Generation{}, errors.New("CRI-O would empty its own store after a loss of power: " + repairFile + " is not as it was")
+	}
+	p, err := pool.Open(m.Path(Pool))
+	if err != nil {
+		return pool.Generation{}, fmt.Errorf("opening the image store: %w", err)
+	}
+	// The boot that begins now is the first with the new generation: when it went well, the one before is not needed any more.
+	if err := noteSwitchIn(m, asked); err != nil {
+		return pool.Generation{}, err
+	}
+	g, err := p.Move(ctx, m.Path(Primary), pool.Selection{})
+	if err != nil {
+		return g, fmt.Errorf("moving the images: %w", err)
+	}
+	return g, nil
+}
+
+// Check is the move in the form that screens and reports show.
+func (d Moved) Check() check.Check {
+	c := check.Check{
+		ID: "images-moved", Title: "Images moved into the store", Status: check.Pass, Expected: "CRI-O's own store holds no second copy",
+		Observed: fmt.Sprintf("%s, %s, in %.2f s before CRI-O's start", quantity(d.Images, "image", "images"), quantity(d.Layers, "layer", "layers"), d.Seconds),
+		Source:   "boot that the move was asked for",
+	}
+	if d.Failed != "" {
+		c.Status, c.Observed = check.Warn, "not done: "+d.Failed
+		c.Fix = "Nothing is lost: run `touchdown images seed` to copy them, or the move again."
+	}
+	return c
+}

@@ -1,0 +1,112 @@
+package images_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/backend/images"
+	"touchdown/backend/images/cri"
+	"touchdown/backend/images/pool"
+	"touchdown/backend/images/store"
+)
+
+const (
+	asks    = images.State + "/move"
+	conf    = "/etc/containers/storage.conf"
+	naming  = "[storage.options]\nadditionalimagestores = [\"" + images.Store + "\"]\n"
+	bootID  = "/proc/sys/kernel/random/boot_id"
+	repairs = "/etc/crio/crio.conf.d/60-touchdown-repair.conf"
+)
+
+// moving is a node with three images and an empty pool that was asked in its boot "one" to move, and begins boot "two".
+func moving(t *testing.T) (m *host.Machine, root string) {
+	t.Helper()
+	root = t.TempDir()
+	storeOf(t, root, "a", "b", "c")
+	m = host.Open(host.Options{Root: root, Exec: nothing})
+	if err := images.AskMove(m); code(err) != "IMG-NONE" {
+		t.Errorf("without a store: %v", err)
+	}
+	if _, err := pool.Init(filepath.Join(root, images.Pool)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, bootID, "one\n")
+	write(t, root, conf, naming)
+	if err := images.KeepPrimary(m); err != nil {
+		t.Fatal(err)
+	}
+	if err := images.AskMove(m); err != nil {
+		t.Fatal(err)
+	}
+	// The boot that asks does not move, whoever starts the unit again.
+	if err := images.Boot(t.Context(), m); err != nil || !images.MoveAsked(m) || inPrimary(t, root) != 3 {
+		t.Fatalf("in the same boot: %v", err)
+	}
+	write(t, root, bootID, "two\n")
+	return m, root
+}
+
+func inPrimary(t *testing.T, root string) int {
+	t.Helper()
+	s, err := store.Open(t.Context(), filepath.Join(root, images.Primary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(s.Images)
+}
+
+func TestBootMoves(t *testing.T) {
+	m, root := moving(t)
+	if err := images.Boot(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	done, err := images.LoadMoved(m)
+	if err != nil || done.Failed != "" || done.Images != 3 || done.Layers != 4 || done.Boot != "two" || inPrimary(t, root) != 0 {
+		t.Errorf("%v: %+v, %d images are left", err, done, inPrimary(t, root))
+	}
+	p := &pool.Pool{Dir: filepath.Join(root, images.Pool)}
+	if now, err := p.Current(); err != nil || len(now.Images) != 3 || now.N != done.Generation {
+		t.Errorf("%v: the store has %+v", err, now)
+	}
+	if images.MoveAsked(m) || len(images.Notices(m)) > 0 {
+		t.Errorf("it is asked for still, or told as a fault: %q", images.Notices(m))
+	}
+	// The boot that moved is the first with what it made.
+	good := images.Status{Generation: done.Generation, Mounted: true, Named: true, Boot: "two"}
+	if retired, err := images.Retire(t.Context(), m, good); err != nil || !retired {
+		t.Errorf("after the good boot: %v %v", retired, err)
+	}
+}
+
+func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
+	for want, change := range map[string]func(root string, m *host.Machine) error{
+		"storage.conf does not name it": func(root string, _ *host.Machine) error { write(t, root, conf, "[storage]\n"); return nil },
+		"CRI-O has been started":        func(root string, _ *host.Machine) error { write(t, root, cri.Socket, ""); return nil },
+		"empty its own store":           func(_ string, m *host.Machine) error { return m.Remove(repairs) },
+		"is neither in": func(root string, m *host.Machine) error {
+			return m.Remove(images.Primary + "/overlay-layers/layers.json")
+		},
+	} {
+		m, root := moving(t)
+		if err := change(root, m); err != nil {
+			t.Fatal(err)
+		}
+		before, err := (&pool.Pool{Dir: filepath.Join(root, images.Pool)}).Current()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = images.Boot(t.Context(), m)
+		done, lost := images.LoadMoved(m)
+		if err == nil || lost != nil || !strings.Contains(done.Failed, want) || m.Exists(asks) {
+			t.Errorf("%s: %v, %v, %+v", want, err, lost, done)
+		}
+		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0], done.Failed) {
+			t.Errorf("%s: told is %q", want, told)
+		}
+		if now, err := (&pool.Pool{Dir: filepath.Join(root, images.Pool)}).Current(); err != nil || now.N != before.N {
+			t.Errorf("%s: generation %d, before %d; %v", want, now.N, before.N, err)
+		}
+	}
+}
