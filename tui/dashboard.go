@@ -60,6 +60,10 @@ func (b *dashboard) buttons() []button {
 		return button{k, t("button." + name), do}
 	}
 	done := d.state() == engine.IsDone
+	again := "move"
+	if d.snap.List == engine.ListFactory {
+		again = "recheck"
+	}
 	var list []button
 	if done {
 		list = append(list, way(k.report, "report", func() (screen, tea.Cmd) { return newReport(d) }))
@@ -75,9 +79,9 @@ func (b *dashboard) buttons() []button {
 		}
 		list = append(list,
 			way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil }),
-			way(k.edit, "move", ask("move", engine.Action{Verb: engine.Edit}, nil)))
+			way(k.edit, again, ask("move", engine.Action{Verb: engine.Edit}, nil)))
 	default:
-		list = append(list, way(k.edit, "move", ask("move", engine.Action{Verb: engine.Edit}, nil)))
+		list = append(list, way(k.edit, again, ask("move", engine.Action{Verb: engine.Edit}, nil)))
 	}
 	list = append(list, way(k.bundle, "bundle", func() (screen, tea.Cmd) { return b, d.bundle() }))
 	if d.held {

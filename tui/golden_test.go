@@ -34,6 +34,8 @@ func scenes() []scene {
 	}
 	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
 	pem := func(s *engine.Snapshot) { s.Stages[1].Steps[1].Fields[0].SecretSet = true }
+	line := func(s *engine.Snapshot) { s.List, s.Life = engine.ListFactory, "factory" }
+	sealed := func(s *engine.Snapshot) { finished(s); line(s); s.Life, s.Cluster = "armed", "" }
 	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
 	loading := func(s *engine.Snapshot) {
 		s.State = engine.Inspecting
@@ -62,6 +64,8 @@ func scenes() []scene {
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
 		{"undone", on(undone), nil},
+		{"factory-checks", on(line), nil},
+		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},

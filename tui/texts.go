@@ -37,7 +37,7 @@ var texts = map[string]string{
 	"button.leave": "Leave", "button.pen": "Take over", "button.start": "Start the work", "button.waive": "Waive",
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
-	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again",
+	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
 	"button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
 	"button.follow": "Follow", "button.unfollow": "Stop following",
@@ -181,7 +181,7 @@ var texts = map[string]string{
 	"bundle.saved":  "Support bundle: %s",
 	"bundle.where":  "%s, %d kB, SHA-256 begins %s",
 
-	"dashboard.done.factory": "This node is checked and sealed: its next boot waits for its site. The work took %s.",
+	"dashboard.done.factory": "This node is checked and sealed. The work took %s.",
 
 	"dashboard.done":    "This node has landed. The work took %s.",
 	"dashboard.undone":  "Everything was put back as it was before.",

@@ -1,0 +1,54 @@
+package steps_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/steps"
+)
+
+// ticking is the report of a bench line whose person answers from a list.
+type ticking struct {
+	*steps.Direct
+	answers map[string]string
+	asked   []string
+	checks  map[string]steps.Check
+}
+
+func (a *ticking) Ask(_ context.Context, q steps.Question) (string, error) {
+	a.asked = append(a.asked, q.ID)
+	return a.answers[q.ID], nil
+}
+
+func (a *ticking) Check(c steps.Check) { a.checks[c.ID] = c }
+
+// TestTicks: what was ticked is not asked again, what was not fails and is.
+func TestTicks(t *testing.T) {
+	m := host.Open(host.Options{Root: t.TempDir()})
+	direct := (&steps.Direct{Host: m, Dir: "/state", Out: io.Discard}).For(&steps.Ticks{})
+	run := func(answer string) *ticking {
+		t.Helper()
+		a := &ticking{Direct: direct, answers: map[string]string{}, checks: map[string]steps.Check{}}
+		for _, id := range []string{"tick-label", "tick-passwords", "tick-media", "tick-kubeconfig", "tick-packed"} {
+			a.answers[id] = "yes"
+		}
+		a.answers["tick-packed"] = answer
+		if err := (&steps.Ticks{}).Run(t.Context(), nil, a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := run("no")
+	if c := a.checks["tick-packed"]; len(a.asked) != 5 || c.Status != steps.Fail || c.Fix == "" {
+		t.Errorf("asked %q, packed is %+v", a.asked, c)
+	}
+	if a = run("yes"); strings.Join(a.asked, " ") != "tick-packed" || a.checks["tick-packed"].Status != steps.Pass {
+		t.Errorf("asked again %q, packed is %+v", a.asked, a.checks["tick-packed"])
+	}
+	if len(a.checks) != 5 || a.checks["tick-label"].Status != steps.Pass {
+		t.Errorf("what was ticked before is %+v", a.checks)
+	}
+}
