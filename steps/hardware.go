@@ -82,5 +82,9 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 		limits = hardware.For("")
 	}
 	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built})
-	return i, hardware.Checks(i, limits)
+	checks := hardware.Checks(i, limits)
+	if c, known := hardware.Shipped(node.Host, i); known {
+		checks = append(checks, c)
+	}
+	return i, checks
 }

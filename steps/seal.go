@@ -5,6 +5,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
+	"touchdown/backend/hardware"
 	"touchdown/backend/report"
 )
 
@@ -30,6 +31,10 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})
 	facts, err := report.Look(ctx, node.Host, telling(node.Kube, rep), "", s.At)
 	if err != nil {
+		return err
+	}
+	machine := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now})
+	if err := hardware.SaveShipped(node.Host, machine); err != nil {
 		return err
 	}
 	job := s.Job()
