@@ -256,7 +256,7 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}
 	status, err := images.Look{
-		Host: node.Host, CRI: runtime, Now: node.Now, Mend: true,
+		Host: node.Host, CRI: runtime, Now: node.Now, Mend: true, Fetch: true,
 		Tell: func(p images.Progress) {
 			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What})
 		},

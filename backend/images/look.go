@@ -30,8 +30,12 @@ type Look struct {
 	Idle bool           // leave disk and processor to everybody else
 	Tell func(Progress) // may be nil
 
-	// Mend lets damaged layers be made anew from the node's own store, where that has them whole.
+	// Mend lets damaged layers be made anew from the node's own store, where that has them whole, and images that the store
+	// has under more names be found by them.
 	Mend bool
+	// Fetch lets what the node's own store cannot mend be fetched from registries. The look after a boot does not: nobody asked
+	// for it, and at a site without a registry every start of a damaged node would wait for one.
+	Fetch bool
 }
 
 // Run looks, keeps what it found, and returns it. Only what stops the look itself is an error.
@@ -68,6 +72,11 @@ func (l Look) store(ctx context.Context, s *Status) error {
 	if err := l.listed(ctx, g, s); err != nil {
 		return err
 	}
+	if len(s.Unlisted) > 0 && l.Mend {
+		if err := l.unshadow(ctx, g, s); err != nil {
+			return err
+		}
+	}
 	found, err := l.verify(ctx, p, g, s)
 	if err != nil {
 		return err
@@ -95,7 +104,7 @@ func (l Look) listed(ctx context.Context, g pool.Generation, s *Status) error {
 	for _, i := range list {
 		ids[i.ID] = true
 	}
-	s.Outside = len(ids)
+	s.Outside, s.Listed, s.Unlisted = len(ids), 0, nil
 	for _, i := range g.Images {
 		if !ids[i.ID] {
 			s.Unlisted = append(s.Unlisted, called(i))
@@ -169,47 +178,6 @@ func lastVerified(m *host.Machine, g pool.Generation) time.Time {
 		return time.Time{}
 	}
 	return before.Verified
-}
-
-// mend makes damaged layers anew from the node's own store, and looks at them again.
-func (l Look) mend(ctx context.Context, p *pool.Pool, found []store.Damage, s *Status) ([]store.Damage, error) {
-	primary, err := store.Open(ctx, l.Host.Path(Primary))
-	if err != nil {
-		return found, nil //nolint:nilerr // there is nothing to mend with; the damage is told
-	}
-	var left []store.Damage
-	for _, group := range together(found) {
-		if err := p.Repair(ctx, primary, group); err != nil {
-			if ctx.Err() != nil {
-				return found, fmt.Errorf("repairing the image store: %w", err)
-			}
-			left = append(left, group...)
-			continue
-		}
-		for _, d := range group {
-			s.Repaired = append(s.Repaired, d.String())
-		}
-	}
-	return left, nil
-}
-
-// together groups damage by what can only be repaired as a whole: a layer, or one file of an image.
-func together(found []store.Damage) [][]store.Damage {
-	var groups [][]store.Damage
-	at := map[string]int{}
-	for _, d := range found {
-		key := d.Layer
-		if key == "" {
-			key = d.File
-		}
-		n, known := at[key]
-		if !known {
-			n, at[key] = len(groups), len(groups)
-			groups = append(groups, nil)
-		}
-		groups[n] = append(groups[n], d)
-	}
-	return groups
 }
 
 // mounted tells whether the store is in its place, and read-only.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"touchdown/backend/check"
@@ -28,6 +29,7 @@ type Status struct {
 	Outside    int       `json:"outside"`            // images that only CRI-O's own store has: a registry is their only other source
 	Unlisted   []string  `json:"unlisted,omitempty"` // images of the store that CRI-O does not list
 	Damage     []string  `json:"damage,omitempty"`   // layer, image and file, and what is wrong
+	Unmended   []string  `json:"unmended,omitempty"` // why damage could not be repaired
 	Repaired   []string  `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
 	Verified   time.Time `json:"verified,omitzero"`  // when each byte of the store was last read and found right
 	Trouble    string    `json:"trouble,omitempty"`  // why the look could not be finished
@@ -126,12 +128,13 @@ func (s Status) Checks() []check.Check {
 	}
 	whole := check.Check{
 		ID: "images-whole", Title: "Layers of the store", Status: check.Pass, Source: source,
-		Observed: "every file is there", Expected: "every file is there", Evidence: append(s.Damage, s.Repaired...),
+		Observed: "every file is there", Expected: "every file is there", Evidence: s.Repaired,
 	}
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
 		whole.Fix = "Bring a registry within reach and run `touchdown images verify`."
+		whole.Evidence = slices.Concat(s.Damage, s.Unmended, s.Repaired)
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, quantity(len(s.Repaired), "damage was", "damages were")+" repaired"
 		whole.Fix = "Watch this disk: what was damaged once may be again."

@@ -74,9 +74,9 @@ func (c *common) imagesVerifyCommand() *cobra.Command {
 		Use: "verify", Short: "Verify the image store, and repair what can be", Args: cobra.NoArgs,
 		Long: `Verify compares every file of the store with its layer's list and reads each layer that was not read for a month,
 against the digest of its image. A damaged layer is named with its images and its file, and made anew from CRI-O's own
-store where that has it whole. --quick looks at names and sizes only: seconds instead of minutes.`,
+store where that has it whole, else from the registry (or its mirror). --quick looks at names and sizes only: seconds instead of minutes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, err := c.look(cmd, images.Look{Full: !quick, Idle: idle, Mend: true})
+			status, err := c.look(cmd, images.Look{Full: !quick, Idle: idle, Mend: true, Fetch: true})
 			if err != nil {
 				return err
 			}

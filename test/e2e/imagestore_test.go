@@ -21,6 +21,12 @@ type line struct {
 
 func newLine(t *testing.T, limit time.Duration) *line {
 	t.Helper()
+	return newLineIn(t, limit, func(ctx context.Context, m *node.Machine) (func(), error) { return m.ServeFactory(ctx) })
+}
+
+// newLineIn is the same in a network that serve brings up.
+func newLineIn(t *testing.T, limit time.Duration, serve func(context.Context, *node.Machine) (stop func(), err error)) *line {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
 	image, err := node.Stocked(ctx, bench.Small)
@@ -39,7 +45,7 @@ func newLine(t *testing.T, limit time.Duration) *line {
 	l := &line{t, m, ctx}
 	l.must(m.Program())
 	l.must(m.Boot(ctx))
-	stop, err := m.ServeFactory(ctx)
+	stop, err := serve(ctx, m)
 	l.must(err)
 	t.Cleanup(stop)
 	l.must(m.PodsReady(ctx))

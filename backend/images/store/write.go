@@ -89,6 +89,38 @@ func (s *Store) Remove(layers, images []string) error {
 	return removeRecords(s.Root, LayersJSON, layers)
 }
 
+// AddNames gives images of a store whose locks are held names that they have not, by their ids. A name that another image has
+// stays with that one.
+func (s *Store) AddNames(names map[string][]string) error {
+	taken := map[string]bool{}
+	for _, i := range s.Images {
+		for _, name := range i.Names {
+			taken[name] = true
+		}
+	}
+	records, err := readList(filepath.Join(s.Root, ImagesJSON))
+	if err != nil {
+		return err
+	}
+	for n, raw := range records {
+		var record struct {
+			ID    string   `json:"id"`
+			Names []string `json:"names"`
+		}
+		if err := json.Unmarshal(raw, &record); err != nil {
+			return fmt.Errorf("reading a record: %w", err)
+		}
+		more := slices.DeleteFunc(slices.Clone(names[record.ID]), func(name string) bool { return taken[name] })
+		if len(more) == 0 {
+			continue
+		}
+		if records[n], err = Edit(raw, map[string]any{"names": append(record.Names, more...)}); err != nil {
+			return err
+		}
+	}
+	return WriteList(s.Root, ImagesJSON, records)
+}
+
 func removeRecords(root, name string, ids []string) error {
 	records, err := readList(filepath.Join(root, name))
 	if err != nil {
