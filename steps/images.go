@@ -130,6 +130,9 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 	return s.look(ctx, node, runtime, report)
 }
 
+// savedConfig is under what name CRI-O's configuration of before is kept.
+const savedConfig = "crio"
+
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "the list of images that the node needs"})
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: telling(node.Kube, report), Runtime: runtime}, false, false)
@@ -138,6 +141,15 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	if before, err := images.LoadStatus(node.Host); err == nil || errors.Is(err, fs.ErrNotExist) {
 		if err := report.Save("generation", []byte(strconv.Itoa(before.Generation))); err != nil {
+			return err
+		}
+	}
+	if _, err := report.Saved(savedConfig); err != nil { // only what was there before the first try
+		config, err := images.SavedConfig(node.Host)
+		if err != nil {
+			return err
+		}
+		if err := report.Save(savedConfig, config); err != nil {
 			return err
 		}
 	}
@@ -270,11 +282,16 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	return nil
 }
 
-// Undo lets CRI-O forget the store, and puts the images that were in force before back into force. The layers stay on the
+// Undo lets CRI-O forget the store and its images' pins, and puts the images that were in force before back into force. The layers stay on the
 // disk: they are what the node runs, and cost nothing.
 func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if err := undoBatch(ctx, node, report, s.Patience); err != nil {
 		return err
+	}
+	if config, err := report.Saved(savedConfig); err == nil {
+		if err := images.RestoreConfig(ctx, node.Host, config); err != nil {
+			return err
+		}
 	}
 	before, err := report.Saved("generation")
 	if err != nil {

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -132,6 +133,54 @@ func KeepPrimary(m *host.Machine) error {
 	}
 	if err := m.WriteFile(repairFile, []byte(repairOff), 0o644); err != nil {
 		return fmt.Errorf("letting CRI-O keep its images after a loss of power: %w", err)
+	}
+	return nil
+}
+
+// SavedConfig is what CRI-O's two drop-ins of Touchdown held at one time, for RestoreConfig.
+func SavedConfig(m *host.Machine) ([]byte, error) {
+	files := map[string]*string{}
+	for _, name := range []string{pinsFile, repairFile} {
+		data, err := m.ReadFile(name)
+		switch text := string(data); {
+		case err == nil:
+			files[name] = &text
+		case errors.Is(err, fs.ErrNotExist):
+			files[name] = nil
+		default:
+			return nil, fmt.Errorf("reading CRI-O's configuration: %w", err)
+		}
+	}
+	data, err := json.Marshal(files)
+	if err != nil {
+		return nil, fmt.Errorf("keeping CRI-O's configuration: %w", err)
+	}
+	return data, nil
+}
+
+// RestoreConfig puts the two drop-ins back, and lets CRI-O read its pins again. The other one counts when it starts the next
+// time.
+func RestoreConfig(ctx context.Context, m *host.Machine, saved []byte) error {
+	now, err := SavedConfig(m)
+	if err != nil || string(now) == string(saved) {
+		return err
+	}
+	var files map[string]*string
+	if err := json.Unmarshal(saved, &files); err != nil {
+		return fmt.Errorf("reading CRI-O's configuration of before: %w", err)
+	}
+	for _, name := range []string{pinsFile, repairFile} {
+		if text := files[name]; text != nil {
+			err = m.WriteFile(name, []byte(*text), 0o644)
+		} else if err = m.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return fmt.Errorf("putting CRI-O's configuration back: %w", err)
+		}
+	}
+	if _, err := m.Run(ctx, "systemctl", "reload", crioUnit); err != nil {
+		return fmt.Errorf("letting CRI-O read the pinned images: %w", err)
 	}
 	return nil
 }

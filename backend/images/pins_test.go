@@ -91,3 +91,33 @@ func TestKeepPrimaryIsReadByCRIO(t *testing.T) {
 		t.Errorf("%v\n%s", err, got)
 	}
 }
+
+// What an undo puts back is what was there: nothing, or an earlier seeding's.
+func TestConfigIsPutBack(t *testing.T) {
+	for name, before := range map[string]map[string]string{"nothing": {}, "an earlier one": {pins: "[crio.image]\npinned_images = [\"a:1\"]\n"}} {
+		m, ran := machine(t, before)
+		saved, err := images.SavedConfig(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(images.Pin(t.Context(), m, []string{"b:1"}), images.KeepPrimary(m)); err != nil {
+			t.Fatal(err)
+		}
+		*ran = nil
+		for range 2 {
+			if err := images.RestoreConfig(t.Context(), m, saved); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, err := m.Glob("/etc/crio/crio.conf.d/*")
+		if err != nil || len(files) != len(before) {
+			t.Errorf("%s: %v is left, %v", name, files, err)
+		}
+		if text, _ := m.ReadFile(pins); string(text) != before[pins] {
+			t.Errorf("%s: the pins are %q", name, text)
+		}
+		if strings.Join(*ran, ", ") != "systemctl reload crio.service" {
+			t.Errorf("%s: ran %v", name, *ran)
+		}
+	}
+}

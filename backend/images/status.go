@@ -113,7 +113,7 @@ func (s Status) Checks() []check.Check {
 	}
 	store := check.Check{
 		ID: "images-store", Title: "Image store", Status: check.Pass, Source: source, Expected: "in place, and known to CRI-O",
-		Observed: fmt.Sprintf("%s, %s, %.1f GiB", quantity(s.Images, "image", "images"), quantity(s.Layers, "layer", "layers"), float64(s.Bytes)/(1<<30)),
+		Observed: fmt.Sprintf("%s, %s, %s", quantity(s.Images, "image", "images"), quantity(s.Layers, "layer", "layers"), Size(s.Bytes)),
 	}
 	if !s.Mounted || !s.Named || s.Trouble != "" {
 		store.Status, store.Observed = check.Fail, s.wrong()
@@ -142,6 +142,14 @@ func (s Status) Checks() []check.Check {
 		whole.Observed += "; each byte verified " + s.Verified.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	return []check.Check{store, listed, whole}
+}
+
+// Size says bytes as people read them.
+func Size(n int64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
 func quantity(n int, one, many string) string {

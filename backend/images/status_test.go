@@ -61,6 +61,19 @@ func TestStatusSaysTheWorst(t *testing.T) {
 	}
 }
 
+func TestSizesAreReadable(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 MiB", 1: "1 MiB", 90 << 20: "90 MiB", 1<<30 - 1: "1024 MiB", 1 << 30: "1.0 GiB", 7<<30 + 1<<29: "7.5 GiB"} {
+		if got := images.Size(n); got != want {
+			t.Errorf("%d bytes are told as %s, want %s", n, got, want)
+		}
+	}
+	s := well()
+	s.Bytes = 90 << 20
+	if got := s.Checks()[0].Observed; got != "61 images, 170 layers, 90 MiB" {
+		t.Errorf("a small store is told as %q", got)
+	}
+}
+
 func TestStatusThatCannotBeReadIsTold(t *testing.T) {
 	m, _ := machine(t, map[string]string{statusFile: "{"})
 	if got := images.Notices(m); len(got) != 1 || !strings.Contains(got[0], "touchdown images verify") {

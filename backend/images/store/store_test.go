@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -11,7 +14,30 @@ import (
 	"touchdown/test/imagestore"
 )
 
-func TestMain(m *testing.M) { os.Exit(imagestore.Main(m)) }
+func TestMain(m *testing.M) {
+	if file := os.Getenv(holdLock); file != "" {
+		hold(file)
+		return
+	}
+	os.Exit(imagestore.Main(m))
+}
+
+// holdLock names the lock file that this program holds instead of running tests, as another program does.
+const holdLock = "STORE_TEST_HOLD"
+
+// hold says that it has the lock, and keeps it until it is killed.
+func hold(file string) {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err == nil {
+		err = unix.FcntlFlock(f.Fd(), unix.F_SETLKW, &unix.Flock_t{Type: unix.F_WRLCK})
+	}
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("held")
+	time.Sleep(time.Minute)
+	runtime.KeepAlive(f)
+}
 
 // filled is a store with everything that images hold, on a disk that shares blocks.
 func filled(t *testing.T, dir string) (*imagestore.Store, []string) {
