@@ -57,10 +57,15 @@ bench: build bench-cluster ## measure, and leave .cache/bench/*.json
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure -touchdown $(BIN) -out $(CACHE)/bench
 
-.PHONY: bench-images
-bench-images: libnmstate ## measure the image store against cp, and leave .cache/bench/images.json (10 minutes, 25 GB, root)
+.PHONY: bench-images bench-pulls
+bench-images: libnmstate ## measure the image store against cp, and pulls, and leave .cache/bench/images.json (20 minutes, 25 GB, root)
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure -only images -out $(CACHE)/bench
+	@$(MAKE) --no-print-directory bench-pulls
+
+bench-pulls: libnmstate bench-node bench-images-test ## measure pulls alone, into the same file (10 minutes, root)
+	@mkdir -p $(CACHE)/bench
+	go run ./test/measure -only pulls -out $(CACHE)/bench
 
 lint: ## run the linters of .golangci.yml
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...

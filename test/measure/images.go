@@ -32,8 +32,8 @@ type shelf struct {
 	taken   map[string][]sample
 }
 
-// images measures the image store: all methods on one store, each from a cold cache.
-func images(ctx context.Context, s setup) (figures map[string]metric, err error) {
+// imageStore measures the image store: all methods on one store, each from a cold cache.
+func imageStore(ctx context.Context, s setup) (figures map[string]metric, err error) {
 	b := &measured{dir: s.dir}
 	defer func() { b.end(); err = errors.Join(err, b.err) }()
 	defer b.failed()

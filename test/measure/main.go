@@ -2,10 +2,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -31,6 +35,7 @@ func goal(value float64, unit string, most float64) metric {
 // measurement fills a table with figures.
 type measurement struct {
 	name string
+	into string // the measurement whose file gets the figures too; empty: a file of its own
 	take func(context.Context, setup) (map[string]metric, error)
 }
 
@@ -63,8 +68,11 @@ func run(ctx context.Context, binary, out, only string) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range []measurement{{"console", console}, {"move", move}, {"relocation", relocation}, {"images", images}} {
-		if only != m.name && (only != "" || m.name == "images") {
+	for _, m := range []measurement{
+		{name: "console", take: console}, {name: "move", take: move}, {name: "relocation", take: relocation},
+		{name: "images", take: imageStore}, {name: "pulls", into: "images", take: pulled},
+	} {
+		if only != m.name && (only != "" || m.name == "images" || m.into != "") {
 			continue // the images need a mount namespace of their own
 		}
 		dir, err := os.MkdirTemp("", "measure-")
@@ -76,12 +84,33 @@ func run(ctx context.Context, binary, out, only string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		if err := write(filepath.Join(out, m.name+".json"), figures); err != nil {
+		file := filepath.Join(out, cmp.Or(m.into, m.name)+".json")
+		all := maps.Clone(figures)
+		if m.into != "" {
+			if all, err = with(file, figures); err != nil {
+				return err
+			}
+		}
+		if err := write(file, all); err != nil {
 			return err
 		}
 		table(m.name, figures)
 	}
 	return nil
+}
+
+// with adds figures to those that a file has.
+func with(path string, figures map[string]metric) (map[string]metric, error) {
+	all := map[string]metric{}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	maps.Copy(all, figures)
+	return all, nil
 }
 
 func write(path string, figures map[string]metric) error {
