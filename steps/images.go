@@ -164,6 +164,9 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	lacks := missing(seeded)
 	report.Check(lacks)
+	if len(seeded.LeftOut) > 0 {
+		report.Check(leftOut(seeded))
+	}
 	report.Check(asking(list))
 	if seeded.ToMove == 0 || lacks.Status == check.Fail { // no reboot for a node that would not come up
 		return nil
@@ -255,7 +258,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if err := poolBatch(ctx, c, o, s.Patience).Run(ctx, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
-	return nil
+	return s.named(ctx, node, report)
 }
 
 // crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads

@@ -41,6 +41,7 @@ type Seeded struct {
 	Pulled     []string         // images
 	Missing    []wanted.Image   // wanted and not to be had, with what was tried in Failed
 	Failed     map[string]error // why, by reference
+	LeftOut    []store.Dropped  // CRI-O's own store has them half only, and the seeded one not at all
 }
 
 // Run pins, pulls, copies, verifies, and puts the new generation into force. What cannot be pulled does not stop the rest:
@@ -76,6 +77,11 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	})
 	if err != nil {
 		return out, fmt.Errorf("copying the node's images: %w", err)
+	}
+	for _, gone := range primary.Dropped {
+		if !slices.ContainsFunc(next.Images, func(i pool.Image) bool { return i.ID == gone.Image }) {
+			out.LeftOut = append(out.LeftOut, gone)
+		}
 	}
 	if err := s.place(ctx); err != nil {
 		return out, err

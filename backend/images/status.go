@@ -94,10 +94,10 @@ func (s Status) wrong() string {
 		return quantity(len(s.Damage), "damage", "damages") + " found, first " + s.Damage[0]
 	case !s.Mounted:
 		return "it is not in its place; the node runs on its own images alone"
+	case !s.Named:
+		return "CRI-O is not told of it"
 	case len(s.Unlisted) > 0:
 		return quantity(len(s.Unlisted), "image is", "images are") + " not seen by CRI-O, first " + s.Unlisted[0]
-	case !s.Named:
-		return "CRI-O is not told of it yet"
 	}
 	return s.Trouble
 }

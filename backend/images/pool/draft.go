@@ -188,8 +188,13 @@ func (p *Pool) draftLayers(d *draft, src, now *store.Store, held map[string]bool
 }
 
 // write writes a generation as a whole: it has its name only when it is on the disk.
-func (p *Pool) write(d draft, n int) error {
+func (p *Pool) write(d draft, n int) (err error) {
 	dir := p.Root(n) + part
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("removing what is left: %w", err)
 	}

@@ -41,6 +41,9 @@ func (c *cloning) layer(t *tree, id string) error {
 		return err
 	}
 	defer shut(dst)
+	if st, err := lstat(src, "diff"); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return refused(c.store.named(filepath.Join(c.store.layerPath(id), "diff")), "it is no folder", nil)
+	}
 	if err := t.copy(src, dst, "diff"); err != nil {
 		return err
 	}
@@ -160,7 +163,7 @@ func (s *Store) link(id string) (string, error) {
 	file := filepath.Join(s.layerPath(id), "link")
 	data, err := readBounded(file, linkLen)
 	if err != nil {
-		return "", err
+		return "", s.unfit(file, err)
 	}
 	if !linkName.Match(data) {
 		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)
@@ -176,6 +179,14 @@ func (s *Store) link(id string) (string, error) {
 	return string(data), nil
 }
 
+// unfit passes on that a file is lost, and refuses one that is there and is no short text.
+func (s *Store) unfit(file string, err error) error {
+	if errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	return refused(s.named(file), "it cannot be read", err)
+}
+
 func linkTarget(id string) string { return "../" + id + "/diff" }
 
 // lower reads the short names of a layer's ancestors, the parent first; a base has none.
@@ -186,7 +197,7 @@ func (s *Store) lower(id string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", err
+		return "", s.unfit(file, err)
 	}
 	if !lowerList.Match(data) {
 		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)

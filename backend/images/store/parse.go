@@ -178,10 +178,10 @@ func readBounded(file string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("reading its size: %w", err)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %v, not a file", file, st.Mode().Type())
+		return nil, fmt.Errorf("it is %v, not a file", st.Mode().Type())
 	}
 	if st.Size() > limit {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", file, st.Size(), limit)
+		return nil, fmt.Errorf("it has %d bytes, more than %d", st.Size(), limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit))
 	if err != nil {

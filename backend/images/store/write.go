@@ -214,6 +214,12 @@ func ContainerLayers(root string) ([]string, error) {
 	return ids, nil
 }
 
+// within is an image's file by its name in the store: through a view its path says nothing to anybody.
+func within(file string) string {
+	folder := filepath.Dir(file)
+	return filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder), filepath.Base(file))
+}
+
 // CopyFile copies a small file, sharing its blocks where that can be had. It is not synced.
 func CopyFile(from, to string) error {
 	in, err := openFile(unix.AT_FDCWD, from)
@@ -226,7 +232,7 @@ func CopyFile(from, to string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxBlob {
-		return refused(from, fmt.Sprintf("it is no file of at most %d bytes", maxBlob), nil)
+		return refused(within(from), fmt.Sprintf("it is no file of at most %d bytes", maxBlob), nil)
 	}
 	out, err := unix.Open(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {

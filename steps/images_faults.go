@@ -1,0 +1,58 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/images"
+	"touchdown/backend/nodeconfig"
+)
+
+// leftOut tells of images that CRI-O lists and has half only: what a pull that was cut off leaves.
+func leftOut(s images.Seeded) Check {
+	c := Check{
+		ID: "images-half", Title: "Images that are whole", Status: check.Warn, Observed: fmt.Sprintf("%d are not, and were left out", len(s.LeftOut)),
+		Expected: "all are", Source: "the lists of CRI-O's own store", Fix: "Remove and pull them again (crictl rmi, crictl pull), then retry.",
+	}
+	for _, gone := range s.LeftOut {
+		name := gone.Image
+		if len(gone.Names) > 0 {
+			name = gone.Names[0]
+		}
+		c.Evidence = append(c.Evidence, name+": "+gone.Why)
+	}
+	return c
+}
+
+// named puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
+// configuration changes, and not again. What else stands in the file stays.
+func (*Images) named(ctx context.Context, node *backend.Node, report Report) error {
+	const file = "/etc/containers/storage.conf"
+	conf, err := node.Host.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the cluster lays it
+	}
+	if err != nil {
+		return err
+	}
+	whole, err := nodeconfig.AddStore(string(conf), images.Store)
+	if err != nil || whole == string(conf) {
+		return err
+	}
+	if err := node.Host.WriteFile(file, []byte(whole), 0o644); err != nil {
+		return err
+	}
+	report.Check(Check{
+		ID: "images-conf", Title: "CRI-O's list of stores", Status: check.Warn, Observed: "edited by hand; the image store was put back",
+		Expected: "as the cluster lays it", Source: file,
+		Fix: "Put what else was edited into a MachineConfig: the cluster does not change a node whose files are others.",
+	})
+	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {
+		return fmt.Errorf("letting CRI-O read the list of its stores: %w", err)
+	}
+	return nil
+}
