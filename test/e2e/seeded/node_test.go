@@ -60,7 +60,7 @@ func (n *seeded) end() {
 	if n.Failed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), 10*time.Second)
 		defer cancel()
-		units, _ := n.node.Shell(ctx, "journalctl -b --no-pager -n 60 -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount")
+		units, _ := n.node.Shell(ctx, "journalctl -b --no-pager -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount | grep -vE 'Failed to open /etc/|sandbox|onfig'")
 		n.Logf("the node's units of the image store:\n%s", units)
 	}
 	if err := n.node.Close(); err != nil {
