@@ -168,6 +168,20 @@ func exportedType(e ast.Expr) bool {
 	return ok && i.IsExported()
 }
 
+// TestTopLevel: the tree's first level is what the README's map shows, and nothing else that somebody left there.
+func TestTopLevel(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files").Output()
+	if err != nil {
+		t.Fatal(err) // CI checks it out
+	}
+	known := strings.Fields(".ci .gitignore .golangci.yml LICENSE CONTRIBUTING.md Makefile README.md assets backend cmd go.mod go.sum iso-overlay steps test tui")
+	for file := range strings.Lines(string(out)) {
+		if name, _, _ := strings.Cut(strings.TrimSpace(file), "/"); !slices.Contains(known, name) {
+			t.Errorf("%s is not part of the tree", name)
+		}
+	}
+}
+
 // TestNothingOfThisMachine keeps the paths of a developer's machine out of the tree.
 func TestNothingOfThisMachine(t *testing.T) {
 	root, err := filepath.Abs("../..")
