@@ -141,6 +141,16 @@ func TestPruneRemoves(t *testing.T) {
 	if err != nil || len(now.Images) != 7 || slices.ContainsFunc(now.Images, func(i pool.Image) bool { return i.ID == ids["old"] || i.ID == ids["ended"] }) {
 		t.Errorf("%v: %d images are left", err, len(now.Images))
 	}
+	lock := func(n int) string {
+		data, err := os.ReadFile(filepath.Join(pl.Root(n), "overlay-images", "images.lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if a, b := lock(l.Generation), lock(now.N); len(a) != 64 || len(b) != 64 || a == b {
+		t.Error("a CRI-O that runs does not notice the other generation by its lock")
+	}
 	if before, ok, err := pl.Previous(); err != nil || !ok || len(before.Images) != 9 {
 		t.Errorf("the images of before cannot come back: %v %v", ok, err)
 	}

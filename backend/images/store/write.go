@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,11 +52,9 @@ func Empty(root string) error {
 		}
 	}
 	for _, name := range []string{layersLock, imagesLock} {
-		f, err := os.OpenFile(filepath.Join(root, name), os.O_WRONLY|os.O_CREATE, 0o644)
-		if err != nil {
+		if err := makeLock(filepath.Join(root, name)); err != nil {
 			return fmt.Errorf("making a lock: %w", err)
 		}
-		f.Close()
 	}
 	for _, name := range []string{LayersJSON, ImagesJSON} {
 		if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -64,6 +63,28 @@ func Empty(root string) error {
 		if err := WriteList(root, name, nil); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// tokenSize is that of what the library writes into a lock file to tell others that the lists have changed, bytes.
+const tokenSize = 64
+
+// makeLock makes a lock file with a token of its own. A CRI-O that runs reads the lists anew when it finds another token than
+// the last time: by that it notices that another generation is in force.
+func makeLock(file string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening it: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && st.Size() == 0 {
+		token := make([]byte, tokenSize)
+		_, _ = rand.Read(token) // it cannot fail
+		_, err = f.Write(token)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing it: %w", err)
 	}
 	return nil
 }
