@@ -93,27 +93,52 @@ func (p *Pool) plan(s *store.Store, d draft, want Selection) (record, error) {
 	for _, id := range closure {
 		stays[id] = true
 	}
-	boxes, err := store.ContainerLayers(s.Root)
+	below, err := belowContainers(s)
 	if err != nil {
 		return r, err
+	}
+	into := store.At(p.Dir)
+	for _, l := range d.layers {
+		if _, here := s.Layer(l.ID); !here || stays[l.ID] || slices.Contains(r.Layers, l.ID) {
+			continue
+		}
+		if below[l.ID] && !sameName(s, into, l.ID) {
+			continue // a container asks for it by a short name that the pool does not know
+		}
+		r.Doubles = append(r.Doubles, l.ID)
+	}
+	return r, nil
+}
+
+// belowContainers are the layers that containers stand on.
+func belowContainers(s *store.Store) (map[string]bool, error) {
+	boxes, err := store.ContainerLayers(s.Root)
+	if err != nil {
+		return nil, err
 	}
 	for _, l := range s.Layers {
 		if l.DiffDigest == "" {
 			boxes = append(boxes, l.ID)
 		}
 	}
+	below := map[string]bool{}
 	for _, box := range boxes {
 		chain, _ := s.Chain(box)
 		for _, id := range chain {
-			stays[id] = true
+			below[id] = true
 		}
 	}
-	for _, l := range d.layers {
-		if _, here := s.Layer(l.ID); here && !stays[l.ID] && !slices.Contains(r.Layers, l.ID) {
-			r.Doubles = append(r.Doubles, l.ID)
-		}
+	return below, nil
+}
+
+// sameName tells whether a layer has the same short name in two stores, by which what stands on it finds it in either.
+func sameName(a, b *store.Store, id string) bool {
+	one, err := a.Link(id)
+	if err != nil {
+		return false
 	}
-	return r, nil
+	other, err := b.Link(id)
+	return err == nil && one == other
 }
 
 // prepare makes all that does not touch what CRI-O sees: each layer's tar-split beside its files, the generation's lists.
