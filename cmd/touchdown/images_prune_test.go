@@ -65,3 +65,15 @@ func TestPruneTable(t *testing.T) {
 		t.Error(b.String())
 	}
 }
+
+// A move without the right to reboot is refused before anything is begun.
+func TestMoveNeedsAReboot(t *testing.T) {
+	for flag, want := range map[string]string{"--no-power": "--move needs a reboot", "--no-reboot": "none of the others can be"} {
+		var out bytes.Buffer
+		root := newRoot(hooks{root: t.TempDir()})
+		root.SetErr(&out)
+		if code := execute(t.Context(), root, []string{"images", "seed", "--move", flag}); code == exitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: ended with %d: %s", flag, code, out.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"touchdown/backend/images"
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/node"
+	"touchdown/test/bench/site"
 )
 
 // line is a stocked node on the factory's bench line: baked, not armed, with the program under test.
@@ -21,11 +23,31 @@ type line struct {
 
 func newLine(t *testing.T, limit time.Duration) *line {
 	t.Helper()
-	return newLineIn(t, limit, func(ctx context.Context, m *node.Machine) (func(), error) { return m.ServeFactory(ctx) })
+	return bootLine(t, limit, func(l *line) {
+		stop, err := l.ServeFactory(l.ctx)
+		l.must(err)
+		l.t.Cleanup(stop)
+	})
 }
 
-// newLineIn is the same in a network that serve brings up.
-func newLineIn(t *testing.T, limit time.Duration, serve func(context.Context, *node.Machine) (stop func(), err error)) *line {
+// lineWithRegistry is the same in a LAN with a registry that has all images of the bench, and a log-in for it.
+func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, *site.Site) {
+	t.Helper()
+	folder, err := bench.Find(bench.Small)
+	node.Require(t, err)
+	var s *site.Site
+	l := bootLine(t, limit, func(l *line) {
+		s = site.New(t, site.Options{LAN: l.LAN(), Network: site.Factory()})
+		s.DNS.Record("api-int."+node.Domain, netip.MustParseAddr(node.InternalAddress))
+		s.Registry.Serve(folder)
+		s.Registry.Set(site.NeedsLogin)
+		l.must(l.UseRegistry(site.RegistryName, s.Registry.CA(), site.RegistryUser, site.RegistryPassword))
+	})
+	return l, folder, s
+}
+
+// bootLine is such a node in a LAN that serve makes.
+func bootLine(t *testing.T, limit time.Duration, serve func(*line)) *line {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	t.Cleanup(cancel)
@@ -45,9 +67,7 @@ func newLineIn(t *testing.T, limit time.Duration, serve func(context.Context, *n
 	l := &line{t, m, ctx}
 	l.must(m.Program())
 	l.must(m.Boot(ctx))
-	stop, err := serve(ctx, m)
-	l.must(err)
-	t.Cleanup(stop)
+	serve(l)
 	l.must(m.PodsReady(ctx))
 	out, err := m.Bake(ctx)
 	if err != nil {
