@@ -198,5 +198,12 @@ func (s Seeding) place(ctx context.Context) error {
 			Fix: "Look at the unit: systemctl status " + mountUnit + ".",
 		}
 	}
+	if !named(s.Host) {
+		return nil // CRI-O is restarted when it is told of the store
+	}
+	// It has opened the empty store beneath, and does not look for another one while it runs.
+	if _, err := s.Host.Run(ctx, "systemctl", "restart", crioUnit); err != nil {
+		return fmt.Errorf("letting CRI-O open the image store: %w", err)
+	}
 	return nil
 }
