@@ -144,14 +144,12 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 			return err
 		}
 	}
-	if _, err := report.Saved(savedConfig); err != nil { // only what was there before the first try
-		config, err := images.SavedConfig(node.Host)
-		if err != nil {
-			return err
-		}
-		if err := report.Save(savedConfig, config); err != nil {
-			return err
-		}
+	config, err := images.SavedConfig(node.Host)
+	if err != nil {
+		return err
+	}
+	if err := report.Save(savedConfig, config); err != nil {
+		return err
 	}
 	seeded, err := images.Seeding{
 		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Move: s.Move, Say: report.Say,
