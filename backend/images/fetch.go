@@ -112,10 +112,13 @@ func (f *fetcher) each(holders []store.Image, get func(name string) error) error
 			errs = append(errs, err)
 		}
 	}
-	if len(errs) == 0 {
+	switch len(errs) {
+	case 0:
 		return errors.New("no image that needs it has a name")
+	case 1:
+		return errs[0]
 	}
-	return errors.Join(errs...)
+	return fmt.Errorf("%w; nor did %s", errs[0], quantity(len(errs)-1, "other repository", "other repositories"))
 }
 
 // file fetches a manifest or a configuration. Signatures are in no registry under a digest: only a pull brings them.

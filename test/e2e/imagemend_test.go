@@ -40,9 +40,10 @@ func TestDamagedStoreIsMended(t *testing.T) {
 		registry = s.Registry
 		registry.Serve(folder)
 		registry.Set(site.NeedsLogin)
-		return s.Close, m.UseRegistry(site.RegistryName, registry.CA(), site.RegistryUser, site.RegistryPassword)
+		return s.Close, nil
 	})
 	l.run("images", "seed")
+	l.must(l.UseRegistry(site.RegistryName, registry.CA(), site.RegistryUser, site.RegistryPassword)) // the cluster's own has been put back
 	l.emptyPrimary()
 	listed := l.shell("crictl images | sort")
 	layers := l.damage()
@@ -102,13 +103,20 @@ type spoiled struct {
 // damage chooses two layers, of which one loses a bit and one a file; one is a base of many images.
 func (l *line) damage() []*spoiled {
 	l.t.Helper()
-	var g struct{ Layers []struct{ ID string } }
+	folder, err := bench.Find(bench.Small)
+	l.must(err)
+	var g struct{ Layers []struct{ ID, DiffDigest string } }
 	data, err := l.ReadFile(images.Pool + "/current/manifest.json")
 	l.must(err)
 	l.must(json.Unmarshal(data, &g))
 	var all []*spoiled
 	for n, do := range []func(string) error{flipBit, os.Remove} {
-		s := &spoiled{id: g.Layers[n].ID}
+		s := &spoiled{}
+		for _, layer := range g.Layers {
+			if layer.DiffDigest == string(folder.Images[10].Layers[2*n].DiffID) {
+				s.id = layer.ID
+			}
+		}
 		s.diff, err = l.Path(images.Pool + "/overlay/" + s.id + "/diff")
 		l.must(err)
 		s.was = describe(l.t, s.diff)

@@ -44,15 +44,18 @@ func (r *Reader) file(ctx context.Context, name, what, digest string, limit int6
 		return fmt.Errorf("fetching a part of %s: the name has no registry", name)
 	}
 	parsed.Tag, parsed.Digest = "", digest // mirrors may serve digests only
-	errs := []error{errors.New("nobody has it")}
+	var said []string
 	for _, s := range r.mirrors.sources(parsed) {
 		err := r.write(ctx, s, what, digest, limit, to)
 		if err == nil {
 			return nil
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", s.ref.Host, err))
+		said = append(said, s.ref.Host+": "+err.Error())
 	}
-	return fmt.Errorf("fetching %s of %s: %w", digest, name, errors.Join(errs...))
+	if len(said) == 0 {
+		said = []string{"the settings of registries block it"}
+	}
+	return fmt.Errorf("fetching %s of %s: %s", digest, name, strings.Join(said, "; "))
 }
 
 func (r *Reader) write(ctx context.Context, s source, what, digest string, limit int64, to *os.File) error {
