@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
 	bench "touchdown/test/bench/images"
-	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
 )
 

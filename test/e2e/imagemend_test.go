@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,24 +24,11 @@ import (
 // and nothing is lost, with one it is repaired, and the layers are again what CRI-O's library had unpacked. Then an image gets a
 // record in CRI-O's own store that hides its names.
 func TestDamagedStoreIsMended(t *testing.T) {
-	var registry *site.Registry
-	l := newLineIn(t, 8*time.Minute, func(_ context.Context, m *node.Machine) (func(), error) {
-		s, err := site.Launch(site.Options{LAN: m.LAN(), Network: site.Factory()})
-		if err != nil {
-			return nil, err
-		}
-		s.DNS.Record("api-int."+node.Domain, netip.MustParseAddr(node.InternalAddress))
-		folder, err := bench.Find(bench.Small)
-		if err != nil {
-			return nil, err
-		}
-		registry = s.Registry
-		registry.Serve(folder)
-		registry.Set(site.NeedsLogin)
-		return s.Close, nil
-	})
+	l, _, lan := lineWithRegistry(t, 8*time.Minute)
+	registry := lan.Registry
 	l.run("images", "seed")
-	l.must(l.UseRegistry(site.RegistryName, registry.CA(), site.RegistryUser, site.RegistryPassword)) // the cluster's own has been put back
+	registry.Set(site.NeedsLogin) // the cluster lays its own log-ins while it is told of the store
+	l.must(l.UseRegistry(site.RegistryName, registry.CA(), site.RegistryUser, site.RegistryPassword))
 	l.emptyPrimary()
 	listed := l.shell("crictl images | sort")
 	layers := l.damage()

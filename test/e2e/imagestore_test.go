@@ -30,7 +30,7 @@ func newLine(t *testing.T, limit time.Duration) *line {
 	})
 }
 
-// lineWithRegistry is the same in a LAN with a registry that has all images of the bench, and a log-in for it.
+// lineWithRegistry is the same in a LAN with a registry that has all images of the bench.
 func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, *site.Site) {
 	t.Helper()
 	folder, err := bench.Find(bench.Small)
@@ -40,8 +40,7 @@ func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, 
 		s = site.New(t, site.Options{LAN: l.LAN(), Network: site.Factory()})
 		s.DNS.Record("api-int."+node.Domain, netip.MustParseAddr(node.InternalAddress))
 		s.Registry.Serve(folder)
-		s.Registry.Set(site.NeedsLogin)
-		l.must(l.UseRegistry(site.RegistryName, s.Registry.CA(), site.RegistryUser, site.RegistryPassword))
+		l.must(l.UseRegistry(site.RegistryName, s.Registry.CA(), "", ""))
 	})
 	return l, folder, s
 }
