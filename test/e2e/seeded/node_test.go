@@ -79,7 +79,7 @@ func (n *seeded) must(err error) {
 func (n *seeded) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(n.ctx, 5*time.Minute) // a boot takes a quarter of a minute on an idle machine
 	defer cancel()
 	if err := n.node.PodsReady(ctx); err != nil {
 		n.Fatalf("%s: %v", when, err)
