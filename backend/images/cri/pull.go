@@ -17,10 +17,12 @@ import (
 
 // How a pull is repeated: as the machine-config operator does it for pinned images.
 const (
-	mostTries   = 5
-	firstPause  = time.Second
-	longPause   = 10 * time.Second
-	mostWorkers = 8
+	mostTries  = 5
+	firstPause = time.Second
+	longPause  = 10 * time.Second
+	// A pull waits for the line more than for a processor, and two fill no line whose connections are slow each.
+	leastWorkers = 4
+	mostWorkers  = 8
 )
 
 // One try may take pullTime and a second for each slowest bytes: a line of half a megabit is the slowest that a landing can
@@ -60,7 +62,7 @@ type Outcome struct {
 type Pull struct {
 	Client  *Client
 	Logins  auth.Logins
-	Workers int                      // at once; 0: one a processor, at most 8
+	Workers int                      // at once; 0: one a processor, at least 4 and at most 8
 	Used    func() (int64, error)    // bytes in use on the store's file system, for the live rate; nil: no live rate
 	Tell    func(Progress)           // told twice a second while it works, and at the end; nil: nobody
 	Done    func(Outcome) error      // told of each image as it ends, one at a time; an error ends the run. nil: nobody
@@ -93,7 +95,7 @@ func (p Pull) Run(ctx context.Context, wants []Want) ([]Outcome, error) {
 func (p Pull) workers(wants int) int {
 	n := p.Workers
 	if n <= 0 {
-		n = min(runtime.NumCPU(), mostWorkers)
+		n = min(max(runtime.NumCPU(), leastWorkers), mostWorkers)
 	}
 	return min(n, wants)
 }
