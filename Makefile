@@ -43,14 +43,15 @@ help: ## print this list
 demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
 	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
-# Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody.
+# Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody. The landings and what
+# the image store bears (test/e2e) wait longer, and go side by side.
 NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|backend/images/cri|steps)$$
 
 test: build bench-factory bench-kernel bench-images-small e2e-tools ## run every test
 	@go vet ./...
 	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e(/|$$)')
 	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')
-	go test -timeout 60m -p 1 ./test/e2e/...
+	go test -timeout 60m -p 2 ./test/e2e/...
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json

@@ -16,16 +16,26 @@ type tick struct{ id, title, text, detail, fix string }
 // ticks are what the bench line looks at by hand before a node ships.
 func ticks() []tick {
 	return []tick{
-		{"label", "Serial number on the labels", "Does the serial number on the node match its delivery note?",
-			"The serial number is on the first line of this screen and in the report.", "Sort out which node this is before it ships."},
-		{"passwords", "BMC password", "Has the BMC's default password been changed, and the new one recorded?",
-			"A BMC with its default password gives the machine to anybody at the site's network.", "Change it in the BMC's web page or with ipmitool, and record it."},
-		{"media", "Site config", "Is the site config on its USB stick, or agreed to be typed at the site?",
-			"The technician needs addresses and names from somebody.", "Write the stick, label it with the serial number, and pack it."},
-		{"kubeconfig", "Access kept", "Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?",
-			"Without them nobody can look into this cluster from outside.", "Store both in the place that your organisation keeps them."},
-		{"packed", "Packed", "Is the node packed in an antistatic bag, with its cables and seals?",
-			"What is missing at the site is far away.", "Pack what is missing."},
+		{
+			"label", "Serial number on the labels", "Does the serial number on the node match its delivery note?",
+			"The serial number is on the first line of this screen and in the report.", "Sort out which node this is before it ships.",
+		},
+		{
+			"passwords", "BMC password", "Has the BMC's default password been changed, and the new one recorded?",
+			"A BMC with its default password gives the machine to anybody at the site's network.", "Change it in the BMC's web page or with ipmitool, and record it.",
+		},
+		{
+			"media", "Site config", "Is the site config on its USB stick, or agreed to be typed at the site?",
+			"The technician needs addresses and names from somebody.", "Write the stick, label it with the serial number, and pack it.",
+		},
+		{
+			"kubeconfig", "Access kept", "Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?",
+			"Without them nobody can look into this cluster from outside.", "Store both in the place that your organisation keeps them.",
+		},
+		{
+			"packed", "Packed", "Is the node packed in an antistatic bag, with its cables and seals?",
+			"What is missing at the site is far away.", "Pack what is missing.",
+		},
 	}
 }
 

@@ -165,7 +165,8 @@ func Calm(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
 		}
 		files, _ := policy["files"].([]any)
 		for _, p := range []struct{ path, service string }{
-			{"/etc/chrony.conf", "chronyd.service"}, {"/etc/dnsmasq.d", "dnsmasq.service"},
+			{"/etc/chrony.conf", "chronyd.service"},
+			{"/etc/dnsmasq.d", "dnsmasq.service"},
 			{"/etc/containers/storage.conf", "crio.service"},
 		} {
 			files = restarting(files, p.path, p.service)

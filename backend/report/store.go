@@ -64,7 +64,9 @@ func (s Store) files(d *Document) ([]host.File, error) {
 		return nil, err
 	}
 	files := []host.File{
-		{Path: JSONFile, Data: raw}, {Path: TextFile, Data: text}, {Path: JUnitFile, Data: junit},
+		{Path: JSONFile, Data: raw},
+		{Path: TextFile, Data: text},
+		{Path: JUnitFile, Data: junit},
 		{Path: Sums, Data: sums(raw, text, junit)},
 	}
 	for i := range files {

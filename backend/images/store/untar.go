@@ -33,7 +33,7 @@ func untar(ctx context.Context, dir string, from io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("opening the layer: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	u := &untarring{root: root}
 	in := tar.NewReader(from)
 	for ctx.Err() == nil {
