@@ -82,7 +82,8 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 
 // superseded tells whether the same kubelet has asked again since. It forgets the key of an older request, so approving that
 // would only make a certificate that nobody has the key of; after a jump of the clock the first request is for the old time. One
-// that seems to come from the future is left over from a wrong clock and supersedes nothing.
+// that seems to come from the future is left over from a wrong clock and supersedes nothing; nor does one of another node, which
+// asks as the same bootstrap user.
 func superseded(r *certificatesv1.CertificateSigningRequest, all []certificatesv1.CertificateSigningRequest, e Expect) bool {
 	if Decide(r, e) != nil {
 		return false
@@ -93,7 +94,7 @@ func superseded(r *certificatesv1.CertificateSigningRequest, all []certificatesv
 	}
 	for i := range all {
 		o := &all[i]
-		if o.Spec.SignerName == r.Spec.SignerName && o.Spec.Username == r.Spec.Username &&
+		if o.Spec.SignerName == r.Spec.SignerName && o.Spec.Username == r.Spec.Username && foreign(o, e) == nil &&
 			o.CreationTimestamp.After(r.CreationTimestamp.Time) && !o.CreationTimestamp.After(now.Add(time.Minute)) {
 			return true
 		}

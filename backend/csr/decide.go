@@ -43,11 +43,16 @@ func Decided(r *certificatesv1.CertificateSigningRequest) bool {
 
 // Decide says why a pending request is not this node's own; nil means that it is and may be approved.
 func Decide(r *certificatesv1.CertificateSigningRequest, e Expect) error {
-	switch {
-	case e.Node == "":
-		return errors.New("the node's own name is not known")
-	case Decided(r):
+	if Decided(r) {
 		return errors.New("it is decided already")
+	}
+	return foreign(r, e)
+}
+
+// foreign says why a request, decided or not, is not this node's own.
+func foreign(r *certificatesv1.CertificateSigningRequest, e Expect) error {
+	if e.Node == "" {
+		return errors.New("the node's own name is not known")
 	}
 	rule, err := ruleFor(r.Spec.SignerName, e)
 	if err != nil {
