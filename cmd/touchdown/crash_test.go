@@ -129,6 +129,6 @@ func (n *node) dies(r *run) bool {
 func (n *node) undo(before map[string]string) {
 	n.t.Helper()
 	n.act(engine.Action{Verb: engine.Undo})
-	n.is(engine.IsUndone, n.ends(2*time.Minute))
+	n.is(engine.IsUndone, n.ends(4*time.Minute))
 	same(n.t, before, n.specs())
 }

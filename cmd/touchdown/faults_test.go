@@ -138,7 +138,7 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		n.fails(40*time.Second, "rollouts", "CLU-DEGR", "authentication")
 		n.mend()
 		n.act(retry)
-		n.is(engine.IsDone, n.ends(time.Minute))
+		n.is(engine.IsDone, n.ends(4*time.Minute))
 		if met := n.lives().Met; len(met) != 3 {
 			t.Errorf("the report is told %q", met)
 		}
@@ -155,13 +155,13 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		ballast := filepath.Join(disk, "ballast")
 		fill(t, ballast, disk, 2)
 		release()
-		n.fails(time.Minute, "hand-over", "FULL")
+		n.fails(4*time.Minute, "hand-over", "FULL")
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
 		n.act(retry)
 		n.held()()
-		n.is(engine.IsDone, n.ends(time.Minute))
+		n.is(engine.IsDone, n.ends(4*time.Minute))
 		if code, out := n.touchdown("report", "show"); code != exitOK || !strings.Contains(out, "api.shop.example.org") {
 			t.Errorf("no report after the disk was freed: %s", out)
 		}
@@ -216,7 +216,7 @@ func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	other := ownCert(t, time.Now().AddDate(1, 0, 0), "api.other.example.org")
 	n.api.merge(secret, object{"data": object{"tls.crt": b64(other.cert), "tls.key": b64(other.key)}})
 	release()
-	n.fails(time.Minute, "domain", "CERT-BCK", "touchdown-api")
+	n.fails(4*time.Minute, "domain", "CERT-BCK", "touchdown-api")
 	after := n.specs()
 	for _, path := range []string{apiServer, ingress, router} {
 		if after[path] != before[path] {
@@ -225,7 +225,7 @@ func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	}
 	n.act(retry)
 	n.held()()
-	n.is(engine.IsDone, n.ends(time.Minute))
+	n.is(engine.IsDone, n.ends(4*time.Minute))
 	if err := n.trusted("api.shop.example.org", "6443"); err != nil {
 		t.Error(err)
 	}
