@@ -17,7 +17,9 @@ const ShippedFile = "/var/lib/touchdown/factory/shipped.json"
 
 // SaveShipped keeps the machine as it is, for the comparison at the site.
 func SaveShipped(m *host.Machine, i *Inventory) error {
-	data, err := json.MarshalIndent(i, "", "  ")
+	real := *i
+	real.Disks = slices.DeleteFunc(slices.Clone(i.Disks), func(d Disk) bool { return d.Virtual })
+	data, err := json.MarshalIndent(real, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the inventory: %w", err)
 	}

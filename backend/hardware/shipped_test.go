@@ -14,7 +14,7 @@ func TestShipped(t *testing.T) {
 	m := hosttest.New(t)
 	then := &hardware.Inventory{
 		CPU: hardware.CPU{Model: "Xeon", Threads: 16}, Memory: hardware.Memory{Physical: 64 << 30},
-		Disks:    []hardware.Disk{{Name: "sda", Bytes: 960e9, Model: "M", Serial: "1"}, {Name: "sdb", Bytes: 960e9, Model: "M", Serial: "2"}},
+		Disks:    []hardware.Disk{{Name: "sda", Bytes: 960e9, Model: "M", Serial: "1"}, {Name: "sdb", Bytes: 960e9, Model: "M", Serial: "2"}, {Name: "loop0", Bytes: 1e9, Virtual: true}},
 		NICs:     []hardware.NIC{{Name: "eno1", MAC: "aa"}, {Name: "veth0", MAC: "zz", Virtual: true}},
 		Product:  hardware.Product{Serial: "S"},
 		Firmware: hardware.Firmware{TPM: "2.0", SecureBoot: "on"},

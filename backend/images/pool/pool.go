@@ -39,6 +39,10 @@ type Pool struct {
 	Dir     string
 	Version string       // of this program, for the manifests
 	Step    func(string) // told before each change that a crash could come between; for tests; may be nil
+
+	// Wait is how long another Touchdown at work on the pool is waited for; zero: 15 seconds, in which the look after a boot
+	// has removed what it removes.
+	Wait time.Duration
 }
 
 // Generation is one set of images. It never changes once it is there.
@@ -263,7 +267,12 @@ func (p *Pool) lock() (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the pool's lock: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	for end := time.Now().Add(cmp.Or(p.Wait, 15*time.Second)); ; time.Sleep(50 * time.Millisecond) {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			break
+		}
+	}
+	if err != nil {
 		f.Close()
 		return nil, &problem.Problem{
 			Code: "STR-BUSY", Summary: "Another Touchdown works on the seeded image store.",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -60,6 +61,7 @@ func TestRefusals(t *testing.T) {
 	}
 	busy := &pool.Pool{Dir: b.pool.Dir}
 	b.pool.Step = func(string) {
+		busy.Wait = time.Millisecond
 		if err := busy.Switch(t.Context(), 0); problem.From(err).Code != "STR-BUSY" {
 			t.Errorf("two at once: %v", err)
 		}
