@@ -21,7 +21,7 @@ const goalOfPutBack = 5 * time.Second
 // TestWrongSettings gives one node one wrong network after the other, with power cuts and kills in between. After each it
 // has its old address again and everybody reaches it there. WRONG_N and WRONG_SEED ask for more than the sample.
 func TestWrongSettings(t *testing.T) {
-	n, seed := number("WRONG_N", 12), number("WRONG_SEED", 8)
+	n, seed := number("WRONG_N", 8), number("WRONG_SEED", 8)
 	t.Logf("%d wrong settings, seed %d", n, seed)
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
 	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
