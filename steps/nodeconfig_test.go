@@ -22,6 +22,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // outfit is a cluster of which only the node's configuration is changed.
@@ -64,8 +65,8 @@ func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(start) > 20*time.Second {
-			t.Fatalf("%s: not within 20 s", what)
+		if time.Since(start) > patience.Of(20*time.Second) {
+			t.Fatalf("never: %s", what)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"touchdown/backend/kubelet"
 	"touchdown/steps"
 	benchnode "touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 // real is the booted bench node as the steps see it, driven from outside of it.
@@ -98,7 +99,7 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 // A real kubelet behind the gate, its certificates expired on the shelf: it is released, its requests are approved, a power cut
 // comes in between, and in the end it is held back again.
 func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute))
 	defer cancel()
 	image, err := benchnode.Installed(ctx)
 	benchnode.Require(t, err)

@@ -23,7 +23,7 @@ func TestApproveForReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: 20 * time.Second, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: 3 * time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	ctx := t.Context()
 	e, node, err := csr.Self(ctx, c, "not-the-name")
 	if err != nil || node == nil || e.Node != node.Name || len(e.Addresses) == 0 {
@@ -41,7 +41,7 @@ func TestApproveForReal(t *testing.T) {
 	host.File("/var/lib/kubelet/pki/kubelet.crt", "")
 	for _, name := range out.Approved {
 		var signed []byte
-		err := c.Until(ctx, kube.Wait{What: "signing", Limit: 20 * time.Second}, func(ctx context.Context) (kube.Progress, bool, error) {
+		err := c.Until(ctx, kube.Wait{What: "signing", Limit: 3 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
 			r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return kube.Progress{}, false, err

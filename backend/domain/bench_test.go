@@ -34,7 +34,7 @@ func newBed(t *testing.T, d string) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: 30 * time.Second, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: 3 * time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	b.c = c
 	b.install(t, d)
 	return b
@@ -109,7 +109,7 @@ func (b *bed) calm(t *testing.T) {
 }
 
 func patience() domain.Patience {
-	return domain.Patience{Notice: 30 * time.Second, Limit: 60 * time.Second, Grace: time.Second, Stable: 500 * time.Millisecond}
+	return domain.Patience{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
 }
 
 func fatal(t *testing.T, err error) {
@@ -255,7 +255,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 // waitFor repeats until there is an error: a fault needs a moment to show.
 func waitFor(t *testing.T, f func() error) error {
 	t.Helper()
-	for range 5 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := f(); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 func open(t *testing.T, o bench.Options) (*bench.Cluster, *kube.Cluster) {
@@ -37,7 +38,7 @@ func noSave(kube.Ref, []byte) error { return nil }
 func TestConfigure(t *testing.T) {
 	root := t.TempDir()
 	b, c := open(t, bench.Options{NodeRoot: root})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 // uplinkProfile is what FindUplink and Prepare make of the factory's profile with DHCP; see TestUplink for those.
@@ -38,7 +39,7 @@ func lay(t *testing.T, m *node.Machine) {
 
 func must(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(30*time.Second))
 	defer cancel()
 	out, err := m.Shell(ctx, script)
 	if err != nil {
@@ -49,7 +50,7 @@ func must(t *testing.T, m *node.Machine, script string) string {
 
 func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(d))
 	defer cancel()
 	if err := m.Wait(ctx, script); err != nil {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 
 	boot := func(t *testing.T, d time.Duration) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 		defer cancel()
 		if err := m.Reboot(ctx); err != nil {
 			t.Fatal(err)

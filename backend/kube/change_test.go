@@ -294,7 +294,7 @@ func TestNobodyThere(t *testing.T) {
 	api.Fault = func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
 	begin := time.Now()
 	_, err := c.ChangeSpec(t.Context(), kube.Config("apiservers"), add("x"), (&keeper{}).save)
-	if problem.From(err).Code != "CLU-AWAY" || time.Since(begin) > 5*time.Second {
+	if problem.From(err).Code != "CLU-AWAY" || time.Since(begin) > time.Minute {
 		t.Error(err, time.Since(begin))
 	}
 }

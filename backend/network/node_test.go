@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/network"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // baked is the port's profile as the factory leaves it: DHCP outside, the node's own address beside it.
@@ -88,7 +89,7 @@ const (
 )
 
 func (b *bench) within(d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(b.Context(), d)
+	ctx, cancel := context.WithTimeout(b.Context(), patience.Of(d))
 	b.Cleanup(cancel)
 	return ctx
 }
@@ -265,14 +266,15 @@ func validate(b *bench) {
 
 // deadline: nobody answers, and NetworkManager itself goes back.
 func deadline(b *bench) {
-	a := b.must("apply", request{Settings: edge(), Rollback: 4 * time.Second})
+	const rollback = 10 * time.Second
+	a := b.must("apply", request{Settings: edge(), Rollback: rollback})
 	applied := time.Now()
 	b.await(time.Second, hasSite)
-	if s := b.must("status", request{}).Status; !s.Trial || s.Left > 4*time.Second || s.Left <= 0 || !s.Internal || !slices.Contains(s.Addresses, "198.51.100.10/24") || !slices.Contains(s.Gateways, "198.51.100.1") {
+	if s := b.must("status", request{}).Status; !s.Trial || s.Left > rollback || s.Left <= 0 || !s.Internal || !slices.Contains(s.Addresses, "198.51.100.10/24") || !slices.Contains(s.Gateways, "198.51.100.1") {
 		b.Errorf("status in the trial: %+v", s)
 	}
 	b.asInFactory()
-	b.Logf("applied in %.1f s, back %.1f s after the deadline", a.Seconds, time.Since(applied).Seconds()-4)
+	b.Logf("applied in %.1f s, back %.1f s after the deadline", a.Seconds, (time.Since(applied) - rollback).Seconds())
 	if a := b.ask("keep", request{Settings: edge()}); a.Code != "NET-LATE" {
 		b.Errorf("keeping after the deadline: %+v", a)
 	}

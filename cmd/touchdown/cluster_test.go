@@ -85,7 +85,7 @@ type object = map[string]any
 func (a *api) do(method, path, kind string, body []byte) object {
 	a.t.Helper()
 	var last error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		request, err := http.NewRequest(method, "https://"+net.JoinHostPort(a.address, "6443")+path, bytes.NewReader(body))
 		if err != nil {
 			a.t.Fatal(err)
@@ -266,7 +266,7 @@ func (n *node) mend() {
 // held waits until the engine stands behind the event it was told, and returns how to let it go on.
 func (n *node) held() (release func()) {
 	n.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Stat(n.hold()); err == nil {
 			break
 		}

@@ -120,7 +120,7 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 	t.Run("operators", func(t *testing.T) {
 		t.Parallel()
 		n := newNode(t)
-		n.env = []string{stepLimit + "=15s"}
+		n.env = []string{stepLimit + "=30s"}
 		n.start(0)
 		n.lives()
 		n.fault(bench.Fault{Kind: bench.Forbidden, Verb: "create", Resource: "secrets"})

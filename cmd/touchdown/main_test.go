@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func testHooks() hooks {
 	limit, err := time.ParseDuration(os.Getenv(stepLimit))
 	if err != nil {
-		limit = 90 * time.Second
+		limit = 5 * time.Minute
 	}
 	return hooks{
 		root:       os.Getenv(rootFolder),

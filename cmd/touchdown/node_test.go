@@ -13,6 +13,7 @@ import (
 
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // places keeps the number of clusters that run at once down to what two cores carry.
@@ -103,7 +104,7 @@ func (n *node) wait(limit time.Duration, what string, ok func(*engine.Snapshot) 
 	n.t.Helper()
 	client := n.client()
 	var last *engine.Snapshot
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(limit)); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		snapshot, err := client.Snapshot(n.t.Context())
 		if err != nil {
 			continue

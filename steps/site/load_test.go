@@ -104,7 +104,8 @@ func TestLoadOfTheDocumentItself(t *testing.T) {
 	}
 }
 
-// TestSlowDocuments holds that no document within the limit takes long, whatever is in it.
+// TestSlowDocuments holds that no document within the limit takes long, whatever is in it. Each takes some seconds at most
+// where little else runs; what grows with the square of a document's size would take hours.
 func TestSlowDocuments(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, maxDocument/len(s)-1) }
 	for name, doc := range map[string]string{
@@ -129,12 +130,11 @@ func TestSlowDocuments(t *testing.T) {
 		"below search": strings.Repeat("a: b\n", (63<<10)/5) + "@",
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			start := time.Now()
 			if _, err := Parse([]byte(doc[:min(len(doc), maxDocument)]), "x", nil); err == nil {
 				t.Error("accepted")
 			}
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > 5*time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"touchdown/test/patience"
 )
 
 // ErrNotBuilt says that the bench's program or its definitions are missing from the cache.
@@ -49,7 +51,7 @@ type Cluster struct {
 // Start starts a cluster for a test and stops it with the test. Where the bench is not built it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(2*time.Minute))
 	defer cancel()
 	c, err := Launch(ctx, o)
 	if errors.Is(err, ErrNotBuilt) && os.Getenv("CI") != "true" {

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // site is a cluster with the clients the program under test would use.
@@ -66,15 +67,15 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// eventually fails the test if ok does not hold within 20 seconds.
+// eventually fails the test if ok does not hold within what an idle machine does in 20 seconds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(20 * time.Second)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not within 20 s: %s", what)
+	t.Fatalf("never: %s", what)
 }
 
 // secret makes a TLS Secret for a name and returns the certificate's serial number.

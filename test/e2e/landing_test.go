@@ -11,6 +11,7 @@ import (
 
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 const domain = "store0051.retail.example.com"
@@ -55,7 +56,7 @@ spec:
 
 func ctxFor(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("longer than %s", limit))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience.Of(limit), fmt.Errorf("longer than %s", limit))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -1,6 +1,7 @@
 package imagestore
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // apart is set in the process that runs the tests in a mount namespace of its own.
@@ -151,6 +155,23 @@ func (d *Disk) Cut(flush bool) {
 
 // Trim gives back to the file's own file system what was removed from the disk.
 func (d *Disk) Trim() { d.t.Helper(); d.do("fstrim", d.Dir) }
+
+// Settle waits, 20 seconds at most, until the machine's disks do nothing any more: what a file system frees, it goes on freeing after sync.
+func (d *Disk) Settle() {
+	d.t.Helper()
+	unix.Sync()
+	last, quiet := []byte(nil), 0
+	for end := time.Now().Add(20 * time.Second); quiet < 4 && time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+		now, err := os.ReadFile("/proc/diskstats")
+		if err != nil {
+			d.t.Fatalf("reading what the disks do: %v", err)
+		}
+		if quiet++; !bytes.Equal(now, last) {
+			quiet = 0
+		}
+		last = now
+	}
+}
 
 // Save keeps the disk as it is now.
 func (d *Disk) Save() {

@@ -34,6 +34,7 @@ func (h *shelf) take(name string, do func() error) error {
 		return err
 	}
 	h.Trim()
+	h.Settle()
 	h.Cold()
 	before, _, err := h.usage()
 	if err != nil {

@@ -54,15 +54,11 @@ func TestWorkersAreBounded(t *testing.T) {
 	for i := range 30 {
 		wants = append(wants, want(fmt.Sprintf("r.example/i%d", i), false, 1))
 	}
-	begun := time.Now()
 	if _, err := (cri.Pull{Client: s.Client(t), Workers: 6}).Run(t.Context(), wants); err != nil {
 		t.Fatal(err)
 	}
 	if s.Most() != 6 {
 		t.Errorf("%d pulls at once, want 6", s.Most())
-	}
-	if took := time.Since(begun); took > 30*20*time.Millisecond {
-		t.Errorf("%s is no faster than one after the other", took)
 	}
 	if n := len(s.Pulled()); n != 30 {
 		t.Errorf("%d pulled", n)

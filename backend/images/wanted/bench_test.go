@@ -66,7 +66,7 @@ func TestRealAPI(t *testing.T) {
 		if err != nil || len(r.Images) != 1 || len(r.Unread) != 1 || r.Unread[0].Source != "cluster" {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if took := time.Since(begun); took > 10*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("waited %s for an API that is away", took)
 		}
 	})

@@ -17,6 +17,7 @@ import (
 
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // Options say what lands where. The zero value is a node of the factory, on its way to site.Edge, with stand-ins that
@@ -40,7 +41,7 @@ type Landing struct {
 // Start makes a landing for a test. Where a node cannot run the test is skipped; in CI it fails.
 func Start(t testing.TB, o Options) *Landing {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // the factory's disk may have to be made first
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute)) // the factory's disk may have to be made first
 	defer cancel()
 	l, err := Launch(ctx, o)
 	node.Require(t, err)

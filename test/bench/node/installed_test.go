@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 func installed(t *testing.T) string {
@@ -110,7 +111,7 @@ func TestExpiredCertificates(t *testing.T) {
 // waitForRequest waits for a client certificate request that is not older than this node's boot.
 func waitForRequest(t *testing.T, client kubernetes.Interface) certv1.CertificateSigningRequest {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	var last error
 	for ctx.Err() == nil {

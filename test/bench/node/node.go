@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // ErrUnable says that this machine cannot run a node: something is not built, or root or a tool is missing.
@@ -75,7 +76,7 @@ func Start(t testing.TB, o Options) *Machine {
 			t.Errorf("ending the bench node: %v", err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	if err := m.Boot(ctx); err != nil {
 		t.Fatalf("booting the bench node: %v", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 const lease = node.FactoryAddress
@@ -25,7 +26,7 @@ func serveFactory(t *testing.T, m *node.Machine) {
 
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(d))
 	t.Cleanup(cancel)
 	return ctx
 }

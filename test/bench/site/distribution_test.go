@@ -156,17 +156,17 @@ func TestRegistryFarAway(t *testing.T) {
 	begun := time.Now()
 	p.get(http.MethodHead, "plant/deep/manifests/45", "")
 	// One round trip each for TCP, TLS and the question.
-	if took := time.Since(begun); took < 145*time.Millisecond || took > 1500*time.Millisecond {
+	if took := time.Since(begun); took < 145*time.Millisecond {
 		t.Errorf("the first question took %s", took)
 	}
 	begun = time.Now()
 	p.get(http.MethodHead, "plant/deep/manifests/45", "")
-	if took := time.Since(begun); took < 48*time.Millisecond || took > time.Second {
+	if took := time.Since(begun); took < 48*time.Millisecond {
 		t.Errorf("the second question took %s", took)
 	}
 	begun = time.Now()
 	p.get(http.MethodGet, "a/blobs/"+string(big.Digest), "")
-	if took := time.Since(begun); took < 480*time.Millisecond || took > 2500*time.Millisecond {
+	if took := time.Since(begun); took < 480*time.Millisecond {
 		t.Errorf("4 MB at 8 MB a second took %s", took)
 	}
 	begun = time.Now()
@@ -177,7 +177,7 @@ func TestRegistryFarAway(t *testing.T) {
 	for range 4 {
 		<-done
 	}
-	if took := time.Since(begun); took < 950*time.Millisecond || took > 4*time.Second {
+	if took := time.Since(begun); took < 950*time.Millisecond {
 		t.Errorf("4 times 4 MB at 16 MB a second took %s", took)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
 	"github.com/miekg/dns"
+
+	"touchdown/test/patience"
 )
 
 // lan is an edge site with a bare host on it.
@@ -32,7 +34,7 @@ func must(t *testing.T, err error) {
 
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(d))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -156,7 +156,7 @@ func (n *Namespace) awaitHeard(addresses []netip.Prefix) error {
 
 // await waits for what the kernel does in its own time; it looks at carriers once a second at least.
 func await(done func() (bool, error)) error {
-	const patience, pause = 5 * time.Second, 2 * time.Millisecond
+	const patience, pause = 30 * time.Second, 2 * time.Millisecond
 	for until := time.Now().Add(patience); ; time.Sleep(pause) {
 		ok, err := done()
 		if ok || err != nil {

@@ -18,6 +18,7 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // stocked is a node with the images of the bench, its pods, and the factory's network with a registry.
@@ -31,7 +32,7 @@ type stocked struct {
 
 func startStocked(t *testing.T) *stocked {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute))
 	defer cancel()
 	image, err := node.Stocked(ctx, images.Small)
 	node.Require(t, err)

@@ -8,12 +8,13 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/pulls"
+	"touchdown/test/patience"
 )
 
 // TestPullsShareLayers pulls images with as many at once as there may be: the registry hands out each layer once, as for a
 // loop that pulls one after the other.
 func TestPullsShareLayers(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(3*time.Minute))
 	defer cancel()
 	b, err := pulls.Launch(ctx, images.Small)
 	node.Require(t, err)

@@ -10,6 +10,7 @@ import (
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 // benchLine is the policy of a bench line without a person.
@@ -30,7 +31,7 @@ spec:
 // TestFactoryList prepares an installed node by one command: hardware, bake, images, a rehearsal without registries, health,
 // ticks, report and seal, over three reboots. Its next boot waits for the site.
 func TestFactoryList(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(10*time.Minute))
 	defer cancel()
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)

@@ -12,6 +12,7 @@ import (
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // line is a stocked node on the factory's bench line: baked, not armed, with the program under test.
@@ -48,7 +49,7 @@ func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, 
 // bootLine is such a node in a LAN that serve makes.
 func bootLine(t *testing.T, limit time.Duration, serve func(*line)) *line {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(limit))
 	t.Cleanup(cancel)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)

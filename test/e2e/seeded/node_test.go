@@ -21,6 +21,7 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // seeded is a node whose store Touchdown seeded, with its pods running, in the factory's network with a registry.
@@ -34,7 +35,7 @@ type seeded struct {
 
 func start(t *testing.T, limit time.Duration) *seeded {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(limit))
 	t.Cleanup(cancel)
 	image, err := node.StockedFactory(ctx, images.Small)
 	node.Require(t, err)
