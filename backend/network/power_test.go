@@ -14,9 +14,9 @@ var (
 	seed = flag.Uint64("seed", 7, "of the instants")
 )
 
-// TestPowerCuts takes the power away in a trial. What a step then does is little: where the decision was noted it keeps on,
-// else it puts back. Nothing in between may be left.
-func TestPowerCuts(t *testing.T) {
+// TestUnkeptSettingsArePutBack is rule 2: the power is taken away in a trial. What a step then does is little: where the
+// decision was noted it keeps on, else it puts back. Nothing in between may be left.
+func TestUnkeptSettingsArePutBack(t *testing.T) {
 	b := boot(t, hasFactory, func(*bench) {})
 	originals := b.must("originals", request{}).Originals
 	q := request{Settings: onOtherPort(), Originals: originals, Rollback: 2 * time.Minute}

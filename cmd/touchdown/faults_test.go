@@ -339,7 +339,7 @@ func TestALandedNode(t *testing.T) {
 		}
 	})
 	// Rule 6. Sixty hostile ones are in the csr package's TestDecideHostile.
-	t.Run("only the node's own requests are approved", func(t *testing.T) {
+	t.Run("only expected requests are approved", func(t *testing.T) {
 		want := map[string]string{"csr-8wq2t": "Approved", "csr-d5x7k": "Approved", "csr-foreign": ""}
 		for _, r := range n.api.items(requests) {
 			if should, known := want[name(r)]; !known || decision(r) != should {

@@ -84,6 +84,7 @@ func TestLanding(t *testing.T) {
 	} else {
 		t.Log(out)
 	}
+	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
 	if err := l.Node.Unplug(ctx, 0); err != nil {
 		t.Fatal(err)
 	}

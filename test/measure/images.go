@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"touchdown/backend/images/pool"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	imageRounds = 3         // of each method, one after the other; medians count
+	imageRounds = 5         // of each method, one after the other; medians count
 	imageSets   = 24        // base layers, each with four images of one layer more
 	imagesBytes = 7 << 30   // of all layers, where IMAGES_GIB does not say otherwise
 	imageFiles  = 96 << 10  // of all layers: with folders 100,000 inodes
@@ -40,8 +41,8 @@ func imageStore(ctx context.Context, s setup) (figures map[string]metric, err er
 	h := &shelf{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}}
 	h.primary = filepath.Join(h.Dir, "primary")
 	b.must(h.fill())
-	for range imageRounds {
-		b.must(h.round(ctx))
+	for n := range imageRounds {
+		b.must(h.round(ctx, n))
 	}
 	b.must(h.crowded(ctx))
 	b.must(h.verified(ctx))
@@ -79,22 +80,23 @@ func (h *shelf) fill() error {
 	return err
 }
 
-// round takes each method once, each into an empty folder but for those that go on with what is there.
-func (h *shelf) round(ctx context.Context) error {
+// method is one row of the comparison.
+type method struct {
+	name   string
+	goesOn bool // with what the one before left; else into an empty folder
+	do     func(context.Context, string) error
+}
+
+// round takes each method once. Each round begins with another of those that copy: a file system ages with what is done to it.
+func (h *shelf) round(ctx context.Context, n int) error {
 	to := filepath.Join(h.Dir, "copy")
-	for _, m := range []struct {
-		name   string
-		goesOn bool
-		do     func(context.Context, string) error
-	}{
-		{"cp", false, h.cp("never")},
-		{"cp reflink", false, h.cp("auto")},
-		{"clone", false, h.clone},
-		{"floor", false, h.floor},
+	copies := []method{{"cp", false, h.cp("never")}, {"cp reflink", false, h.cp("auto")}, {"clone", false, h.clone}, {"floor", false, h.floor}}
+	first := n % len(copies)
+	for _, m := range slices.Concat(copies[first:], copies[:first], []method{
 		{"seed", false, h.seed},
 		{"again", true, h.seed},
 		{"move", false, h.move},
-	} {
+	}) {
 		if !m.goesOn {
 			if err := errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700)); err != nil {
 				return err

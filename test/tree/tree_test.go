@@ -3,6 +3,7 @@ package tree
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -198,4 +199,49 @@ func TestNothingOfThisMachine(t *testing.T) {
 			t.Errorf("%s names a path of this machine", name)
 		}
 	}
+}
+
+// TestEachRuleHasItsTests holds the table of what never happens to the tests that it names.
+func TestEachRuleHasItsTests(t *testing.T) {
+	const top = "../.."
+	text, err := os.ReadFile(filepath.Join(top, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| rule | held by |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rules := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) != 4 || strings.HasPrefix(cells[1], "-") {
+			continue
+		}
+		rules++
+		if !strings.HasPrefix(strings.TrimSpace(cells[1]), fmt.Sprintf("%d. ", rules)) {
+			t.Errorf("rule %d is %s", rules, cells[1])
+		}
+		for held := range strings.SplitSeq(cells[2], ";") {
+			folder, names, _ := strings.Cut(strings.TrimSpace(held), " ")
+			for name := range strings.SplitSeq(names, ", ") {
+				if !hasTest(t, filepath.Join(top, strings.Trim(folder, "`")), name) {
+					t.Errorf("rule %d: there is no %s in %s", rules, name, folder)
+				}
+			}
+		}
+	}
+	if !found || rules != 9 {
+		t.Errorf("%d rules in the table, want 9", rules)
+	}
+}
+
+func hasTest(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		source, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(source), "\nfunc "+name+"(t *testing.T)")
+	})
 }
