@@ -15,12 +15,12 @@ export CGO_LDFLAGS := -L$(CURDIR)/$(CACHE)/libnmstate
 # The slow builds (a Rust library, three Go programs of others) run side by side.
 MAKEFLAGS += -j2
 
-export GOFLAGS := -trimpath -buildvcs=false
-
 # Name look-ups are Go's own: what a static glibc would need at run time (the linker warns of it for functions of
 # Rust's library that nobody calls) is not used. gRPC's traces need html/template, which keeps the linker from dropping
-# what nobody calls: a third of the program.
-STATIC := -tags netgo,osusergo,grpcnotrace -ldflags '-s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static -Wl,--no-warnings"'
+# what nobody calls: a third of the program. Tests have the same tags, so that each package is compiled once for both.
+export GOFLAGS := -trimpath -buildvcs=false -tags=netgo,osusergo,grpcnotrace
+
+STATIC := -ldflags '-s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static -Wl,--no-warnings"'
 
 # The cluster of the bench says that it is this Kubernetes; without it /version would name a template.
 KUBE_VERSION := v1.34.1
@@ -43,15 +43,15 @@ help: ## print this list
 demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
 	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
 
-# Packages whose tests boot nodes: one after the other, since a node takes a core and waits for nobody. The landings and what
-# the image store bears (test/e2e) wait longer, and go side by side.
-NODE_TESTS := /(test/bench/node|test/bench/kernel|backend/network|backend/factory|backend/images/cri|steps)$$
+# First all that is quick, with the race detector; then what the bench is needed for, two packages at a time, without it: there
+# the program runs as it is released, in processes of its own.
+NO_BENCH = $$(go list ./... | grep -vE '/test/(bench/(node|kernel)|e2e(/.*)?)$$')
+BENCH_TESTS = $$(grep -rlE --include='*_test.go' --exclude-dir=controlplane '"touchdown/test/(bench|imagestore)' backend cmd steps test | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 test: build bench-factory bench-kernel bench-images-small e2e-tools ## run every test
 	@go vet ./...
-	go test -race -timeout 30m $$(go list ./... | grep -vE '$(NODE_TESTS)|/test/e2e(/|$$)')
-	go test -race -timeout 30m -p 1 $$(go list ./... | grep -E '$(NODE_TESTS)')
-	go test -timeout 60m -p 2 ./test/e2e/...
+	go test -race -short -timeout 60m $(NO_BENCH)
+	go test -timeout 75m -p 2 $(BENCH_TESTS)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
@@ -96,7 +96,7 @@ bench-cluster: $(BENCH) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14
 
 # The variables that a go command typed by hand needs: eval "$$(make -s env)"
 env: libnmstate
-	@printf 'export %s=%q\n' CGO_ENABLED "$(CGO_ENABLED)" CGO_CFLAGS "$(CGO_CFLAGS)" CGO_LDFLAGS "$(CGO_LDFLAGS)"
+	@printf 'export %s=%q\n' GOFLAGS "$(GOFLAGS)" CGO_ENABLED "$(CGO_ENABLED)" CGO_CFLAGS "$(CGO_CFLAGS)" CGO_LDFLAGS "$(CGO_LDFLAGS)"
 
 libnmstate: $(LIBNMSTATE)
 

@@ -101,6 +101,7 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute))
 	defer cancel()
+	patience.Slow(t)
 	image, err := benchnode.Installed(ctx)
 	benchnode.Require(t, err)
 	m, err := benchnode.New(ctx, benchnode.Options{Image: image})

@@ -49,6 +49,7 @@ type bench struct {
 // boot starts a node, in the factory's LAN unless prepare says otherwise, and waits until it has come up there.
 func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	t.Helper()
+	patience.Slow(t)
 	m, err := node.New(t.Context(), node.Options{Consoles: []string{}})
 	node.Require(t, err)
 	t.Cleanup(func() {

@@ -51,6 +51,7 @@ type Cluster struct {
 // Start starts a cluster for a test and stops it with the test. Where the bench is not built it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
+	patience.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(2*time.Minute))
 	defer cancel()
 	c, err := Launch(ctx, o)

@@ -18,6 +18,7 @@ import (
 
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
+	"touchdown/test/patience"
 )
 
 // The child process does one operation and kills itself at one of the points that could be cut.
@@ -170,6 +171,8 @@ func (b *bench) standsOn() string {
 
 // begun is a bench with one image seeded, saved.
 func begun(t *testing.T) *bench {
+	t.Helper()
+	patience.Slow(t)
 	b := newBench(t, "xfs")
 	b.must(b.pool.Switch(t.Context(), b.add(pool.Selection{Images: b.images[3:]}).N))
 	b.disk.Save()

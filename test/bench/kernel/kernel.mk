@@ -11,7 +11,7 @@ KERNEL_GUEST = $(KERNEL)/guest-$(call node_key,$(KERNEL_SRC)/kernel.lock $(KERNE
 .SECONDEXPANSION:
 .PHONY: bench-kernel kernel-tools kernel-tier
 kernel-tier: build bench-kernel ## VLAN, bond, large packets, true boots and a power cut on a kernel of its own, all of it
-	@CI=true KERNEL_TIER=whole go test ./test/bench/kernel -run '^TestNetworks$$' -count 1 -v -timeout 45m
+	@CI=true KERNEL_TIER=whole go test ./test/bench/kernel -run '^TestNetworks$$' -count 1 -v -timeout 100m
 
 bench-kernel: kernel-tools $(KERNEL)/bin/guest | $$(NODE_ROOT)/etc/debian_version ## build the virtual machine with a kernel of its own
 	@[ -d $(KERNEL_DEB) ] || { echo "fetching the guest's kernel"; $(KERNEL_SRC)/fetch.sh $(KERNEL_SRC)/kernel.lock $(KERNEL_DEB); }

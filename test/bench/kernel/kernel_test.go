@@ -42,9 +42,9 @@ type trip struct {
 // KERNEL_TIER=whole a VLAN without a bond, a boot in order and a VLAN where nobody is come before that. The node has no
 // cluster, so each job is stopped at the step that would start it: the network is kept, or put back, before that.
 func TestNetworks(t *testing.T) {
-	whole, limit := os.Getenv("KERNEL_TIER") == "whole", 15*time.Minute
+	whole, limit := os.Getenv("KERNEL_TIER") == "whole", 45*time.Minute
 	if whole {
-		limit = 40 * time.Minute
+		limit = 90 * time.Minute
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("longer than %s", limit))
 	defer cancel()
@@ -106,7 +106,7 @@ func (f *trip) must(err error) {
 // await waits for what a boot brings by and by.
 func (f *trip) await(what, script string) {
 	f.Helper()
-	ctx, cancel := context.WithTimeoutCause(f.ctx, 5*time.Minute, fmt.Errorf("never saw %s", what))
+	ctx, cancel := context.WithTimeoutCause(f.ctx, 15*time.Minute, fmt.Errorf("never saw %s", what))
 	defer cancel()
 	f.must(f.guest.Wait(ctx, script))
 	f.Logf("%4.0f s: %s", time.Since(f.begun).Seconds(), what)

@@ -66,6 +66,7 @@ type Machine struct {
 // Start makes a machine for a test, boots it and ends it with the test. Where it cannot run it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Machine {
 	t.Helper()
+	patience.Slow(t)
 	m, err := New(t.Context(), o)
 	Require(t, err)
 	t.Cleanup(func() {
