@@ -18,6 +18,7 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"touchdown/steps/engine"
+	"touchdown/test/patience"
 )
 
 // childScene makes the test binary a console with a fake engine on its standard input, for tests with a real line.
@@ -157,7 +158,7 @@ func (l *line) written() int {
 // shows waits until the screen shows want.
 func (l *line) shows(want string) {
 	l.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(10 * time.Second)); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			l.t.Fatalf("the screen does not show %q:\n%s", want, l.screen())
 		}
@@ -181,6 +182,9 @@ func (l *line) cost(key string) int {
 	l.t.Helper()
 	before := l.quiet()
 	l.send(key)
+	for end := time.Now().Add(5 * time.Second); l.written() == before && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
 	return l.quiet() - before
 }
 
@@ -391,7 +395,7 @@ func TestHangUp(t *testing.T) {
 		if !errors.As(err, &exit) {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience.Of(10 * time.Second)):
 		t.Error("the console is still there")
 	}
 }
