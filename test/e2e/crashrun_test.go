@@ -13,6 +13,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/test/bench/landing"
+	"touchdown/test/patience"
 )
 
 // blowKind is what befalls the node.
@@ -184,7 +185,7 @@ func (r *ride) remembers(ctx context.Context) error {
 		return fmt.Errorf("forgotten: the job that began at %s; the engine is %s", r.heard[0].Time.Format(time.TimeOnly), s.State)
 	}
 	last := r.heard[len(r.heard)-1]
-	ctx, cancel := context.WithTimeoutCause(ctx, 20*time.Second, errors.New("no event for 20 s"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(20*time.Second), errors.New("no event any more"))
 	defer cancel()
 	session, err := r.Session()
 	if err != nil {
@@ -213,7 +214,7 @@ func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		one, cancel := context.WithTimeout(ctx, 5*time.Second)
+		one, cancel := context.WithTimeout(ctx, 30*time.Second)
 		s, err := session.Snapshot(one)
 		cancel()
 		if err == nil {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"touchdown/test/bench/landing"
+	"touchdown/test/patience"
 )
 
 // nodeState prints of a node what a landing changes on its disk and in its network, without what is random: identities
@@ -140,10 +141,10 @@ func readObject(ctx context.Context, client *http.Client, url string) (object, e
 
 // become waits until look sees want: after a boot a node needs a moment until it is what its disk says.
 func become(ctx context.Context, limit time.Duration, want string, look func(context.Context) (string, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(limit))
 	defer cancel()
 	for {
-		one, stop := context.WithTimeout(ctx, 15*time.Second)
+		one, stop := context.WithTimeout(ctx, time.Minute)
 		got, err := look(one)
 		stop()
 		if err == nil && got == want {

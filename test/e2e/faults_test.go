@@ -16,6 +16,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
+	"touchdown/test/patience"
 )
 
 // calls is what the site of these tests brings: enough for every step to have something to do.
@@ -160,7 +161,7 @@ func (f *trip) objects() map[string]string {
 	} {
 		for begin := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 			list, err := client.Resource(r).List(f.ctx, metav1.ListOptions{})
-			if err != nil && time.Since(begin) < 40*time.Second {
+			if err != nil && time.Since(begin) < patience.Of(40*time.Second) {
 				continue
 			}
 			f.must(err)

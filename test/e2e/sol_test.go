@@ -17,6 +17,7 @@ import (
 
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 // lanConf and simEmu are a service processor with one account and a serial line, in ipmi_sim's words.
@@ -110,7 +111,7 @@ func serviceProcessor(t *testing.T, line io.ReadWriter) int {
 			t.Logf("ipmi_sim: %s", said.String())
 		}
 	})
-	for end := time.Now().Add(15 * time.Second); ; {
+	for end := time.Now().Add(patience.Of(15 * time.Second)); ; {
 		out, err := ipmi(port, "mc", "info").CombinedOutput()
 		if err == nil {
 			return port

@@ -55,7 +55,7 @@ func startStocked(t *testing.T) *stocked {
 func (n *stocked) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(n.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(2*time.Minute))
 	defer cancel()
 	if err := n.node.PodsReady(ctx); err != nil {
 		n.Fatalf("%s: %v", when, err)
@@ -66,7 +66,7 @@ func (n *stocked) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *stocked) sh(script string) string {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(2*time.Minute))
 	defer cancel()
 	out, err := n.node.Shell(ctx, "set -e\n"+script)
 	if err != nil {
@@ -88,7 +88,7 @@ func (n *stocked) path(parts ...string) string {
 // cut takes the power away and gives it back.
 func (n *stocked) cut(flush bool) {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(time.Minute))
 	defer cancel()
 	if err := n.node.PowerCut(ctx, flush); err != nil {
 		n.Fatal(err)

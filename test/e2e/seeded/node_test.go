@@ -80,7 +80,7 @@ func (n *seeded) must(err error) {
 func (n *seeded) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, 5*time.Minute) // a boot takes a quarter of a minute on an idle machine
+	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(time.Minute))
 	defer cancel()
 	if err := n.node.PodsReady(ctx); err != nil {
 		n.Fatalf("%s: %v", when, err)
@@ -93,7 +93,7 @@ func (n *seeded) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *seeded) sh(script string) string {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(2*time.Minute))
 	defer cancel()
 	out, err := n.node.Shell(ctx, "set -e\n"+script)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	seed "touchdown/backend/images"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 const mountUnit = "var-lib-shared-touchdown.mount"
@@ -102,7 +103,7 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 	replicas := int32(1)
 	labels := map[string]string{"app": "wanting"}
-	ctx, cancel := context.WithTimeout(n.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(time.Minute))
 	defer cancel()
 	_, err = client.AppsV1().Deployments("plant").Create(ctx, &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "wanting"},
