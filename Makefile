@@ -40,8 +40,15 @@ include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headless; SPEED=20: pace of the operators)
-	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE))
+# What can go wrong in a demo. A name that is not among them is told before anything is built or booted.
+FAULTS := test/demo/faults.txt
+ifeq ($(FAULT),$(filter $(FAULT),$(shell cut -d' ' -f1 $(FAULTS))))
+demo: bench-node build $(DEMO) ## sit at the wizard's console (SITE=file: headless; FAULT=help: what can go wrong; SPEED=20: pace of the operators)
+	@$(DEMO) -dir $(CACHE)/demo -speed $(or $(SPEED),20) $(if $(SITE),-site $(SITE)) $(if $(FAULT),-fault $(FAULT))
+else
+demo:
+	@[ "$(FAULT)" = help ] || echo "there is no fault \"$(FAULT)\"; there are:"; sed 's/^/  make demo FAULT=/' $(FAULTS); [ "$(FAULT)" = help ]
+endif
 
 # First all that is quick, with the race detector; then what the bench is needed for, two packages at a time, without it: there
 # the program runs as it is released, in processes of its own.
@@ -115,7 +122,7 @@ $(BIN): $(GO_SRC) $(LIBNMSTATE)
 	@mkdir -p $(@D)
 	@go build $(STATIC) -o $@ ./cmd/touchdown
 
-$(DEMO): $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
+$(DEMO): $(FAULTS) $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
 	@mkdir -p $(@D)
 	@go build -o $@ ./test/demo
 

@@ -14,33 +14,14 @@ import (
 	"touchdown/test/bench/node"
 )
 
+// Keys that are the demo's, not the wizard's.
 const (
-	hangUp  = 0x1d // Ctrl-], which ends telnet and virsh consoles too
-	repaint = 0x0c // Ctrl-L
-	// restored leaves the other screen of the terminal, its colours and its hidden cursor.
-	restored = "\x1b[?1049l\x1b[m\x1b[?25h\r\n"
+	hangUp    = 0x1d // Ctrl-], which ends telnet and virsh consoles too
+	showSheet = 0x0f // Ctrl-O
 )
 
-// painted waits for the wizard and drops what the boot wrote before it: systemd asks the line for its size, and the
-// answers of a terminal would arrive as keys.
-func painted(line io.Reader) error {
-	var seen []byte
-	buf := make([]byte, 4096)
-	for !bytes.Contains(seen, []byte("Touchdown")) {
-		n, err := line.Read(buf)
-		if err != nil {
-			return fmt.Errorf("waiting for the wizard: %w", err)
-		}
-		seen = append(seen, buf[:n]...)
-	}
-	return nil
-}
-
 // attach lends the terminal to a console of the node until Ctrl-] is typed.
-func attach(ctx context.Context, line *node.Line, in, out *os.File) error {
-	if err := painted(line); err != nil {
-		return err
-	}
+func attach(ctx context.Context, line *node.Line, s *screen, in, out *os.File, sheet string) error {
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
@@ -52,19 +33,16 @@ func attach(ctx context.Context, line *node.Line, in, out *os.File) error {
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)
 	defer signal.Stop(sizes)
-	go func() { _, _ = io.Copy(out, line) }()
-	typed := make(chan error, 1)
-	go func() { typed <- forward(line, in) }()
 	if err := fit(line, out); err != nil {
 		return err
 	}
-	if _, err := line.Write([]byte{repaint}); err != nil {
-		return err
-	}
+	go func() { _, _ = io.Copy(s, line) }()
+	typed := make(chan error, 1)
+	go func() { typed <- forward(s, in, sheet) }()
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		case err := <-typed:
 			return err
 		case <-sizes:
@@ -85,16 +63,20 @@ func fit(line *node.Line, out *os.File) error {
 }
 
 // forward types what comes in until Ctrl-].
-func forward(line io.Writer, in io.Reader) error {
+func forward(s *screen, in io.Reader, sheet string) error {
 	buf := make([]byte, 1024)
 	for {
 		n, err := in.Read(buf)
 		keys, _, end := bytes.Cut(buf[:n], []byte{hangUp})
-		if _, err := line.Write(keys); err != nil {
+		keys, _, asked := bytes.Cut(keys, []byte{showSheet})
+		if err := s.typed(keys); err != nil {
 			return err
 		}
 		if end || err == io.EOF {
 			return nil
+		}
+		if asked {
+			err = s.show(sheet)
 		}
 		if err != nil {
 			return fmt.Errorf("reading the terminal: %w", err)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,43 +23,52 @@ import (
 
 // demo is one demonstration.
 type demo struct {
-	dir   string // the report of the last landing
+	dir   string // what is left of the last landing
 	site  string // site config for a headless run; "" for the console
 	speed string // pace of the stand-ins
+	fault *fault // nil: all goes well
 }
 
 func main() {
-	var d demo
-	flag.StringVar(&d.dir, "dir", ".cache/demo", "where the report is left")
-	flag.StringVar(&d.site, "site", "", "site config: run headless with it")
-	flag.StringVar(&d.speed, "speed", "20", "how many times faster than life the operators are: zero, life or a number")
-	flag.Parse()
-	if d.site == "" && !term.IsTerminal(int(os.Stdin.Fd())) {
-		d.site = "test/sites/store.yaml"
+	d, err := parse(os.Args[1:], term.IsTerminal(int(os.Stdin.Fd())))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if err := d.run(ctx); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err = d.run(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-// sheet is what a technician has on paper.
-const sheet = `
-  The site's sheet                          The terminal
-    port              enp1s0                  Ctrl-]  ends the demo
-    IPv4 address      %-22s  Ctrl-C  leaves the wizard
-    prefix length     24
-    gateway           %-22s
-    DNS server        %-22s
-    time server       %-22s
-    cluster name      store0042
-    base domain       retail.example.com
-
-  Two hardware checks fail, because the node is as large as this machine: choose Waive on the first page.
-
-`
+// parse reads the command line. Without a terminal to lend the demo is headless.
+func parse(args []string, terminal bool) (*demo, error) {
+	d := &demo{}
+	var name string
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.StringVar(&d.dir, "dir", ".cache/demo", "where the report is left")
+	flags.StringVar(&d.site, "site", "", "site config: run headless with it")
+	flags.StringVar(&d.speed, "speed", "20", "how many times faster than life the operators are: zero, life or a number")
+	flags.StringVar(&name, "fault", "", "what goes wrong, one of:\n"+faultList)
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("reading the command line: %w", err)
+	}
+	fallback := "test/sites/store.yaml"
+	if name != "" {
+		var err error
+		if d.fault, err = findFault(name); err != nil {
+			return nil, err
+		}
+		fallback = cmp.Or(d.fault.site, fallback)
+	}
+	if !terminal {
+		d.site = cmp.Or(d.site, fallback)
+	}
+	return d, nil
+}
 
 func (d *demo) run(ctx context.Context) (err error) {
 	network := site.Edge()
@@ -71,31 +81,30 @@ func (d *demo) run(ctx context.Context) (err error) {
 		if network.Domain, err = domain(config); err != nil {
 			return err
 		}
+	} else {
+		fmt.Println("demo:", howToLeave)
 	}
 	fmt.Printf("demo: a node from the factory (made now, if it is not in the cache) boots at its site; operators at pace %q\n", d.speed)
-	if d.site == "" {
-		fmt.Printf(sheet, network.Node4, network.Gateway4, network.DNS4[0], network.NTP4[0])
-	}
-	begin := time.Now()
 	o := landing.Options{Network: network, Delay: d.speed}
-	if d.site != "" {
+	sheet := d.sheet(network)
+	if d.site == "" {
+		fmt.Print(sheet)
+	} else {
 		o.Echo = os.Stdout
 	}
+	begin := time.Now()
 	l, err := landing.Launch(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	if d.site == "" {
-		err = attach(ctx, l.Node.Console("tty1"), os.Stdin, os.Stdout)
+		err = d.console(ctx, l, sheet)
 	} else {
 		fmt.Printf("demo: the node is up (%.1f s)\n", time.Since(begin).Seconds())
-		err = headless(ctx, l, string(config))
+		err = d.headless(ctx, l, string(config))
 	}
-	if err != nil {
-		return err
-	}
-	return d.prove(ctx, l)
+	return errors.Join(err, d.prove(context.WithoutCancel(ctx), l))
 }
 
 // domain is what the site's DNS leads to the node: the names that the site config gives the cluster.
@@ -109,29 +118,55 @@ func domain(config []byte) (string, error) {
 	return c.Spec.ClusterName + "." + c.Spec.BaseDomain, nil
 }
 
-// headless runs the site config on the node. The checks of a machine that is no server are waived by name.
-func headless(ctx context.Context, l *landing.Landing, config string) error {
-	if _, err := l.Await(ctx, "the node's answer", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
-		return err
+// console lends the terminal to the node's first console; a fault strikes meanwhile.
+func (d *demo) console(ctx context.Context, l *landing.Landing, sheet string) error {
+	ctx, leave := context.WithCancel(ctx)
+	line := l.Node.Console("tty1")
+	s := newScreen(os.Stdout, line)
+	var told []string
+	struck := make(chan error, 1)
+	go func() {
+		struck <- d.strike(ctx, &scene{
+			Landing: l,
+			tell:    func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) },
+			dark:    func(text string) { _ = s.dark(text + "\n\nCtrl-] ends the demo.") },
+		})
+	}()
+	err := attach(ctx, line, s, os.Stdin, os.Stdout, sheet)
+	leave()
+	if e := <-struck; e != nil && !errors.Is(e, context.Canceled) {
+		err = errors.Join(err, e)
 	}
-	_, code, err := l.Apply(ctx, config)
-	if err != nil {
-		return err
+	for _, text := range told {
+		fmt.Println("demo: it happened that", text)
 	}
-	if code != 0 {
-		return fmt.Errorf("touchdown apply ended with exit code %d", code)
-	}
-	return nil
+	return err
 }
 
-// prove reaches the cluster from the site's LAN, under its new and its old names, and prints the report.
+// strike has the fault happen, if there is one that happens by itself.
+func (d *demo) strike(ctx context.Context, s *scene) error {
+	if d.fault == nil || d.fault.strike == nil {
+		return nil
+	}
+	return d.fault.strike(ctx, s)
+}
+
+// prove reaches the cluster from the site's LAN, under its new and its old names, prints the report, and says where all lies.
 func (d *demo) prove(ctx context.Context, l *landing.Landing) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+		return fmt.Errorf("making the folder for the report: %w", err)
+	}
+	if log, err := l.Node.ReadFile("/var/lib/touchdown/engine.log"); err == nil {
+		d.keep("engine.log", log)
+	}
 	s, err := l.Status(ctx)
 	if err != nil {
 		return err
 	}
 	if !landing.Landed(s) {
-		fmt.Println("demo: the node has not landed; nothing to prove")
+		fmt.Printf("demo: the node has not landed (%s); nothing to prove\n", s.State)
 		return nil
 	}
 	report, err := l.Node.ReadFile("/var/lib/touchdown/report.txt")
@@ -144,10 +179,16 @@ func (d *demo) prove(ctx context.Context, l *landing.Landing) error {
 		fmt.Println(p.text)
 		failed = errors.Join(failed, p.err)
 	}
-	file := filepath.Join(d.dir, "report.txt")
-	if err := errors.Join(os.MkdirAll(d.dir, 0o755), os.WriteFile(file, report, 0o600)); err != nil {
-		return fmt.Errorf("keeping the report: %w", err)
-	}
-	fmt.Println("report:", file)
+	d.keep("report.txt", report)
 	return failed
+}
+
+// keep leaves a file of the node behind and says where.
+func (d *demo) keep(name string, data []byte) {
+	file := filepath.Join(d.dir, name)
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		return
+	}
+	fmt.Println("kept:", file)
 }

@@ -107,7 +107,7 @@ func (l *Landing) Touchdown(ctx context.Context, args ...string) (printed string
 	}
 	var text bytes.Buffer
 	var out io.Writer = &text
-	if l.echo != nil && args[0] == "apply" {
+	if l.echo != nil && (args[0] == "apply" || args[0] == "events") {
 		out = io.MultiWriter(&text, l.echo)
 	}
 	cmd.Stdout, cmd.Stderr = out, out
@@ -121,12 +121,12 @@ func (l *Landing) Touchdown(ctx context.Context, args ...string) (printed string
 // Waived are the hardware checks that no build machine passes.
 var Waived = []string{"hw-cpu", "hw-disk"}
 
-// Apply lands the node headless with a site config.
-func (l *Landing) Apply(ctx context.Context, config string) (out string, code int, err error) {
+// Apply lands the node headless with a site config, and with more flags of `touchdown apply`.
+func (l *Landing) Apply(ctx context.Context, config string, more ...string) (out string, code int, err error) {
 	if err := l.Node.WriteFile("/var/tmp/site.yaml", []byte(config), 0o600); err != nil {
 		return "", 0, err
 	}
-	args := []string{"apply", "-f", "/var/tmp/site.yaml", "--force", "--by", "the bench"}
+	args := append([]string{"apply", "-f", "/var/tmp/site.yaml", "--force", "--by", "the bench"}, more...)
 	for _, check := range Waived {
 		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
 	}
@@ -135,6 +135,7 @@ func (l *Landing) Apply(ctx context.Context, config string) (out string, code in
 
 // Status is what `touchdown status -o json` tells, as far as tests ask.
 type Status struct {
+	Seq     uint64 // of the last event
 	State   string
 	List    string
 	Life    string
