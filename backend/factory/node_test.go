@@ -117,3 +117,33 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 		await(t, m, 30*time.Second, leased)
 	})
 }
+
+// TestHandOnANode installs on a booted machine that has no MachineConfigs and takes it away again: the wizard is on its
+// lines, then its own log-ins are.
+func TestHandOnANode(t *testing.T) {
+	m := node.Start(t, node.Options{})
+	must(t, m, "true")
+	if err := m.Program(); err != nil {
+		t.Fatal(err)
+	}
+	must(t, m, "mv /usr/local/bin/touchdown /var/tmp/touchdown")
+	const wizard = "systemctl is-active touchdown-engine touchdown-console@tty1 touchdown-console@ttyS0 && test -S /run/touchdown/engine.sock"
+	t.Log(must(t, m, "/var/tmp/touchdown install"))
+	await(t, m, time.Minute, wizard)
+	if out := must(t, m, "/var/tmp/touchdown install"); out != "Nothing had to be changed." {
+		t.Errorf("the second time: %s", out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := m.Reboot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m, time.Minute, wizard)
+	t.Log(must(t, m, "/var/tmp/touchdown uninstall"))
+	await(t, m, time.Minute, "systemctl is-active getty@tty1")
+	if left := must(t, m, "ls -d /etc/systemd/system/touchdown* /etc/systemd/system/*/touchdown* /usr/local/bin/touchdown* 2>/dev/null || true; pgrep touchdown || true"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	must(t, m, "test -e /var/lib/touchdown/journal.jsonl || test -d /var/lib/touchdown")
+	must(t, m, "/var/tmp/touchdown uninstall --purge --yes && ! test -e /var/lib/touchdown")
+}

@@ -50,6 +50,16 @@ func TestManaged(t *testing.T) {
 	if !m.Managed("/etc/a") || m.Managed("/etc/b") {
 		t.Error("the list is not read")
 	}
+	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"systemd":{"units":[
+		{"name":"a.service","contents":"[Unit]"},{"name":"b.service","dropins":[{"name":"10.conf"}]}]}}}}`)
+	for file, want := range map[string]bool{
+		"/etc/systemd/system/a.service": true, "/etc/systemd/system/b.service.d/10.conf": true,
+		"/etc/systemd/system/b.service": false, "/etc/a": false,
+	} {
+		if m.Managed(file) != want {
+			t.Errorf("%s: %t", file, !want)
+		}
+	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":`)
 	if !m.Managed("/etc/b") {
 		t.Error("with a list that cannot be read nothing may be written")

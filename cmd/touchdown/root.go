@@ -47,7 +47,8 @@ Exit codes: 0 done, 1 failed or did not pass, 2 wrong command line or site confi
 	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", defaultSocket), "where the engine listens")
 	c.localFlags(root)
 	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
-		c.eventsCommand(), c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.imagesCommand(), c.versionCommand())
+		c.eventsCommand(), c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.imagesCommand(),
+		c.installCommand(), c.uninstallCommand(), c.versionCommand())
 	wrapArgs(root)
 	return root
 }

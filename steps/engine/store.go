@@ -262,6 +262,26 @@ func wipeTree(dir string) error {
 	return nil
 }
 
+// Purge removes a state folder with all that an engine kept in it, overwritten where that helps. An engine that lives keeps
+// its folder.
+func Purge(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := takeLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := wipeTree(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the state folder: %w", err)
+	}
+	return nil
+}
+
 // wipe overwrites a file before it removes it. On a journaling or copy-on-write disk old blocks may stay, so
 // this is care, not a promise.
 func wipe(path string) error {

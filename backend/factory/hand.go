@@ -1,0 +1,266 @@
+package factory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// HandRecord remembers what was laid by hand, so that this and nothing else is taken away again.
+const HandRecord = "/var/lib/touchdown/installed.json"
+
+const (
+	// engineConfig is the MachineConfig of the engine and the consoles. The others change the node's network and image store.
+	engineConfig = "99-master-touchdown-engine"
+	// kubeletGate belongs to armed nodes, which have their units from MachineConfigs.
+	kubeletGate  = "/kubelet.service.d/"
+	consolesUnit = "touchdown-consoles.service"
+)
+
+// Hand lays the engine and the consoles on a machine that no MachineConfig gives them to, such as a node that is being tried
+// or a box of a lab, and takes them away again. Both can be repeated.
+type Hand struct {
+	Host    *host.Machine
+	Program []byte                           // what becomes /usr/local/bin/touchdown
+	Say     func(format string, args ...any) // gets what is done, as it is done
+	Idle    func(context.Context) error      // refuses while the engine is at work; asked before anything changes
+	Dry     bool                             // only say it
+}
+
+// laid has each file and the sums (SHA-256, hex) that it may have from us: two while it is being replaced.
+type laid map[string][]string
+
+func sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// files are what is to lie on the machine, the program first, and the units that are enabled.
+func (h *Hand) files() (files []File, units []string, err error) {
+	all, err := Manifests()
+	if err != nil {
+		return nil, nil, err
+	}
+	files = []File{{Program, 0o755, h.Program}}
+	for _, m := range all {
+		if m.Name != engineConfig {
+			continue
+		}
+		units = m.Units
+		for _, f := range m.Files {
+			if !strings.Contains(f.Path, kubeletGate) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files, units, nil
+}
+
+// suited refuses machines whose units come through the cluster, and those that systemd does not run.
+func (h *Hand) suited(files []File, through string) error {
+	for _, f := range files {
+		if h.Host.Managed(f.Path) {
+			return &problem.Problem{
+				Code: "HND-MCFG", Summary: "This node has Touchdown's units from a MachineConfig.",
+				Fix: "Go through the cluster, or the Machine Config Operator takes the node for damaged: " + through + ".",
+			}
+		}
+	}
+	if !h.Host.Exists("/run/systemd/system") {
+		return &problem.Problem{Code: "HND-SYSD", Summary: "This machine is not run by systemd.", Fix: "Start `touchdown engine` by hand, and `touchdown` in another terminal."}
+	}
+	return nil
+}
+
+// Install lays what is missing or old, and starts it. The consoles come last: one of them may take the line on which the
+// command was typed.
+func (h *Hand) Install(ctx context.Context) error {
+	files, units, err := h.files()
+	if err != nil {
+		return err
+	}
+	if err := h.suited(files, "`touchdown factory bake` brings this version"); err != nil {
+		return err
+	}
+	record, err := h.record()
+	if err != nil {
+		return err
+	}
+	due, err := h.due(files, record)
+	if err != nil {
+		return err
+	}
+	if len(due) > 0 && !h.Dry {
+		if err := h.Idle(ctx); err != nil {
+			return err
+		}
+	}
+	if err := h.lay(due, record); err != nil {
+		return err
+	}
+	return h.start(ctx, units, len(due) > 0)
+}
+
+// due are the files that are missing or old. One that is neither ours nor what it shall be belongs to somebody.
+func (h *Hand) due(files []File, record laid) ([]File, error) {
+	var due []File
+	for _, f := range files {
+		have, err := h.Host.ReadFile(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			due = append(due, f)
+		case err != nil:
+			return nil, err
+		case bytes.Equal(have, f.Data):
+		case f.Path == Program || slices.Contains(record[f.Path], sum(have)):
+			due = append(due, f)
+		default:
+			return nil, &problem.Problem{
+				Code: "HND-ELSE", Summary: f.Path + " is there already, and not as Touchdown lays it.",
+				Fix: "Look whose it is; move it away, and run the same command again.",
+			}
+		}
+	}
+	return due, nil
+}
+
+// lay writes files. What they will be is on the disk before they are: a power cut leaves none that nobody remembers.
+func (h *Hand) lay(due []File, record laid) error {
+	if len(due) == 0 {
+		return nil
+	}
+	for _, f := range due {
+		if s := sum(f.Data); !slices.Contains(record[f.Path], s) {
+			record[f.Path] = append(record[f.Path], s)
+		}
+	}
+	if err := h.keep(record); err != nil {
+		return err
+	}
+	for _, f := range due {
+		if h.Dry {
+			h.Say("would lay     %s", f.Path)
+			continue
+		}
+		if err := h.Host.WriteFile(f.Path, f.Data, f.Mode); err != nil {
+			return unwritable(err)
+		}
+		h.Say("laid          %s", f.Path)
+		record[f.Path] = []string{sum(f.Data)}
+	}
+	return h.keep(record)
+}
+
+// unwritable explains why a file could not be written, where that is known.
+func unwritable(err error) error {
+	switch {
+	case errors.Is(err, syscall.EROFS):
+		return &problem.Problem{
+			Code: "HND-READ", Summary: "A folder that Touchdown needs cannot be written to: its file system is read-only.",
+			Fix: "On a node of OpenShift /usr/local and /etc can be written to; on another machine mount them so, or start `touchdown engine` by hand.", Err: err,
+		}
+	case errors.Is(err, fs.ErrPermission):
+		return &problem.Problem{Code: "HND-RGHT", Summary: "Only root may do this.", Fix: "Run the same command with sudo.", Err: err}
+	}
+	return err
+}
+
+// start has systemd know the units and runs them; what runs already is started anew where files changed.
+func (h *Hand) start(ctx context.Context, units []string, changed bool) error {
+	did := changed
+	do := func(says string, argv ...string) error {
+		did = true
+		if h.Dry {
+			h.Say("would run     %s", strings.Join(argv, " "))
+			return nil
+		}
+		h.Say("%s", says)
+		_, err := h.Host.Run(ctx, argv...)
+		return err
+	}
+	var errs []error
+	if changed {
+		errs = append(errs, do("reading       systemd reads its units", "systemctl", "daemon-reload"))
+	}
+	for _, u := range units {
+		if !h.Host.Exists("/etc/systemd/system/multi-user.target.wants/" + u) {
+			errs = append(errs, do("enabled       "+u, "systemctl", "enable", "--quiet", u))
+		}
+	}
+	for _, u := range units {
+		if u != consolesUnit && (changed || !h.active(ctx, u)) {
+			errs = append(errs, do("started       "+u, "systemctl", "restart", u))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if changed || !h.active(ctx, consolesUnit) {
+		if err := do("opening       the wizard on "+strings.Join(h.lines(), ", "), "systemctl", "--no-block", "restart", consolesUnit); err != nil {
+			return err
+		}
+	}
+	if !did {
+		h.Say("Nothing had to be changed.")
+	}
+	return nil
+}
+
+func (h *Hand) active(ctx context.Context, unit string) bool {
+	_, err := h.Host.Run(ctx, "systemctl", "is-active", "--quiet", unit)
+	return err == nil
+}
+
+// lines are the lines that touchdown-consoles.service opens.
+func (h *Hand) lines() []string {
+	active, _ := h.Host.ReadFile("/sys/class/tty/console/active") // none where the kernel has no console
+	var lines []string
+	for _, line := range append([]string{"tty1", "ttyS0"}, strings.Fields(string(active))...) {
+		if line != "tty0" && !slices.Contains(lines, line) && h.Host.Exists("/dev/"+line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// record reads what was laid; nothing where there is no record.
+func (h *Hand) record() (laid, error) {
+	data, err := h.Host.ReadFile(HandRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return laid{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := laid{}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, &problem.Problem{
+			Code: "HND-RCRD", Summary: HandRecord + " cannot be read, so nobody knows what was installed.",
+			Fix: "Move it away; `touchdown install` then takes what is as it shall be for somebody else's.", Err: err,
+		}
+	}
+	return r, nil
+}
+
+func (h *Hand) keep(r laid) error {
+	if h.Dry {
+		return nil
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing what was laid: %w", err)
+	}
+	return unwritable(h.Host.WriteFile(HandRecord, append(data, '\n'), os.FileMode(0o600)))
+}

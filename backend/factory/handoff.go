@@ -1,0 +1,139 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
+const lineScript = "/usr/local/bin/touchdown-line"
+
+// Uninstall takes away what Install laid. A file that somebody changed since stays, and is named. What the work left in
+// /var/lib/touchdown stays too.
+func (h *Hand) Uninstall(ctx context.Context) error {
+	files, units, err := h.files()
+	if err != nil {
+		return err
+	}
+	if err := h.suited(files, "`touchdown factory unbake`"); err != nil {
+		return err
+	}
+	record, err := h.record()
+	if err != nil {
+		return err
+	}
+	if len(record) == 0 {
+		h.Say("There was nothing to take away: `touchdown install` laid nothing here.")
+		return nil
+	}
+	ours, err := h.ours(record)
+	if err != nil {
+		return err
+	}
+	if h.Dry {
+		for _, file := range ours {
+			h.Say("would remove  %s", file)
+		}
+		return nil
+	}
+	if err := h.Idle(ctx); err != nil {
+		return err
+	}
+	// The rest is done even when the line goes on which the command was typed.
+	ctx = context.WithoutCancel(ctx)
+	if err := h.stop(ctx, units); err != nil {
+		return err
+	}
+	if err := h.remove(ctx, ours); err != nil {
+		return err
+	}
+	if err := h.Host.Remove(HandRecord); err != nil {
+		return err
+	}
+	return h.logIns(ctx)
+}
+
+// ours are the files that are as they were laid, in the order in which they go: units, programs.
+func (h *Hand) ours(record laid) ([]string, error) {
+	var ours []string
+	for _, file := range slices.Sorted(maps.Keys(record)) {
+		have, err := h.Host.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case slices.Contains(record[file], sum(have)):
+			ours = append(ours, file)
+		default:
+			h.Say("kept          %s: it was changed since it was laid", file)
+		}
+	}
+	return ours, nil
+}
+
+// stop ends the engine and lets no boot start it again.
+func (h *Hand) stop(ctx context.Context, units []string) error {
+	units = slices.DeleteFunc(slices.Clone(units), func(u string) bool { return !h.Host.Exists("/etc/systemd/system/" + u) })
+	if len(units) == 0 {
+		return nil
+	}
+	for _, verb := range []string{"disable", "stop"} {
+		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--quiet", verb}, units...)...); err != nil {
+			return err
+		}
+	}
+	h.Say("stopped       %s", strings.Join(units, ", "))
+	return nil
+}
+
+// remove removes files. The consoles end between their units and their programs: a console that ends with its unit still
+// there is followed by a log-in, which is followed by a console.
+func (h *Hand) remove(ctx context.Context, ours []string) error {
+	away := func(unit bool) error {
+		for _, file := range ours {
+			if strings.HasPrefix(file, "/etc/systemd/") != unit {
+				continue
+			}
+			if err := h.Host.Remove(file); err != nil {
+				return unwritable(err)
+			}
+			h.Say("removed       %s", file)
+		}
+		return nil
+	}
+	if err := away(true); err != nil {
+		return err
+	}
+	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "stop", "touchdown-console@*.service"}} {
+		if _, err := h.Host.Run(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	quiet, err := h.Host.Glob("/run/touchdown/lines/*")
+	if err != nil {
+		return err
+	}
+	for _, file := range quiet {
+		if _, err := h.Host.Run(ctx, lineScript, "loud", path.Base(file)); err != nil {
+			return err
+		}
+	}
+	return away(false)
+}
+
+// logIns gives the lines back to the log-ins that the machine had. The wizard's own log-in ends last: the command may have
+// been typed there.
+func (h *Hand) logIns(ctx context.Context) error {
+	h.Say("opening       the machine's own log-ins")
+	for _, argv := range [][]string{{"stop", "touchdown-login@*.service"}, {"start", "getty.target"}} {
+		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--no-block"}, argv...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

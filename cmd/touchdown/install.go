@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+	"touchdown/steps/engine"
+)
+
+func (c *common) installCommand() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "install", Short: "Put the engine and the wizard on this machine, and start them", Args: cobra.NoArgs,
+		Long: `Install copies this program to ` + factory.Program + `, lays the units of the engine and the consoles, and
+starts them: the wizard opens on tty1, on the first serial line and on every console of the kernel. It is for a node
+that is being tried and for a lab's machine; it changes no network, no kubelet and no image store. What is right
+already stays, so it can be repeated, and a newer version is installed in the same way.
+
+A node that left the factory has the same units from a MachineConfig; there ` + "`touchdown factory bake`" + ` brings a new
+version, and install refuses.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hand, err := c.hand(cmd, dry)
+			if err != nil {
+				return err
+			}
+			return hand.Install(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+func (c *common) uninstallCommand() *cobra.Command {
+	var dry, purge, yes bool
+	cmd := &cobra.Command{
+		Use: "uninstall", Short: "Take away what install laid", Args: cobra.NoArgs,
+		Long: `Uninstall stops the engine and the consoles, removes the files that install laid, and gives the lines back to the
+machine's own log-ins. A file that was changed since stays, and is named. While work is under way nothing is removed.
+Answers, journal, report and the saved originals stay in ` + defaultState + `: with them another install goes on where
+this one was. --purge removes them too; then nothing of the job can be undone any more.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if purge && !yes && !dry {
+				if err := c.mayPurge(cmd); err != nil {
+					return err
+				}
+			}
+			hand, err := c.hand(cmd, dry)
+			if err != nil {
+				return err
+			}
+			if err := hand.Uninstall(cmd.Context()); err != nil {
+				return err
+			}
+			return c.leave(hand, purge)
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove answers, journal, report and saved originals too")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask before --purge")
+	return cmd
+}
+
+// hand is this program on this machine.
+func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
+	file, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading this program: %w", err)
+	}
+	return &factory.Hand{
+		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Dry: dry,
+		Say:  func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...) },
+		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) },
+	}, nil
+}
+
+// idle refuses while work is under way, or may be.
+func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
+	session := c.client()
+	if err := c.wake(ctx, cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+		if _, gone := os.Stat(filepath.Join(c.engine.state, "journal.jsonl")); errors.Is(gone, os.ErrNotExist) {
+			return nil // nothing was ever begun here
+		}
+		return &problem.Problem{
+			Code: "HND-DUMB", Summary: "The engine does not answer, so nobody knows whether work is under way.",
+			Fix: "See why with `journalctl -u touchdown-engine`. To give up what was begun, move " + c.engine.state + " away.", Err: err,
+		}
+	}
+	snapshot, err := session.Snapshot(ctx)
+	if err != nil {
+		return explainClient(err)
+	}
+	switch snapshot.State {
+	case engine.Inspecting, engine.Collecting, engine.Reviewed, engine.IsDone, engine.IsUndone:
+		return nil
+	}
+	return &problem.Problem{
+		Code: "HND-BUSY", Summary: fmt.Sprintf("Work is under way on this node, or has stopped on its way (%s).", snapshot.State),
+		Fix: "Let it come to its end at the wizard, or put everything back with `touchdown undo`; then run the same command again.",
+	}
+}
+
+// mayPurge asks whether answers and originals may go.
+func (c *common) mayPurge(cmd *cobra.Command) error {
+	if terminal(cmd) == nil {
+		return usage(&problem.Problem{
+			Code: "HND-ASK", Summary: "Nobody can be asked here: this is no terminal.", Fix: "Look with --dry-run, then remove with --purge --yes.",
+		})
+	}
+	return confirmed(cmd, "Remove answers, journal, report and saved originals in "+c.engine.state+" for good?")
+}
+
+// leave removes what the work left, or says where it is.
+func (c *common) leave(h *factory.Hand, purge bool) error {
+	if _, err := os.Stat(c.engine.state); err != nil {
+		return nil
+	}
+	switch {
+	case !purge:
+		h.Say("kept          %s: answers, journal, report, saved originals (--purge)", c.engine.state)
+	case h.Dry:
+		h.Say("would remove  %s", c.engine.state)
+	default:
+		if err := engine.Purge(c.engine.state); err != nil {
+			return err
+		}
+		h.Say("removed       %s", c.engine.state)
+	}
+	return nil
+}
