@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"touchdown/test/bench/figures"
 )
 
 // screen is a console on a terminal that never answers a query.
@@ -97,7 +99,7 @@ func (s *screen) cost(keys string) int {
 const starts = 7
 
 // console measures start, memory and bytes on the line.
-func console(ctx context.Context, set setup) (map[string]metric, error) {
+func console(ctx context.Context, set setup) (map[string]figures.Figure, error) {
 	l, err := newLab(ctx, set, "zero")
 	if err != nil {
 		return nil, err
@@ -137,14 +139,14 @@ func console(ctx context.Context, set setup) (map[string]metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]metric{
-		"first_text_ms":        goal(first, "ms", 300),
-		"typed_character_b":    goal(float64(char), "bytes", 16),
-		"tab_b":                goal(float64(tab), "bytes", 80),
-		"idle_form_b_per_s":    {idle, "bytes/s", "goal: 0 bytes/s", idle},
-		"console_resident_mib": goal(memory, "MiB", 24),
-		"engine_resident_mib":  goal(own, "MiB", 48),
-		"binary_mib":           goal(float64(info.Size())/(1<<20), "MiB", 45),
+	return map[string]figures.Figure{
+		"first_text_ms":        figures.Goal(first, "ms", 300),
+		"typed_character_b":    figures.Goal(float64(char), "bytes", 16),
+		"tab_b":                figures.Goal(float64(tab), "bytes", 80),
+		"idle_form_b_per_s":    figures.None(idle, "bytes/s"),
+		"console_resident_mib": figures.Goal(memory, "MiB", 24),
+		"engine_resident_mib":  figures.Goal(own, "MiB", 48),
+		"binary_mib":           figures.Goal(float64(info.Size())/(1<<20), "MiB", 60),
 	}, nil
 }
 

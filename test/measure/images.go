@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
+	"touchdown/test/bench/figures"
 	"touchdown/test/imagestore"
 )
 
@@ -34,7 +35,7 @@ type shelf struct {
 }
 
 // imageStore measures the image store: all methods on one store, each from a cold cache.
-func imageStore(ctx context.Context, s setup) (figures map[string]metric, err error) {
+func imageStore(ctx context.Context, s setup) (taken map[string]figures.Figure, err error) {
 	b := &measured{dir: s.dir}
 	defer func() { b.end(); err = errors.Join(err, b.err) }()
 	defer b.failed()
@@ -48,12 +49,12 @@ func imageStore(ctx context.Context, s setup) (figures map[string]metric, err er
 	b.must(h.verified(ctx))
 	found, err := h.flipped(ctx)
 	b.must(err)
-	figures = h.figures()
-	figures["single_bit_flips_found"] = metric{float64(found), "of 100", "goal: 100 of 100", float64(found) / flips}
+	taken = h.rows()
+	taken["single_bit_flips_found"] = figures.Beside(float64(found), "of 100", "goal: 100 of 100", flips)
 	memory, err := h.memory(ctx)
 	b.must(err)
-	figures["memory_400k_inodes_mib"] = goal(memory, "MiB", 128)
-	return figures, nil
+	taken["memory_400k_inodes_mib"] = figures.Goal(memory, "MiB", 128)
+	return taken, nil
 }
 
 // fill makes the store: small and large files as in real images, layers that images share.
@@ -194,28 +195,28 @@ func (h *shelf) move(ctx context.Context, to string) error {
 	return err
 }
 
-// figures are the rows of the table.
-func (h *shelf) figures() map[string]metric {
+// rows are those of the table.
+func (h *shelf) rows() map[string]figures.Figure {
 	seconds := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.seconds }) }
 	cpu := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.cpu }) }
-	against := func(value float64, unit, name string, other float64) metric {
-		return metric{value, unit, name, value / other}
+	against := func(value float64, unit, name string, other float64) figures.Figure {
+		return figures.Beside(value, unit, name, other)
 	}
 	written := func(s sample) float64 { return s.written / 1e6 }
 	more := h.median("clone", func(s sample) float64 { return s.used })
-	return map[string]metric{
+	return map[string]figures.Figure{
 		"clone_vs_cp_s":           against(seconds("clone"), "s", "cp -ar --reflink=never; goal 0.1 or less", seconds("cp")),
 		"clone_vs_cp_written_mb":  against(h.median("clone", written), "MB", "cp -ar --reflink=never; goal 0.01 or less", h.median("cp", written)),
 		"clone_vs_cp_reflink_s":   against(seconds("clone"), "s", "cp -ar --reflink=auto; goal 1.15 or less", seconds("cp reflink")),
 		"clone_vs_cp_crowded_s":   against(seconds("clone crowded"), "s", "cp -ar --reflink=auto with 5 containers mounted; goal 0.125 or less", seconds("cp crowded")),
 		"clone_vs_floor_s":        against(seconds("clone"), "s", "the same tree of empty files; goal 1.4 or less", seconds("floor")),
 		"seed_vs_cp_reflink_s":    against(seconds("seed"), "s", "cp -ar --reflink=auto; lists, quick verification and switch included", seconds("cp reflink")),
-		"move_s":                  goal(seconds("move"), "s", 0.5),
+		"move_s":                  figures.Goal(seconds("move"), "s", 0.5),
 		"move_vs_cp_s":            against(seconds("move"), "s", "cp -ar --reflink=never; goal 0.0167 or less", seconds("cp")),
 		"extra_disk_mb":           against(more/1e6, "MB", "the store; goal 0.01 or less", float64(h.used)/1e6),
-		"again_s_per_100k_inodes": goal(seconds("again")*1e5/float64(h.inodes), "s", 2.5),
+		"again_s_per_100k_inodes": figures.Goal(seconds("again")*1e5/float64(h.inodes), "s", 2.5),
 		"verify_vs_floor_cpu_s":   against(cpu("verify"), "CPU s", "reading and sha256 of the same files; goal 1.3 or less", cpu("sha256")),
-		"store_inodes":            {float64(h.inodes), "inodes", "goal: at least 100000", float64(h.inodes) / 1e5},
-		"store_gib":               {float64(h.used) / (1 << 30), "GiB", "goal: at least 7", float64(h.used) / (7 << 30)},
+		"store_inodes":            figures.Beside(float64(h.inodes), "inodes", "goal: at least 100000", 1e5),
+		"store_gib":               figures.Beside(float64(h.used)/(1<<30), "GiB", "goal: at least 7", 7),
 	}
 }

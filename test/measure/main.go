@@ -13,30 +13,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"text/tabwriter"
 
+	"touchdown/test/bench/figures"
 	"touchdown/test/imagestore"
 )
-
-// metric is one figure, beside what it is measured against.
-type metric struct {
-	Value   float64 `json:"value"`
-	Unit    string  `json:"unit"`
-	Against string  `json:"against"`
-	Ratio   float64 `json:"ratio"` // value divided by what it is measured against
-}
-
-// goal is a metric measured against the most that is allowed.
-func goal(value float64, unit string, most float64) metric {
-	return metric{value, unit, fmt.Sprintf("goal: at most %g %s", most, unit), value / most}
-}
 
 // measurement fills a table with figures.
 type measurement struct {
 	name string
 	into string // the measurement whose file gets the figures too; empty: a file of its own
-	take func(context.Context, setup) (map[string]metric, error)
+	take func(context.Context, setup) (map[string]figures.Figure, error)
 }
 
 // setup is what is measured.
@@ -79,29 +65,29 @@ func run(ctx context.Context, binary, out, only string) error {
 		if err != nil {
 			return err
 		}
-		figures, err := m.take(ctx, setup{binary, dir})
+		taken, err := m.take(ctx, setup{binary, dir})
 		_ = os.RemoveAll(dir) // a temporary folder
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		file := filepath.Join(out, cmp.Or(m.into, m.name)+".json")
-		all := maps.Clone(figures)
+		all := maps.Clone(taken)
 		if m.into != "" {
-			if all, err = with(file, figures); err != nil {
+			if all, err = with(file, taken); err != nil {
 				return err
 			}
 		}
-		if err := write(file, all); err != nil {
+		if err := figures.Write(file, all); err != nil {
 			return err
 		}
-		table(m.name, figures)
+		figures.Table(os.Stdout, m.name, taken)
 	}
 	return nil
 }
 
 // with adds figures to those that a file has.
-func with(path string, figures map[string]metric) (map[string]metric, error) {
-	all := map[string]metric{}
+func with(path string, taken map[string]figures.Figure) (map[string]figures.Figure, error) {
+	all := map[string]figures.Figure{}
 	data, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(data, &all)
@@ -109,29 +95,6 @@ func with(path string, figures map[string]metric) (map[string]metric, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	maps.Copy(all, figures)
+	maps.Copy(all, taken)
 	return all, nil
-}
-
-func write(path string, figures map[string]metric) error {
-	data, err := json.MarshalIndent(figures, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
-}
-
-func table(name string, figures map[string]metric) {
-	fmt.Printf("\n%s\n", name)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	var names []string
-	for n := range figures {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		m := figures[n]
-		fmt.Fprintf(w, "  %s\t%.3g %s\t%s\tratio %.2f\n", n, m.Value, m.Unit, m.Against, m.Ratio)
-	}
-	_ = w.Flush() // to a terminal
 }

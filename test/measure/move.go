@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"touchdown/test/bench/figures"
 )
 
 // moves is how often the move is repeated; the median counts.
@@ -28,7 +30,7 @@ type outcome struct {
 }
 
 // move measures the whole job against stand-ins that react at once.
-func move(ctx context.Context, s setup) (map[string]metric, error) {
+func move(ctx context.Context, s setup) (map[string]figures.Figure, error) {
 	var all []outcome
 	for range moves {
 		o, err := oneMove(ctx, s)
@@ -44,12 +46,15 @@ func move(ctx context.Context, s setup) (map[string]metric, error) {
 		}
 		return median(values)
 	}
-	return map[string]metric{
-		"job_s":                     goal(of(func(o outcome) float64 { return o.seconds }), "s", 15),
-		"names_to_rolled_out_s":     goal(of(func(o outcome) float64 { return o.names }), "s", 15),
-		"api_writes":                {of(func(o outcome) float64 { return float64(o.writes) }), "requests", "reads of the same job", of(func(o outcome) float64 { return float64(o.writes) / float64(max(o.reads, 1)) })},
-		"kube_apiserver_revisions":  goal(of(func(o outcome) float64 { return float64(o.revisions) }), "modelled revisions", 2),
-		"engine_resident_after_mib": goal(of(func(o outcome) float64 { return o.memory }), "MiB", 48),
+	return map[string]figures.Figure{
+		"job_s":                 figures.Goal(of(func(o outcome) float64 { return o.seconds }), "s", 15),
+		"names_to_rolled_out_s": figures.Goal(of(func(o outcome) float64 { return o.names }), "s", 15),
+		"api_writes": {
+			Value: of(func(o outcome) float64 { return float64(o.writes) }), Unit: "requests", Against: "reads of the same job",
+			Ratio: of(func(o outcome) float64 { return float64(o.writes) / float64(max(o.reads, 1)) }),
+		},
+		"kube_apiserver_revisions":  figures.Goal(of(func(o outcome) float64 { return float64(o.revisions) }), "modelled revisions", 2),
+		"engine_resident_after_mib": figures.Goal(of(func(o outcome) float64 { return o.memory }), "MiB", 48),
 	}, nil
 }
 

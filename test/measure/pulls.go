@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"touchdown/test/bench/figures"
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/pulls"
 	"touchdown/test/bench/site"
@@ -19,14 +20,14 @@ const (
 )
 
 // pulled measures the pulls of a node's CRI-O from the site's registry: over a line, and beside it.
-func pulled(ctx context.Context, _ setup) (figures map[string]metric, err error) {
+func pulled(ctx context.Context, _ setup) (taken map[string]figures.Figure, err error) {
 	b, err := pulls.Launch(ctx, images.Test)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	rounds, workers := number("PULL_ROUNDS", pullRounds), number("PULL_WORKERS", 0)
-	taken := map[string][]pulls.Took{}
+	took := map[string][]pulls.Took{}
 	for _, line := range []struct {
 		name string
 		line site.Line
@@ -41,16 +42,16 @@ func pulled(ctx context.Context, _ setup) (figures map[string]metric, err error)
 			if err != nil {
 				return nil, err
 			}
-			for name, took := range map[string]pulls.Took{"serial": serial, "parallel": parallel} {
-				taken[line.name+" "+name] = append(taken[line.name+" "+name], took)
-				fmt.Printf("  %-20s %7.2f s %7.2f busy s %9.1f MB fetched, %d images; load %s", line.name+" "+name, took.Seconds, took.Busy, float64(took.Bytes)/1e6, took.Images, load())
+			for name, one := range map[string]pulls.Took{"serial": serial, "parallel": parallel} {
+				took[line.name+" "+name] = append(took[line.name+" "+name], one)
+				fmt.Printf("  %-20s %7.2f s %7.2f busy s %9.1f MB fetched, %d images; load %s", line.name+" "+name, one.Seconds, one.Busy, float64(one.Bytes)/1e6, one.Images, load())
 			}
 		}
 	}
 	of := func(name string, f func(pulls.Took) float64) float64 {
 		values := make([]float64, 0, rounds)
-		for _, took := range taken[name] {
-			values = append(values, f(took))
+		for _, one := range took[name] {
+			values = append(values, f(one))
 		}
 		return median(values)
 	}
@@ -58,11 +59,11 @@ func pulled(ctx context.Context, _ setup) (figures map[string]metric, err error)
 	megabytes := func(t pulls.Took) float64 { return float64(t.Bytes) / 1e6 }
 	wan, serial := of("wan parallel", seconds), of("wan serial", seconds)
 	local, floor := of("local parallel", seconds), of("local parallel", func(t pulls.Took) float64 { return t.Busy / float64(runtime.NumCPU()) })
-	return map[string]metric{
-		"pulls_wan_s":        {wan, "s", "one after the other (30 ms, 20 MB/s a connection, 100 MB/s in all); goal 0.625 or less", wan / serial},
-		"pulls_wan_mb":       {of("wan parallel", megabytes), "MB", "one after the other; goal 1.05 or less", of("wan parallel", megabytes) / of("wan serial", megabytes)},
-		"pulls_local_s":      {local, "s", "the time that the processors were busy meanwhile, over their number; goal 1.25 or less", local / floor},
-		"pulls_local_loop_s": {local, "s", "one after the other", local / of("local serial", seconds)},
+	return map[string]figures.Figure{
+		"pulls_wan_s":        figures.Beside(wan, "s", "one after the other (30 ms, 20 MB/s a connection, 100 MB/s in all); goal 0.625 or less", serial),
+		"pulls_wan_mb":       figures.Beside(of("wan parallel", megabytes), "MB", "one after the other; goal 1.05 or less", of("wan serial", megabytes)),
+		"pulls_local_s":      figures.Beside(local, "s", "the time that the processors were busy meanwhile, over their number; goal 1.25 or less", floor),
+		"pulls_local_loop_s": figures.Beside(local, "s", "one after the other", of("local serial", seconds)),
 	}, nil
 }
 

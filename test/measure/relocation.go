@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"touchdown/steps"
+	"touchdown/test/bench/figures"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
@@ -45,7 +46,7 @@ spec:
 const storeDomain = "store0051.retail.example.com"
 
 // relocation measures a node of the factory on its way to a site: with stand-ins that take no time, and at the pace of life.
-func relocation(ctx context.Context, _ setup) (map[string]metric, error) {
+func relocation(ctx context.Context, _ setup) (map[string]figures.Figure, error) {
 	zero, err := relocate(ctx, "zero", (*journey).land)
 	if err != nil {
 		return nil, fmt.Errorf("with stand-ins at zero delay: %w", err)
@@ -54,20 +55,17 @@ func relocation(ctx context.Context, _ setup) (map[string]metric, error) {
 	if err != nil {
 		return nil, fmt.Errorf("at the pace of life: %w", err)
 	}
-	return map[string]metric{
-		"move_zero_delay_s":        goal(zero.seconds, "s", 60),
-		"move_life_pace_s":         goal(life.seconds, "modelled s", 720),
-		"kube_apiserver_revisions": goal(float64(life.revisions), "modelled revisions", 2),
-		"pool_renders":             goal(float64(max(zero.renders, life.renders)), "modelled renders", 1),
-		"reboots":                  none(float64(zero.reboots+life.reboots), "reboots"),
-		"api_writes":               {float64(zero.writes), "requests", "reads of the same job", float64(zero.writes) / float64(max(zero.reads, 1))},
-		"network_apply_s":          goal(max(zero.network, life.network), "s", 10),
-		"put_back_s":               goal(life.putBack, "s", 5),
+	return map[string]figures.Figure{
+		"move_zero_delay_s":        figures.Goal(zero.seconds, "s", 60),
+		"move_life_pace_s":         figures.Goal(life.seconds, "modelled s", 720),
+		"kube_apiserver_revisions": figures.Goal(float64(life.revisions), "modelled revisions", 2),
+		"pool_renders":             figures.Goal(float64(max(zero.renders, life.renders)), "modelled renders", 1),
+		"reboots":                  figures.None(float64(zero.reboots+life.reboots), "reboots"),
+		"api_writes":               figures.Beside(float64(zero.writes), "requests", "reads of the same job", float64(max(zero.reads, 1))),
+		"network_apply_s":          figures.Goal(max(zero.network, life.network), "s", 10),
+		"put_back_s":               figures.Goal(life.putBack, "s", 5),
 	}, nil
 }
-
-// none is a metric of which there should be nothing.
-func none(value float64, unit string) metric { return metric{value, unit, "goal: 0 " + unit, value} }
 
 // journey is one node on its way.
 type journey struct {
