@@ -76,7 +76,7 @@ func (d *desk) penState() string {
 	switch holder := d.snap.Pen.Holder; {
 	case d.held:
 		return t("pen.yours")
-	case holder == "":
+	case holder == "", holder == d.name: // its own, from before it was started anew
 		return t("pen.free")
 	default:
 		return t("pen.other", holder)

@@ -80,6 +80,14 @@ func TestSomebodyWasFaster(t *testing.T) {
 	b.shows("Base domain")
 }
 
+// TestOwnPenOfBefore: a console that was started anew is not told that it has to take the pen over from itself.
+func TestOwnPenOfBefore(t *testing.T) {
+	b := fresh(t)
+	b.fake.change(func(s *engine.Snapshot) { s.Pen.Holder = "ttyS0" })
+	b.refresh()
+	b.shows("nobody has the pen, any key takes it")
+}
+
 // TestPlainTakesNothingUnasked: a line terminal nobody types at leaves the pen, in a question too.
 func TestPlainTakesNothingUnasked(t *testing.T) {
 	f := newFake()

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -88,6 +89,7 @@ func (d *desk) wanted() string {
 	case engine.HasFailed:
 		return "problem"
 	case engine.IsDone, engine.IsUndone:
+		d.page, d.ended = "", true
 		return "dashboard"
 	}
 	return "hello"
@@ -101,13 +103,27 @@ func (d *desk) collecting() string {
 	}
 	stage, i := d.stage(d.page)
 	if i < 0 || !isPage(stage) {
-		d.page = pages[0]
+		d.page = d.opening(pages)
 		stage, _ = d.stage(d.page)
 	}
 	if len(fields(stage)) > 0 {
 		return "form"
 	}
 	return "checks"
+}
+
+// opening is the page that a console begins with: where somebody typed last, because its line may have dropped, or the
+// console may be the second one; else, and after work that came to its end, the first.
+func (d *desk) opening(pages []string) string {
+	page := pages[0]
+	for _, id := range pages {
+		stage, _ := d.stage(id)
+		typed := func(v engine.FieldView) bool { return v.Changed && v.Source == "typed" }
+		if !d.ended && slices.ContainsFunc(fields(stage), typed) {
+			page = id
+		}
+	}
+	return page
 }
 
 // turn goes n pages on. Past the last one the review is asked for.

@@ -1,0 +1,36 @@
+package tui
+
+import (
+	"testing"
+
+	"touchdown/steps/engine"
+)
+
+// typedDomain is a snapshot of answers of which somebody typed one on the second page.
+func typedDomain(s *engine.Snapshot) {
+	f := &s.Stages[1].Steps[0].Fields[1]
+	f.Value, f.Source, f.Changed = "example.com", "typed", true
+}
+
+// TestOpensWhereSomebodyTyped starts a console in the middle of the questions, as its unit does after a line dropped.
+func TestOpensWhereSomebodyTyped(t *testing.T) {
+	b := newBench(t, 80, 24, typedDomain)
+	b.shows("[example.com")
+	b.press("shift+tab", "enter")
+	b.shows("Hardware check")
+}
+
+// TestMovesAgainFromTheFirstPage: after work that ended the questions are asked from the beginning.
+func TestMovesAgainFromTheFirstPage(t *testing.T) {
+	for name, end := range map[string]func(*engine.Snapshot){"landed": finished, "put back": undone} {
+		b := newBench(t, 80, 24, typedDomain)
+		b.shows("[example.com")
+		b.fake.change(end)
+		b.refresh()
+		b.fake.change(func(s *engine.Snapshot) { s.State = engine.Collecting })
+		b.refresh()
+		if t.Logf("%s", name); b.app.desk.page != "hardware" {
+			t.Errorf("%s: the questions begin with %q", name, b.app.desk.page)
+		}
+	}
+}
