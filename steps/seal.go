@@ -68,7 +68,7 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 
 // Undo opens the list again, and the gate in front of kubelet.
 func (s *Seal) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	if _, err := factory.OpenLine(node.Host); err != nil {
+	if _, err := factory.OpenLine(node.Host, node.Now()); err != nil {
 		return err
 	}
 	return s.BakeArm.Undo(ctx, node, report)

@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/factory"
 )
 
 // tick is something that only a person can see.
@@ -51,31 +52,38 @@ func (*Ticks) Title() string { return "Tick off what only a person sees" }
 // Fields is empty: the questions come when all the rest is done.
 func (*Ticks) Fields() []Field { return nil }
 
-// Run asks what was not answered with yes before. A no is a check that failed: it can be mended and asked again, or waived.
-func (*Ticks) Run(ctx context.Context, _ *backend.Node, report Report) error {
+// Run asks what was not answered with yes before, on this stay on the bench line: a node that was taken back has been unpacked.
+// A no is a check that failed: it can be mended and asked again, or waived.
+func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error {
+	const yes = "yes"
+	ticked := yes + " " + factory.Stay(node.Host)
 	for _, t := range ticks() {
 		before, err := report.Noted(t.id)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		answer := string(before)
-		if answer != "yes" {
+		answer := yes
+		if string(before) != ticked {
 			answer, err = report.Ask(ctx, Question{
 				ID: "tick-" + t.id, Text: t.text, Detail: t.detail,
-				Choices: []Choice{{Value: "yes", Label: "Yes"}, {Value: "no", Label: "No"}}, Default: "no",
+				Choices: []Choice{{Value: yes, Label: "Yes"}, {Value: "no", Label: "No"}}, Default: "no",
 			})
 			if err != nil {
 				return err
 			}
-			if err := report.Note(t.id, []byte(answer)); err != nil {
+			note := answer
+			if answer == yes {
+				note = ticked
+			}
+			if err := report.Note(t.id, []byte(note)); err != nil {
 				return err
 			}
 		}
 		c := Check{
-			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: "yes", Expected: "yes",
+			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: yes, Expected: yes,
 			Source: "asked: " + strings.TrimSuffix(t.text, "?"),
 		}
-		if answer != "yes" {
+		if answer != yes {
 			c.Status, c.Observed, c.Fix = check.Fail, "no", t.fix
 		}
 		report.Check(c)

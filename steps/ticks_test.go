@@ -5,7 +5,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"touchdown/backend"
+	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/steps"
 )
@@ -25,9 +28,17 @@ func (a *ticking) Ask(_ context.Context, q steps.Question) (string, error) {
 
 func (a *ticking) Check(c steps.Check) { a.checks[c.ID] = c }
 
-// TestTicks: what was ticked is not asked again, what was not fails and is.
+// TestTicks: what was ticked is not asked again, what was not fails and is. On a node that was sealed and is taken back
+// all of it is.
 func TestTicks(t *testing.T) {
 	m := host.Open(host.Options{Root: t.TempDir()})
+	open := func(day int) {
+		t.Helper()
+		if opened, err := factory.OpenLine(m, time.Date(2026, 11, day, 8, 0, 0, 0, time.UTC)); err != nil || !opened {
+			t.Fatalf("opening the bench line: %t, %v", opened, err)
+		}
+	}
+	open(21)
 	direct := (&steps.Direct{Host: m, Dir: "/state", Out: io.Discard}).For(&steps.Ticks{})
 	run := func(answer string) *ticking {
 		t.Helper()
@@ -36,7 +47,7 @@ func TestTicks(t *testing.T) {
 			a.answers[id] = "yes"
 		}
 		a.answers["tick-packed"] = answer
-		if err := (&steps.Ticks{}).Run(t.Context(), nil, a); err != nil {
+		if err := (&steps.Ticks{}).Run(t.Context(), &backend.Node{Host: m}, a); err != nil {
 			t.Fatal(err)
 		}
 		return a
@@ -50,5 +61,12 @@ func TestTicks(t *testing.T) {
 	}
 	if len(a.checks) != 5 || a.checks["tick-label"].Status != steps.Pass {
 		t.Errorf("what was ticked before is %+v", a.checks)
+	}
+	if err := factory.Close(m); err != nil {
+		t.Fatal(err)
+	}
+	open(22)
+	if a = run("yes"); len(a.asked) != 5 {
+		t.Errorf("of a node that was taken back is asked %q", a.asked)
 	}
 }

@@ -1,7 +1,9 @@
 package factory
 
 import (
+	"bytes"
 	"fmt"
+	"time"
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
@@ -21,17 +23,29 @@ func OnLine(m *host.Machine) bool { return m.Exists(lineOpen) }
 
 // OpenLine puts the node on the bench line. It returns whether it was not there before. A node that has begun to land is
 // refused with a Problem (FAC-SITE).
-func OpenLine(m *host.Machine) (bool, error) {
+func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	if OnLine(m) {
 		return false, nil
 	}
-	if data, err := m.ReadFile(siteJournal); err == nil && len(data) > 0 {
+	// The first line is there since the sealed node's first boot, which waited for its site.
+	if data, err := m.ReadFile(siteJournal); err == nil && bytes.Count(data, []byte("\n")) > 1 {
 		return false, &problem.Problem{
 			Code: "FAC-SITE", Summary: "This node has been at a site: its journal tells of a landing.",
 			Fix: "Put it back to the factory's state first (touchdown undo), and move " + siteJournal + " away.",
 		}
 	}
-	return true, m.WriteFile(lineOpen, []byte("the engine loads the factory's list while this file is there\n"), 0o600)
+	text := "the engine loads the factory's list while this file is there\nopened " + now.UTC().Format(time.RFC3339Nano) + "\n"
+	return true, m.WriteFile(lineOpen, []byte(text), 0o600)
+}
+
+// Stay tells one stay on the bench line from another: what a person saw before a node was sealed has to be seen again when
+// it is taken back. It is empty where the node is not on the line.
+func Stay(m *host.Machine) string {
+	text, err := m.ReadFile(lineOpen)
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(text))
 }
 
 // Sealed refuses to work on a node whose next boot waits for its site (FAC-SEAL).

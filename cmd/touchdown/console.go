@@ -71,17 +71,25 @@ func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session
 		return err
 	}
 	fmt.Fprintln(out, "The engine does not run; starting it.")
+	return restart(ctx, machine, session)
+}
+
+// restart starts the engine's unit anew and waits for its first answer.
+func restart(ctx context.Context, machine *host.Machine, session engine.Session) error {
 	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
 		return errors.Join(engine.ErrNoEngine, err)
 	}
-	for end := time.Now().Add(wakeLimit); errors.Is(err, engine.ErrNoEngine) && time.Now().Before(end); _, err = session.Snapshot(ctx) {
+	for end := time.Now().Add(wakeLimit); ; {
+		_, err := session.Snapshot(ctx)
+		if !errors.Is(err, engine.ErrNoEngine) || time.Now().After(end) {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	return err
 }
 
 // noEngine says what to do when nothing listens on the socket.

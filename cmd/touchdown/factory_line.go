@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
 
@@ -79,6 +81,11 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if f.file != "" {
 		return usage(errors.New("-f goes with --unattended: the wizard asks"))
 	}
+	if f.reopen {
+		if err := f.anew(cmd.Context()); err != nil {
+			return err
+		}
+	}
 	return f.console(cmd)
 }
 
@@ -102,12 +109,33 @@ func (f *factoryFlags) policy() (*site.Config, error) {
 
 // open puts the node on the bench line, and lets the engine of an installed node load its list.
 func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
-	opened, err := factory.OpenLine(machine)
+	opened, err := factory.OpenLine(machine, time.Now())
 	if err != nil || !opened || f.local || !machine.Exists("/etc/systemd/system/"+engineUnit) {
 		return err
 	}
-	if _, err := machine.Run(cmd.Context(), "systemctl", "restart", engineUnit); err != nil {
+	if err := restart(cmd.Context(), machine, f.client()); err != nil {
 		return fmt.Errorf("restarting the engine with the factory's list: %w", err)
 	}
 	return nil
+}
+
+// anew lets the list begin again where it came to its end: what the node was sealed with says nothing of what it is now.
+func (f *factoryFlags) anew(ctx context.Context) error {
+	session, closeSession, err := f.session()
+	if err != nil {
+		return err
+	}
+	return errors.Join(explainClient(beginAgain(ctx, session)), closeSession())
+}
+
+func beginAgain(ctx context.Context, session engine.Session) error {
+	s, err := session.Snapshot(ctx)
+	if err != nil || s.State != engine.IsDone {
+		return err
+	}
+	pen, err := session.TakePen(ctx, consoleName(), true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(session.Do(ctx, pen, engine.Action{Verb: engine.Edit}), session.ReleasePen(ctx, pen))
 }

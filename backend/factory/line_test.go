@@ -1,0 +1,36 @@
+package factory
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+)
+
+// TestOpenLine: a sealed node that has only been switched on may come back to the bench line, one that began to land may not.
+func TestOpenLine(t *testing.T) {
+	const format = `{"journal":"touchdown/v1"}` + "\n"
+	for name, c := range map[string]struct {
+		journal string
+		refused bool
+	}{
+		"never switched on":   {},
+		"waited for its site": {journal: format},
+		"began to land":       {journal: format + `{"kind":"started"}` + "\n", refused: true},
+		"landed":              {journal: format + `{"kind":"started"}` + "\n" + `{"kind":"done"}` + "\n", refused: true},
+	} {
+		m := host.Open(host.Options{Root: t.TempDir()})
+		if c.journal != "" {
+			if err := m.WriteFile(siteJournal, []byte(c.journal), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		opened, err := OpenLine(m, time.Now())
+		var p *problem.Problem
+		if refused := errors.As(err, &p) && p.Code == "FAC-SITE"; refused != c.refused || opened == c.refused || OnLine(m) == c.refused {
+			t.Errorf("%s: opened %t, on the line %t, %v", name, opened, OnLine(m), err)
+		}
+	}
+}
