@@ -32,11 +32,12 @@ const prefix = "bench-"
 
 // Options say what machine to start; the zero value has a new disk without a cluster on it.
 type Options struct {
-	Image     string   // prepared disk to start from a copy of (EnsureImage); empty: a new disk
-	Delay     string   // pace of the stand-ins: zero (default), life or how many times faster than life
-	Consoles  []string // devices with a line to the outside; default tty1 and ttyS0
-	Unplugged []int    // ports (0, 1) whose cable is out from the start
-	BrExHangs bool     // leave out the cure for br-ex hanging in activation after an unclean stop
+	Image     string         // prepared disk to start from a copy of (EnsureImage); empty: a new disk
+	Delay     string         // pace of the stand-ins: zero (default), life or how many times faster than life
+	Consoles  []string       // devices with a line to the outside; default tty1 and ttyS0
+	Baud      map[string]int // bits a second that the line of a console lets through; 0: as many as come
+	Unplugged []int          // ports (0, 1) whose cable is out from the start
+	BrExHangs bool           // leave out the cure for br-ex hanging in activation after an unclean stop
 }
 
 // Machine is one node. Its methods may be called from several goroutines.
@@ -143,7 +144,7 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 		m.unplugged[port] = true
 	}
 	for _, name := range o.Consoles {
-		if m.lines[name], err = newLine(); err != nil {
+		if m.lines[name], err = newLine(o.Baud[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -159,6 +160,13 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 	return m, m.configure()
 }
 
+// keepsSpeed sets a console's speed anew each time that its unit has hung it up: the driver of a serial line keeps the speed
+// that the kernel's command line gave it (console=ttyS0,9600), a pseudo terminal forgets it.
+const keepsSpeed = `[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'stty %d; exec /usr/local/bin/touchdown console'
+`
+
 // configure writes what the options say into the node's files.
 func (m *Machine) configure() error {
 	delay := m.Delay
@@ -167,6 +175,12 @@ func (m *Machine) configure() error {
 	}
 	if err := m.WriteFile("/etc/bench/controlplane.env", []byte("DELAY="+delay+"\n"), 0o644); err != nil {
 		return err
+	}
+	for name, baud := range m.Baud {
+		unit := fmt.Sprintf("/etc/systemd/system/touchdown-console@%s.service.d/10-baud.conf", name)
+		if err := m.WriteFile(unit, fmt.Appendf(nil, keepsSpeed, baud), 0o644); err != nil {
+			return err
+		}
 	}
 	cure := m.world.path(filepath.Join(m.tree(), "etc/systemd/system/NetworkManager.service.d/10-br-ex.conf"))
 	if !m.BrExHangs {

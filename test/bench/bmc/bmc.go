@@ -1,0 +1,186 @@
+// Package bmc is a service processor in front of a node's serial line: OpenIPMI's simulator, reached by ipmitool as over
+// a network.
+package bmc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"touchdown/test/bench/node"
+	"touchdown/test/patience"
+)
+
+// lanConf and simEmu are a service processor with one account and a serial line, in ipmi_sim's words.
+const (
+	lanConf = `name "bmc"
+set_working_mc 0x20
+  startlan 1
+    addr 127.0.0.1 %d
+    priv_limit admin
+    allowed_auths_callback none md2 md5 straight
+    allowed_auths_user none md2 md5 straight
+    allowed_auths_operator none md2 md5 straight
+    allowed_auths_admin none md2 md5 straight
+    guid a123456789abcdefa123456789abcdef
+  endlan
+  user 1 true "" "none" user 10 none md2 md5 straight
+  user 2 true "admin" "bench" admin 10 none md2 md5 straight
+  chassis_control "%s"
+  sol "%s" 115200
+  startcmd "true"
+  startnow false
+`
+	simEmu = `mc_setbmc 0x20
+mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
+mc_enable 0x20
+`
+	chassis = "#!/bin/sh\n[ \"$2 $3\" != 'get power' ] || echo power:1\n"
+)
+
+// answers is how long the service processor takes at most on an idle machine, to answer first and to end a session.
+const answers = 15 * time.Second
+
+// Processor is a service processor.
+type Processor struct {
+	t    testing.TB
+	port int // UDP, on the loopback
+}
+
+// Able says what this machine lacks for it: nil, or an error of the kind node.ErrUnable.
+func Able() error {
+	for _, tool := range []string{"ipmi_sim", "ipmitool"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("%w: %s is missing (make e2e-tools)", node.ErrUnable, tool)
+		}
+	}
+	return nil
+}
+
+// Start puts a service processor in front of a serial line, until the test ends.
+func Start(t testing.TB, line io.ReadWriter) *Processor {
+	t.Helper()
+	outer, inner, err := pty.Open()
+	if err == nil {
+		_, err = term.MakeRaw(int(inner.Fd()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { inner.Close(); outer.Close() })
+	go func() { _, _ = io.Copy(outer, line) }()
+	go func() { _, _ = io.Copy(line, outer) }()
+	p := &Processor{t: t, port: freePort(t)}
+	p.simulate(inner.Name())
+	return p
+}
+
+// simulate runs the service processor with a serial device and waits for its first answer.
+func (p *Processor) simulate(device string) {
+	p.t.Helper()
+	dir := p.t.TempDir()
+	script := filepath.Join(dir, "chassis.sh")
+	files := map[string]string{
+		script: chassis, filepath.Join(dir, "lan.conf"): fmt.Sprintf(lanConf, p.port, script, device), filepath.Join(dir, "sim.emu"): simEmu,
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	var said bytes.Buffer
+	sim := exec.Command("ipmi_sim", "-c", "lan.conf", "-f", "sim.emu", "-s", dir, "-n")
+	sim.Dir, sim.Stdout, sim.Stderr = dir, &said, &said
+	if err := sim.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		_ = sim.Process.Kill()
+		_ = sim.Wait()
+		if p.t.Failed() {
+			p.t.Logf("ipmi_sim: %s", said.String())
+		}
+	})
+	for end := time.Now().Add(patience.Of(answers)); ; {
+		out, err := p.ipmi("mc", "info").CombinedOutput()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("the service processor does not answer: %v\n%s", err, out)
+		}
+	}
+}
+
+func (p *Processor) ipmi(args ...string) *exec.Cmd {
+	return exec.Command("ipmitool", append([]string{"-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", fmt.Sprint(p.port), "-U", "admin", "-P", "bench"}, args...)...)
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.LocalAddr().(*net.UDPAddr).Port
+}
+
+// Session is a serial line over the network, on a terminal of 80 columns and 24 lines.
+type Session struct {
+	*os.File
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when ipmitool has ended
+}
+
+// Activate opens the line.
+func (p *Processor) Activate() *Session {
+	p.t.Helper()
+	cmd := p.ipmi("sol", "activate")
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	s := &Session{tty, cmd, make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(s.ended)
+	}()
+	p.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-s.ended
+		tty.Close()
+	})
+	return s
+}
+
+// Deactivate ends a session from elsewhere, as a colleague or a dropped connection does.
+func (p *Processor) Deactivate(s *Session) {
+	p.t.Helper()
+	if out, err := p.ipmi("sol", "deactivate").CombinedOutput(); err != nil {
+		p.t.Fatalf("ending the session: %v\n%s", err, out)
+	}
+	if err := s.gone(patience.Of(answers)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// gone waits until ipmitool has noticed.
+func (s *Session) gone(limit time.Duration) error {
+	select {
+	case <-s.ended:
+		return nil
+	case <-time.After(limit):
+		return errors.New("ipmitool holds on to a session that was ended")
+	}
+}

@@ -1,0 +1,157 @@
+package person
+
+import (
+	"strings"
+	"time"
+
+	"touchdown/test/patience"
+)
+
+// settle is how long a question ignores what may have been typed ahead.
+const settle = 1100 * time.Millisecond
+
+// at reports whether the marker stands before label: a field's, or a button's such as "[ Continue".
+func at(screen, label string) bool {
+	for line := range strings.SplitSeq(screen, "\n") {
+		if strings.HasPrefix(line, "> "+label) || strings.Contains(line, ">"+label) {
+			return true
+		}
+	}
+	return false
+}
+
+// focus is where the marker stands.
+func focus(screen string) (y, x int) {
+	y = -1
+	for i, line := range strings.Split(screen, "\n") {
+		switch button := strings.Index(line, ">[ "); {
+		case strings.HasPrefix(line, "> "):
+			return i, 0
+		case button >= 0:
+			return i, button
+		}
+	}
+	return y, 0
+}
+
+// At presses Tab until the marker stands before label: a field's, or "[ Continue ]".
+func (p *Person) At(label string) {
+	p.t.Helper()
+	p.seek(label, "\t", 40)
+}
+
+// seek presses a key that moves the marker until it stands before label.
+func (p *Person) seek(label, key string, most int) {
+	p.t.Helper()
+	for range most {
+		screen := p.Screen()
+		if at(screen, label) {
+			return
+		}
+		y, x := focus(screen)
+		p.send(key)
+		for since := time.Now(); time.Since(since) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
+			if newY, newX := focus(p.Screen()); newY != y || newX != x {
+				break
+			}
+		}
+		p.rest()
+	}
+	p.t.Fatalf("%q never led to %q:\n%s", key, label, p.Screen())
+}
+
+// Fill puts a value into a field in place of what is there, goes on to the next, and sees the value on the screen.
+func (p *Person) Fill(label, value string) {
+	p.t.Helper()
+	p.At(label)
+	p.Replace(value)
+	p.Types("\t")
+	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && strings.Contains(s, "["+value+" ") })
+}
+
+// Replace types a value over what is in the field at the marker, and stays there.
+func (p *Person) Replace(value string) {
+	p.t.Helper()
+	p.send("\x15" + value)
+	p.Shows("[" + value + " ")
+	p.rest()
+}
+
+// Pick chooses by the choice's words.
+func (p *Person) Pick(label, choice string) {
+	p.t.Helper()
+	p.At(label)
+	p.Types("\r")
+	p.Shows("Up and Down move, Enter chooses")
+	for range 12 {
+		for line := range strings.SplitSeq(p.Screen(), "\n") {
+			if strings.HasPrefix(line, ">") && strings.Contains(line, "  "+choice) {
+				p.Types("\r")
+				p.Until(label+" as "+choice, func(s string) bool { return strings.Contains(s, "< "+choice) })
+				return
+			}
+		}
+		p.Types("\x1b[B")
+	}
+	p.t.Fatalf("%s has no choice %q:\n%s", label, choice, p.Screen())
+}
+
+// Press goes to a button and chooses it.
+func (p *Person) Press(button string) {
+	p.t.Helper()
+	p.At("[ " + button)
+	p.Types("\r")
+}
+
+// Take presses a key, which makes this console the one that writes where nobody else does. A console that has not heard yet
+// that the pen is free takes the key for another.
+func (p *Person) Take() {
+	p.t.Helper()
+	for end := time.Now().Add(patience.Of(idle)); time.Now().Before(end); {
+		p.Shows("nobody has the pen")
+		p.Types("\t")
+		for since := time.Now(); time.Since(since) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
+			if strings.Contains(p.Screen(), "you have the pen") {
+				p.rest()
+				return
+			}
+		}
+	}
+	p.t.Fatalf("the pen was never to be had:\n%s", p.Screen())
+}
+
+// TakeOver takes the pen from another console.
+func (p *Person) TakeOver() {
+	p.t.Helper()
+	p.Shows("T takes over")
+	p.Types("T")
+	p.Shows("Take over?")
+	p.Types("y")
+	p.Shows("you have the pen")
+}
+
+// Waive takes responsibility for what failed on the page of checks.
+func (p *Person) Waive(by, why string) {
+	p.t.Helper()
+	p.Until("the end of the checks", func(s string) bool { return !strings.Contains(s, "still looking") })
+	for strings.Contains(p.Screen(), "  FAIL ") {
+		before := strings.Count(p.Screen(), "  FAIL ")
+		p.Press("Waive")
+		p.Shows("You take responsibility")
+		p.Types(by + "\t" + why + "\t\t")
+		p.Until("the button to waive", func(s string) bool { return at(s, "[ Waive") })
+		p.Types("\r")
+		p.Until("one failure less", func(s string) bool {
+			return strings.Contains(s, "Waived. It is in the report.") && strings.Count(s, "  FAIL ") < before
+		})
+	}
+}
+
+// Answers a question with its choice number n, counted from 1.
+func (p *Person) Answers(text string, n int) {
+	p.t.Helper()
+	p.Shows(text)
+	time.Sleep(settle)
+	p.Types(string(rune('0' + n)))
+	p.Types("\r")
+}
