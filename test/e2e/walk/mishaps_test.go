@@ -1,0 +1,134 @@
+package walk
+
+import (
+	"strings"
+
+	"touchdown/test/bench/person"
+)
+
+// scribbledOn is what a kernel's message does to a screen, and what Ctrl-L does to the message.
+func (w *walk) scribbledOn() {
+	w.t.Helper()
+	body := func() string { // without the clock
+		_, rest, _ := strings.Cut(w.p.Screen(), "\n")
+		return rest
+	}
+	before := body()
+	w.shell(`printf '\r\n[   17.342] usb 1-1: new high-speed USB device number 2\r\n\n\n' > /dev/` + w.console)
+	w.p.Shows("new high-speed USB device")
+	w.p.Keep("A message of the kernel")
+	w.p.Types("\x0c")
+	w.p.Until("the page as it was", func(string) bool { return body() == before })
+}
+
+// other is the console at which the technician does not sit.
+func (w *walk) other() string {
+	if w.console == "tty1" {
+		return "ttyS0"
+	}
+	return "tty1"
+}
+
+// takenOver lets a colleague at the node's other console take the pen, and takes it back. What was half typed stays.
+func (w *walk) takenOver() {
+	w.t.Helper()
+	colleague := person.Sit(w.t, w.l.Node.Console(w.other()))
+	half := strings.Contains(w.p.Screen(), "Time servers (NTP)")
+	if half {
+		w.p.At("Time servers (NTP)")
+		w.p.Replace("198.51")
+	}
+	colleague.TakeOver()
+	w.p.Shows(w.other() + " took the pen over. What you typed is kept here.")
+	w.look("A colleague at " + w.other() + " took the pen over")
+	w.p.TakeOver()
+	colleague.Shows(w.console + " took the pen over.")
+	if half {
+		w.p.Shows("[198.51 ")
+	}
+}
+
+// killed takes the console's process away; its unit brings it back, and what was typed is there.
+func (w *walk) killed() {
+	w.t.Helper()
+	unit := "touchdown-console@" + w.console
+	screen := w.p.Screen()
+	before := w.shell("systemctl show -P MainPID " + unit)
+	w.shell("kill -9 " + before)
+	w.p.Take()
+	if after := w.shell("systemctl show -P MainPID " + unit); after == before || after == "0" {
+		w.t.Errorf("the console was process %s, is %s", before, after)
+	}
+	if working(screen) {
+		w.p.Until("the work", working)
+		return
+	}
+	w.p.Until("the page of before", func(now string) bool { return line(now, 1) == line(screen, 1) })
+	for _, field := range sheet {
+		w.p.At(field.label)
+		w.p.Shows("[" + field.value + " ")
+	}
+}
+
+// line is the beginning of a line of the screen, which tells the page.
+func line(screen string, n int) string {
+	lines := append(strings.Split(screen, "\n"), make([]string, n+1)...)
+	text, _, _ := strings.Cut(lines[n], "  ")
+	return text
+}
+
+// loggedIn leaves the wizard for a log-in on the same line, and gets it back at logout.
+func (w *walk) loggedIn() {
+	w.t.Helper()
+	p := w.p
+	w.shell("echo root:letmein | chpasswd")
+	p.Types("\x03")
+	p.Shows("Leave this console?")
+	p.Types("y")
+	p.Shows("login:")
+	p.Types("root\r")
+	p.Shows("Password:")
+	p.Types("letmein\r")
+	p.Shows("~#")
+	p.Types("tty\r")
+	p.Shows("/dev/" + w.console)
+	p.Types("exit\r")
+	p.Take()
+	p.Shows("Stage 3 of 7: Names and log-ins") // the page that was typed on last
+	p.Shows("[retail.example.com ")
+}
+
+// hungUp is what a serial port does that loses its carrier: the kernel hangs the line up (TIOCVHANGUP of ioctl_tty(2)). The
+// console ends, and no log-in takes its place.
+func (w *walk) hungUp() {
+	w.t.Helper()
+	w.shell(`perl -e 'open my $line, "+<", "/dev/` + w.console + `" or die $!; ioctl $line, 0x5437, 0 or die $!'`)
+	if err := w.l.Node.Wait(w.t.Context(), "journalctl --no-pager -u touchdown-console@"+w.console+" | grep -q status=4"); err != nil {
+		w.t.Fatal(err)
+	}
+	w.p.Take()
+	w.p.Shows("Review: nothing was changed so far")
+	if out, err := w.l.Node.Shell(w.t.Context(), "systemctl is-active touchdown-login@"+w.console); err == nil {
+		w.t.Errorf("a log-in on a line that hung up: %s", out)
+	}
+}
+
+// dropped ends the connection to the service processor, as a network does, and opens it again in front of an empty terminal.
+func (w *walk) dropped() {
+	w.t.Helper()
+	w.bmc.Deactivate(w.remote)
+	w.remote = w.bmc.Activate()
+	w.p.Move(w.remote)
+	w.p.Shows("SOL Session operational")
+	w.p.Types("\x0c")
+	w.p.Until("the work", working)
+	w.look("The connection dropped and is open again")
+}
+
+// otherGone takes the node's other console away for good. The work takes no notice.
+func (w *walk) otherGone() {
+	w.t.Helper()
+	if err := w.l.Node.Console(w.other()).Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -1,0 +1,137 @@
+package walk
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/bmc"
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
+	"touchdown/test/bench/person"
+	"touchdown/test/bench/site"
+)
+
+const domain = "store0051.retail.example.com"
+
+// walk is a technician on the way through all stages, at one console of one node.
+type walk struct {
+	*way
+	t       *testing.T
+	l       *landing.Landing
+	p       *person.Person
+	remote  *bmc.Session // the technician's line where it is one over a network
+	bmc     *bmc.Processor
+	engine  string // its process at the start of the work
+	repaint int    // most bytes that Ctrl-L took on any page
+
+	first        time.Time     // key
+	aside        time.Duration // since then spent on what is no part of the walk
+	hands, whole time.Duration // from the first key to the start of the work, and to the accepted hand-over
+}
+
+// moment is when something happens to the technician.
+type moment int
+
+const (
+	atForm   moment = iota // the network's page is filled in but for the time servers
+	atNames                // the names are typed
+	atReview               // the word that starts the work is not typed
+	atWork                 // the work has begun
+)
+
+// way is a console and what happens at it.
+type way struct {
+	name    string
+	console string // the device on the node
+	baud    int    // of its line; 0: as fast as it can
+	over    bool   // reached by IPMI Serial-over-LAN
+	always  bool   // walked in make test
+	mishaps map[moment][]func(*walk)
+}
+
+func ways() []*way {
+	return []*way{
+		{name: "tty1", console: "tty1", mishaps: map[moment][]func(*walk){
+			atReview: {(*walk).takenOver},
+			atWork:   {(*walk).killed},
+		}},
+		{name: "9600", console: "ttyS0", baud: 9600, mishaps: map[moment][]func(*walk){
+			atForm: {(*walk).killed},
+		}},
+		{name: "sol", console: "ttyS0", over: true, always: true, mishaps: map[moment][]func(*walk){
+			atForm:   {(*walk).takenOver},
+			atNames:  {(*walk).loggedIn},
+			atReview: {(*walk).hungUp},
+			atWork:   {(*walk).killed, (*walk).dropped, (*walk).otherGone},
+		}},
+	}
+}
+
+// TestWalk walks from the first page to the accepted hand-over: at the screen, at a serial line of 9600 baud, and at one
+// over IPMI. Each walk has a wrong entry, help, a way back, a dirty screen, and mishaps of its own. WALKS=all walks all of
+// them, WALK_KEYS is how many keys a second the technician types (as many as the screens bear), and WALK_OUT is where figures
+// and transcripts go.
+func TestWalk(t *testing.T) {
+	ledger := newLedger(os.Getenv("WALK_OUT"))
+	for _, way := range ways() {
+		t.Run(way.name, func(t *testing.T) {
+			if !way.always && os.Getenv("WALKS") != "all" {
+				t.Skip("skipped: one walk is enough for each change; make walks has all of them")
+			}
+			w := arrive(t, way)
+			w.checksHardware()
+			w.entersNetwork()
+			w.entersNames()
+			w.reviews()
+			w.works()
+			w.handsOver()
+			w.end()
+			ledger.add(t, w)
+		})
+	}
+	ledger.write(t)
+}
+
+// arrive boots a node at its site and puts the technician in front of it.
+func arrive(t *testing.T, way *way) *walk {
+	t.Helper()
+	if way.over {
+		node.Require(t, bmc.Able())
+	}
+	network := site.Edge()
+	network.Domain = domain
+	w := &walk{way: way, t: t}
+	w.l = landing.Start(t, landing.Options{Network: network, Node: node.Options{Baud: map[string]int{way.console: way.baud}}})
+	if way.over {
+		w.bmc = bmc.Start(t, w.l.Node.Console(way.console))
+		w.remote = w.bmc.Activate()
+		w.p = person.Sit(t, w.remote)
+		w.p.Shows("SOL Session operational")
+		w.p.Types("\x0c")
+	} else {
+		w.p = person.Sit(t, w.l.Node.Console(way.console))
+	}
+	w.p.Pause = pause(t)
+	w.p.Shows("Stage 1 of 7: Hardware check")
+	if err := w.l.Hasten(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.p.Shows("nobody has the pen")
+	w.p.Measure()
+	return w
+}
+
+// pause is how long the technician takes from key to key.
+func pause(t *testing.T) time.Duration {
+	rate := os.Getenv("WALK_KEYS")
+	if rate == "" {
+		return 0
+	}
+	keys, err := strconv.ParseFloat(rate, 64)
+	if err != nil || keys <= 0 {
+		t.Fatalf("WALK_KEYS is no number of keys a second: %q", rate)
+	}
+	return time.Duration(float64(time.Second) / keys)
+}
