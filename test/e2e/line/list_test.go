@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
+	"touchdown/test/bench/person"
 	"touchdown/test/patience"
 )
 
@@ -28,16 +30,61 @@ spec:
       tick-packed: "yes"
 `
 
-// TestFactoryList prepares an installed node by one command: hardware, bake, images, a rehearsal without registries, health,
-// ticks, report and seal, over three reboots. Its next boot waits for the site.
+// ticks are the questions that only a person can answer, in their order.
+var ticks = []string{
+	"Does the serial number on the node match its delivery note?",
+	"Has the BMC's default password been changed",
+	"Is the site config on its USB stick",
+	"Are the cluster's kubeconfig and the core user's SSH key stored",
+	"Is the node packed in an antistatic bag",
+}
+
+// TestFactoryList prepares an installed node at its serial line: hardware, bake, images, a rehearsal without registries,
+// health, ticks, report and seal, over three reboots. Its next boot waits for the site. Then the node is taken back to the
+// bench line, and one command without a person seals it again.
 func TestFactoryList(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(10*time.Minute))
-	defer cancel()
+	l := installed(t)
+	boots := l.Node.Boots()
+	p := person.Sit(t, l.Node.Console("ttyS0"))
+	login(l, p)
+	p.Types("touchdown factory\r")
+	throughTheList(l, p)
+	if got := l.Node.Boots() - boots; got != 3 {
+		t.Errorf("%d reboots, want 3: the bake's, the rehearsal's, the one back", got)
+	}
+	l.sealed()
+	p.Types("r")
+	p.Shows("TOUCHDOWN FACTORY REPORT")
+	p.Keep("The factory's report")
+	p.Types("b")
+	p.Types("P")
+	p.Shows("Switch this machine off?")
+	p.Types("y")
+	<-l.Node.Off()
+
+	l.must(l.Node.Boot(l.ctx))
+	l.waitsForItsSite()
+	p.Shows("This wizard moves this node to its site.")
+	l.takenBack(p)
+	p.Leave(os.Getenv("TRANSCRIPT"))
+}
+
+// factoryLine is an installed node on the bench line, not baked.
+type factoryLine struct {
+	*landing.Landing
+	t   *testing.T
+	ctx context.Context //nolint:containedctx // the time that the test has; ends with it
+}
+
+func installed(t *testing.T) *factoryLine {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(20*time.Minute))
+	t.Cleanup(cancel)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
-	l := &landing.Landing{Node: m}
+	l := &factoryLine{&landing.Landing{Node: m}, t, ctx}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the node's engine:\n%s", l.Log(40))
@@ -46,34 +93,71 @@ func TestFactoryList(t *testing.T) {
 			t.Errorf("ending the node: %v", err)
 		}
 	})
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(m.Program())
-	must(m.Boot(ctx))
+	l.must(m.Program())
+	l.must(m.Boot(ctx))
 	stop, err := m.ServeFactory(ctx)
-	must(err)
-	defer stop()
-	must(m.PodsReady(ctx))
-	must(m.WriteFile("/var/tmp/line.yaml", []byte(benchLine), 0o600))
-	args := []string{"factory", "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench"}
-	for _, check := range landing.Waived {
-		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
+	l.must(err)
+	t.Cleanup(stop)
+	l.must(m.PodsReady(ctx))
+	return l
+}
+
+func (l *factoryLine) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
 	}
-	begun, boots := time.Now(), m.Boots()
-	out, code, err := l.Touchdown(ctx, args...)
-	t.Logf("touchdown factory ended with the bake's reboot: exit %d, %v\n%s", code, err, out)
-	s, err := l.Await(ctx, "the end of the list", func(s *landing.Status) bool { return s.State == "done" || s.State == "failed" })
-	must(err)
-	if s.State != "done" || s.List != "factory" || s.Life != "armed" {
+}
+
+// login is what a person does at a line without a wizard.
+func login(l *factoryLine, p *person.Person) {
+	l.t.Helper()
+	_, err := l.Node.Shell(l.ctx, "echo root:letmein | chpasswd")
+	l.must(err)
+	p.Types("\r")
+	p.Shows("login:")
+	p.Types("root\r")
+	p.Shows("Password:")
+	p.Types("letmein\r")
+	p.Shows("~#")
+}
+
+// throughTheList goes from the first page to the seal.
+func throughTheList(l *factoryLine, p *person.Person) {
+	l.t.Helper()
+	p.Shows("Stage 1 of 6: Hardware check")
+	p.Take()
+	p.Waive("J. Doe", "a build machine")
+	p.Keep("The hardware check on the bench line")
+	p.Press("Continue")
+	p.Shows("To start, type ")
+	p.Keep("What the bench line would do")
+	p.At("[ Go back")
+	p.Types("\t" + node.HostName + "\r")
+	p.Shows("Running for")
+	p.Keep("At work")
+	for i, question := range ticks {
+		p.Shows(question)
+		if !strings.Contains(p.Screen(), "you have the pen") {
+			p.Take() // the consoles were started anew with each reboot
+		}
+		if i == 0 {
+			p.Keep("What only a person sees")
+		}
+		p.Answers(question, 1)
+	}
+	p.Shows("This node is checked and sealed.")
+	p.Keep("Sealed")
+}
+
+// sealed looks at what the list left behind.
+func (l *factoryLine) sealed() {
+	t := l.t
+	t.Helper()
+	s, err := l.Await(l.ctx, "the end of the list", func(s *landing.Status) bool { return s.State == "done" })
+	l.must(err)
+	if s.List != "factory" || s.Life != "armed" {
 		t.Fatalf("the list ended %s (%s, node %s): %+v", s.State, s.List, s.Life, s.Problem)
-	}
-	t.Logf("sealed after %.0f s and %d reboots", time.Since(begun).Seconds(), m.Boots()-boots)
-	if got := m.Boots() - boots; got != 3 {
-		t.Errorf("%d reboots, want 3: the bake's, the rehearsal's, the one back", got)
 	}
 	passed := verdicts(s)
 	for _, id := range []string{"images-rehearsed", "images-missing", "tick-packed", "tick-label"} {
@@ -81,15 +165,18 @@ func TestFactoryList(t *testing.T) {
 			t.Errorf("%s: %q, want pass", id, passed[id])
 		}
 	}
-	report := factoryReport(t, m)
+	report := factoryReport(t, l.Node)
 	if report.Kind != "factory" || !strings.HasPrefix(report.Verdict, "passed") || len(report.Checks) < 20 {
 		t.Errorf("the report tells %q, %q, %d checks", report.Kind, report.Verdict, len(report.Checks))
 	}
+}
 
-	must(m.PowerOff(ctx))
-	must(m.Boot(ctx))
-	s, err = l.Await(ctx, "the site's list", func(s *landing.Status) bool { return s.List == "site" && verdicts(s)["hw-shipped"] != "" })
-	must(err)
+// waitsForItsSite looks at the sealed node after its boot.
+func (l *factoryLine) waitsForItsSite() {
+	t := l.t
+	t.Helper()
+	s, err := l.Await(l.ctx, "the site's list", func(s *landing.Status) bool { return s.List == "site" && verdicts(s)["hw-shipped"] != "" })
+	l.must(err)
 	for _, c := range s.Stages[0].Steps[0].Checks { // compared with the inventory of the bench line
 		if c.ID == "hw-shipped" && c.Status != "pass" {
 			t.Errorf("the node as it arrived: %+v", c)
@@ -98,12 +185,45 @@ func TestFactoryList(t *testing.T) {
 	if s.Life != "armed" || len(s.Stages) != 7 {
 		t.Errorf("after the seal the engine has %d stages, the node is %s", len(s.Stages), s.Life)
 	}
-	if out, err := m.Shell(ctx, "systemctl is-active kubelet || true"); err != nil || strings.TrimSpace(out) != "inactive" {
+	if out, err := l.Node.Shell(l.ctx, "systemctl is-active kubelet || true"); err != nil || strings.TrimSpace(out) != "inactive" {
 		t.Errorf("kubelet of the sealed node is %q, %v", out, err)
 	}
-	if out, code, err := l.Touchdown(ctx, "factory", "--unattended"); err != nil || code == 0 || !strings.Contains(out, "FAC-SEAL") {
+	if out, code, err := l.Touchdown(l.ctx, "factory", "--unattended"); err != nil || code == 0 || !strings.Contains(out, "FAC-SEAL") {
 		t.Errorf("a sealed node went back to the bench line: exit %d, %v\n%s", code, err, out)
 	}
+}
+
+// takenBack opens the sealed node at its console, and has it sealed again without a person.
+func (l *factoryLine) takenBack(p *person.Person) {
+	t := l.t
+	t.Helper()
+	p.Types("\x03")
+	p.Shows("Leave this console?")
+	p.Types("y")
+	login(l, p)
+	p.Types("touchdown factory --reopen\r")
+	p.Shows("Stage 1 of 6: Hardware check")
+	p.Keep("A sealed node that was taken back")
+	s, err := l.Status(l.ctx)
+	l.must(err)
+	if s.List != "factory" || s.Life != "baked" || s.State != "collecting" {
+		t.Errorf("taken back: %s, %s, %s", s.List, s.Life, s.State)
+	}
+	l.must(l.Node.WriteFile("/var/tmp/line.yaml", []byte(benchLine), 0o600))
+	args := []string{"factory", "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force"}
+	for _, check := range landing.Waived {
+		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
+	}
+	boots := l.Node.Boots()
+	out, code, err := l.Touchdown(l.ctx, args...)
+	if err != nil || code != 0 || !strings.Contains(out, "TOUCHDOWN FACTORY REPORT") {
+		t.Errorf("sealing again: exit %d, %v\n%s", code, err, out)
+	}
+	if l.Node.Boots() != boots {
+		t.Error("a node that was baked and rehearsed before reboots")
+	}
+	p.Shows("This node is checked and sealed.")
+	l.sealed()
 }
 
 // verdicts are the checks of all steps by ID.
