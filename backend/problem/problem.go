@@ -2,6 +2,7 @@
 package problem
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"syscall"
@@ -34,6 +35,9 @@ func From(err error) *Problem {
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &Problem{Code: "DSK-FULL", Summary: "The disk is full.", Fix: "Free some space on /var, then retry.", Err: err}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Problem{Code: "LATE", Summary: "An answer did not come within the time that Touchdown waits.", Fix: "Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support.", Err: err}
 	}
 	return &Problem{
 		Code:    "UNKNWN",

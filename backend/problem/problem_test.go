@@ -1,6 +1,7 @@
 package problem_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ func TestEveryFailureHasACode(t *testing.T) {
 		want string
 	}{
 		{errors.New("anything"), "UNKNWN"}, {full, "DSK-FULL"}, {fmt.Errorf("at work: %w", known), "KNOWN"},
+		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "LATE"},
 	} {
 		if p := problem.From(c.err); p.Code != c.want || p.Summary == "" {
 			t.Errorf("%v is %+v", c.err, p)

@@ -14,8 +14,9 @@ import (
 	"touchdown/steps/site"
 )
 
-// reviewLimit ends the planning of all steps together; they only read.
-const reviewLimit = 60 * time.Second
+// reviewLimit ends the planning of all steps together; they only read. A server needs seconds, an emulated processor on a busy
+// machine needed more than a minute.
+const reviewLimit = 3 * time.Minute
 
 // makeReview computes what would be done and what stands against it.
 func (e *Engine) makeReview(ctx context.Context) error {

@@ -239,7 +239,8 @@ func (f *trip) keeps(what, network string) {
 	s, seconds := f.step(events)
 	f.Logf("%4.0f s: %s was tried and kept in %.0f s, with the look before it %.0f s", time.Since(f.begun).Seconds(), what, seconds, time.Since(begun).Seconds())
 	if s != "done" {
-		f.Fatalf("%s: the network step is %q\n%s", what, s, events)
+		log, err := f.guest.Shell(f.ctx, "tail -n 30 /var/lib/touchdown/engine.log")
+		f.Fatalf("%s: the network step is %q\n%s\nthe engine's log:\n%s%v", what, s, events, log, err)
 	}
 }
 
