@@ -133,7 +133,7 @@ func TestHandOnANode(t *testing.T) {
 	if out := must(t, m, "/var/tmp/touchdown install"); out != "Nothing had to be changed." {
 		t.Errorf("the second time: %s", out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	if err := m.Reboot(ctx); err != nil {
 		t.Fatal(err)
