@@ -1,0 +1,239 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/factory"
+	"touchdown/backend/kube"
+)
+
+// BakeCheck refuses a cluster that cannot be baked and tells how long the node may lie on the shelf.
+type BakeCheck struct{}
+
+// ID names the step in the journal.
+func (*BakeCheck) ID() string { return "bake-check" }
+
+// Title says what the step does.
+func (*BakeCheck) Title() string { return "Check the cluster" }
+
+// Fields is empty: nothing is asked.
+func (*BakeCheck) Fields() []Field { return nil }
+
+// Run looks only. Warnings do not stop the bake.
+func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
+	checks, err := factory.Precheck(ctx, node.Host, telling(node.Kube, report), node.Now())
+	for _, c := range checks {
+		report.Check(c)
+	}
+	return err
+}
+
+// BakeProgram puts Touchdown where its units start it from.
+type BakeProgram struct {
+	From string // the file of the running program
+}
+
+var _ Planner = (*BakeProgram)(nil)
+
+// ID names the step in the journal.
+func (*BakeProgram) ID() string { return "bake-program" }
+
+// Title says what the step does.
+func (*BakeProgram) Title() string { return "Install Touchdown" }
+
+// Fields is empty: nothing is asked.
+func (*BakeProgram) Fields() []Field { return nil }
+
+// Plan tells the file.
+func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	running, err := os.ReadFile(s.From)
+	if err != nil {
+		return Plan{}, fmt.Errorf("reading this program: %w", err)
+	}
+	if b, err := node.Host.ReadFile(factory.Program); err == nil && bytes.Equal(b, running) {
+		return Plan{}, nil
+	}
+	return Plan{Changes: []Change{{What: factory.Program, New: "this program"}}}, nil
+}
+
+// Run replaces the file as a whole.
+func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) error {
+	running, err := os.ReadFile(s.From)
+	if err != nil {
+		return fmt.Errorf("reading this program: %w", err)
+	}
+	changed, err := factory.Install(node.Host, running)
+	if changed && err == nil {
+		report.Say("%s is installed.", factory.Program)
+	}
+	return err
+}
+
+// BakeUplink lets the profile of the physical port carry the internal address: br-ex is built from it at every boot.
+type BakeUplink struct{}
+
+var (
+	_ Planner = (*BakeUplink)(nil)
+	_ Undoer  = (*BakeUplink)(nil)
+)
+
+// ID names the step in the journal.
+func (*BakeUplink) ID() string { return "bake-uplink" }
+
+// Title says what the step does.
+func (*BakeUplink) Title() string { return "Give the uplink the internal address" }
+
+// Fields is empty: nothing is asked.
+func (*BakeUplink) Fields() []Field { return nil }
+
+// Plan tells the profile.
+func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	u, err := factory.FindUplink(ctx, node.Host)
+	if err != nil || u.Ready() {
+		return Plan{}, err
+	}
+	return Plan{Changes: []Change{{What: "Profile of " + u.Device, New: factory.InternalAddress + " beside its own addresses"}}}, nil
+}
+
+// Run saves the profile and changes it.
+func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
+	u, err := factory.FindUplink(ctx, node.Host)
+	if err != nil || u.Ready() {
+		return err
+	}
+	err = u.Prepare(ctx, node.Host, func(file string, original []byte) error {
+		if err := report.Save("file", []byte(file)); err != nil {
+			return err
+		}
+		if original == nil {
+			return nil
+		}
+		return report.Save("profile", original)
+	})
+	if err == nil {
+		report.Say("The profile of %s carries %s.", u.Device, factory.InternalAddress)
+	}
+	return err
+}
+
+// Undo puts the profile back.
+func (*BakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	file, err := report.Saved("file")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	original, err := report.Saved("profile")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := factory.PutBackUplink(ctx, node.Host, string(file), original); err != nil {
+		return err
+	}
+	report.Say("%s is as it was.", file)
+	return nil
+}
+
+// BakeConfiguration writes the MachineConfigs and waits until the node has them. The node reboots once in between.
+type BakeConfiguration struct{}
+
+var (
+	_ Planner = (*BakeConfiguration)(nil)
+	_ Undoer  = (*BakeConfiguration)(nil)
+)
+
+// ID names the step in the journal.
+func (*BakeConfiguration) ID() string { return "bake-configuration" }
+
+// Title says what the step does.
+func (*BakeConfiguration) Title() string { return "Configure the machine" }
+
+// Fields is empty: nothing is asked.
+func (*BakeConfiguration) Fields() []Field { return nil }
+
+// Plan tells the MachineConfigs that differ, and the reboot.
+func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	wanted, err := factory.Wanted(ctx, node.Kube)
+	if err != nil {
+		return Plan{}, err
+	}
+	names, err := factory.Differs(ctx, node.Kube, wanted)
+	if err != nil || len(names) == 0 {
+		return Plan{}, err
+	}
+	var p Plan
+	for _, name := range names {
+		p.Changes = append(p.Changes, Change{What: "MachineConfig", New: name})
+	}
+	p.Disturbances = []Disturbance{{What: "reboot", Cause: "the node takes its new configuration", Seconds: 600}}
+	return p, nil
+}
+
+// Run writes what differs and waits.
+func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	wanted, err := factory.Wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+	before, err := factory.Rendered(ctx, c)
+	if err != nil {
+		return err
+	}
+	calm, err := factory.Calm(ctx, c, o.save)
+	if err != nil {
+		return fmt.Errorf("writing the node disruption policies: %w", err)
+	}
+	changed, err := factory.Configure(ctx, c, wanted, o.save)
+	if err != nil {
+		return fmt.Errorf("writing the MachineConfigs: %w", err)
+	}
+	if !changed {
+		before = ""
+	} else {
+		report.Say("%s written. The node takes them and reboots; the work goes on after that.", configNames(wanted))
+		if !calm {
+			report.Say("This OpenShift has no node disruption policies: other time servers will need a reboot at the site.")
+		}
+	}
+	return factory.Settled(ctx, c, wanted, before)
+}
+
+func configNames(wanted []factory.Manifest) string {
+	names := make([]string, len(wanted))
+	for i, m := range wanted {
+		names[i] = m.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Undo removes the MachineConfigs and waits; the node reboots once.
+func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	before, err := factory.Rendered(ctx, c)
+	if err != nil {
+		return err
+	}
+	changed, err := factory.Remove(ctx, c, func(kube.Ref, []byte) error { return nil })
+	if err != nil {
+		return fmt.Errorf("removing the MachineConfigs: %w", err)
+	}
+	if _, err := o.restore(ctx, c); err != nil {
+		return err
+	}
+	if !changed {
+		before = ""
+	} else {
+		report.Say("The MachineConfigs are removed. The node reboots; after that run the same command once more.")
+	}
+	return factory.Settled(ctx, c, nil, before)
+}
