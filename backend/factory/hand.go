@@ -36,6 +36,7 @@ type Hand struct {
 	Program []byte                           // what becomes /usr/local/bin/touchdown
 	Say     func(format string, args ...any) // gets what is done, as it is done
 	Idle    func(context.Context) error      // refuses while the engine is at work; asked before anything changes
+	Cluster string                           // the kubeconfig without which the engine does not start
 	Dry     bool                             // only say it
 }
 
@@ -93,6 +94,12 @@ func (h *Hand) Install(ctx context.Context) error {
 	}
 	if err := h.suited(files, "`touchdown factory bake` brings this version"); err != nil {
 		return err
+	}
+	if !h.Host.Exists(h.Cluster) {
+		return &problem.Problem{
+			Code: "HND-OCP", Summary: "OpenShift is not installed on this machine: " + h.Cluster + " is missing.",
+			Fix: "Install OpenShift first. To only look at the wizard, `touchdown --local --kubeconfig FILE` needs nothing installed.",
+		}
 	}
 	record, err := h.record()
 	if err != nil {

@@ -29,7 +29,7 @@ type byHand struct {
 func newHand(t *testing.T, program string) *byHand {
 	t.Helper()
 	m := hosttest.New(t)
-	for _, file := range []string{"/run/systemd/system/x", "/dev/tty1", "/dev/hvc0"} {
+	for _, file := range []string{"/run/systemd/system/x", "/etc/kubernetes/kubeconfig", "/dev/tty1", "/dev/hvc0"} {
 		m.File(file, "")
 	}
 	m.File("/sys/class/tty/console/active", "tty0 hvc0\n")
@@ -47,7 +47,7 @@ func newHand(t *testing.T, program string) *byHand {
 	}
 	b := &byHand{m: m}
 	b.Hand = &factory.Hand{
-		Host: m.Machine, Program: []byte(program), Idle: func(context.Context) error { return nil },
+		Host: m.Machine, Program: []byte(program), Cluster: "/etc/kubernetes/kubeconfig", Idle: func(context.Context) error { return nil },
 		Say: func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) },
 	}
 	return b
@@ -138,6 +138,11 @@ func TestHandIsCareful(t *testing.T) {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
+	if err := b.m.Remove(b.Cluster); err != nil {
+		t.Fatal(err)
+	}
+	code(b.Install(t.Context()), "HND-OCP")
+	b.m.File(b.Cluster, "")
 	b.m.File(engineFile, "somebody's")
 	code(b.Install(t.Context()), "HND-ELSE")
 	if b.m.Exists(factory.Program) || b.m.Exists(factory.HandRecord) {

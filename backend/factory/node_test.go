@@ -118,6 +118,10 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 	})
 }
 
+// away is the kubeconfig of a cluster that does not answer.
+const away = `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "https://localhost:6443"}}],
+  contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: a}}]}`
+
 // TestHandOnANode installs on a booted machine that has no MachineConfigs and takes it away again: the wizard is on its
 // lines, then its own log-ins are.
 func TestHandOnANode(t *testing.T) {
@@ -127,6 +131,13 @@ func TestHandOnANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, m, "mv /usr/local/bin/touchdown /var/tmp/touchdown")
+	if out, err := m.Shell(t.Context(), "/var/tmp/touchdown install 2>&1"); err == nil || !strings.Contains(out, "HND-OCP") {
+		t.Errorf("without OpenShift: %v: %s", err, out)
+	}
+	// An installed node whose cluster is away.
+	if err := m.WriteFile(node.AdminKubeconfig, []byte(away), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const wizard = "systemctl is-active touchdown-engine touchdown-console@tty1 touchdown-console@ttyS0 && test -S /run/touchdown/engine.sock"
 	t.Log(must(t, m, "/var/tmp/touchdown install"))
 	await(t, m, time.Minute, wizard)

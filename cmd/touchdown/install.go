@@ -21,9 +21,9 @@ func (c *common) installCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install", Short: "Put the engine and the wizard on this machine, and start them", Args: cobra.NoArgs,
 		Long: `Install copies this program to ` + factory.Program + `, lays the units of the engine and the consoles, and
-starts them: the wizard opens on tty1, on the first serial line and on every console of the kernel. It is for a node
-that is being tried and for a lab's machine; it changes no network, no kubelet and no image store. What is right
-already stays, so it can be repeated, and a newer version is installed in the same way.
+starts them: the wizard opens on tty1, on the first serial line and on every console of the kernel. It is for a
+node that is being tried or is a lab's, with OpenShift on it; it changes no network, no kubelet and no image store. What
+is right already stays, so it can be repeated, and a newer version is installed in the same way.
 
 A node that left the factory has the same units from a MachineConfig; there ` + "`touchdown factory bake`" + ` brings a new
 version, and install refuses.`,
@@ -80,7 +80,7 @@ func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
 		return nil, fmt.Errorf("reading this program: %w", err)
 	}
 	return &factory.Hand{
-		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Dry: dry,
+		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Cluster: defaultKubeconfig, Dry: dry,
 		Say:  func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...) },
 		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) },
 	}, nil
