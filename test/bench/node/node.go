@@ -177,6 +177,9 @@ func (m *Machine) configure() error {
 		return err
 	}
 	for name, baud := range m.Baud {
+		if baud == 0 {
+			continue
+		}
 		unit := fmt.Sprintf("/etc/systemd/system/touchdown-console@%s.service.d/10-baud.conf", name)
 		if err := m.WriteFile(unit, fmt.Appendf(nil, keepsSpeed, baud), 0o644); err != nil {
 			return err

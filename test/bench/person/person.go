@@ -171,14 +171,15 @@ func (p *Person) Types(keys string) {
 	p.rest()
 }
 
-// Costs is how many bytes a key makes.
-func (p *Person) Costs(key string) int {
+// Costs is how many bytes a key makes, and how long it is until the last of them has come over the line.
+func (p *Person) Costs(key string) (bytes int, took time.Duration) {
 	p.t.Helper()
 	p.rest()
+	sent := time.Now()
 	p.Types(key)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.burst
+	return p.burst, p.wrote.Sub(sent)
 }
 
 // send types, one key after the other where there is a pause between them, else all at once.

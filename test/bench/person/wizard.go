@@ -20,18 +20,22 @@ func at(screen, label string) bool {
 	return false
 }
 
-// focus is where the marker stands.
-func focus(screen string) (y, x int) {
-	y = -1
-	for i, line := range strings.Split(screen, "\n") {
+// marker is where the marker stands, and the line that it stands on: a page may scroll beneath it.
+type marker struct {
+	y, x int
+	line string
+}
+
+func focus(screen string) marker {
+	for y, line := range strings.Split(screen, "\n") {
 		switch button := strings.Index(line, ">[ "); {
 		case strings.HasPrefix(line, "> "):
-			return i, 0
+			return marker{y, 0, line}
 		case button >= 0:
-			return i, button
+			return marker{y, button, line}
 		}
 	}
-	return y, 0
+	return marker{y: -1}
 }
 
 // At presses Tab until the marker stands before label: a field's, or "[ Continue ]".
@@ -48,16 +52,18 @@ func (p *Person) seek(label, key string, most int) {
 		if at(screen, label) {
 			return
 		}
-		y, x := focus(screen)
-		p.send(key)
-		for since := time.Now(); time.Since(since) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
-			if newY, newX := focus(p.Screen()); newY != y || newX != x {
-				break
-			}
-		}
-		p.rest()
+		p.moves(key)
 	}
 	p.t.Fatalf("%q never led to %q:\n%s", key, label, p.Screen())
+}
+
+// moves presses a key that moves the marker, once, and sees it moved: a second one would be answered too, later.
+func (p *Person) moves(key string) {
+	p.t.Helper()
+	before := focus(p.Screen())
+	p.send(key)
+	p.Until("the marker elsewhere", func(s string) bool { return focus(s) != before })
+	p.rest()
 }
 
 // Fill puts a value into a field in place of what is there, goes on to the next, and sees the value on the screen.
@@ -66,14 +72,24 @@ func (p *Person) Fill(label, value string) {
 	p.At(label)
 	p.Replace(value)
 	p.Types("\t")
-	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && strings.Contains(s, "["+value+" ") })
+	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && has(s, label, "["+value+" ") })
+}
+
+// has reports whether a field that the marker does not stand at shows something.
+func has(screen, label, text string) bool {
+	for line := range strings.SplitSeq(screen, "\n") {
+		if strings.HasPrefix(line, "  "+label) && strings.Contains(line, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // Replace types a value over what is in the field at the marker, and stays there.
 func (p *Person) Replace(value string) {
 	p.t.Helper()
 	p.send("\x15" + value)
-	p.Shows("[" + value + " ")
+	p.Until(value+" at the marker", func(s string) bool { return strings.Contains(focus(s).line, "["+value+" ") })
 	p.rest()
 }
 
@@ -91,7 +107,7 @@ func (p *Person) Pick(label, choice string) {
 				return
 			}
 		}
-		p.Types("\x1b[B")
+		p.moves("\x1b[B")
 	}
 	p.t.Fatalf("%s has no choice %q:\n%s", label, choice, p.Screen())
 }
@@ -110,7 +126,7 @@ func (p *Person) Take() {
 	for end := time.Now().Add(patience.Of(idle)); time.Now().Before(end); {
 		p.Shows("nobody has the pen")
 		p.Types("\t")
-		for since := time.Now(); time.Since(since) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
+		for since := time.Now(); time.Since(since) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 			if strings.Contains(p.Screen(), "you have the pen") {
 				p.rest()
 				return
