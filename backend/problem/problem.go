@@ -10,7 +10,7 @@ import (
 
 // Problem is made where the cause is known, in the backend, and travels as an error.
 type Problem struct {
-	Code    string // at most 8 characters out of A-Z 2-9 and "-" without O, I: read over the phone
+	Code    string // at most 8 characters out of A-Z 2-9 and "-": read over the phone, so no 0 or 1 to be taken for O or I
 	Summary string // one sentence: what is wrong
 	Fix     string // one thing to try
 	Err     error  // the cause, for an engineer

@@ -68,17 +68,27 @@ func (c *client) do(ctx context.Context, verb string, args []string) error {
 			return err
 		})
 	case verb == "rmp":
-		return each(func(id string) error {
-			_, err := c.run.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: id})
-			_, err2 := c.run.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: id})
-			return errors.Join(err, err2)
-		})
+		return each(func(id string) error { return c.removePod(ctx, id) })
 	case verb == "inspecti" && len(args) == 1:
 		return c.inspect(ctx, args[0])
 	case verb == "run" && len(args) > 0:
 		return c.start(ctx, args[0], args[1:])
 	}
 	return errors.New(usage)
+}
+
+// removePod may meet the kubelet, which removes containers of pods that it does not know while this does: what one finds gone
+// is an error to it. So it tries again until the pod is gone, five times at most.
+func (c *client) removePod(ctx context.Context, id string) (err error) {
+	for range 5 {
+		_, stop := c.run.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: id})
+		_, remove := c.run.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: id})
+		if err = errors.Join(stop, remove); err == nil {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+	return err
 }
 
 func (c *client) list(ctx context.Context) error {
