@@ -153,9 +153,7 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	seeded, err := images.Seeding{
 		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Move: s.Move, Say: report.Say,
-		Tell: func(p images.Progress) {
-			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What, Usual: p.Left.Seconds()})
-		},
+		Tell: func(p images.Progress) { report.Progress(forPeople(p)) },
 	}.Run(ctx)
 	if err != nil {
 		return err
@@ -263,6 +261,14 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 // every layer's record of a large one.
 const crioTime = time.Minute
 
+// forPeople has MiB in place of bytes.
+func forPeople(p images.Progress) Progress {
+	if p.Unit == "bytes" {
+		p.Done, p.Total, p.Unit = p.Done>>20, p.Total>>20, "MiB"
+	}
+	return Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What, Usual: p.Left.Seconds()}
+}
+
 func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "CRI-O to list its images"})
 	if err := runtime.Await(ctx, crioTime); err != nil {
@@ -270,9 +276,7 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	status, err := images.Look{
 		Host: node.Host, CRI: runtime, Now: node.Now, Mend: true, Fetch: true,
-		Tell: func(p images.Progress) {
-			report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What})
-		},
+		Tell: func(p images.Progress) { report.Progress(forPeople(p)) },
 	}.Run(ctx)
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func (l Look) verify(ctx context.Context, p *pool.Pool, g pool.Generation, s *St
 	}
 	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Progress) {
 		if l.Tell != nil {
-			l.Tell(Progress{What: "verifying layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+			l.Tell(Progress{What: "the check of the layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
 		}
 	}}
 	if !l.Full {

@@ -71,9 +71,9 @@ func without(blobs []ref.Blob, have map[string]bool) []ref.Blob {
 }
 
 func pulling(p cri.Progress) Progress {
-	what := "pulling images"
+	what := "the pull of images"
 	if len(p.Now) > 0 {
-		what = "pulling " + p.Now[0]
+		what = "the pull of " + p.Now[0]
 	}
 	if p.Total == 0 {
 		return Progress{What: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Left: p.Left}

@@ -16,7 +16,7 @@ import (
 
 // Progress is how far long work is.
 type Progress struct {
-	What        string // "pulling quay.io/…", "copying layers"
+	What        string // what there is to wait for: "the pull of quay.io/…", "the copy of the layers"
 	Done, Total int64
 	Unit        string        // "bytes", "layers"
 	Left        time.Duration // 0: not known
@@ -73,7 +73,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 		return out, s.movable(ctx, p, primary)
 	}
 	next, err := p.Add(ctx, primary, pool.Selection{}, func(done store.Progress) {
-		s.Tell(Progress{What: "copying layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+		s.Tell(Progress{What: "the copy of the layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
 	})
 	if err != nil {
 		return out, fmt.Errorf("copying the node's images: %w", err)
