@@ -31,14 +31,14 @@ KUBE_LDFLAGS := -s -w \
 
 BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -type f 2>/dev/null)
-GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' 2>/dev/null) go.mod go.sum
+GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' -not -path '*/pictures/*' 2>/dev/null) go.mod go.sum
 
 include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 
-.PHONY: help demo test bench lint build clean golden bench-cluster libnmstate env
+.PHONY: help demo test bench lint build clean golden pictures bench-cluster libnmstate env
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # What can go wrong in a demo. A name that is not among them is told before anything is built or booted.
 FAULTS := test/demo/faults.txt
@@ -95,6 +95,9 @@ build: $(BIN) ## build .cache/bin/touchdown
 
 golden: ## write the expected screens and texts anew; read the diff
 	go test ./tui ./steps/site ./backend/report -update
+
+pictures: libnmstate ## draw the README's pictures anew, from the real screens; look at them
+	go test ./tui -run '^TestPictures$$' -update
 
 clean: ## remove .cache
 	rm -rf $(CACHE)

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+)
+
+// pictures are the README's screens. Stages, titles, fields and help are the product's own lists; what the machine and the
+// site answer is an example.
+func pictures(t *testing.T) []scene {
+	t.Helper()
+	show := func(name string, cfg *site.Config, edit func(*engine.Snapshot), keys ...string) scene {
+		return scene{name, []func(*engine.Snapshot){func(s *engine.Snapshot) {
+			*s = engine.Snapshot{
+				Version: "1.0", Hostname: "sno-factory", Serial: "7XK2Q13", Life: "armed", List: engine.ListSite,
+				State: engine.Collecting, Now: epoch, Stages: shown(steps.Site(cfg, steps.Wiring{}), cfg),
+			}
+			edit(s)
+		}}, keys}
+	}
+	network := [][2]string{ // with a mistake in the gateway
+		{"spec.network.ipv4.method", "static"}, {"spec.network.ipv4.address", "198.51.100.10"},
+		{"spec.network.ipv4.prefixLength", "24"}, {"spec.network.ipv4.gateway", "198.51.100.99"},
+		{"spec.network.dnsServers", "198.51.100.53"}, {"spec.additionalNTPSources", "198.51.100.123"},
+	}
+	all := append(network, [][2]string{{"spec.clusterName", "store0042"}, {"spec.baseDomain", "retail.example.com"}}...)
+	return []scene{
+		show("hardware", typedIn(t, nil), seeHardware, "up", "up", "up", "up", "up", "up", "up"),
+		show("network", typedIn(t, network), offerPorts, "tab", "tab", "tab", "tab"),
+		show("question", typedIn(t, all), keepOrBack),
+		show("relocation", typedIn(t, all), relocating),
+		show("landed", typedIn(t, all), landedWell),
+		show("factory", site.New(), seeding),
+	}
+}
+
+// typedIn is a site config that a technician typed.
+func typedIn(t *testing.T, answers [][2]string) *site.Config {
+	t.Helper()
+	cfg := site.New()
+	for _, a := range answers {
+		if err := cfg.Set(a[0], a[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cfg
+}
+
+// shown is what a console sees of a list before anything ran.
+func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
+	var stages []engine.StageView
+	for _, stage := range list {
+		v := engine.StageView{ID: stage.ID, Title: stage.Title}
+		for _, step := range stage.Steps {
+			one := engine.StepView{ID: step.ID(), Title: step.Title(), Status: engine.Pending}
+			if s, ok := step.(steps.Skipper); ok {
+				one.Skip = s.Skip()
+			}
+			for _, f := range step.Fields() {
+				value, _ := cfg.Get(f.Path)
+				field := engine.FieldView{
+					Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
+					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act,
+				}
+				if value != "" {
+					field.Source, field.Changed = site.Typed, true
+				}
+				one.Fields = append(one.Fields, field)
+			}
+			v.Steps = append(v.Steps, one)
+		}
+		stages = append(stages, v)
+	}
+	return stages
+}
+
+// at finds a step.
+func at(s *engine.Snapshot, id string) *engine.StepView {
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			if step := &s.Stages[i].Steps[j]; step.ID == id {
+				return step
+			}
+		}
+	}
+	panic("there is no step " + id)
+}
+
+func seen(status, title, observed string) steps.Check {
+	c := steps.Check{ID: title, Title: title, Observed: observed}
+	c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}}[status].Status
+	return c
+}
+
+func seeHardware(s *engine.Snapshot) {
+	tpm := seen("warn", "Security chip (TPM)", "none")
+	tpm.Expected, tpm.Fix = "2.0", "Switch it on in the firmware's setup, where the machine has one."
+	at(s, "hardware").Checks = []steps.Check{
+		seen("pass", "Processor threads (vCPU)", "16 threads on 8 cores"), seen("pass", "Processor generation", "x86-64-v3"),
+		seen("pass", "Memory", "64.0 GiB"), seen("pass", "System disk size", "nvme0n1, 960 GB"),
+		seen("pass", "Network cable", "enp1s0 up, enp2s0 down"), tpm, seen("pass", "System clock", "2026-11-21 02:13 UTC"),
+	}
+}
+
+func offerPorts(s *engine.Snapshot) {
+	port := &at(s, "network-settings").Fields[0]
+	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "found"
+	port.Choices = []steps.Choice{{Value: "enp1s0", Label: "enp1s0, 10 Gbit/s, link up, in use"}, {Value: "enp2s0", Label: "enp2s0, no cable"}}
+}
+
+// until marks all steps before one as done, and that one as at work.
+func until(s *engine.Snapshot, id string) *engine.StepView {
+	s.State, s.Life, s.Current, s.Started = engine.Working, "landing", id, epoch.Add(-6*time.Minute)
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			step := &s.Stages[i].Steps[j]
+			if step.ID == id {
+				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
+				return step
+			}
+			if step.Status = engine.StepDone; step.Skip != "" {
+				step.Status = engine.StepSkip
+			}
+		}
+	}
+	return nil // all of them
+}
+
+func keepOrBack(s *engine.Snapshot) {
+	until(s, "network")
+	s.State = engine.InQuestion
+	s.Question = &engine.QuestionView{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
+		ID: "keep-network", Text: "Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?",
+		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can mend your answers.",
+		Choices: []steps.Choice{{Value: "keep", Label: "Keep the new settings"}, {Value: "back", Label: "Put the old ones back"}},
+		Default: "back",
+	}}
+}
+
+func relocating(s *engine.Snapshot) {
+	step := until(s, "rollouts")
+	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: "operator authentication", Usual: 300}
+	step.Said = []string{"kube-apiserver runs revision 8."}
+}
+
+func landedWell(s *engine.Snapshot) {
+	seeHardware(s)
+	until(s, "")
+	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.retail.example.com", epoch.Add(6*time.Minute)
+	at(s, "health").Checks = wellChecks()
+}
+
+func seeding(s *engine.Snapshot) {
+	s.Stages, s.List = shown(steps.Factory(site.New(), steps.Wiring{}), site.New()), engine.ListFactory
+	seeHardware(s)
+	step := until(s, "images")
+	s.Life = "factory"
+	step.Progress = &steps.Progress{Done: 11253, Total: 18024, Unit: "MiB", Waiting: "the copy of the layers"}
+}
+
+func wellChecks() []steps.Check {
+	return []steps.Check{
+		seen("pass", "OpenShift release (ClusterVersion)", "4.18.21"),
+		seen("pass", "Platform services (ClusterOperators)", "34 services, all well"),
+		seen("pass", "Node works (Ready)", "sno-factory ready"), seen("pass", "Cluster database (etcd)", "well"),
+		seen("pass", "Programs of the cluster (pods)", "213 pods, all well"),
+		seen("pass", "Web console answers", "answers 200"), seen("pass", "Login page answers (OAuth)", "answers 200"),
+	}
+}
