@@ -108,7 +108,7 @@ func seeHardware(s *engine.Snapshot) {
 
 func offerPorts(s *engine.Snapshot) {
 	port := &at(s, "network-settings").Fields[0]
-	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "found"
+	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "current"
 	port.Choices = []steps.Choice{{Value: "enp1s0", Label: "enp1s0, 10 Gbit/s, link up, in use"}, {Value: "enp2s0", Label: "enp2s0, no cable"}}
 }
 
