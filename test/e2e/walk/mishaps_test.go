@@ -113,10 +113,10 @@ func (w *walk) hungUp() {
 	}
 }
 
-// dropped ends the connection to the service processor, as a network does, and opens it again in front of an empty terminal.
+// dropped loses the connection to the service processor, as a network does, and opens it again in front of an empty terminal.
 func (w *walk) dropped() {
 	w.t.Helper()
-	w.bmc.Deactivate(w.remote)
+	w.bmc.Drop(w.remote)
 	w.remote = w.bmc.Activate()
 	w.p.Move(w.remote)
 	w.p.Shows("SOL Session operational")
