@@ -20,22 +20,27 @@ func at(screen, label string) bool {
 	return false
 }
 
-// marker is where the marker stands, and the line that it stands on: a page may scroll beneath it.
+// marker is where the marker stands, and before what: a page may scroll beneath it.
 type marker struct {
-	y, x int
-	line string
+	y, x  int
+	label string
 }
 
-func focus(screen string) marker {
+// labelled is how wide a form's labels are; what stands behind them changes without the marker.
+const labelled = 24
+
+// focus is where the one marker stands. On a screen that is half drawn there may be none, or two; ok is false then.
+func focus(screen string) (at marker, ok bool) {
+	found := 0
 	for y, line := range strings.Split(screen, "\n") {
-		switch button := strings.Index(line, ">[ "); {
-		case strings.HasPrefix(line, "> "):
-			return marker{y, 0, line}
-		case button >= 0:
-			return marker{y, button, line}
+		button := strings.Index(line, ">[ ")
+		if !strings.HasPrefix(line, "> ") && button < 0 {
+			continue
 		}
+		at = marker{y, max(button, 0), line[:min(labelled, len(line))]}
+		found++
 	}
-	return marker{y: -1}
+	return at, found == 1
 }
 
 // At presses Tab until the marker stands before label: a field's, or "[ Continue ]".
@@ -48,8 +53,8 @@ func (p *Person) At(label string) {
 func (p *Person) seek(label, key string, most int) {
 	p.t.Helper()
 	for range most {
-		screen := p.Screen()
-		if at(screen, label) {
+		p.settled()
+		if at(p.Screen(), label) {
 			return
 		}
 		p.moves(key)
@@ -60,10 +65,23 @@ func (p *Person) seek(label, key string, most int) {
 // moves presses a key that moves the marker, once, and sees it moved: a second one would be answered too, later.
 func (p *Person) moves(key string) {
 	p.t.Helper()
-	before := focus(p.Screen())
+	before := p.settled()
 	p.send(key)
-	p.Until("the marker elsewhere", func(s string) bool { return focus(s) != before })
+	p.Until("the marker elsewhere", func(s string) bool {
+		now, ok := focus(s)
+		return ok && now != before
+	})
 	p.rest()
+}
+
+// settled waits for a screen with one marker, and returns where it stands.
+func (p *Person) settled() (at marker) {
+	p.t.Helper()
+	p.Until("one marker", func(s string) (ok bool) {
+		at, ok = focus(s)
+		return ok
+	})
+	return at
 }
 
 // Fill puts a value into a field in place of what is there, goes on to the next, and sees the value on the screen.
@@ -72,13 +90,13 @@ func (p *Person) Fill(label, value string) {
 	p.At(label)
 	p.Replace(value)
 	p.Types("\t")
-	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && has(s, label, "["+value+" ") })
+	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && has(s, "  "+label, "["+value+" ") })
 }
 
-// has reports whether a field that the marker does not stand at shows something.
-func has(screen, label, text string) bool {
+// has reports whether a line that begins so shows something.
+func has(screen, begin, text string) bool {
 	for line := range strings.SplitSeq(screen, "\n") {
-		if strings.HasPrefix(line, "  "+label) && strings.Contains(line, text) {
+		if strings.HasPrefix(line, begin) && strings.Contains(line, text) {
 			return true
 		}
 	}
@@ -89,7 +107,7 @@ func has(screen, label, text string) bool {
 func (p *Person) Replace(value string) {
 	p.t.Helper()
 	p.send("\x15" + value)
-	p.Until(value+" at the marker", func(s string) bool { return strings.Contains(focus(s).line, "["+value+" ") })
+	p.Until(value+" at the marker", func(s string) bool { return has(s, "> ", "["+value+" ") })
 	p.rest()
 }
 
