@@ -87,8 +87,11 @@ func (e *Engine) attach(token string, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.attached += n
-	if e.attached == 0 {
+	switch e.attached {
+	case 0:
 		e.restartDeadlineLocked()
+	case n: // the first one: what was seen while nobody looked may be old
+		e.lookAgain()
 	}
 	if token == "" || token != e.pen.token {
 		return
