@@ -168,6 +168,7 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
+	a.desk.asking = a.desk.asking && msg.action.Verb != engine.Review
 	switch {
 	case msg.action.Verb == engine.Act:
 		a.actedAside(msg)

@@ -33,6 +33,7 @@ type desk struct {
 	refused map[string]string // values that the engine could not take at all, and why
 	aside   aside             // what is being done, or could not be, for a value of a field
 	page    string            // ID of the stage on the screen while collecting
+	asking  bool              // the review is on its way
 	ended   bool              // this console saw work that came to its end
 	pending int               // values on their way to the engine
 	flash   string            // one sentence above the keys, until the next key

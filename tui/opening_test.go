@@ -34,3 +34,21 @@ func TestMovesAgainFromTheFirstPage(t *testing.T) {
 		}
 	}
 }
+
+// TestTheReviewIsAskedForOnce: a key that is pressed again while the review takes its time asks for no second one.
+func TestTheReviewIsAskedForOnce(t *testing.T) {
+	b := newBench(t, 80, 24)
+	first, again := b.app.desk.review(), b.app.desk.review()
+	if first == nil || again != nil {
+		t.Fatal("not once")
+	}
+	b.took(first())
+	b.shows("Review: nothing was changed so far")
+	if b.app.desk.asking {
+		t.Error("still asked for")
+	}
+	b.press("b")
+	if state := b.app.desk.state(); state != engine.Collecting || b.app.desk.review() == nil {
+		t.Errorf("never again after that: %s, %v", state, b.app.desk.asking)
+	}
+}

@@ -142,8 +142,14 @@ func (d *desk) turn(n int) tea.Cmd {
 	return nil
 }
 
+// review asks for the review. It can take a minute, and who presses the key again meanwhile must not wait for two: what is
+// typed on the review would come after them.
 func (d *desk) review() tea.Cmd {
 	d.flash = t("review.asking")
+	if d.asking {
+		return nil
+	}
+	d.asking = true
 	return d.link.act(engine.Action{Verb: engine.Review})
 }
 
