@@ -28,7 +28,7 @@ func attach(ctx context.Context, line *node.Line, s *screen, in, out *os.File, s
 	}
 	defer func() {
 		_ = term.Restore(int(in.Fd()), before)
-		_, _ = out.WriteString(restored)
+		_ = s.close()
 	}()
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)

@@ -142,4 +142,6 @@ func TestScreen(t *testing.T) {
 	step("the power", cleared+"off", "", func() error { return s.dark("off") })
 	step("the sheet while it is off", "", "", func() error { return s.show("a") })
 	step("the wizard again", cleared, repaint, writes("Touchdown"))
+	step("the end", restored, "", s.close)
+	step("what the wizard draws after it", "", "", writes("Touchdown"))
 }

@@ -72,6 +72,15 @@ func (s *screen) show(text string) error {
 	return nil
 }
 
+// close gives the terminal back to its owner. What the node writes from now on is dropped, and so are keys.
+func (s *screen) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := io.WriteString(s.out, restored)
+	s.out, s.line = io.Discard, io.Discard
+	return err
+}
+
 func (s *screen) hold(text, until string) error {
 	s.held, s.until, s.seen = true, until, nil
 	_, err := io.WriteString(s.out, cleared+strings.ReplaceAll(text, "\n", "\r\n"))
