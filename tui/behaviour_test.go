@@ -144,6 +144,17 @@ func TestFoundWhileInFocus(t *testing.T) {
 	}
 }
 
+// TestEmptiedToTypeAnew: a field with a mistake is emptied, and what the machine tells does not come back beneath the hand.
+func TestEmptiedToTypeAnew(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "'_", "tab")
+	b.shows("! a name has letters")
+	b.press("up", "ctrl+u")
+	b.refresh()
+	b.press("'shop")
+	b.shows("[shop ")
+}
+
 func TestContinueNamesWhatIsMissing(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab", "tab", "tab", "tab", "enter")

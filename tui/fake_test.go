@@ -101,6 +101,9 @@ func (f *fake) setLocked(v *engine.FieldView, value string) {
 		return
 	}
 	v.Value = value
+	if value == "" {
+		v.Value = v.Found // as the engine does: what was found stands until somebody says otherwise
+	}
 	if strings.Contains(value, "_") {
 		v.Problem = "a name has letters, digits and hyphens; leave out the underscore"
 	}

@@ -18,6 +18,7 @@ type form struct {
 	last    string // of the field that was in focus last
 	row     row
 	ed      editor
+	typed   bool // into ed, since the field is in focus
 	paste   paste
 	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
@@ -79,7 +80,7 @@ func alias(b key.Binding) key.Binding {
 
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
-	f.path, f.paste = path, paste{}
+	f.path, f.typed, f.paste = path, false, paste{}
 	if path != "" && path != f.aside.path {
 		f.desk.aside = aside{}
 	}
@@ -185,7 +186,7 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 // for one that somebody emptied.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, typed := f.drafts[v.Path]; i >= 0 && !typed && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
+	if _, draft := f.drafts[v.Path]; i >= 0 && !f.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
 		f.ed = newEditor(v.Value)
 	}
 }
@@ -223,7 +224,7 @@ func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 		return nil
 	}
 	text := strings.TrimSpace(f.ed.value())
-	f.drafts[v.Path] = text
+	f.drafts[v.Path], f.typed = text, true
 	if v.Problem != "" || f.refused[v.Path] != "" {
 		return f.set(v.Path, text) // so that the keystroke that mends it takes the message away
 	}
@@ -239,7 +240,7 @@ func unbalanced(s string) bool {
 func (f *form) restore(v engine.FieldView) tea.Cmd {
 	delete(f.drafts, v.Path)
 	delete(f.refused, v.Path)
-	f.ed, f.paste = newEditor(v.Found), paste{}
+	f.ed, f.typed, f.paste = newEditor(v.Found), false, paste{}
 	f.flash = t("form.restored", v.Label)
 	return f.set(v.Path, v.Found)
 }
