@@ -78,7 +78,7 @@ type Engine struct {
 	offers     map[string][]steps.Choice
 	job        *job
 	review     *ReviewView
-	inspecting map[string]bool         // steps whose Inspect runs now
+	inspecting map[string]bool         // steps whose Inspect runs now; true: a snapshot told so, and its end has to be told too
 	inspected  bool                    // the first round has ended
 	look       chan struct{}           // asks the watcher for a round
 	dropRound  context.CancelCauseFunc // ends the round of inspections that runs

@@ -78,7 +78,7 @@ func (e *Engine) round() {
 	for _, stage := range e.stages(cfg) {
 		for _, step := range stage.Steps {
 			if i, ok := step.(steps.Inspector); ok {
-				e.inspecting[step.ID()] = true
+				e.inspecting[step.ID()] = false
 				report := &stepReport{e: e, step: step.ID(), cfg: cfg}
 				wait.Go(func() { e.inspectStep(ctx, step, i, report) })
 			}
@@ -110,7 +110,11 @@ func (e *Engine) inspectStep(ctx context.Context, step steps.Step, i steps.Inspe
 	}
 	e.mu.Lock()
 	known := e.job.step(step.ID()).waived(seen.ID) != nil || hasCheck(e.job.step(step.ID()), seen.ID)
+	told := e.inspecting[step.ID()]
 	delete(e.inspecting, step.ID())
+	if told {
+		e.changedLocked()
+	}
 	e.mu.Unlock()
 	if err != nil || known {
 		report.Check(seen)

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
 )
@@ -37,6 +39,62 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 		time.Sleep(time.Second)
 		if c := cable(); c.Status != check.Pass {
 			t.Errorf("the first console is told %+v", c)
+		}
+		leave()
+		<-watching
+	})
+}
+
+// slow takes its time to look.
+type slow struct{}
+
+func (slow) ID() string                                             { return "slow" }
+func (slow) Title() string                                          { return "Look for long" }
+func (slow) Fields() []steps.Field                                  { return nil }
+func (slow) Run(context.Context, *backend.Node, steps.Report) error { return nil }
+
+func (slow) Inspect(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
+	}
+	return nil
+}
+
+// TestEndOfALookIsTold: a console that was told that a step looks is told when it does no longer. Consoles that were not told
+// are left alone: an idle line stays silent. The clock jumps.
+func TestEndOfALookIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.more = []steps.Stage{{ID: "slow", Steps: []steps.Step{slow{}}}}
+		r := newRig(t, w)
+		defer r.Close()
+		looks := func() bool {
+			s, err := r.Snapshot(t.Context())
+			must(t, err)
+			return s.Stages[len(s.Stages)-1].Steps[0].Inspecting
+		}
+		time.Sleep(time.Minute)
+		var told atomic.Int64
+		ctx, leave := context.WithCancel(t.Context())
+		watching := make(chan struct{})
+		go func() {
+			defer close(watching)
+			_ = r.Events(ctx, "", 0, func(events []steps.Event) error { told.Add(int64(len(events))); return nil })
+		}()
+		time.Sleep(time.Second)
+		if !looks() {
+			t.Fatal("the step does not look")
+		}
+		before := told.Load()
+		time.Sleep(1500 * time.Millisecond)
+		if told.Load() == before || looks() {
+			t.Errorf("%d events told of the end of the look", told.Load()-before)
+		}
+		before = told.Load()
+		time.Sleep(time.Minute)
+		if n := told.Load() - before; n > 0 {
+			t.Errorf("%d events in a minute in which nothing changed", n)
 		}
 		leave()
 		<-watching

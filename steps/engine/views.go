@@ -78,8 +78,12 @@ func (e *Engine) stateLocked() State {
 
 func (e *Engine) stepView(step steps.Step) StepView {
 	s := e.job.step(step.ID())
+	_, looking := e.inspecting[step.ID()]
+	if looking {
+		e.inspecting[step.ID()] = true
+	}
 	v := StepView{
-		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: e.inspecting[step.ID()],
+		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: looking,
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
 	}
