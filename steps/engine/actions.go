@@ -153,6 +153,10 @@ func (e *Engine) startLocked(a Action) error {
 			return err
 		}
 	}
+	// What a look found was put in without being written down; what is accepted is on the disk before the work begins.
+	if err := e.store.saveDraft(e.site); err != nil {
+		return journalProblem(err)
+	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputsLocked()}
 	if a.Unattended {
 		event.By = unattended

@@ -124,6 +124,37 @@ func TestDraftSurvivesARestart(t *testing.T) {
 	}
 }
 
+// TestFoundValueSurvivesAPowerCut: what a look put into the config after the last word of a person is a part of the inputs
+// that were accepted, so it has to be there when the job goes on.
+func TestFoundValueSurvivesAPowerCut(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	r.fill(t, r, pen)
+	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"}, "file site.yaml"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
+	until(t, r, "the name that a look finds", func(*Snapshot) bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		name, _ := r.site.Get("metadata.name")
+		return name == "store-1"
+	})
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	s := until(t, r, "the review", inState(Reviewed))
+	atLight := make(chan struct{})
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		close(atLight)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	<-atLight
+	r.w.mu.Lock()
+	delete(r.w.run, "light")
+	r.w.mu.Unlock()
+	r.reopen(t)
+	until(t, r, "the end", inState(IsDone))
+}
+
 func TestUnreadableDraftIsKept(t *testing.T) {
 	r := newRig(t, newWorld())
 	must(t, r.Close())
