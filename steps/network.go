@@ -19,7 +19,7 @@ import (
 const (
 	leaseWait    = 30 * time.Second // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
 	lookWait     = 15 * time.Second // what does not answer at once is asked again for so long: a switch may still be learning
-	trialTime    = leaseWait + lookWait + probe.Whole + 30*time.Second
+	trialTime    = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
 	questionTime = 2 * time.Minute // to walk to the switch and back
 	questionMore = questionTime + time.Minute
 	bridgeWait   = 90 * time.Second // configure-ovs waits a minute for a default route

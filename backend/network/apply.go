@@ -35,7 +35,10 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 	if err := n.library.apply(ctx, p.desired, rollback); err != nil {
 		return err
 	}
-	return n.prefer(ctx, before)
+	if err := n.prefer(ctx, before); err != nil {
+		return err
+	}
+	return n.extend(ctx, rollback) // what the profiles took is not taken from the trial: on a busy processor that is much
 }
 
 // Busy is the code of the Problem that somebody else is trying out settings.
@@ -89,6 +92,10 @@ func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 	if err := n.managerUp(ctx); err != nil {
 		return err
 	}
+	return n.extend(ctx, by)
+}
+
+func (n *Network) extend(ctx context.Context, by time.Duration) error {
 	open, err := n.manager.checkpoints(ctx)
 	if err != nil {
 		return err
