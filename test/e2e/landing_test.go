@@ -38,6 +38,7 @@ func given(more string) string {
     ipv6: {method: autoconf}`, more)
 }
 
+// config leaves it to the look which port is used.
 func config(network, more string) string {
 	return `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
@@ -45,8 +46,7 @@ metadata: {name: store-0051}
 spec:
   clusterName: store0051
   baseDomain: retail.example.com
-  network:
-    interface: enp1s0` + network + `
+  network:` + network + `
   additionalNTPSources: [198.51.100.123]
   policy:
     stabilityWindow: 1s
