@@ -23,9 +23,12 @@ func pictures(t *testing.T) []scene {
 		}}, keys}
 	}
 	network := [][2]string{ // with a mistake in the gateway
-		{"spec.network.ipv4.method", "static"}, {"spec.network.ipv4.address", "198.51.100.10"},
-		{"spec.network.ipv4.prefixLength", "24"}, {"spec.network.ipv4.gateway", "198.51.100.99"},
-		{"spec.network.dnsServers", "198.51.100.53"}, {"spec.additionalNTPSources", "198.51.100.123"},
+		{"spec.network.ipv4.method", "static"},
+		{"spec.network.ipv4.address", "198.51.100.10"},
+		{"spec.network.ipv4.prefixLength", "24"},
+		{"spec.network.ipv4.gateway", "198.51.100.99"},
+		{"spec.network.dnsServers", "198.51.100.53"},
+		{"spec.additionalNTPSources", "198.51.100.123"},
 	}
 	all := append(network, [][2]string{{"spec.clusterName", "store0042"}, {"spec.baseDomain", "retail.example.com"}}...)
 	return []scene{

@@ -185,13 +185,15 @@ func TestHandCut(t *testing.T) {
 		var writes int
 		b.Program = []byte("two")
 		root := b.m.Root()
-		b.Host = host.Open(host.Options{Root: root, Log: slog.New(slog.DiscardHandler), Exec: func(context.Context, host.Command) (out, both []byte, err error) { return nil, nil, nil },
+		b.Host = host.Open(host.Options{
+			Root: root, Log: slog.New(slog.DiscardHandler), Exec: func(context.Context, host.Command) (out, both []byte, err error) { return nil, nil, nil },
 			Write: func(_ string, write func([]byte) error, data []byte) error {
 				if writes++; writes > cut {
 					return syscall.EROFS
 				}
 				return write(data)
-			}})
+			},
+		})
 		err := b.Install(t.Context())
 		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || p.Code != "HND-READ") {
 			t.Fatalf("write %d: %v", cut, err)

@@ -18,7 +18,9 @@ func TestEveryFailureHasACode(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("anything"), "UNKNWN"}, {full, "DSK-FULL"}, {fmt.Errorf("at work: %w", known), "KNOWN"},
+		{errors.New("anything"), "UNKNWN"},
+		{full, "DSK-FULL"},
+		{fmt.Errorf("at work: %w", known), "KNOWN"},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "LATE"},
 	} {
 		if p := problem.From(c.err); p.Code != c.want || p.Summary == "" {

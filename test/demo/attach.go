@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -72,7 +73,7 @@ func forward(s *screen, in io.Reader, sheet string) error {
 		if err := s.typed(keys); err != nil {
 			return err
 		}
-		if end || err == io.EOF {
+		if end || errors.Is(err, io.EOF) {
 			return nil
 		}
 		if asked {

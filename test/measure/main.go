@@ -55,8 +55,11 @@ func run(ctx context.Context, binary, out, only string) error {
 		return err
 	}
 	for _, m := range []measurement{
-		{name: "console", take: console}, {name: "move", take: move}, {name: "relocation", take: relocation},
-		{name: "images", take: imageStore}, {name: "pulls", into: "images", take: pulled},
+		{name: "console", take: console},
+		{name: "move", take: move},
+		{name: "relocation", take: relocation},
+		{name: "images", take: imageStore},
+		{name: "pulls", into: "images", take: pulled},
 	} {
 		if only != m.name && (only != "" || m.name == "images" || m.into != "") {
 			continue // the images need a mount namespace of their own

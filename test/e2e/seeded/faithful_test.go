@@ -99,11 +99,15 @@ func attributes(path string, seen map[string]int) []string {
 	return all
 }
 
+// onlyInStore is the number of an image with files taken away and attributes. A container is started from it after CRI-O's
+// own store has lost it.
+const onlyInStore = 35
+
 // inContainer starts a container whose image only the store has: files that its layers took away are away, and attributes
 // are there.
 func (n *seeded) inContainer() {
 	n.Helper()
-	image := n.folder.Images[35]
+	image := n.folder.Images[onlyInStore]
 	if n.primary()[image.ID.Encoded()] != nil {
 		n.sh("crictl rmi " + image.ID.Encoded())
 	}

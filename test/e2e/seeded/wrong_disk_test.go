@@ -26,7 +26,8 @@ func (n *seeded) otherDisk() {
 	n.sh("systemctl stop kubelet crio; systemctl stop " + mountUnit + `
 mount -t tmpfs -o size=1g,nr_inodes=3000,mode=755 shared /var/lib/shared
 systemd-tmpfiles --create --prefix=/var/lib/shared
-systemctl start crio; systemctl start --no-block kubelet`)
+systemctl start crio; systemctl start --no-block kubelet
+crictl pull ` + n.folder.Images[onlyInStore].Names[0]) // an earlier part left it to the store alone
 	n.refused("no inodes", func() {}, "STR-SPCE", "free are")
 	n.sh("mount -o remount,size=40m,nr_inodes=1000000 /var/lib/shared")
 	n.refused("no space", func() {}, "STR-SPCE", "free are")
