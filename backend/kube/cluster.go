@@ -21,6 +21,8 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"touchdown/backend/problem"
 )
 
 // Pace is how patient the cluster's clients are.
@@ -57,6 +59,26 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	if err := rest.LoadTLSFiles(config); err != nil {
 		return nil, fmt.Errorf("reading the certificates of kubeconfig %s: %w", kubeconfig, err)
 	}
+	return open(config, log)
+}
+
+// Shut is the cluster of a node whose kubeconfig cannot be read, as Open told in why: each call fails with the Problem
+// CLU-CONF. So the wizard opens all the same, and what needs no cluster, above all undo, can be done.
+func Shut(why error, log *slog.Logger) *Cluster {
+	told := &lasting{&problem.Problem{
+		Code:    "CLU-CONF",
+		Summary: "The node's own way into its cluster, a kubeconfig, cannot be read.",
+		Fix:     "Switch the node off and on: the cluster's API writes that file when it starts. If that does not help, call support.",
+		Err:     why,
+	}}
+	c, err := open(&rest.Config{Host: "https://localhost:6443", Transport: refusing{told}}, log)
+	if err != nil {
+		panic(err) // nothing in it depends on the node
+	}
+	return c
+}
+
+func open(config *rest.Config, log *slog.Logger) (*Cluster, error) {
 	if log == nil {
 		log = slog.Default()
 	}
@@ -73,26 +95,22 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	config.QPS, config.Burst = 50, 100
 	config.WarningHandler = warnings{log} // the default writes over the screen
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next, c.writes} })
-	return c, c.connect()
-}
-
-func (c *Cluster) connect() error {
-	client, err := rest.HTTPClientFor(c.rest)
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return fmt.Errorf("making the API's client: %w", err)
+		return nil, fmt.Errorf("making the API's client: %w", err)
 	}
 	errs := make([]error, 7)
-	c.Core, errs[0] = corev1.NewForConfigAndClient(c.rest, client)
-	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(c.rest, client)
-	c.Config, errs[2] = configv1.NewForConfigAndClient(c.rest, client)
-	c.Operator, errs[3] = operatorv1.NewForConfigAndClient(c.rest, client)
-	c.Route, errs[4] = routev1.NewForConfigAndClient(c.rest, client)
-	c.MachineConfig, errs[5] = machinev1.NewForConfigAndClient(c.rest, client)
-	c.dyn, errs[6] = dynamic.NewForConfigAndClient(c.rest, client)
+	c.Core, errs[0] = corev1.NewForConfigAndClient(config, client)
+	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(config, client)
+	c.Config, errs[2] = configv1.NewForConfigAndClient(config, client)
+	c.Operator, errs[3] = operatorv1.NewForConfigAndClient(config, client)
+	c.Route, errs[4] = routev1.NewForConfigAndClient(config, client)
+	c.MachineConfig, errs[5] = machinev1.NewForConfigAndClient(config, client)
+	c.dyn, errs[6] = dynamic.NewForConfigAndClient(config, client)
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("making the API's clients: %w", err)
+		return nil, fmt.Errorf("making the API's clients: %w", err)
 	}
-	return nil
+	return c, nil
 }
 
 // Telling returns the same cluster, whose waits are told to tell.

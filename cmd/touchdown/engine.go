@@ -90,7 +90,11 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	log := newLog(out, mask)
 	cluster, err := kube.Open(f.kubeconfig, log)
-	if err != nil {
+	switch {
+	case err != nil && f.kubeconfig == defaultKubeconfig: // a power cut may have emptied the file: the console opens all the same
+		log.Error("no way into the cluster", "error", err)
+		cluster = kube.Shut(err, log)
+	case err != nil:
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	if h.cluster != nil {
