@@ -16,19 +16,22 @@ type button struct {
 // row is the focus among buttons.
 type row struct{ at int }
 
-// press moves the focus or returns the button that was chosen.
+// press moves the focus or returns the button that was chosen, by Enter or by its letter.
 func (r *row) press(msg tea.KeyPressMsg, keys keyMap, list []button) *button {
-	r.at = min(r.at, len(list)-1)
+	r.at = min(max(r.at, 0), len(list)-1)
 	switch {
-	case pressed(msg, keys.left):
-		r.at = max(r.at-1, 0)
-	case pressed(msg, keys.right):
-		r.at = min(r.at+1, len(list)-1)
+	case pressed(msg, keys.prev, keys.left):
+		r.turn(-1, len(list))
+	case pressed(msg, keys.next, keys.right):
+		r.turn(1, len(list))
 	case pressed(msg, keys.enter):
 		return &list[r.at]
 	}
-	return nil
+	return letter(msg, list)
 }
+
+// turn moves the focus by step, round and round through n buttons.
+func (r *row) turn(step, n int) { r.at = (r.at + step + n) % n }
 
 // letter returns the button whose letter was typed.
 func letter(msg tea.KeyPressMsg, list []button) *button {
@@ -80,14 +83,13 @@ func (r row) list(th theme, list []button, says func(int) string, w int) (lines 
 
 // choose moves the focus up and down, or returns the button that was chosen.
 func (r *row) choose(msg tea.KeyPressMsg, keys keyMap, list []button) *button {
-	r.at = min(max(r.at, 0), len(list)-1)
 	switch {
-	case pressed(msg, keys.up, keys.prev, keys.left):
-		r.at = (r.at + len(list) - 1) % len(list)
-	case pressed(msg, keys.down, keys.next, keys.right):
-		r.at = (r.at + 1) % len(list)
-	case pressed(msg, keys.enter):
-		return &list[r.at]
+	case pressed(msg, keys.up):
+		r.turn(-1, len(list))
+	case pressed(msg, keys.down):
+		r.turn(1, len(list))
+	default:
+		return r.press(msg, keys, list)
 	}
-	return letter(msg, list)
+	return nil
 }

@@ -41,10 +41,8 @@ func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 	k, list := c.desk.keys, c.buttons()
 	n := len(c.findings())
 	switch {
-	case pressed(press, k.next):
-		c.onRow, c.row.at = true, next(c.onRow, c.row.at, 1, len(list))
-	case pressed(press, k.prev):
-		c.onRow, c.row.at = true, next(c.onRow, c.row.at, -1, len(list))
+	case pressed(press, k.next, k.prev) && !c.onRow:
+		c.onRow = true
 	case pressed(press, k.up) && n > 0:
 		switch {
 		case c.onRow && c.at < 0:
@@ -63,23 +61,11 @@ func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 			c.onRow = true
 		}
 	default:
-		hit := letter(press, list)
-		if hit == nil {
-			hit = c.row.press(press, k, list)
-		}
-		if hit != nil {
+		if hit := c.row.press(press, k, list); hit != nil {
 			return hit.do()
 		}
 	}
 	return c, nil
-}
-
-// next moves a focus among n buttons, round and round; coming from elsewhere it stays.
-func next(on bool, at, step, n int) int {
-	if !on {
-		return at
-	}
-	return (at + step + n) % n
 }
 
 // findings are the stage's checks, what needs attention first. While they still come in they stay in their order:

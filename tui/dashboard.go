@@ -31,21 +31,10 @@ func (b *dashboard) update(msg tea.Msg) (screen, tea.Cmd) {
 		return b, nil
 	}
 	k, list := b.desk.keys, b.buttons()
-	switch {
-	case pressed(press, k.next):
-		b.row.at = (b.row.at + 1) % len(list)
-	case pressed(press, k.prev):
-		b.row.at = (b.row.at + len(list) - 1) % len(list)
-	default:
-		hit := letter(press, list)
-		if hit == nil {
-			hit = b.row.press(press, k, list)
-		}
-		if hit != nil {
-			return hit.do()
-		}
-		b.scroll.press(press, k)
+	if hit := b.row.press(press, k, list); hit != nil {
+		return hit.do()
 	}
+	b.scroll.press(press, k)
 	return b, nil
 }
 

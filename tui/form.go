@@ -127,11 +127,7 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		return f, f.step(i, -1, pressed(msg, k.prev))
 	case i < 0:
 		buttons := f.buttons()
-		hit := f.row.press(msg, k, buttons)
-		if hit == nil {
-			hit = letter(msg, buttons)
-		}
-		if hit != nil {
+		if hit := f.row.press(msg, k, buttons); hit != nil {
 			return hit.do()
 		}
 	case !f.held:

@@ -97,18 +97,10 @@ func (l *logView) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		l.searching = false
 	case l.searching:
 		l.ed.press(msg, k)
-	case pressed(msg, k.next):
-		l.row.at = (l.row.at + 1) % len(list)
-	case pressed(msg, k.prev):
-		l.row.at = (l.row.at + len(list) - 1) % len(list)
 	case l.scroll.press(msg, k):
 		l.follow = false
 	default:
-		hit := letter(msg, list)
-		if hit == nil {
-			hit = l.row.press(msg, k, list)
-		}
-		if hit != nil {
+		if hit := l.row.press(msg, k, list); hit != nil {
 			return hit.do()
 		}
 	}

@@ -56,26 +56,11 @@ func (r *review) update(msg tea.Msg) (screen, tea.Cmd) {
 		return r.start()
 	case r.onWord:
 		r.ed.press(press, k)
-	case pressed(press, k.next):
-		// the word lies between "Go back" and "Start"
-		if r.row.at == 0 && r.ready() {
-			r.onWord = true
-			break
-		}
-		r.row.at = (r.row.at + 1) % len(list)
-	case pressed(press, k.prev):
-		if r.row.at == 1 && r.ready() {
-			r.onWord = true
-			break
-		}
-		r.row.at = (r.row.at + len(list) - 1) % len(list)
+	case r.ready() && (pressed(press, k.next) && r.row.at == 0 || pressed(press, k.prev) && r.row.at == 1):
+		r.onWord = true // the word lies between "Go back" and "Start"
 	case r.scroll.press(press, k):
 	default:
-		hit := letter(press, list)
-		if hit == nil {
-			hit = r.row.press(press, k, list)
-		}
-		if hit != nil {
+		if hit := r.row.press(press, k, list); hit != nil {
 			return hit.do()
 		}
 	}

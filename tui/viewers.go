@@ -32,11 +32,7 @@ func (h *hello) buttons() []button {
 func (h *hello) update(msg tea.Msg) (screen, tea.Cmd) {
 	if press, ok := msg.(tea.KeyPressMsg); ok {
 		list := h.buttons()
-		hit := letter(press, list)
-		if hit == nil {
-			hit = new(row).press(press, h.desk.keys, list)
-		}
-		if hit != nil {
+		if hit := new(row).press(press, h.desk.keys, list); hit != nil {
 			return hit.do()
 		}
 	}

@@ -29,20 +29,8 @@ func (s *work) update(msg tea.Msg) (screen, tea.Cmd) {
 	if !ok {
 		return s, nil
 	}
-	k, list := s.desk.keys, s.buttons()
-	switch {
-	case pressed(press, k.next, k.down):
-		s.row.at = (s.row.at + 1) % len(list)
-	case pressed(press, k.prev, k.up):
-		s.row.at = (s.row.at + len(list) - 1) % len(list)
-	default:
-		hit := letter(press, list)
-		if hit == nil {
-			hit = s.row.press(press, k, list)
-		}
-		if hit != nil {
-			return hit.do()
-		}
+	if hit := s.row.choose(press, s.desk.keys, s.buttons()); hit != nil {
+		return hit.do()
 	}
 	return s, nil
 }
