@@ -1,20 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"touchdown/backend/host"
-	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 	"touchdown/tui"
 )
@@ -40,8 +35,8 @@ func (c *common) console(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := c.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
-		return errors.Join(noEngine(err), closeSession())
+	if awake, err := c.wakeForPerson(cmd.Context(), session); !awake {
+		return errors.Join(err, closeSession())
 	}
 	letGo()
 	hangUps := make(chan os.Signal, 1)
@@ -53,52 +48,6 @@ func (c *common) console(cmd *cobra.Command) error {
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}
 	}
 	return errors.Join(err, closeSession())
-}
-
-const (
-	// engineUnit keeps the engine of an installed node running.
-	engineUnit = "touchdown-engine.service"
-	// wakeLimit is how long an engine may take from its unit's start to its first answer: it reads its journal.
-	wakeLimit = 15 * time.Second
-)
-
-// wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
-// nobody at a console of an installed node knows how to.
-func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session) error {
-	_, err := session.Snapshot(ctx)
-	machine := host.Open(host.Options{Root: c.hooks.root})
-	if !errors.Is(err, engine.ErrNoEngine) || c.local || !machine.Exists("/etc/systemd/system/"+engineUnit) {
-		return err
-	}
-	fmt.Fprintln(out, "The engine does not run; starting it.")
-	return restart(ctx, machine, session)
-}
-
-// restart starts the engine's unit anew and waits for its first answer.
-func restart(ctx context.Context, machine *host.Machine, session engine.Session) error {
-	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
-		return errors.Join(engine.ErrNoEngine, err)
-	}
-	for end := time.Now().Add(wakeLimit); ; {
-		_, err := session.Snapshot(ctx)
-		if !errors.Is(err, engine.ErrNoEngine) || time.Now().After(end) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// noEngine says what to do when nothing listens on the socket.
-func noEngine(err error) error {
-	return &problem.Problem{
-		Code: "NO-ENGNE", Summary: "No engine is running on this node.",
-		Fix: "Start one with `touchdown engine` in another terminal, or add --local on a laptop.",
-		Err: err,
-	}
 }
 
 // explainClient turns a client's error into one that says what to do.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -68,14 +69,13 @@ func execute(ctx context.Context, root *cobra.Command, args []string) int {
 		code, quiet = e.code, e.quiet
 	}
 	if !quiet {
-		printError(root, err)
+		printError(root.ErrOrStderr(), err)
 	}
 	return code
 }
 
 // printError prints what is wrong and what to do, as the problem screen does.
-func printError(root *cobra.Command, err error) {
-	out := root.ErrOrStderr()
+func printError(out io.Writer, err error) {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		fmt.Fprintf(out, "%s  %s\n", p.Code, p.Summary)
 		if p.Err != nil {

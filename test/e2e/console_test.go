@@ -125,6 +125,38 @@ func TestWrongGateway(t *testing.T) {
 	p.Leave(os.Getenv("TRANSCRIPT"))
 }
 
+// TestConsoleTellsWhyNoEngineRuns: a node whose engine cannot start says so at its consoles, and why, opens the wizard by
+// itself once that is mended, and lets support log in until then.
+func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
+	l := landing.Start(t, landing.Options{Network: edge()})
+	p := person.Sit(t, l.Node.Console("ttyS0"))
+	p.Shows("Hardware check")
+	ctx := ctxFor(t, 4*time.Minute)
+	run := func(script string) {
+		t.Helper()
+		if _, err := l.Node.Shell(ctx, script); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const state = "/var/lib/touchdown" // a disk that failed is read-only
+	run("systemctl stop touchdown-console@ttyS0 touchdown-engine; mount --bind " + state + " " + state + "; mount -o remount,bind,ro " + state)
+	run("systemctl start --no-block touchdown-console@ttyS0")
+	p.Shows("ENG-DOWN")
+	p.Shows("/var/lib/touchdown/engine.log: read-only")
+	p.Shows("Press Enter to log in")
+	p.Keep("No engine")
+	run("umount " + state)
+	p.Shows("Stage 1 of 7: Hardware check")
+
+	run("systemctl stop touchdown-console@ttyS0 touchdown-engine; mount --bind " + state + " " + state + "; mount -o remount,bind,ro " + state)
+	run("systemctl start --no-block touchdown-console@ttyS0")
+	p.Shows("Press Enter to log in")
+	p.Types("\r")
+	p.Shows("login:")
+	p.Keep("A log-in")
+	p.Leave(os.Getenv("TRANSCRIPT"))
+}
+
 // keepOutput notes the node's addresses and routes for the transcript.
 func keepOutput(t *testing.T, l *landing.Landing, p *person.Person, what string) {
 	t.Helper()

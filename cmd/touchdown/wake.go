@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+	"touchdown/steps/engine"
+)
+
+const (
+	// engineUnit keeps the engine of an installed node running.
+	engineUnit = "touchdown-engine.service"
+	// wakeLimit is how long an engine may take from its unit's start to its first answer: it reads its journal.
+	wakeLimit = 15 * time.Second
+	// wakeAgain is how long a person reads why the engine does not run, until it is tried again.
+	wakeAgain = 30 * time.Second
+)
+
+// wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
+// nobody at a console of an installed node knows how to.
+func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session) error {
+	_, err := session.Snapshot(ctx)
+	machine := host.Open(host.Options{Root: c.hooks.root})
+	if !errors.Is(err, engine.ErrNoEngine) || !c.installed(machine) {
+		return err
+	}
+	fmt.Fprintln(out, "The engine does not run; starting it.")
+	return restart(ctx, machine, session)
+}
+
+// installed tells whether the engine is a unit of this node.
+func (c *common) installed(machine *host.Machine) bool {
+	return !c.local && machine.Exists("/etc/systemd/system/"+engineUnit)
+}
+
+// restart starts the engine's unit anew and waits for its first answer.
+func restart(ctx context.Context, machine *host.Machine, session engine.Session) error {
+	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
+		return errors.Join(engine.ErrNoEngine, err)
+	}
+	for end := time.Now().Add(wakeLimit); ; {
+		_, err := session.Snapshot(ctx)
+		if !errors.Is(err, engine.ErrNoEngine) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// wakeForPerson does the same for whoever sits at a console, where standard error is not seen. On an installed node it goes on
+// trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
+// error), and gets a log-in.
+func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
+	machine := host.Open(host.Options{Root: c.hooks.root})
+	for {
+		err := c.wake(ctx, os.Stdout, session)
+		switch {
+		case !errors.Is(err, engine.ErrNoEngine):
+			return true, nil // what else may be wrong, the wizard tells
+		case !c.installed(machine):
+			return false, noEngine(err)
+		}
+		var text strings.Builder
+		printError(&text, &problem.Problem{
+			Code: "ENG-DOWN", Summary: "Touchdown's engine does not start on this node.",
+			Fix: "Switch the node off and on. If it comes to this again, call support and read these lines out.",
+			Err: errors.New(lastWords(ctx, machine)),
+		})
+		fmt.Fprintf(&text, "\nIt is tried again every %.0f seconds. Press Enter to log in to this machine instead.\n", wakeAgain.Seconds())
+		fmt.Println("\n" + ansi.Wordwrap(text.String(), 79, "")) // no console is narrower
+		if left, err := entered(ctx, os.Stdin, wakeAgain); left || err != nil {
+			return false, err
+		}
+	}
+}
+
+// lastWords is what the engine said before it ended, or systemd of why it cannot even begin.
+func lastWords(ctx context.Context, machine *host.Machine) string {
+	out, err := machine.Run(ctx, "journalctl", "--boot", "--no-pager", "--output", "cat", "--lines", "1",
+		"_SYSTEMD_UNIT="+engineUnit, "+", "UNIT="+engineUnit, "PRIORITY=3")
+	words := strings.TrimPrefix(strings.TrimSpace(string(out)), "touchdown: ")
+	if err != nil || words == "" {
+		return "it said nothing"
+	}
+	return strings.Map(printable, words)
+}
+
+// printable drops what a terminal would take for a command.
+func printable(r rune) rune {
+	if r < ' ' || r >= 0x7f && r < 0xa0 {
+		return ' '
+	}
+	return r
+}
+
+// entered waits for a line to be typed. The terminal gives whole lines only, so that no key of one that is not finished is
+// taken from the wizard, should it open after all.
+func entered(ctx context.Context, in *os.File, limit time.Duration) (bool, error) {
+	const look = 200 * time.Millisecond
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		ready := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
+		switch n, err := unix.Poll(ready, int(look.Milliseconds())); {
+		case errors.Is(err, unix.EINTR), n == 0:
+		case err != nil:
+			return false, fmt.Errorf("waiting for a key: %w", err)
+		default:
+			if _, err := in.Read(make([]byte, 256)); err != nil { // the line was hung up
+				return false, &exitError{code: exitHungUp, quiet: true, err: err}
+			}
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// noEngine says what to do when nothing listens on the socket.
+func noEngine(err error) error {
+	return &problem.Problem{
+		Code: "NO-ENGNE", Summary: "No engine is running on this node.",
+		Fix: "Start one with `touchdown engine` in another terminal, or add --local on a laptop.",
+		Err: err,
+	}
+}
