@@ -82,8 +82,9 @@ func (h *Hand) stop(ctx context.Context, units []string) error {
 	if len(units) == 0 {
 		return nil
 	}
-	for _, verb := range []string{"disable", "stop"} {
-		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--quiet", verb}, units...)...); err != nil {
+	// During a boot a console that is just being opened would start the engine, and so cancel its stop.
+	for _, argv := range [][]string{{"disable"}, {"--job-mode=replace-irreversibly", "stop"}} {
+		if _, err := h.Host.Run(ctx, slices.Concat([]string{"systemctl", "--quiet"}, argv, units)...); err != nil {
 			return err
 		}
 	}
@@ -91,8 +92,8 @@ func (h *Hand) stop(ctx context.Context, units []string) error {
 	return nil
 }
 
-// remove removes files. The consoles end between their units and their programs: a console that ends with its unit still
-// there is followed by a log-in, which is followed by a console.
+// remove removes files. The consoles, and an engine that one of them may have started meanwhile, end between their units and
+// their programs: a console that ends with its unit still there is followed by a log-in, which is followed by a console.
 func (h *Hand) remove(ctx context.Context, ours []string) error {
 	away := func(unit bool) error {
 		for _, file := range ours {
@@ -109,7 +110,7 @@ func (h *Hand) remove(ctx context.Context, ours []string) error {
 	if err := away(true); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "stop", "touchdown-console@*.service"}} {
+	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "stop", "touchdown-console*.service", "touchdown-engine*.service"}} {
 		if _, err := h.Host.Run(ctx, argv...); err != nil {
 			return err
 		}

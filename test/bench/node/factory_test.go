@@ -17,7 +17,7 @@ func TestFactoryDisk(t *testing.T) {
 	t.Logf("disk %s after %.1f s", image, time.Since(begun).Seconds())
 	m := node.Start(t, node.Options{Image: image, Unplugged: []int{0}})
 	begun = time.Now()
-	await(t, m, time.Minute, "systemctl is-active touchdown-internal-address kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF "+node.InternalAddress+"/24")
+	await(t, m, time.Minute, "systemctl is-active touchdown-internal-address && systemctl is-active kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF "+node.InternalAddress+"/24")
 	t.Logf("internal address %.1f s after boot, without a cable", time.Since(begun).Seconds())
 	if got := must(t, m, "systemctl show kubelet -p ConditionResult -p ActiveState --value | paste -sd ' '; test -e /var/lib/touchdown/armed && cat /var/lib/touchdown/factory.json"); !strings.HasPrefix(got, "inactive") || !strings.Contains(got, `"domain": "`+node.Domain+`"`) {
 		t.Errorf("an armed node: %s", got)
