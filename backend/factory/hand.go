@@ -98,7 +98,7 @@ func (h *Hand) Install(ctx context.Context) error {
 	if !h.Host.Exists(h.Cluster) {
 		return &problem.Problem{
 			Code: "HND-OCP", Summary: "OpenShift is not installed on this machine: " + h.Cluster + " is missing.",
-			Fix: "Install OpenShift first. To only look at the wizard, `touchdown --local --kubeconfig FILE` needs nothing installed.",
+			Fix: "Install OpenShift first. To only look at the wizard, `touchdown --local` needs nothing installed.",
 		}
 	}
 	record, err := h.record()

@@ -81,7 +81,7 @@ func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awa
 			Err: errors.New(lastWords(ctx, machine)),
 		})
 		fmt.Fprintf(&text, "\nIt is tried again every %.0f seconds. Press Enter to log in to this machine instead.\n", wakeAgain.Seconds())
-		fmt.Println("\n" + ansi.Wordwrap(text.String(), 79, "")) // no console is narrower
+		fmt.Fprintln(os.Stdout, "\n"+ansi.Wordwrap(text.String(), 79, "")) // no console is narrower
 		if left, err := entered(ctx, os.Stdin, wakeAgain); left || err != nil {
 			return false, err
 		}
