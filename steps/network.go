@@ -170,8 +170,7 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	if err := errors.Join(report.Note("before", before), s.note(report, trying)); err != nil {
 		return err
 	}
-	report.Progress(Progress{Waiting: "the new settings to take", Usual: 5})
-	if err := s.Sight.net.Apply(ctx, plan, trialTime); err != nil {
+	if err := s.apply(ctx, plan, report); err != nil {
 		return s.reason(ctx, node, plan, report, s.refuse(ctx, report, err))
 	}
 	report.Progress(Progress{Waiting: "the site to answer", Usual: leaseWait.Seconds()})
@@ -191,6 +190,26 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	wrong.accept(report)
 	report.Say("the new network settings are kept")
 	return s.settle(ctx, plan)
+}
+
+// apply brings the settings about. A NetworkManager that ends over them has forgotten the trial, and may have left half of it:
+// that is put back, and tried once more, since a second time it usually goes well.
+func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) error {
+	taking := Progress{Waiting: "the new settings to take", Usual: 5}
+	report.Progress(taking)
+	err := s.Sight.net.Apply(ctx, plan, trialTime)
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.Gone || ctx.Err() != nil {
+		return err
+	}
+	report.Say("NetworkManager was restarted in the middle of it; the settings are tried once more")
+	if err := s.putBackTrial(ctx, report); err != nil {
+		return err
+	}
+	if err := s.note(report, trying); err != nil {
+		return err
+	}
+	report.Progress(taking)
+	return s.Sight.net.Apply(ctx, plan, trialTime)
 }
 
 // settle ends a decision to keep: also after a crash in the middle of it.

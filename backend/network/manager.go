@@ -218,9 +218,12 @@ func (m networkManager) activeStates(ctx context.Context) (map[string]uint32, er
 	return states, nil
 }
 
+// Gone is the code of the Problem that NetworkManager ended, or was restarted, in the middle of something.
+const Gone = "NET-NM"
+
 func managerGone(err error) error {
 	return &problem.Problem{
-		Code: "NET-NM", Summary: "NetworkManager does not answer.",
+		Code: Gone, Summary: "NetworkManager does not answer.",
 		Fix: "Retry in a few seconds: systemd restarts it. If it stays so, reboot the node.", Err: err,
 	}
 }

@@ -136,6 +136,8 @@ func explain(doing string, err error) error {
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
 		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
 		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
+	case strings.Contains(f.text, "checkpoint ") && strings.Contains(f.text, " does not exist"): // a new process of it knows none
+		return managerGone(f)
 	case strings.Contains(f.text, "ServiceUnknown") || strings.Contains(f.text, "NameHasNoOwner") || strings.Contains(f.text, "failed to connect"):
 		return managerGone(f)
 	default:

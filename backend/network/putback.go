@@ -48,7 +48,7 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	open = o.opened(boot, n.interrupted(), open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
-		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, "NET-NM") {
+		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, Gone) {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 			again[p.UUID] = true
 			err = n.host.Remove(p.File)
 		}
-		if err != nil && !is(err, "NET-NM") {
+		if err != nil && !is(err, Gone) {
 			err = nil // gone meanwhile; what is true is read at the end
 		}
 		if err != nil {
@@ -209,7 +209,7 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 				continue
 			}
 			// A refusal is not final: the state is read back, and nmstate tries in its own way.
-			if err := n.manager.activate(ctx, p.UUID); is(err, "NET-NM") {
+			if err := n.manager.activate(ctx, p.UUID); is(err, Gone) {
 				return err
 			}
 		}
@@ -281,7 +281,7 @@ func (o *originals) idle(profiles []profile) []string {
 func (n *Network) managerUp(ctx context.Context) error {
 	return until(ctx, managerBack, func() (bool, error) {
 		_, err := n.manager.checkpoints(ctx)
-		if is(err, "NET-NM") {
+		if is(err, Gone) {
 			return false, nil
 		}
 		return err == nil, err

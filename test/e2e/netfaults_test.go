@@ -2,11 +2,13 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"touchdown/steps"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
@@ -78,6 +80,17 @@ func faultsOfNetworks() []netFault {
 				return err
 			},
 			want: []string{"or NetworkManager was restarted. The old settings are back."},
+		},
+		{
+			name: "NetworkManager killed while it applies, gateway falls silent",
+			during: func(ctx context.Context, w *wrongs) error {
+				w.events.awaitEvent(func(x steps.Event) bool { return x.Progress != nil && x.Progress.Waiting == "the new settings to take" })
+				time.Sleep(300 * time.Millisecond)
+				_, err := w.landing.Node.Shell(ctx, "systemctl kill -s KILL NetworkManager")
+				return errors.Join(err, w.landing.Site.Gateway.Set(site.Dead))
+			},
+			over: func(_ context.Context, l *landing.Landing) error { return l.Site.Gateway.Set(site.Forwards) },
+			want: []string{"the settings are tried once more"},
 		},
 		{
 			name: "another checkpoint", before: otherCheckpoint, over: endCheckpoints,
