@@ -192,8 +192,8 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	return s.settle(ctx, plan)
 }
 
-// apply brings the settings about. A NetworkManager that ends over them has forgotten the trial, and may have left half of it:
-// that is put back, and tried once more, since a second time it usually goes well.
+// apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
+// it: that is put back, and the settings are tried once more.
 func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) error {
 	taking := Progress{Waiting: "the new settings to take", Usual: 5}
 	report.Progress(taking)
@@ -201,7 +201,7 @@ func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) 
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.Gone || ctx.Err() != nil {
 		return err
 	}
-	report.Say("NetworkManager was restarted in the middle of it; the settings are tried once more")
+	report.Say("NetworkManager lost the trial in the middle of it; the settings are tried once more")
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return err
 	}

@@ -63,12 +63,12 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 }
 
 // Shut is the cluster of a node whose kubeconfig cannot be read, as Open told in why: each call fails with the Problem
-// CLU-CONF. So the wizard opens all the same, and what needs no cluster, above all undo, can be done.
+// CLU-CONF. So the wizard opens all the same, and says so; what needs no cluster can be done.
 func Shut(why error, log *slog.Logger) *Cluster {
 	told := &lasting{&problem.Problem{
 		Code:    "CLU-CONF",
 		Summary: "The node's own way into its cluster, a kubeconfig, cannot be read.",
-		Fix:     "Switch the node off and on: the cluster's API writes that file when it starts. If that does not help, call support.",
+		Fix:     "Switch the node off and on once. If it comes to this again, call support: that file has to be put back.",
 		Err:     why,
 	}}
 	c, err := open(&rest.Config{Host: "https://localhost:6443", Transport: refusing{told}}, log)

@@ -218,7 +218,7 @@ func (m networkManager) activeStates(ctx context.Context) (map[string]uint32, er
 	return states, nil
 }
 
-// Gone is the code of the Problem that NetworkManager ended, or was restarted, in the middle of something.
+// Gone is the code of the Problem that NetworkManager does not answer, or lost the trial that it was in the middle of.
 const Gone = "NET-NM"
 
 func managerGone(err error) error {

@@ -137,7 +137,8 @@ func explain(doing string, err error) error {
 		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
 		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
 	case strings.Contains(f.text, "checkpoint ") && strings.Contains(f.text, " does not exist"): // a new process of it knows none
-		return managerGone(f)
+		p.Code, p.Summary = Gone, "NetworkManager lost the trial of the network settings, as it does when it is restarted."
+		p.Fix = "Try again; if it comes to this again, make a support bundle."
 	case strings.Contains(f.text, "ServiceUnknown") || strings.Contains(f.text, "NameHasNoOwner") || strings.Contains(f.text, "failed to connect"):
 		return managerGone(f)
 	default:

@@ -164,6 +164,7 @@ func cut(text string, width int) string {
 	return text[:max(0, width-2)] + ".."
 }
 
+// plain takes out what a terminal would obey.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII || !unicode.IsPrint(r) {

@@ -96,15 +96,7 @@ func lastWords(ctx context.Context, machine *host.Machine) string {
 	if err != nil || words == "" {
 		return "it said nothing"
 	}
-	return strings.Map(printable, words)
-}
-
-// printable drops what a terminal would take for a command.
-func printable(r rune) rune {
-	if r < ' ' || r >= 0x7f && r < 0xa0 {
-		return ' '
-	}
-	return r
+	return plain(words)
 }
 
 // entered waits for a line to be typed. The terminal gives whole lines only, so that no key of one that is not finished is

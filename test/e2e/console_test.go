@@ -138,18 +138,18 @@ func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const state = "/var/lib/touchdown" // a disk that failed is read-only
-	run("systemctl stop touchdown-console@ttyS0 touchdown-engine; mount --bind " + state + " " + state + "; mount -o remount,bind,ro " + state)
-	run("systemctl start --no-block touchdown-console@ttyS0")
+	const readOnly = `systemctl stop touchdown-console@ttyS0 touchdown-engine
+mount --bind /var/lib/touchdown /var/lib/touchdown; mount -o remount,bind,ro /var/lib/touchdown
+systemctl start --no-block touchdown-console@ttyS0`
+	run(readOnly)
 	p.Shows("ENG-DOWN")
 	p.Shows("/var/lib/touchdown/engine.log: read-only")
 	p.Shows("Press Enter to log in")
 	p.Keep("No engine")
-	run("umount " + state)
+	run("umount /var/lib/touchdown")
 	p.Shows("Stage 1 of 7: Hardware check")
 
-	run("systemctl stop touchdown-console@ttyS0 touchdown-engine; mount --bind " + state + " " + state + "; mount -o remount,bind,ro " + state)
-	run("systemctl start --no-block touchdown-console@ttyS0")
+	run(readOnly)
 	p.Shows("Press Enter to log in")
 	p.Types("\r")
 	p.Shows("login:")

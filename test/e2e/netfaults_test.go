@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
@@ -84,9 +83,10 @@ func faultsOfNetworks() []netFault {
 		{
 			name: "NetworkManager killed while it applies, gateway falls silent",
 			during: func(ctx context.Context, w *wrongs) error {
-				w.events.awaitEvent(func(x steps.Event) bool { return x.Progress != nil && x.Progress.Waiting == "the new settings to take" })
-				time.Sleep(300 * time.Millisecond)
-				_, err := w.landing.Node.Shell(ctx, "systemctl kill -s KILL NetworkManager")
+				// nmstate opens its checkpoint before it changes anything.
+				_, err := w.landing.Node.Shell(ctx, `nm=org.freedesktop.NetworkManager
+until busctl get-property $nm /org/freedesktop/NetworkManager $nm Checkpoints | grep -q /; do sleep 0.05; done
+systemctl kill -s KILL NetworkManager`)
 				return errors.Join(err, w.landing.Site.Gateway.Set(site.Dead))
 			},
 			over: func(_ context.Context, l *landing.Landing) error { return l.Site.Gateway.Set(site.Forwards) },
