@@ -50,18 +50,24 @@ demo:
 	@[ "$(FAULT)" = help ] || echo "there is no fault \"$(FAULT)\"; there are:"; sed 's/^/  make demo FAULT=/' $(FAULTS); [ "$(FAULT)" = help ]
 endif
 
-# First all that is quick, with the race detector; then what the bench is needed for, two packages at a time, without it: there
-# the program runs as it is released, in processes of its own. The emulated computer comes alone: it needs both processors
-# to keep the pace of real time.
+# CI's tier: all that is quick, with the race detector; then one pass over every real part of the bench. There the program
+# runs as it is released, in processes of its own. What passed is kept until something that it rests on changes (FRESH=1
+# runs it all the same); test/README.md has the table.
 NO_BENCH = $$(go list ./... | grep -vE '/test/(bench/(node|kernel)|e2e(/.*)?)$$')
-BENCH_TESTS = $$(grep -rlE --include='*_test.go' --exclude-dir=controlplane '"touchdown/test/(bench|imagestore)' backend cmd steps test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -v bench/kernel)
+TIER     = go run ./test/tier -cache $(CACHE)/bench
 
-test: build bench-factory bench-kernel bench-images-small e2e-tools ## run every test
+test: build bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
 	@go vet ./...
-	go test -race -short -timeout 60m $(NO_BENCH)
-	go test -timeout 50m ./test/bench/kernel
-	go test -timeout 75m -p 2 $(BENCH_TESTS)
+	go test -race -short -timeout 30m $(NO_BENCH)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
+	@$(TIER) -tier test
+
+.PHONY: test-all flake
+test-all: test bench-kernel ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release
+	@$(TIER) -tier all
+
+flake: build bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
+	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1)
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json
 	@mkdir -p $(CACHE)/bench
@@ -95,8 +101,8 @@ lint: ## run the linters of .golangci.yml
 
 build: $(BIN) ## build .cache/bin/touchdown
 
-golden: ## write the expected screens and texts anew; read the diff
-	go test ./tui ./steps/site ./backend/report -update
+golden: ## write the expected screens and texts again; read the diff
+	go test ./tui ./steps/site ./backend/report ./test/tier -update
 
 pictures: libnmstate ## draw the README's pictures anew, from the real screens; look at them
 	go test ./tui -run '^TestPictures$$' -update

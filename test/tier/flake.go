@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// hunted is .cache/bench/flake.json: what came of CI's tier, run many times on a machine that is busy otherwise.
+type hunted struct {
+	Commit string  `json:"commit"` // with another one the count begins again
+	Load   int     `json:"load"`   // busy processes beside the tests
+	Seed   uint64  `json:"seed"`   // of the orders
+	Rounds []round `json:"rounds"`
+}
+
+type round struct {
+	Order   uint64    `json:"order"` // seed of this round's order
+	When    time.Time `json:"when"`
+	Seconds float64   `json:"seconds"`
+	Results []Result  `json:"results"`
+	Failed  []string  `json:"failed"`
+}
+
+// hunt runs the tier until there are n rounds of this commit, of earlier runs too, and fails if any test failed in any.
+func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
+	rows, err := chosen(o)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, o.cache)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	o.fresh = true
+	file := filepath.Join(o.cache, "flake.json")
+	h, err := resumed(ctx, file, load, seed)
+	if err != nil {
+		return err
+	}
+	stop, err := disturb(ctx, load, o.cache)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for i := len(h.Rounds); i < n && ctx.Err() == nil; i++ {
+		r := round{Order: seed + uint64(i), When: time.Now().UTC()}
+		fmt.Printf("round %d of %d, order %d\n", i+1, n, r.Order)
+		r.Results, err = runRows(ctx, o, shuffled(rows, r.Order))
+		if err != nil {
+			return err
+		}
+		r.Seconds = time.Since(r.When).Seconds()
+		for _, result := range r.Results {
+			if !result.Passed {
+				r.Failed = append(r.Failed, result.Row)
+				keepLog(o.cache, result, r.Order)
+			}
+		}
+		h.Rounds = append(h.Rounds, r)
+		if err := h.write(file); err != nil {
+			return err
+		}
+	}
+	return h.verdict(n)
+}
+
+// resumed reads what earlier runs of the same commit left.
+func resumed(ctx context.Context, file string, load int, seed uint64) (*hunted, error) {
+	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12").Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking for the commit: %w", withOutput(err))
+	}
+	h := &hunted{Commit: string(bytes.TrimSpace(out)), Load: load, Seed: seed}
+	var before hunted
+	data, err := os.ReadFile(file)
+	clean := !strings.HasSuffix(h.Commit, "-dirty")
+	if err == nil && json.Unmarshal(data, &before) == nil && clean && before.Commit == h.Commit && before.Load == load && before.Seed == seed {
+		fmt.Printf("%d rounds of commit %s are there already\n", len(before.Rounds), h.Commit)
+		return &before, nil
+	}
+	return h, nil
+}
+
+func (h *hunted) write(file string) error {
+	data, err := json.MarshalIndent(h, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+func (h *hunted) verdict(n int) error {
+	times := map[string]int{}
+	bad := 0
+	for _, r := range h.Rounds {
+		if len(r.Failed) > 0 {
+			bad++
+		}
+		for _, name := range r.Failed {
+			times[name]++
+		}
+	}
+	for name, count := range times {
+		fmt.Printf("failed %d times: %s\n", count, name)
+	}
+	fmt.Printf("commit %s, %d busy processes, seed %d: %d of %d rounds failed\n", h.Commit, h.Load, h.Seed, bad, len(h.Rounds))
+	if len(h.Rounds) < n {
+		return errors.New("stopped; the next run goes on")
+	}
+	if bad > 0 {
+		return errors.New("there are flakes")
+	}
+	return nil
+}
+
+// keepLog puts the log of a failure where the next round does not overwrite it.
+func keepLog(cache string, result Result, order uint64) {
+	data, err := os.ReadFile(result.Log)
+	if err != nil {
+		return
+	}
+	name := strings.TrimSuffix(filepath.Base(result.Log), ".log")
+	_ = os.WriteFile(filepath.Join(cache, "log", fmt.Sprintf("flake-%d-%s.log", order, name)), data, 0o644)
+}
+
+// disturb keeps processors busy, and the disk with a file that is written and synced over and over.
+func disturb(ctx context.Context, load int, cache string) (stop func(), err error) {
+	if load == 0 {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var busy []*exec.Cmd
+	stop = func() {
+		cancel()
+		for _, cmd := range busy {
+			_ = cmd.Wait()
+		}
+	}
+	for range load {
+		cmd := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			stop()
+			return nil, fmt.Errorf("starting the load: %w", err)
+		}
+		busy = append(busy, cmd)
+	}
+	go writeOver(ctx, filepath.Join(cache, "flake.tmp"))
+	return stop, nil
+}
+
+func writeOver(ctx context.Context, name string) {
+	defer os.Remove(name)
+	block := make([]byte, 1<<20)
+	for i := range block {
+		block[i] = byte(rand.Uint32())
+	}
+	for ctx.Err() == nil {
+		file, err := os.Create(name)
+		if err != nil {
+			return
+		}
+		for range 64 {
+			_, _ = file.Write(block)
+		}
+		_ = file.Sync()
+		_ = file.Close()
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+const readmeHead = `# Tests
+
+Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; ` + "`tier`" + ` has a test that holds it.
+
+- ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, then the rows of tier *test* below, two at a time.
+- ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
+- ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
+
+What passed is kept in ` + "`.cache/bench/kept`" + ` under a hash of the test, the program, the bench and the node's image, and is
+not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was.
+The output of each row lies in ` + "`.cache/bench/log`" + `.
+
+To add a test that needs the bench: write it, and run ` + "`go test ./test/tier`" + `, which says whether the table needs a row.
+
+`
+
+// readme is test/README.md.
+func readme() string {
+	var b strings.Builder
+	b.WriteString(readmeHead)
+	b.WriteString("| test | tier | seconds | boots a node | what it alone proves |\n|---|---|---|---|---|\n")
+	for _, r := range table {
+		boots := ""
+		if r.Boots {
+			boots = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", r.label(), r.Tier, r.Seconds, boots, r.Proves)
+	}
+	return b.String()
+}
+
+// label is the row's name in the table.
+func (r Row) label() string {
+	label := "`" + r.String() + "`"
+	if r.Run == "" && r.Make == "" && r.skipped(table) != "" {
+		label += ", the others"
+	}
+	return label
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Tier says when a test runs.
+type Tier string
+
+// The tiers. Each test of the first is part of the second.
+const (
+	Test Tier = "test" // with every change: make test
+	All  Tier = "all"  // before an issue is closed: make test-all
+)
+
+// Row is one run of tests that need the bench: a test, or all of a package that have no row of their own.
+type Row struct {
+	Package string   // below the module
+	Run     string   // name of the one test; empty: what no other row of the package names
+	Env     []string // NAME=value, for the test
+	Make    string   // instead of a package: a target of make
+	Tier    Tier
+	Seconds int    // on two idle cores; the longest begins first
+	Boots   bool   // a whole node
+	Alone   bool   // needs all processors
+	Proves  string // what nothing else proves
+}
+
+// String names the row: its package, test and environment, or its target of make.
+func (r Row) String() string {
+	if r.Make != "" {
+		return "make " + r.Make
+	}
+	return strings.Join(append(append([]string{r.Package}, nonEmpty(r.Run)...), r.Env...), " ")
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9=]+`)
+
+// id is the name of the row's files.
+func (r Row) id() string { return unfit.ReplaceAllString(r.String(), "-") }
+
+// pattern and skipped are what -test.run and -test.skip get.
+func (r Row) pattern() string {
+	if r.Run == "" {
+		return "."
+	}
+	return "^" + r.Run + "$"
+}
+
+func (r Row) skipped(all []Row) string {
+	if r.Run != "" {
+		return ""
+	}
+	var others []string
+	for _, o := range all {
+		if o.Package == r.Package && o.Run != "" {
+			others = append(others, o.Run)
+		}
+	}
+	if others == nil {
+		return ""
+	}
+	return "^(" + strings.Join(others, "|") + ")$"
+}

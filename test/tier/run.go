@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// runTier runs what has no kept result and tells what was kept.
+func runTier(ctx context.Context, o options) error {
+	rows, err := chosen(o)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, o.cache)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	results, err := runRows(ctx, o, rows)
+	if err != nil {
+		return err
+	}
+	return summary(results, len(rows))
+}
+
+// runRows runs each row that has no kept result, in the order given.
+func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
+	k, err := newKeys(ctx, packagesOf(rows))
+	if err != nil {
+		return nil, err
+	}
+	store := kept(o.cache)
+	var todo []Row
+	var results []Result
+	made := map[string]string{}
+	for _, r := range rows {
+		key, err := k.of(r)
+		if err != nil {
+			return nil, err
+		}
+		made[r.id()] = key
+		if found, ok := store.find(r, key); ok && !o.fresh {
+			fmt.Printf("kept  %6.1f s  %s (%s)\n", found.Seconds, r, found.When.Format("2 Jan 15:04"))
+			results = append(results, found)
+			continue
+		}
+		todo = append(todo, r)
+	}
+	w := &work{options: o, store: store, free: make(chan struct{}, o.jobs), built: map[string]*build{}}
+	var all sync.WaitGroup
+	for _, r := range todo {
+		if ctx.Err() != nil {
+			break
+		}
+		release := w.take(ctx, r)
+		all.Go(func() {
+			defer release()
+			result := w.one(ctx, r)
+			result.Key = made[r.id()]
+			w.add(r, result)
+		})
+	}
+	all.Wait()
+	return append(results, w.results...), errors.Join(ctx.Err(), w.err)
+}
+
+func packagesOf(rows []Row) []string {
+	var all []string
+	for _, r := range rows {
+		if r.Make == "" && !slices.Contains(all, "./"+r.Package) {
+			all = append(all, "./"+r.Package)
+		}
+	}
+	return all
+}
+
+// work is a run of several rows, as many at once as there are places.
+type work struct {
+	options
+	store kept
+	free  chan struct{}
+
+	mu      sync.Mutex
+	built   map[string]*build
+	results []Result
+	err     error
+}
+
+type build struct {
+	once sync.Once
+	err  error
+}
+
+// take waits for a place, or for all of them.
+func (w *work) take(ctx context.Context, r Row) (release func()) {
+	n := 1
+	if r.Alone {
+		n = w.jobs
+	}
+	taken := 0
+	for range n {
+		select {
+		case w.free <- struct{}{}:
+			taken++
+		case <-ctx.Done():
+		}
+	}
+	return func() {
+		for range taken {
+			<-w.free
+		}
+	}
+}
+
+func (w *work) add(r Row, result Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.results = append(w.results, result)
+	if result.Passed {
+		w.err = errors.Join(w.err, w.store.put(r, result))
+	}
+}
+
+// one runs a row and prints what came of it.
+func (w *work) one(ctx context.Context, r Row) Result {
+	result := Result{Row: r.String(), When: time.Now().UTC(), Log: filepath.Join(w.cache, "log", r.id()+".log")}
+	cmd, err := w.command(ctx, r)
+	if err == nil {
+		fmt.Printf("run             %s\n", r)
+		begun := time.Now()
+		err = logged(cmd, result.Log)
+		result.Seconds = time.Since(begun).Seconds()
+	}
+	output, _ := os.ReadFile(result.Log)
+	result.Ran, result.Skipped = count(string(output))
+	if err == nil && r.Make == "" && result.Ran+len(result.Skipped) == 0 {
+		err = errors.New("it ran no test")
+	}
+	result.Passed = err == nil
+	verdict := "PASS"
+	if err != nil {
+		verdict = "FAIL"
+	}
+	line := fmt.Sprintf("%s  %6.1f s  %s", verdict, result.Seconds, r)
+	if n := len(result.Skipped); n > 0 {
+		line += fmt.Sprintf(" (%d skipped: %s)", n, strings.Join(result.Skipped, ", "))
+	}
+	if err != nil {
+		line += fmt.Sprintf(": %v; load %s; all of it: %s\n%s", err, loadAverage(), result.Log, end(string(output), 150))
+	}
+	fmt.Println(line)
+	return result
+}
+
+// command builds a package's tests once for all its rows.
+func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
+	if r.Make != "" {
+		return exec.CommandContext(ctx, "make", append(strings.Fields(r.Make), "--no-print-directory")...), nil
+	}
+	program := filepath.Join(w.cache, "tests", unfit.ReplaceAllString(r.Package, "-"))
+	w.mu.Lock()
+	b := w.built[r.Package]
+	if b == nil {
+		b = &build{}
+		w.built[r.Package] = b
+	}
+	w.mu.Unlock()
+	b.once.Do(func() {
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./"+r.Package).CombinedOutput(); err != nil {
+			b.err = fmt.Errorf("building the tests: %w\n%s", err, out)
+		}
+	})
+	if b.err != nil {
+		return nil, b.err
+	}
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	// A test has its own bounds; this one ends what hangs, with a trace of what it does.
+	limit := 10*time.Minute + 10*time.Duration(r.Seconds)*time.Second
+	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.paniconexit0", "-test.run="+r.pattern(), "-test.skip="+r.skipped(table),
+		"-test.timeout="+limit.String())
+	cmd.Dir = r.Package
+	cmd.Env = append(os.Environ(), r.Env...)
+	return cmd, nil
+}
+
+// logged runs a command with its output in a file. An end from outside lets it clean up.
+func logged(cmd *exec.Cmd, name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	cmd.Stdout, cmd.Stderr = file, file
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 30 * time.Second
+	return cmd.Run()
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write test/README.md")
+
+const root = "../.."
+
+func TestReadme(t *testing.T) {
+	file := filepath.Join(root, "test", "README.md")
+	if *update {
+		if err := os.WriteFile(file, []byte(readme()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil || string(have) != readme() {
+		t.Errorf("test/README.md is not what the table says: make golden writes it (%v)", err)
+	}
+}
+
+// needs finds what puts a test into the table: it marks itself as slow, or starts a cluster or a node.
+var needs = regexp.MustCompile(`\b(patience\.Slow|bench\.Start|benchnode\.Start|node\.Start|landing\.(Start|Launch)|node\.(New|Launch|Installed|Factory|Stocked))\(`)
+
+// TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other.
+func TestEveryPackageHasARow(t *testing.T) {
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".cache" || d.Name() == ".git" || d.Name() == "controlplane" || d.Name() == "tier") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !needs.Match(text) {
+			return err
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		rest := slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" })
+		for _, name := range tests(t, filepath.Dir(path)) {
+			if !rest && !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
+				t.Errorf("%s has no row for %s, nor one for the rest of the package", pkg, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEveryRowHasItsTest: a row names a test that is there, once per environment, and says what it proves.
+func TestEveryRowHasItsTest(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range table {
+		if seen[r.id()] {
+			t.Errorf("%s stands twice", r)
+		}
+		seen[r.id()] = true
+		if r.Make != "" {
+			continue
+		}
+		if r.Run != "" && !slices.Contains(tests(t, filepath.Join(root, r.Package)), r.Run) {
+			t.Errorf("%s: there is no such test", r)
+		}
+		if r.Proves == "" || r.Seconds <= 0 {
+			t.Errorf("%s does not say what it proves, or how long it takes", r)
+		}
+	}
+}
+
+// tests are the names of a package's tests.
+func tests(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
+				all = append(all, f.Name.Name)
+			}
+		}
+	}
+	return all
+}
+
+// TestKept: a result is found for the same inputs only, and a failure never is.
+func TestKept(t *testing.T) {
+	k, r := kept(t.TempDir()), Row{Package: "a", Run: "TestX"}
+	put := func(key string, passed bool) {
+		if err := k.put(r, Result{Key: key, Passed: passed, When: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := k.find(r, "1"); ok {
+		t.Error("found before it was there")
+	}
+	put("1", true)
+	if _, ok := k.find(r, "1"); !ok {
+		t.Error("not found")
+	}
+	if _, ok := k.find(r, "2"); ok {
+		t.Error("found for other inputs")
+	}
+	put("1", false)
+	if _, ok := k.find(r, "1"); ok {
+		t.Error("a failure was found")
+	}
+}
+
+// TestKeys: what a test rests on changes its key, what it does not rest on does not.
+func TestKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module touchdown\n")
+	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml"} {
+		write(name, "")
+	}
+	write("cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
+	write("backend/dns/dns.go", "package dns\n")
+	write("backend/csr/csr.go", "package csr\n")
+	write("backend/csr/csr_test.go", "package csr\n")
+	write("backend/other/other.go", "package other\n")
+	row := Row{Package: "backend/csr", Run: "TestX"}
+	key := func() string {
+		t.Helper()
+		k, err := newKeys(t.Context(), []string{"./" + row.Package})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := k.of(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	before := key()
+	if key() != before {
+		t.Fatal("the same tree has two keys")
+	}
+	for _, c := range []struct {
+		name, text string
+		changes    bool
+	}{
+		{"backend/csr/testdata/seed", "x", true},
+		{"backend/csr/csr_test.go", "package csr // changed\n", true},
+		{"backend/dns/dns.go", "package dns // changed\n", true}, // a part of the program
+		{"test/bench/node/x.sh", "x", true},
+		{"iso-overlay/unit", "x", true},
+		{"backend/other/other.go", "package other // changed\n", false},
+		{"README.md", "x", false},
+	} {
+		write(c.name, c.text)
+		after := key()
+		if (after != before) != c.changes {
+			t.Errorf("with another %s the key changes: %t, want %t", c.name, after != before, c.changes)
+		}
+		before = after
+	}
+	row.Env = []string{"A=b"}
+	if key() == before {
+		t.Error("another environment, the same key")
+	}
+}
+
+func TestCount(t *testing.T) {
+	ran, left := count("=== RUN   TestA\n    --- PASS: TestA/x (0.00s)\n--- PASS: TestA (0.10s)\n--- SKIP: TestB (0.00s)\n--- FAIL: TestC (1s)\n")
+	if ran != 2 || !slices.Equal(left, []string{"TestB"}) {
+		t.Errorf("%d ran, skipped %v", ran, left)
+	}
+}
+
+func TestChosen(t *testing.T) {
+	o := options{tier: "test", match: regexp.MustCompile("")}
+	rows, err := chosen(o)
+	if err != nil || slices.ContainsFunc(rows, func(r Row) bool { return r.Tier != Test }) {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	o.tier = "all"
+	if rows, err = chosen(o); err != nil || len(rows) != len(table) {
+		t.Errorf("%d rows of %d: %v", len(rows), len(table), err)
+	}
+	o.tier = "some"
+	if _, err = chosen(o); err == nil {
+		t.Error("an unknown tier is accepted")
+	}
+}
