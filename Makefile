@@ -33,6 +33,9 @@ BENCH     := $(CACHE)/bench/bin/controlplane
 BENCH_SRC := $(shell find test/bench/controlplane -type f 2>/dev/null)
 GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' -not -path '*/pictures/*' 2>/dev/null) go.mod go.sum
 
+# One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
+PART := CACHE=$(CACHE) test/bench/part.sh
+
 include $(wildcard test/bench/*/*.mk test/e2e/*.mk)
 
 .PHONY: help demo test bench lint build clean golden pictures bench-cluster libnmstate env
@@ -120,27 +123,24 @@ libnmstate: $(LIBNMSTATE)
 
 LIBNMSTATE_SRC := backend/network/libnmstate
 $(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.rs
-	@echo "building libnmstate (3 to 6 minutes the first time)"
 	@mkdir -p $(@D)/include
-	@cargo build --quiet --release --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml --target-dir $(CACHE)/libnmstate/target -p nmstate-clib
+	@$(PART) libnmstate "libnmstate" cargo build --quiet --release --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml --target-dir $(CACHE)/libnmstate/target -p nmstate-clib
 	@sed -e 's/@_VERSION_MAJOR@/2/;s/@_VERSION_MINOR@/2/;s/@_VERSION_MICRO@/43/' \
 	  "$$(cargo metadata --format-version 1 --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml | grep -o '"/[^"]*nmstate-clib-[0-9.]*/Cargo.toml"' | head -1 | tr -d '"' | xargs dirname)/nmstate.h.in" > $(@D)/include/nmstate.h
 	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $(@D)/libnmstate-rust.a
 	@echo 'GROUP(libnmstate-rust.a -lm)' > $@ # a linker script: libm, which the library needs, must come behind it
 
 $(BIN): $(GO_SRC) $(LIBNMSTATE)
-	@echo "building touchdown $(VERSION)"
 	@mkdir -p $(@D)
-	@go build $(STATIC) -o $@ ./cmd/touchdown
+	@$(PART) touchdown "touchdown $(VERSION)" go build $(STATIC) -o $@ ./cmd/touchdown
 
 $(DEMO): $(FAULTS) $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
 	@mkdir -p $(@D)
-	@go build -o $@ ./test/demo
+	@$(PART) demo "the demo" go build -o $@ ./test/demo
 
 $(BENCH): $(BENCH_SRC)
-	@echo "building the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators (4 to 8 minutes the first time)"
 	@mkdir -p $(@D)
-	@CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
+	@$(PART) controlplane "the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators" env CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
 
 # The definitions of today's OpenShift and of the oldest that is supported.
 $(CACHE)/bench/crds: $(BENCH)

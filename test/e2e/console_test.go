@@ -83,9 +83,9 @@ func landed(t *testing.T, l *landing.Landing, p *person.Person) {
 	}
 }
 
-// TestWrongGateway lands a node by hand, every page at its serial line and by its own units. The address of a gateway that is
-// not there is typed first, and insisted on: the node asks, nobody wants to keep that, and it is back at its old address;
-// then the person mends the answer and lands.
+// TestWrongGateway lands a node by hand, every page at its serial line and by its own units. The address of a gateway that
+// does not exist is typed first and insisted on: the node asks, the person does not keep it, and the node is back at its old
+// address. Then the person corrects the answer and starts; the power fails in the middle of the work, and the node lands.
 func TestWrongGateway(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge()})
 	p := begin(t, l)
@@ -121,8 +121,34 @@ func TestWrongGateway(t *testing.T) {
 	p.Keep("Mended")
 	names(p)
 	start(p)
+	cutPower(t, l)
+	p.Take() // after a boot no console has control
 	landed(t, l, p)
+	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
+	if out, err := l.Node.Shell(ctxFor(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
+		!strings.Contains(out, "192.168.127.10/24") || !strings.Contains(out, "198.51.100.10/24") {
+		t.Errorf("addresses of the landed node: %v\n%s", err, out)
+	}
 	p.Leave(os.Getenv("TRANSCRIPT"))
+}
+
+// cutPower takes the node's power away once the network is kept and the cluster is being changed, and gives it back.
+func cutPower(t *testing.T, l *landing.Landing) {
+	t.Helper()
+	ctx := ctxFor(t, 3*time.Minute)
+	s, err := l.Await(ctx, "the work behind the network", func(s *landing.Status) bool {
+		return s.State == "working" && s.Step("network") == "done"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.PowerCut(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the power went at %s", s.Current)
+	if err := l.Node.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestConsoleTellsWhyNoEngineRuns: a node whose engine cannot start says so at its consoles, and why, opens the wizard by

@@ -23,7 +23,7 @@ var shared = []string{"Makefile", "go.mod", "go.sum", "test/bench", "iso-overlay
 
 // listed is what `go list` tells of a package.
 type listed struct {
-	ImportPath, Dir, ForTest                                                 string
+	ImportPath, Dir                                                          string
 	Standard                                                                 bool
 	Deps                                                                     []string
 	GoFiles, CgoFiles, CFiles, HFiles, EmbedFiles, TestGoFiles, XTestGoFiles []string
@@ -32,14 +32,15 @@ type listed struct {
 // keys fingerprints the inputs of each package's tests: the sources of the test, of the program that is put on the node and
 // of the bench, and the toolchain. What a commit's name or a file's time says plays no part.
 type keys struct {
-	base     []byte // what all share
-	packages map[string]listed
-	files    map[string][]byte // hashes of folders
+	toolchain []byte
+	base      []byte // what all share
+	packages  map[string]listed
+	files     map[string][]byte // hashes of folders
 }
 
 func newKeys(ctx context.Context, packages []string) (*keys, error) {
-	k := &keys{packages: map[string]listed{}, files: map[string][]byte{}}
-	args := append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,ForTest,Standard,Deps,GoFiles,CgoFiles,CFiles,HFiles,EmbedFiles,TestGoFiles,XTestGoFiles",
+	k := &keys{packages: map[string]listed{}}
+	args := append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,Standard,Deps,GoFiles,CgoFiles,CFiles,HFiles,EmbedFiles,TestGoFiles,XTestGoFiles",
 		"./cmd/touchdown"}, packages...)
 	out, err := exec.CommandContext(ctx, "go", args...).Output()
 	if err != nil {
@@ -54,15 +55,23 @@ func newKeys(ctx context.Context, packages []string) (*keys, error) {
 		}
 		k.packages[p.ImportPath] = p
 	}
-	sum := sha256.New()
-	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOFLAGS", "CGO_CFLAGS").Output()
+	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION", "GOFLAGS").Output()
 	if err != nil {
 		return nil, fmt.Errorf("asking for the toolchain: %w", withOutput(err))
 	}
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	wd, _ := os.Getwd()
-	sum.Write(bytes.ReplaceAll(version, []byte(wd), nil))
-	sum.Write(kernel)
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return nil, fmt.Errorf("asking for the kernel: %w", err)
+	}
+	k.toolchain = append(version, kernel...)
+	return k.again()
+}
+
+// again reads the same files another time.
+func (k *keys) again() (*keys, error) {
+	k = &keys{toolchain: k.toolchain, packages: k.packages, files: map[string][]byte{}}
+	sum := sha256.New()
+	sum.Write(k.toolchain)
 	for _, path := range shared {
 		if err := hashTree(sum, path); err != nil {
 			return nil, err

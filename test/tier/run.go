@@ -66,7 +66,7 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 			defer release()
 			result := w.one(ctx, r)
 			result.Key = made[r.id()]
-			w.add(r, result)
+			w.add(k, r, result)
 		})
 	}
 	all.Wait()
@@ -121,13 +121,22 @@ func (w *work) take(ctx context.Context, r Row) (release func()) {
 	}
 }
 
-func (w *work) add(r Row, result Result) {
+// add takes in what came of a row. A pass is kept unless its inputs changed while it ran.
+func (w *work) add(k *keys, r Row, result Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.results = append(w.results, result)
-	if result.Passed {
-		w.err = errors.Join(w.err, w.store.put(r, result))
+	if !result.Passed {
+		return
 	}
+	now, err := k.again()
+	if err == nil {
+		var key string
+		if key, err = now.of(r); err == nil && key == result.Key {
+			err = w.store.put(r, result)
+		}
+	}
+	w.err = errors.Join(w.err, err)
 }
 
 // one runs a row and prints what came of it.

@@ -204,6 +204,18 @@ func (s *Status) text() string {
 	return text
 }
 
+// Step is the status of a step; empty where the list has none of that name.
+func (s *Status) Step(id string) string {
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			if step.ID == id {
+				return step.Status
+			}
+		}
+	}
+	return ""
+}
+
 // Landed is for Await: the job came to a good end.
 func Landed(s *Status) bool { return s.State == "done" }
 

@@ -41,6 +41,10 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 	if err != nil {
 		return "", err
 	}
+	if err := ours.take(ctx, cache); err != nil {
+		return "", err
+	}
+	defer ours.leave()
 	full := name + "-" + key
 	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"touchdown/test/patience"
 )
 
 // What the installer was told. The internal address is a second one of the uplink, beside the lease.
@@ -39,7 +41,7 @@ addr-gen-mode=eui64
 `
 
 // Installed returns the name of a prepared disk with a single-node OpenShift as the installer leaves it: the kubelet has
-// its certificates, all pods run, nothing of Touchdown is on it. The first call of a day makes it.
+// its certificates, all pods run, nothing of Touchdown is on it. The first call of a week makes it.
 func Installed(ctx context.Context) (string, error) {
 	cache, err := ready()
 	if err != nil {
@@ -49,8 +51,9 @@ func Installed(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the files of the bench: %w", err)
 	}
-	// The certificates of the kubelet live for 30 days; a day of the calendar is a simple bound.
-	key := strings.TrimPrefix(filepath.Base(layer), "layer-") + time.Now().UTC().Format("-20060102")
+	// The certificates of the kubelet live for 30 days; a week of the calendar is a simple bound.
+	year, week := time.Now().UTC().ISOWeek()
+	key := strings.TrimPrefix(filepath.Base(layer), "layer-") + fmt.Sprintf("-%dw%02d", year, week)
 	return EnsureImage(ctx, "installed", key, Options{}, install)
 }
 
@@ -84,7 +87,7 @@ systemctl start controlplane.service`
 	if _, err := m.Shell(ctx, store); err != nil {
 		return err
 	}
-	bound, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("no control plane"))
+	bound, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("no control plane"))
 	defer cancel()
 	if err := m.Wait(bound, "test -s /etc/kubernetes/kubeconfig && systemctl is-active ovs-configuration"); err != nil {
 		return err
@@ -103,7 +106,7 @@ systemctl start controlplane.service`
 
 // approveUntilReady plays the administrator who watches over the installation.
 func (m *Machine) approveUntilReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("the cluster did not come up"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("the cluster did not come up"))
 	defer cancel()
 	var last error
 	err := poll(ctx, "the kubelet's certificates", func() bool {

@@ -23,8 +23,8 @@ mmdebstrap --mode=root --variant=minbase --format=directory \
   forky "$tree.new" "deb [check-valid-until=no trusted=yes] $mirror forky main"
 
 dpkg-query --admindir="$tree.new/var/lib/dpkg" -W -f '${Package}=${Version}\n' | sort > "$tree.new.packages"
-if ! diff -u0 --label wanted --label got "$lock" "$tree.new.packages"; then
-  echo "mkroot: THE NODE'S PACKAGES DIFFER FROM packages.lock (above); the bench may behave in another way" >&2
+if ! diff -U0 --label wanted --label got "$lock" "$tree.new.packages" | sed 's/^/warning: /'; then
+  echo "warning: the node's packages differ from packages.lock (above); the bench may behave in another way"
 fi
 mv "$tree.new.packages" "$tree.packages"
 rm -rf "$tree"

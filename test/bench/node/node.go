@@ -53,6 +53,7 @@ type Machine struct {
 	lines           map[string]*Line
 
 	turn sync.Mutex // one boot, stop or cut at a time
+	left sync.Once  // the place among the nodes that are on
 
 	mu        sync.Mutex
 	nspawn    int // 0: off
@@ -115,6 +116,19 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ours.take(ctx, cache); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			ours.leave()
+		}
+	}()
+	return assemble(ctx, cache, o)
+}
+
+// assemble makes the parts of a machine.
+func assemble(ctx context.Context, cache string, o Options) (_ *Machine, err error) {
 	if o.Consoles == nil {
 		o.Consoles = []string{"tty1", "ttyS0"}
 	}
@@ -134,7 +148,7 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 	close(m.ended)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, m.Close())
+			err = errors.Join(err, m.remove())
 		}
 	}()
 	if err := m.findTrees(); err != nil {
@@ -197,6 +211,12 @@ func (m *Machine) configure() error {
 
 // Close ends the machine without care for what is on its disk, and removes it.
 func (m *Machine) Close() error {
+	err := m.remove()
+	m.left.Do(ours.leave)
+	return err
+}
+
+func (m *Machine) remove() error {
 	if m.world != nil {
 		m.world.end()
 		<-m.off()

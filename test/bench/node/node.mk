@@ -12,7 +12,7 @@ CRIO_INPUTS  := test/bench/crio/go.mod test/bench/crio/go.sum
 IMAGESTORE   := $(NODE)/bin/imagestore-$(call node_key,$(CRIO_INPUTS) $(wildcard test/bench/crio/imagestore/*.go))/imagestore
 NODE_CRIO    := $(NODE)/bin/crio-$(call node_key,$(CRIO_INPUTS))
 CRIO_TAGS    := exclude_graphdriver_btrfs exclude_graphdriver_devicemapper containers_image_openpgp
-CRIO_GO      := CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
+CRIO_GO      := env CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
 
 # What the layer gets besides rootfs/: programs, and the definitions that the control plane starts with.
 NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod crictl) $(BENCH)
@@ -27,24 +27,21 @@ node-tools:
 	@pkg-config --exists libseccomp gpgme || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(NODE_APT); }
 
 $(NODE_ROOT)/etc/debian_version: | node-tools
-	@echo "making the root tree of the bench node (2 minutes the first time)"
 	@mkdir -p $(NODE)
-	@$(NODE_SRC)/mkroot.sh $(NODE_SRC)/packages.txt $(NODE_SRC)/packages.lock $(NODE_ROOT)
+	@$(PART) root "the node's root tree of Debian packages" $(NODE_SRC)/mkroot.sh $(NODE_SRC)/packages.txt $(NODE_SRC)/packages.lock $(NODE_ROOT)
 
 # After the control plane: most of what it is made of is compiled then, and both at once would compile it twice.
 $(NODE_KUBELET): | $(BENCH)
-	@echo "building kubelet $(KUBE_VERSION) for the bench node"
 	@mkdir -p $(@D)
-	@CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ k8s.io/kubernetes/cmd/kubelet
+	@$(PART) kubelet "kubelet $(KUBE_VERSION)" env CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ k8s.io/kubernetes/cmd/kubelet
 
 $(NODE_CRIO)/crio: | node-tools
-	@echo "building CRI-O for the bench node (2 minutes the first time)"
 	@mkdir -p $(@D)
-	@$(CRIO_GO) -o $(CURDIR)/$@ github.com/cri-o/cri-o/cmd/crio
+	@$(PART) crio "CRI-O" $(CRIO_GO) -o $(CURDIR)/$@ github.com/cri-o/cri-o/cmd/crio
 
 $(IMAGESTORE): | node-tools
 	@mkdir -p $(@D)
-	@$(CRIO_GO) -o $(CURDIR)/$@ ./imagestore
+	@$(PART) imagestore "the filler of image stores" $(CRIO_GO) -o $(CURDIR)/$@ ./imagestore
 	@ln -sfn $(notdir $(@D))/imagestore $(NODE)/bin/imagestore
 
 $(NODE_CRIO)/pinns: | node-tools
@@ -63,7 +60,7 @@ $(NODE)/bin/pod: $(NODE_SRC)/pod/main.go
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/pod
 
-$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14 | $(NODE_ROOT)/etc/debian_version
+$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds | $(NODE_ROOT)/etc/debian_version
 	@ln -sfn $(notdir $(NODE_ROOT)) $(NODE)/root
 	@$(NODE_SRC)/mklayer.sh $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
 	@touch $@

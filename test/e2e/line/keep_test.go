@@ -71,14 +71,14 @@ func (k *keeper) release() {
 	k.must(os.WriteFile(file, []byte(list), 0o644))
 }
 
-func (k *keeper) path(name string) string {
+func (k *line) path(name string) string {
 	k.t.Helper()
 	path, err := k.Path(name)
 	k.must(err)
 	return path
 }
 
-func (k *keeper) current() pool.Generation {
+func (k *line) current() pool.Generation {
 	k.t.Helper()
 	data, err := os.ReadFile(k.path(images.Pool + "/current/manifest.json"))
 	k.must(err)
@@ -88,7 +88,7 @@ func (k *keeper) current() pool.Generation {
 }
 
 // folders are the layers on the pool's disk, and what else lies there, without the short names.
-func (k *keeper) folders() []string {
+func (k *line) folders() []string {
 	k.t.Helper()
 	entries, err := os.ReadDir(k.path(images.Pool + "/overlay"))
 	k.must(err)
@@ -189,7 +189,7 @@ func (k *keeper) prune() {
 }
 
 // listed compares what CRI-O lists with a generation: each image once, and every name resolves.
-func (k *keeper) listed(g pool.Generation) {
+func (k *line) listed(g pool.Generation) {
 	k.t.Helper()
 	var want []string
 	for _, i := range g.Images {
@@ -206,7 +206,7 @@ func (k *keeper) listed(g pool.Generation) {
 }
 
 // reboot runs a command that reboots the node, and waits for its pods.
-func (k *keeper) reboot(argv ...string) {
+func (k *line) reboot(argv ...string) {
 	k.t.Helper()
 	before, begun := k.Boots(), time.Now()
 	out, err := k.Run(k.ctx, argv...)
@@ -216,7 +216,7 @@ func (k *keeper) reboot(argv ...string) {
 	k.t.Logf("all pods ready %.1f s after %v", time.Since(begun).Seconds(), argv)
 }
 
-func (k *keeper) until(what string, is func() bool) {
+func (k *line) until(what string, is func() bool) {
 	k.t.Helper()
 	for end := time.Now().Add(90 * time.Second); !is(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) || k.ctx.Err() != nil {
@@ -226,7 +226,7 @@ func (k *keeper) until(what string, is func() bool) {
 }
 
 // looked waits for the look that follows a boot, to its end.
-func (k *keeper) looked() {
+func (k *line) looked() {
 	k.t.Helper()
 	k.until("the look after the boot", func() bool {
 		out, err := k.Shell(k.ctx, `[ -n "$(systemctl show -P ExecMainExitTimestampMonotonic touchdown-images-check | grep -v '^0$')" ] && grep -q $(cat /proc/sys/kernel/random/boot_id) `+images.State+`/status.json && echo yes`)
@@ -238,7 +238,7 @@ func (k *keeper) looked() {
 }
 
 // layersAre compares the pool's disk with a generation's list.
-func (k *keeper) layersAre(g pool.Generation) {
+func (k *line) layersAre(g pool.Generation) {
 	k.t.Helper()
 	if got := k.folders(); !slices.Equal(got, layers(g)) {
 		k.t.Errorf("the pool has %d layers on its disk, generation %d lists %d", len(got), g.N, len(g.Layers))
@@ -246,7 +246,7 @@ func (k *keeper) layersAre(g pool.Generation) {
 }
 
 // move lets the next boot take CRI-O's own copies away.
-func (k *keeper) move() {
+func (k *line) move() {
 	k.t.Helper()
 	before := k.current()
 	k.reboot("touchdown", "images", "seed", "--move")

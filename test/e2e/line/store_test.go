@@ -112,8 +112,8 @@ func (l *line) status() images.Status {
 	return s
 }
 
-// TestImageStoreIsSeededAndRehearsed is the factory's way: seed, again with nothing to do, then a start of the node with no
-// registry and nothing but the seeded store, and back.
+// TestImageStoreIsSeededAndRehearsed is the factory's way: seed, again with nothing to do, CRI-O's own copies moved away, then
+// a start of the node with no registry and nothing but the seeded store, and back.
 func TestImageStoreIsSeededAndRehearsed(t *testing.T) {
 	l := newLine(t, 8*time.Minute)
 	have := l.shell("crictl images -q | sort -u | wc -l")
@@ -125,6 +125,7 @@ func TestImageStoreIsSeededAndRehearsed(t *testing.T) {
 	if out := l.run("images", "seed"); !strings.Contains(out, "Nothing had to be changed") {
 		t.Errorf("the second time it changed something:\n%s", out)
 	}
+	l.move()
 
 	before := l.Boots()
 	if _, err := l.Run(l.ctx, "touchdown", "images", "rehearse"); err != nil {
