@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"net/netip"
 
 	"touchdown/backend"
 	"touchdown/backend/report"
@@ -14,6 +15,8 @@ type HandOver struct {
 	Dir  string            // where the report lies: the engine's state folder
 	Job  func() report.Job // what the engine knows about the work so far
 	At   report.Where      // where the servers are asked; zero: where people reach them
+
+	Reached func(context.Context) ([]netip.Addr, error) // the node's addresses in the site's network
 }
 
 var (
@@ -40,6 +43,7 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	if err != nil {
 		return err
 	}
+	facts.Reach(h.Reached(ctx))
 	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: "the disk"})
 	d := report.New(h.Job(), facts, node.Now())
 	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,7 +117,9 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		t.Errorf("the last progress is %+v", last)
 	}
 
-	hand := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job}
+	hand := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job, Reached: func(context.Context) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("198.51.100.10"), netip.MustParseAddr("2001:db8:51::10")}, nil
+	}}
 	var before []byte
 	for range 2 {
 		if err := hand.Run(t.Context(), node(m, cluster), &notes{}); err != nil {
@@ -135,7 +138,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Cluster.ID == "" || d.Cluster.NewDomain != b.Domain || len(d.DNS) != 3 || len(d.Certificates) != 2 || d.URLs.Console == "" || d.APIWrites != 0 {
+	if d.Cluster.ID == "" || d.Cluster.NewDomain != b.Domain || len(d.DNS) != 3 || d.DNS[0].Value != "198.51.100.10" || len(d.Certificates) != 2 || d.URLs.Console == "" || d.APIWrites != 0 {
 		t.Errorf("the report lacks facts:\n%s", before)
 	}
 	t.Logf("the report:\n%s", before)

@@ -38,6 +38,15 @@ type Sight struct {
 // NewSight looks at the network of a node.
 func NewSight(node *backend.Node) *Sight { return &Sight{net: network.Open(node.Host)} }
 
+// Reached are the addresses at which the site's machines reach the node, one of each family.
+func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
+	now, err := s.net.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return now.Addresses(), nil
+}
+
 // probe asks the network whether t would work, unless it was asked a moment ago, and tells what it finds.
 func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
 	s.mu.Lock()

@@ -50,7 +50,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, Job: w.Job}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
-			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job}, // the proof
+			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job, Reached: w.Sight.Reached}, // the proof
 		}},
 	}
 }

@@ -58,6 +58,9 @@ func TestFactoryIsRead(t *testing.T) {
 	if want := (Family{DHCP, "192.0.2.10", 24, "192.0.2.1"}); now.IPv4 != want {
 		t.Errorf("IPv4 is %+v, want %+v", now.IPv4, want)
 	}
+	if got := now.Addresses(); !slices.Equal(got, []netip.Addr{netip.MustParseAddr("192.0.2.10")}) {
+		t.Errorf("the site reaches it at %v", got)
+	}
 	if now.Sources["ipv4.address"] != SourceDHCP || now.Sources["ipv4.method"] != SourceCurrent {
 		t.Errorf("sources are %v", now.Sources)
 	}

@@ -41,6 +41,17 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 	return understand(configured, live, n.InternalPrefix(), n.hint()), nil
 }
 
+// Addresses are those in force without the internal one: at most one of each family, IPv4 first.
+func (now *Current) Addresses() []netip.Addr {
+	var all []netip.Addr
+	for _, f := range []Family{now.IPv4, now.IPv6} {
+		if a, err := netip.ParseAddr(f.Address); err == nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // hint is the port that configure-ovs used last, and will use again where no other has a default route.
 func (n *Network) hint() string {
 	b, err := n.host.ReadFile("/var/lib/ovnk/iface_default_hint")

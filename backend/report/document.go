@@ -47,7 +47,8 @@ type Node struct {
 	Hostname string `json:"hostname"`
 	Serial   string `json:"serial"`
 	Model    string `json:"model,omitempty"`
-	Address  string `json:"address"`
+	Address  string `json:"address"`                   // where the site reaches it; "" when that is not known
+	Internal string `json:"internalAddress,omitempty"` // by which the cluster knows it
 }
 
 // Cluster is what runs on it.
@@ -109,12 +110,15 @@ type Step struct {
 func New(job Job, facts Facts, made time.Time) *Document {
 	d := &Document{
 		Schema: Schema, Kind: cmp.Or(job.Kind, Landing), Made: made.UTC().Truncate(time.Second), Touchdown: job.Version,
-		Node:    Node{Hostname: job.Hostname, Serial: job.Serial, Model: facts.Model, Address: facts.Address},
-		Cluster: facts.Cluster, URLs: facts.URLs, DNS: Records(facts.Cluster.NewDomain, facts.Address),
+		Node:    Node{Hostname: job.Hostname, Serial: job.Serial, Model: facts.Model, Internal: facts.Internal},
+		Cluster: facts.Cluster, URLs: facts.URLs, DNS: Records(facts.Cluster.NewDomain, facts.Addresses),
 		Certificates: facts.Certificates, APIWrites: facts.Writes,
 		// Empty, not nil: readers of the JSON find a list everywhere.
 		Warnings: slices.Concat([]string{}, job.Warnings, facts.Gaps), Problems: slices.Concat([]string{}, job.Problems),
 		Checks: []Check{}, Waivers: []Waiver{}, Steps: []Step{},
+	}
+	if len(facts.Addresses) > 0 {
+		d.Node.Address = facts.Addresses[0].String()
 	}
 	if d.Certificates == nil {
 		d.Certificates = []Certificate{}
@@ -159,21 +163,23 @@ func (d *Document) verdict() string {
 	return text
 }
 
-// Records are the DNS records of a domain whose node has an address.
-func Records(domain, address string) []Record {
-	addr, err := netip.ParseAddr(address)
-	if domain == "" || err != nil {
-		return []Record{}
+// Records are the DNS records of a domain whose node the site reaches at these addresses.
+func Records(domain string, addresses []netip.Addr) []Record {
+	records := []Record{}
+	if domain == "" {
+		return records
 	}
-	kind := "A"
-	if addr.Is6() {
-		kind = "AAAA"
+	for _, name := range []string{"api.", "*.apps.", "api-int."} {
+		for _, a := range addresses {
+			kind := "A"
+			if a.Is6() {
+				kind = "AAAA"
+			}
+			// The node answers for api-int itself; only further machines of the cluster would ask the site for it.
+			records = append(records, Record{Name: name + domain, Type: kind, Value: a.String(), Optional: name == "api-int."})
+		}
 	}
-	return []Record{
-		{Name: "api." + domain, Type: kind, Value: addr.String()},
-		{Name: "*.apps." + domain, Type: kind, Value: addr.String()},
-		{Name: "api-int." + domain, Type: kind, Value: addr.String(), Optional: true},
-	}
+	return records
 }
 
 // JSON is the canonical form: sorted keys, two spaces, a newline at the end. The same document gives the same bytes.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/x509"
 	"net"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,18 +21,21 @@ import (
 // Facts is what the report tells of node and cluster.
 type Facts struct {
 	Model        string
-	Address      string
+	Internal     string       // the address by which the cluster knows its node; the site's machines cannot reach it
+	Addresses    []netip.Addr // where the site's machines reach the cluster; see Reach
 	Cluster      Cluster
 	URLs         URLs
 	Certificates []Certificate
 	Writes       int64
 	Gaps         []string // what could not be looked up, in plain sentences
+
+	networks []netip.Prefix // of the cluster's pods and services
 }
 
 // Where says where the servers are asked for their certificates; empty is where people reach them.
 type Where struct {
 	API     string // host:port; "" is the kubeconfig's server
-	Ingress string // host:port; "" is port 443 of the node's address
+	Ingress string // host:port; "" is port 443 of the node's internal address
 }
 
 // Look reads the facts. domain is the cluster's new one, or "" when it did not move. An API that is away longer than its
@@ -50,8 +56,12 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, 
 		if err != nil {
 			return err
 		}
+		network, err := c.Config.Networks().Get(ctx, "cluster", get)
+		if err != nil {
+			return err
+		}
 		f.Cluster = Cluster{ID: string(version.Spec.ClusterID), Version: version.Status.Desired.Version, OldDomain: domainOf(infra.Status.APIServerURL)}
-		f.Address = address(nodes.Items)
+		f.Internal, f.networks = internal(nodes.Items), networks(network)
 		return nil
 	})
 	if err != nil {
@@ -74,7 +84,7 @@ func (f *Facts) certificates(ctx context.Context, c *kube.Cluster, at Where) {
 		at.API = c.Address()
 	}
 	if at.Ingress == "" {
-		at.Ingress = net.JoinHostPort(f.Address, "443")
+		at.Ingress = net.JoinHostPort(f.Internal, "443")
 	}
 	shown := "touchdown.apps." + f.Cluster.NewDomain
 	if u, err := url.Parse(f.URLs.Console); err == nil && u.Hostname() != "" {
@@ -130,7 +140,42 @@ func domainOf(apiURL string) string {
 	return strings.TrimPrefix(u.Hostname(), "api.")
 }
 
-func address(nodes []corev1.Node) string {
+// Reach takes the node's addresses in the site's network, or why they are unknown, and keeps those at which the cluster
+// answers. Its servers listen in the families of its own networks only: a cluster that was installed with IPv4 alone refuses
+// connections to an IPv6 address of its node, so a record of that address would lead nowhere.
+func (f *Facts) Reach(addresses []netip.Addr, err error) {
+	f.Addresses = nil
+	for _, a := range addresses {
+		same := func(p netip.Prefix) bool { return p.Addr().Is4() == a.Is4() }
+		if len(f.networks) == 0 || slices.ContainsFunc(f.networks, same) {
+			f.Addresses = append(f.Addresses, a)
+		}
+	}
+	switch {
+	case err != nil:
+		f.Gaps = append(f.Gaps, "The node's addresses could not be read, so this report names no DNS records.")
+	case len(f.Addresses) == 0:
+		f.Gaps = append(f.Gaps, "The node has no site address at which the cluster answers, so this report names no DNS records.")
+	}
+}
+
+// networks are the subnets of pods and services. OpenShift's API server takes its families from the one, its router from the
+// other; a cluster has both in the same families.
+func networks(n *configv1.Network) []netip.Prefix {
+	texts := slices.Clone(n.Status.ServiceNetwork)
+	for _, c := range n.Status.ClusterNetwork {
+		texts = append(texts, c.CIDR)
+	}
+	var all []netip.Prefix
+	for _, text := range texts {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func internal(nodes []corev1.Node) string {
 	for i := range nodes {
 		for _, a := range nodes[i].Status.Addresses {
 			if a.Type == corev1.NodeInternalIP {

@@ -14,7 +14,7 @@ func (d *Document) Text() []byte {
 	if d.Kind != Factory { // nobody works with a cluster on the bench line
 		blocks = append(blocks,
 			[]string{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)},
-			block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address is not known")))
+			block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address in the site's network is not known")))
 	}
 	blocks = append(blocks,
 		block("CERTIFICATES SERVED (SHA-256 fingerprints)", orNone(each(d.Certificates, served), "none was seen")),

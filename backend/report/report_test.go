@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"io/fs"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,8 +57,9 @@ func job() report.Job {
 
 func facts() report.Facts {
 	return report.Facts{
-		Model: "Acme Edge 100", Address: "192.0.2.10", Writes: 23,
-		Cluster: report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
+		Model: "Acme Edge 100", Internal: "192.168.127.10", Writes: 23,
+		Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")},
+		Cluster:   report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
 		URLs: report.URLs{
 			Console: "https://console-openshift-console.apps.edge1.plant-with-a-rather-long-name.customer.example.org",
 			API:     "https://api.edge1.plant-with-a-rather-long-name.customer.example.org:6443",
@@ -268,14 +270,5 @@ func TestVerdict(t *testing.T) {
 		if got := report.New(j, report.Facts{}, made).Verdict; got != want {
 			t.Errorf("verdict is %q, want %q", got, want)
 		}
-	}
-}
-
-func TestRecords(t *testing.T) {
-	if got := report.Records("d.example", "2001:db8::1"); len(got) != 3 || got[0].Type != "AAAA" {
-		t.Errorf("records are %v, want AAAA", got)
-	}
-	if got := report.Records("d.example", ""); len(got) != 0 {
-		t.Errorf("records without an address: %v", got)
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,29 +24,58 @@ type proof struct {
 	err  error
 }
 
-// proofs reaches the API and the console's page from a laptop on the site's LAN that trusts nothing but what the cluster
-// hands out: under the new names as the site's DNS has them, and under the old ones at the same address.
+// record is a DNS record that the report asks the site's administrator to make.
+type record struct{ Name, Type, Value string }
+
+// proofs makes the DNS records that the report asks for, and no others, as the site's administrator would. Then it reaches the
+// API and the console's page from a laptop on the site's LAN that trusts nothing but what the cluster hands out: under the new
+// names at each address that the DNS gives for them, and under the old names at the same addresses.
 func proofs(ctx context.Context, l *landing.Landing, domain string) []proof {
+	failed := func(err error) []proof { return []proof{{err.Error(), err}} }
 	roots, err := trusted(ctx, l)
 	if err != nil {
-		return []proof{{err.Error(), err}}
+		return failed(err)
 	}
-	addresses, err := l.Site.Client().Lookup(ctx, "api."+domain)
-	if err != nil || len(addresses) == 0 {
-		err = fmt.Errorf("the site's DNS has no api.%s: %w", domain, err)
-		return []proof{{err.Error(), err}}
+	data, err := l.Node.ReadFile("/var/lib/touchdown/report.json")
+	if err != nil {
+		return failed(fmt.Errorf("fetching the report: %w", err))
+	}
+	var report struct{ DNS []record }
+	if err := json.Unmarshal(data, &report); err != nil {
+		return failed(fmt.Errorf("reading the report: %w", err))
+	}
+	if err := makeRecords(l.Site.DNS, domain, report.DNS); err != nil {
+		return failed(err)
 	}
 	var out []proof
-	for _, name := range []string{domain, site.Factory().Domain} {
-		for _, p := range [][3]string{{"api." + name, "6443", "/readyz"}, {"console-openshift-console.apps." + name, "443", "/"}} {
-			at := ""
-			if name != domain {
-				at = addresses[0].String() // nobody at the site knows the old names
+	for _, service := range [][3]string{{"api.", "6443", "/readyz"}, {"console-openshift-console.apps.", "443", "/"}} {
+		addresses, err := l.Site.Client().Lookup(ctx, service[0]+domain)
+		if err != nil {
+			out = append(out, failed(fmt.Errorf("proof: %s -> FAILED: the report has no DNS record for it: %w", service[0]+domain, err))...)
+		}
+		for _, name := range []string{domain, site.Factory().Domain} { // the site's DNS does not have the old names
+			for _, at := range addresses {
+				out = append(out, prove(ctx, l, [3]string{service[0] + name, service[1], service[2]}, at.String(), roots))
 			}
-			out = append(out, prove(ctx, l, p, at, roots))
 		}
 	}
 	return out
+}
+
+// makeRecords gives the site's DNS exactly these records of a domain.
+func makeRecords(names *site.DNS, domain string, records []record) error {
+	addresses := map[string][]netip.Addr{"api." + domain: nil, "*.apps." + domain: nil}
+	for _, r := range records {
+		a, err := netip.ParseAddr(r.Value)
+		if err != nil || a.Is4() != (r.Type == "A") {
+			return fmt.Errorf("the report's DNS record is not one: %s %s %s", r.Name, r.Type, r.Value)
+		}
+		addresses[r.Name] = append(addresses[r.Name], a)
+	}
+	for name, list := range addresses {
+		names.Record(name, list...)
+	}
+	return nil
 }
 
 // trusted are the CAs of the administrator's kubeconfig and of the cluster's ingress, which OpenShift publishes for this.
@@ -67,23 +98,20 @@ func trusted(ctx context.Context, l *landing.Landing) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// prove asks for one page by its name, at the address at where that is set, as `curl --connect-to` does.
+// prove asks for one page by its name at an address, as `curl --connect-to` does.
 func prove(ctx context.Context, l *landing.Landing, page [3]string, at string, roots *x509.CertPool) proof {
 	host, port, path := page[0], page[1], page[2]
 	url := "https://" + net.JoinHostPort(host, port) + path
 	status, issuer, err := get(ctx, &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: host},
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if at != "" {
-				address = net.JoinHostPort(at, port)
-			}
-			return l.Site.Client().DialContext(ctx, network, address)
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return l.Site.Client().DialContext(ctx, network, net.JoinHostPort(at, port))
 		},
 	}, url)
 	if err != nil {
-		return proof{fmt.Sprintf("proof: %s -> FAILED: %v", url, err), err}
+		return proof{fmt.Sprintf("proof: %s at %s -> FAILED: %v", url, at, err), err}
 	}
-	return proof{fmt.Sprintf("proof: %s -> %s, certificate by %s", url, status, issuer), nil}
+	return proof{fmt.Sprintf("proof: %s at %s -> %s, certificate by %s", url, at, status, issuer), nil}
 }
 
 func get(ctx context.Context, transport *http.Transport, url string) (status, issuer string, err error) {
