@@ -169,7 +169,8 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 
 // printReview prints the plan; what stands against the start is the error.
 func (a *applying) printReview(r *engine.ReviewView) error {
-	if a.json && a.flags.dryRun {
+	inJSON := a.json && a.flags.dryRun
+	if inJSON {
 		if err := printJSON(a.cmd, r); err != nil {
 			return err
 		}
@@ -178,7 +179,7 @@ func (a *applying) printReview(r *engine.ReviewView) error {
 		renderReview(a.cmd.OutOrStdout(), r)
 	}
 	if len(r.Problems) > 0 {
-		return &exitError{code: exitFailed, err: fmt.Errorf("not started:\n  %s", strings.Join(r.Problems, "\n  "))}
+		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(r.Problems, "\n  "))}
 	}
 	return nil
 }

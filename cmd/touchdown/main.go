@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,11 +45,13 @@ type hooks struct {
 	stages     func([]steps.Stage) // sets the steps' patience
 }
 
-// exitError carries an exit code up to main. Its message has been printed when quiet is set.
+// exitError carries an exit code up to main. Its message has been printed when quiet is set, and stands in the JSON that was
+// printed when inJSON is.
 type exitError struct {
-	code  int
-	quiet bool
-	err   error
+	code   int
+	quiet  bool
+	inJSON bool
+	err    error
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
@@ -60,18 +63,46 @@ func usage(err error) error { return &exitError{code: exitUsage, err: err} }
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
-	code, quiet := exitFailed, false
-	if e, ok := errors.AsType[*exitError](err); ok {
-		code, quiet = e.code, e.quiet
+	e, ok := errors.AsType[*exitError](err)
+	if !ok {
+		e = &exitError{code: exitFailed}
 	}
-	if !quiet {
-		printError(root.ErrOrStderr(), err)
+	if e.quiet {
+		return e.code
 	}
-	return code
+	if o := cmd.Flags().Lookup("output"); o != nil && o.Value.String() == "json" && !e.inJSON {
+		_ = json.NewEncoder(root.OutOrStdout()).Encode(failureOf(err)) // it is told on standard error too
+	}
+	printError(root.ErrOrStderr(), err)
+	return e.code
+}
+
+// failure is what a command with -o json prints on standard output, in one line behind all else, when it fails. It is part of
+// the contract with scripts: see the README.
+type failure struct {
+	Error struct {
+		Code    string `json:"code,omitempty"` // of a problem that Touchdown knows
+		Summary string `json:"summary"`
+		Fix     string `json:"fix,omitempty"`
+		Detail  string `json:"detail,omitempty"` // the cause
+	} `json:"error"`
+}
+
+func failureOf(err error) (f failure) {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok {
+		f.Error.Summary = err.Error()
+		return f
+	}
+	f.Error.Code, f.Error.Summary, f.Error.Fix = p.Code, p.Summary, p.Fix
+	if p.Err != nil {
+		f.Error.Detail = p.Err.Error()
+	}
+	return f
 }
 
 // printError prints what is wrong and what to do, as the problem screen does.

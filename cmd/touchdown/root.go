@@ -39,7 +39,10 @@ and headless commands watch it and tell it what to do.
 Without a command it opens the console.
 
 Exit codes: 0 done, 1 failed or did not pass, 2 wrong command line or site config (nothing was begun),
-3 a reboot is needed and the site config does not allow it, 4 the console's line hung up.`,
+3 a reboot is needed and the site config does not allow it, 4 the console's line hung up.
+
+With -o json a command that fails ends its output with one line: {"error": {"code", "summary", "fix", "detail"}}.
+All but summary may be absent. Standard error says the same in plain text.`,
 		SilenceErrors: true, SilenceUsage: true, Version: version, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
