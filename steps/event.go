@@ -34,7 +34,7 @@ type Event struct {
 	By          string    `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string    `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
 	Boot        string    `json:"boot,omitempty"`        // boot id, with Rebooting
-	Seconds     float64   `json:"seconds,omitempty"`     // how long it took, with an ending
+	Seconds     float64   `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
 	Progress    *Progress `json:"progress,omitempty"`
 	Check       *Check    `json:"check,omitempty"`
 	Question    *Question `json:"question,omitempty"`

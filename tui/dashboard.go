@@ -92,7 +92,7 @@ func (b *dashboard) text(w int) []string {
 	s := b.snap
 	title := t("dashboard.undone")
 	if s.State == engine.IsDone {
-		title = b.desk.say("dashboard.done", span(s.Ended.Sub(s.Started)))
+		title = b.desk.say("dashboard.done", span(seconds(s.Worked)))
 	}
 	lines := []string{b.theme.strong.Render(title)}
 	if s.Locked {

@@ -154,6 +154,7 @@ func landedWell(s *engine.Snapshot) {
 	seeHardware(s)
 	until(s, "")
 	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.retail.example.com", epoch.Add(6*time.Minute)
+	s.Worked = (12 * time.Minute).Seconds()
 	at(s, "health").Checks = wellChecks()
 }
 

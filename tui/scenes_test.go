@@ -143,7 +143,8 @@ func asking(s *engine.Snapshot) {
 
 func finished(s *engine.Snapshot) {
 	working(s)
-	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.example.com", epoch.Add(12*time.Minute)
+	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.example.com", epoch.Add(40*time.Minute)
+	s.Worked = (17 * time.Minute).Seconds()
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			step := &s.Stages[i].Steps[j]

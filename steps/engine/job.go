@@ -27,6 +27,7 @@ type job struct {
 	undoing      bool // the failure, if any, was in an undo
 	handedOver   bool
 	landedBefore bool     // an earlier job ended well and was not undone
+	time         worktime // of the job, or of its undo
 	met          []string // failures on the way, for the report
 }
 
@@ -61,6 +62,7 @@ func (j *job) step(id string) *stepState {
 
 // apply takes one event into the state.
 func (j *job) apply(e steps.Event) {
+	defer j.time.apply(e)
 	if e.Step == "" {
 		j.applyJob(e)
 		return
@@ -126,8 +128,14 @@ func (j *job) applyJob(e steps.Event) {
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:
-		j.state, j.current, j.ended, j.handedOver, j.landedBefore = IsDone, "", e.Time, e.Text == handedOver, true
+		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Text == handedOver, true
+		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
+			j.ended = e.Time
+		}
 	case steps.Undoing:
+		if !j.undoing {
+			j.time = worktime{}
+		}
 		j.state, j.undoing, j.problem = UndoingAll, true, nil
 	case steps.Undone:
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
@@ -143,7 +151,7 @@ func (j *job) applyJob(e steps.Event) {
 func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
-	j.problem, j.undoing, j.handedOver, j.met = nil, false, false, nil
+	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	for _, s := range j.steps {
 		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
 	}

@@ -23,6 +23,8 @@ type stepReport struct {
 	cfg  *site.Config // the step's own copy
 	last time.Time    // of the last progress event; under e.mu
 	dog  *watchdog    // nil: nobody watches
+
+	waited time.Duration // for answers; only the step's own goroutine asks
 }
 
 var _ steps.Report = (*stepReport)(nil)
@@ -120,6 +122,8 @@ func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) 
 	}
 	r.dog.rest() // a person may take all the time that the question gives
 	defer r.dog.wake()
+	asked := r.e.now()
+	defer func() { r.waited += r.e.now().Sub(asked) }()
 	answer, err := r.ask(q)
 	if err != nil {
 		return "", err

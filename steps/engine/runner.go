@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
@@ -86,11 +87,12 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		r.fail(id, err, 0)
 		return false
 	}
+	var waited time.Duration
 	err := r.tooManyBoots(id)
 	if err == nil {
-		err = r.attempt(ctx, step)
+		waited, err = r.attempt(ctx, step)
 	}
-	took := r.e.now().Sub(begin).Seconds()
+	took := (r.e.now().Sub(begin) - waited).Seconds()
 	reason, reboot := steps.RebootReason(err)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -139,22 +141,22 @@ func (r *run) tooManyBoots(id string) error {
 	return nil
 }
 
-// attempt calls Run, unless a reboot that it asked for has not happened yet.
-func (r *run) attempt(ctx context.Context, step steps.Step) error {
+// attempt calls Run, unless a reboot that it asked for has not happened yet, and tells how long Run waited for answers.
+func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duration, err error) {
 	r.e.mu.Lock()
 	boots := slices.Clone(r.e.job.step(step.ID()).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
-		return steps.Reboot("the reboot that was asked for has not happened yet")
+		return 0, steps.Reboot("the reboot that was asked for has not happened yet")
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog)
 	defer dog.stop()
 	report := &stepReport{e: r.e, step: step.ID(), cfg: r.cfg, dog: dog}
-	err := guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
+	err = guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
 	if err != nil && errors.Is(context.Cause(ctx), errWatchdog) {
-		return tooLong(r.cfg.Spec.Policy.Watchdog, err)
+		err = tooLong(r.cfg.Spec.Policy.Watchdog, err)
 	}
-	return err
+	return report.waited, err
 }
 
 // finish ends a step that returned without an error. A check that failed and that nobody waived is a failure
@@ -246,7 +248,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 		}, took)
 		return
 	}
-	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: reason, Boot: boot}); err != nil {
+	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: reason, Boot: boot, Seconds: took}); err != nil {
 		r.fail(id, err, took)
 		return
 	}

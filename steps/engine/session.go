@@ -125,9 +125,10 @@ type Snapshot struct {
 	Cluster  string         `json:"cluster,omitempty"` // the new domain, once it has been entered
 	Now      time.Time      `json:"now"`               // the engine's clock
 	Started  time.Time      `json:"started,omitzero"`
-	Ended    time.Time      `json:"ended,omitzero"`
-	Current  string         `json:"current,omitempty"` // ID of the step at work, or of the one that failed
-	Resumed  time.Time      `json:"resumed,omitzero"`  // when the engine took this job up again after a stop
+	Ended    time.Time      `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
+	Worked   float64        `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
+	Current  string         `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
+	Resumed  time.Time      `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
 	Stages   []StageView    `json:"stages"`
 	Review   *ReviewView    `json:"review,omitempty"`
 	Question *QuestionView  `json:"question,omitempty"`
@@ -169,9 +170,10 @@ type StepView struct {
 	Said       []string        `json:"said,omitempty"` // the last sentences, oldest first
 	Progress   *steps.Progress `json:"progress,omitempty"`
 	Started    time.Time       `json:"started,omitzero"`
-	Seconds    float64         `json:"seconds,omitempty"` // how long it took
-	Undo       bool            `json:"undo,omitempty"`    // it can be put back
-	Asks       string          `json:"asks,omitempty"`    // the stage that asks for what the step works with, if not its own
+	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked, waiting for answers not counted
+	Waited     float64         `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs
+	Undo       bool            `json:"undo,omitempty"`          // it can be put back
+	Asks       string          `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
 }
 
 // FieldView is a field as it crosses the wire: no pointers, no validators, no secrets.

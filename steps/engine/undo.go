@@ -48,7 +48,7 @@ func (r *run) undo(ctx context.Context, step steps.Step) bool {
 	}
 	report := &stepReport{e: r.e, step: id, cfg: r.cfg}
 	err := guard(func() error { return undoer.Undo(ctx, r.e.o.Node, report) })
-	took := r.e.now().Sub(begin).Seconds()
+	took := (r.e.now().Sub(begin) - report.waited).Seconds()
 	if err != nil && ctx.Err() != nil {
 		r.stopped(ctx, id, took)
 		return false

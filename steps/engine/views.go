@@ -18,7 +18,7 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 	s := &Snapshot{
 		Seq: e.seq, Version: e.o.Version, Hostname: e.hostname, Serial: e.serial,
 		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
-		Started: j.started, Ended: j.ended, Current: j.current, Resumed: e.resumed,
+		Started: j.started, Ended: j.ended, Worked: j.time.until(e.now()).Seconds(), Current: j.current, Resumed: e.resumed,
 		Review: e.review, Problem: j.problem, Met: slices.Clone(j.met),
 		Pen: PenView{Holder: e.pen.holder, Since: e.pen.since},
 	}
@@ -86,6 +86,9 @@ func (e *Engine) stepView(step steps.Step) StepView {
 		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: looking,
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
+	}
+	if s.status == Running && e.job.current == v.ID {
+		v.Waited = e.job.time.waited.Seconds()
 	}
 	if skipper, ok := step.(steps.Skipper); ok && v.Skip == "" {
 		v.Skip = skipper.Skip()
