@@ -162,5 +162,39 @@ func finished(s *engine.Snapshot) {
 	s.Met = []string{"rollouts: RLT-DNS the operator authentication cannot reach its own address"}
 }
 
-func undoing(s *engine.Snapshot) { working(s); s.State = engine.UndoingAll }
-func undone(s *engine.Snapshot)  { finished(s); s.State, s.Life = engine.IsUndone, "armed" }
+// undoing has put the operators back, and is at the names.
+func undoing(s *engine.Snapshot) {
+	working(s)
+	s.State, s.Life, s.Current = engine.UndoingAll, "returning", "domain"
+	forgetWay(s)
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			switch step := &s.Stages[i].Steps[j]; step.ID {
+			case "network":
+				step.Undo = true
+			case "domain":
+				step.Undo, step.Status, step.Started = true, engine.Running, epoch.Add(-10*time.Second)
+				step.Progress = &steps.Progress{Waiting: "the operators to take the old names"}
+			case "rollouts":
+				step.Undo, step.Status, step.Progress = true, engine.StepUndone, nil
+			}
+		}
+	}
+}
+
+func undone(s *engine.Snapshot) {
+	finished(s)
+	s.State, s.Life = engine.IsUndone, "returned"
+	s.Met = nil
+	forgetWay(s)
+}
+
+// forgetWay drops what an undo drops: what the work noted and saw.
+func forgetWay(s *engine.Snapshot) {
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			step := &s.Stages[i].Steps[j]
+			step.Said, step.Checks = nil, nil
+		}
+	}
+}

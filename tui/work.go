@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -67,11 +69,17 @@ func (s *work) view(w, h int) page {
 	return page{lines: lines, x: x, y: room + 1 + y}
 }
 
-// stages is the sidebar: the stages with how many steps are done, and the steps of the one at work.
+// stages is the sidebar: the stages with how many steps are done, or put back, and the steps of the one at work.
 func (s *work) stages(side, room int) []string {
 	_, at := s.desk.current()
 	var lines []string
 	for i, stage := range s.snap.Stages {
+		if s.snap.State == engine.UndoingAll {
+			stage = undoable(stage)
+		}
+		if len(stage.Steps) == 0 {
+			continue
+		}
 		done, status := progress(stage)
 		count := t("work.count", done, len(stage.Steps))
 		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
@@ -84,6 +92,17 @@ func (s *work) stages(side, room int) []string {
 		}
 	}
 	return lines
+}
+
+// undoable is a stage with the steps that an undo puts back, and those that it has put back.
+func undoable(stage engine.StageView) engine.StageView {
+	stage.Steps = slices.DeleteFunc(slices.Clone(stage.Steps), func(step engine.StepView) bool { return !step.Undo })
+	for i := range stage.Steps {
+		if step := &stage.Steps[i]; step.Status != engine.Running && step.Status != engine.StepUndone {
+			step.Status = engine.Pending // whatever became of it on the way forward
+		}
+	}
+	return stage
 }
 
 // progress counts a stage's finished steps and sums their statuses up.

@@ -45,6 +45,8 @@ type stepState struct {
 	boots       []string // boot ids in which the step was begun, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	handSkipped bool     // a person skipped it after a failure
+
+	waivers map[string]*check.Waiver // of checks that an undo dropped, until they are seen again
 }
 
 func newJob() *job {
@@ -54,7 +56,7 @@ func newJob() *job {
 func (j *job) step(id string) *stepState {
 	s, ok := j.steps[id]
 	if !ok {
-		s = &stepState{status: Pending}
+		s = &stepState{status: Pending, waivers: map[string]*check.Waiver{}}
 		j.steps[id] = s
 	}
 	return s
@@ -134,11 +136,16 @@ func (j *job) applyJob(e steps.Event) {
 		}
 	case steps.Undoing:
 		if !j.undoing {
-			j.time = worktime{}
+			j.turnBack()
 		}
 		j.state, j.undoing, j.problem = UndoingAll, true, nil
 	case steps.Undone:
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
+		for _, s := range j.steps {
+			if s.status != StepUndone { // there was nothing to put back
+				s.status, s.skip, s.seconds, s.touched, s.handSkipped = Pending, "", 0, false, false
+			}
+		}
 	case steps.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
 		for _, s := range j.steps {
@@ -157,8 +164,26 @@ func (j *job) begin(e steps.Event) {
 	}
 }
 
+// turnBack begins an undo: what the work noted and saw is of a state that is about to go. Who waived a check is remembered for
+// the next job. What failed on the way is why the work is undone, unless it ended well.
+func (j *job) turnBack() {
+	j.time = worktime{}
+	if j.state == IsDone {
+		j.met = nil
+	}
+	for _, s := range j.steps {
+		for _, c := range s.checks {
+			if c.Waiver != nil && c.Status == check.Waived {
+				s.waivers[c.ID] = c.Waiver
+			}
+		}
+		s.checks, s.said, s.progress = nil, nil, nil
+	}
+}
+
 // setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
 func (s *stepState) setCheck(c steps.Check) {
+	delete(s.waivers, c.ID)
 	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
 	if i < 0 {
 		s.checks = append(s.checks, c)
@@ -179,7 +204,7 @@ func (s *stepState) waived(id string) *check.Waiver {
 			return c.Waiver
 		}
 	}
-	return nil
+	return s.waivers[id]
 }
 
 // failing returns the checks that failed and that nobody waived.

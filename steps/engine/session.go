@@ -172,7 +172,7 @@ type StepView struct {
 	Started    time.Time       `json:"started,omitzero"`
 	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked, waiting for answers not counted
 	Waited     float64         `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs
-	Undo       bool            `json:"undo,omitempty"`          // it can be put back
+	Undo       bool            `json:"undo,omitempty"`          // there is something to put back, or it was put back
 	Asks       string          `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
 }
 

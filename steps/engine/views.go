@@ -97,7 +97,8 @@ func (e *Engine) stepView(step steps.Step) StepView {
 		p := *s.progress
 		v.Progress = &p
 	}
-	_, v.Undo = step.(steps.Undoer)
+	_, undoer := step.(steps.Undoer)
+	v.Undo = undoer && (s.touched || s.status == StepUndone)
 	for _, f := range step.Fields() {
 		v.Fields = append(v.Fields, e.fieldView(f))
 	}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/steps"
+)
+
+// watched is a step that looks at what was reached, as the health step does: it has nothing to put back.
+type watched struct{}
+
+func (watched) ID() string            { return "watched" }
+func (watched) Title() string         { return "Watch the light" }
+func (watched) Fields() []steps.Field { return nil }
+func (watched) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
+	report.Check(steps.Check{ID: "light", Title: "Light", Status: check.Pass, Observed: "on"})
+	report.Say("the light was on without a break")
+	return nil
+}
+
+// held is a setting whose undo notes something and waits.
+type held struct {
+	*setting
+	hold chan struct{}
+}
+
+func (s *held) Undo(ctx context.Context, node *backend.Node, report steps.Report) error {
+	report.Say("switching off")
+	<-s.hold
+	return s.setting.Undo(ctx, node, report)
+}
+
+// ofTheWay is what a snapshot still shows of the way forward.
+func ofTheWay(s *Snapshot) []string {
+	var left []string
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			for _, c := range step.Checks {
+				left = append(left, "check "+c.ID)
+			}
+			for _, text := range step.Said {
+				if text != "switching off" {
+					left = append(left, text)
+				}
+			}
+			if step.Progress != nil {
+				left = append(left, "progress of "+step.ID)
+			}
+			if s.State == IsUndone && step.Status != StepUndone && (step.Status != Pending || step.Seconds != 0) {
+				left = append(left, step.ID+" is "+string(step.Status))
+			}
+		}
+	}
+	return append(left, s.Met...)
+}
+
+// TestUndoShowsNothingOfTheWayForward: what the work noted and saw describes a node that the undo takes away.
+func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
+	hold := make(chan struct{})
+	w := newWorld()
+	on := &setting{w: w, id: "lamp", want: func() string { return "on" }}
+	w.run["lamp"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+		report.Say("the lamp is on")
+		report.Progress(steps.Progress{Done: 1, Total: 2, Unit: "lamps"})
+		return nil
+	}
+	w.more = []steps.Stage{{ID: "more", Title: "More", Steps: []steps.Step{&held{on, hold}, watched{}}}}
+	r := newRig(t, w)
+	pen := take(t, r)
+	until(t, r, "the form", inState(Collecting))
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
+	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	review := until(t, r, "the review", inState(Reviewed)).Review
+	w.setFail("light", broken())
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
+	until(t, r, "the failure", inState(HasFailed))
+	w.setFail("light", nil)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
+	done := until(t, r, "the end", inState(IsDone))
+	if left := ofTheWay(done); len(left) < 5 {
+		t.Fatalf("the work left only %q", left)
+	}
+
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	undoing := until(t, r, "the undo", func(s *Snapshot) bool { return s.Current == "lamp" && len(s.Stages[2].Steps[0].Said) > 0 })
+	if left := ofTheWay(undoing); len(left) > 0 {
+		t.Errorf("during the undo: %q", left)
+	}
+	for _, step := range undoing.Stages[2].Steps {
+		if step.Undo != (step.ID == "lamp") {
+			t.Errorf("%s can be put back: %t", step.ID, step.Undo)
+		}
+	}
+	close(hold)
+	for range 2 { // live, and by the journal
+		if left := ofTheWay(until(t, r, "everything back", inState(IsUndone))); len(left) > 0 {
+			t.Errorf("put back: %q", left)
+		}
+		r.reopen(t)
+	}
+
+	pen = take(t, r)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	until(t, r, "the next form", func(s *Snapshot) bool {
+		checks := s.Stages[0].Steps[0].Checks
+		return len(checks) == 1 && checks[0].Status == check.Waived && checks[0].Waiver.By == "me"
+	})
+}
+
+// TestUndoAfterAFailureTellsWhy: nobody may have watched when it was rolled back.
+func TestUndoAfterAFailureTellsWhy(t *testing.T) {
+	r := newRig(t, newWorld())
+	r.w.setFail("light", broken())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the failure", inState(HasFailed))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	if s := until(t, r, "everything back", inState(IsUndone)); len(s.Met) != 1 {
+		t.Errorf("the failure that led to the undo is %q", s.Met)
+	}
+}
