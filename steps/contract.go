@@ -42,7 +42,8 @@ type Step interface {
 }
 
 // Inspector looks before anything is changed: checks, choices, suggested values. Inspect is read-only and
-// may be called at any time before the work begins, again and again.
+// may be called at any time before the work begins, again and again. Each time it tells everything that it knows: a
+// check that it does not tell again is cleared.
 type Inspector interface {
 	Inspect(ctx context.Context, node *backend.Node, report Report) error
 }

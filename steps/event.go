@@ -10,6 +10,7 @@ const (
 	Started    EventKind = "started"   // a step or the job began; the job's carries the accepted review's fingerprint
 	Progressed EventKind = "progress"  //
 	Checked    EventKind = "check"     //
+	Cleared    EventKind = "cleared"   // Check (its ID and Title) no longer applies: a complete look did not report it again
 	Said       EventKind = "say"       //
 	Asked      EventKind = "question"  //
 	Answered   EventKind = "answered"  // Text is the answer, By who or what gave it

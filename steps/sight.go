@@ -28,15 +28,16 @@ const (
 // for each look.
 type Sight struct {
 	net *network.Network
+	ask func(context.Context, probe.Target, func(Check)) (probe.Result, error)
 
 	mu   sync.Mutex
 	key  string    // of the target probed last
 	ends time.Time // when its verdict is too old
-	told map[string]Check
+	told []Check
 }
 
 // NewSight looks at the network of a node.
-func NewSight(node *backend.Node) *Sight { return &Sight{net: network.Open(node.Host)} }
+func NewSight(node *backend.Node) *Sight { return &Sight{net: network.Open(node.Host), ask: probe.Run} }
 
 // Reached are the addresses at which the site's machines reach the node, one of each family.
 func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
@@ -47,7 +48,7 @@ func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
 	return now.Addresses(), nil
 }
 
-// probe asks the network whether t would work, unless it was asked a moment ago, and tells what it finds.
+// probe asks the network whether t would work, and tells what it finds. If it was asked a moment ago, it tells that again.
 func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,23 +56,23 @@ func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carrie
 	if err != nil {
 		return err
 	}
-	if key := string(encoded) + carriers; key != s.key || !now.Before(s.ends) {
-		seen, begun := map[string]Check{}, time.Now()
-		_, err := probe.Run(ctx, t, func(c Check) { seen[c.ID] = c; tell(c) })
-		if err != nil {
-			return err
+	key := string(encoded) + carriers
+	if key == s.key && now.Before(s.ends) {
+		for _, c := range s.told {
+			tell(c)
 		}
-		for id, c := range s.told {
-			if _, again := seen[id]; !again { // a server that was taken out of the list must not stand there as failed
-				tell(Check{ID: id, Title: c.Title, Status: check.Skip, Observed: "no longer asked for"})
-			}
-		}
-		s.key, s.ends, s.told = key, now.Add(time.Since(begun)+stands(seen)), seen
+		return nil
 	}
+	begun := time.Now()
+	result, err := s.ask(ctx, t, tell)
+	if err != nil {
+		return err
+	}
+	s.key, s.ends, s.told = key, now.Add(time.Since(begun)+stands(result.Checks)), result.Checks
 	return nil
 }
 
-func stands(seen map[string]Check) time.Duration {
+func stands(seen []Check) time.Duration {
 	for _, c := range seen {
 		if c.Status == check.Fail || c.Status == check.Warn {
 			return badStands

@@ -134,7 +134,7 @@ func (l *link) wait() tea.Msg {
 // urgent reports whether people wait for what e tells.
 func urgent(e steps.Event) bool {
 	switch e.Kind {
-	case steps.Progressed, steps.Said, steps.Checked:
+	case steps.Progressed, steps.Said, steps.Checked, steps.Cleared:
 		return false
 	}
 	return true

@@ -21,6 +21,8 @@ func renderEvent(e steps.Event) string {
 	switch e.Kind {
 	case steps.Checked:
 		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
+	case steps.Cleared:
+		return line("%-5s %s: no longer applies", "GONE", e.Check.Title)
 	case steps.Said:
 		return line("      %s", e.Text)
 	case steps.Progressed:

@@ -237,12 +237,18 @@ func (e *Engine) emitLocked(event steps.Event) error {
 }
 
 // journalled tells whether an event belongs to the job. What an inspection sees is seen again by the next
-// one, so it stays out; a waiver is a person's decision and goes in.
+// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check.
 func (e *Engine) journalled(event steps.Event) bool {
-	if event.Kind != steps.Checked && event.Kind != steps.Said {
+	switch event.Kind {
+	case steps.Checked, steps.Cleared, steps.Said:
+	default:
 		return true
 	}
-	return e.job.state == Working || e.job.state == InQuestion || (event.Check != nil && event.Check.Waiver != nil)
+	if e.job.state == Working || e.job.state == InQuestion {
+		return true
+	}
+	c := event.Check
+	return c != nil && (c.Waiver != nil || e.job.step(event.Step).waivers[c.ID] != nil)
 }
 
 // changedLocked tells the consoles that something outside the work changed.

@@ -27,7 +27,8 @@ type world struct {
 	hook  func(step string) // called inside Run, when set
 	cable bool              // what the port's Inspect sees
 	run   map[string]func(context.Context, *backend.Node, steps.Report) error
-	more  []steps.Stage // after those that every test has
+	more  []steps.Stage                    // after those that every test has
+	asks  func(*site.Config) []steps.Stage // the same, for steps that read the answers
 }
 
 func newWorld() *world {
@@ -147,13 +148,17 @@ var (
 // stages is the wizard of the tests.
 func (w *world) stages(cfg *site.Config, _ Facts) []steps.Stage {
 	lit := func() string { return "on" }
+	more := w.more
+	if w.asks != nil {
+		more = append(w.asks(cfg), more...)
+	}
 	return append([]steps.Stage{
 		{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: w, id: "names", want: cfg.Domain}}},
 		{ID: "work", Title: "Work", Steps: []steps.Step{
 			&setting{w: w, id: "light", want: lit},
 			&setting{w: w, id: "never", want: lit, skip: "not asked for"},
 		}},
-	}, w.more...)
+	}, more...)
 }
 
 // rig is an engine with its world and machine.

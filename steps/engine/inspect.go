@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,36 +97,44 @@ func (e *Engine) round() {
 
 func (e *Engine) inspectStep(ctx context.Context, step steps.Step, i steps.Inspector, report *stepReport) {
 	err := guard(func() error { return i.Inspect(ctx, e.o.Node, report) })
-	if e.closing.Err() != nil || errors.Is(context.Cause(ctx), errOutdated) {
-		err = nil
-	}
-	seen := steps.Check{ID: step.ID() + "-inspect", Title: step.Title() + ": first look", Status: check.Pass}
-	if err != nil {
-		e.o.Node.Log.Warn("inspection", "step", step.ID(), "error", e.mask.Mask(err.Error()))
-		p := problem.From(err)
-		seen.Status, seen.Observed, seen.Fix = check.Warn, p.Summary, p.Fix
-		if p.Err != nil {
-			seen.Evidence = []string{p.Err.Error()}
-		}
+	if err == nil {
+		err = ctx.Err() // it was stopped, and told what it had found until then
 	}
 	e.mu.Lock()
-	known := e.job.step(step.ID()).waived(seen.ID) != nil || hasCheck(e.job.step(step.ID()), seen.ID)
+	defer e.mu.Unlock()
 	told := e.inspecting[step.ID()]
 	delete(e.inspecting, step.ID())
+	switch {
+	case e.closing.Err() != nil || errors.Is(context.Cause(ctx), errOutdated) || e.job.state != Collecting:
+	case err == nil:
+		report.clearUntoldLocked()
+	default:
+		report.checkLocked(e.notSeen(step, err))
+	}
 	if told {
 		e.changedLocked()
 	}
-	e.mu.Unlock()
-	if err != nil || known {
-		report.Check(seen)
-	}
 }
 
-func hasCheck(s *stepState, id string) bool {
-	for _, c := range s.checks {
-		if c.ID == id {
-			return true
+// notSeen is the check that tells why a step could not look.
+func (e *Engine) notSeen(step steps.Step, err error) steps.Check {
+	e.o.Node.Log.Warn("inspection", "step", step.ID(), "error", e.mask.Mask(err.Error()))
+	p := problem.From(err)
+	c := steps.Check{
+		ID: step.ID() + "-inspect", Title: step.Title() + ": first look", Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
+	}
+	if p.Err != nil {
+		c.Evidence = []string{p.Err.Error()}
+	}
+	return c
+}
+
+// clearUntoldLocked takes away the checks that a complete look did not tell again: their cause is gone, and a check that
+// nobody can make pass would keep the work from starting. The caller holds e.mu.
+func (r *stepReport) clearUntoldLocked() {
+	for _, c := range slices.Clone(r.e.job.step(r.step).checks) {
+		if !r.told[c.ID] {
+			r.warn(r.e.emitLocked(steps.Event{Kind: steps.Cleared, Step: r.step, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
 		}
 	}
-	return false
 }

@@ -36,6 +36,7 @@ type stepState struct {
 	status      StepStatus
 	skip        string
 	checks      []steps.Check
+	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
 	said        []string
 	progress    *steps.Progress
 	started     time.Time
@@ -46,7 +47,6 @@ type stepState struct {
 	touched     bool     // Run has been called, so there may be something to undo
 	handSkipped bool     // a person skipped it after a failure
 
-	waivers map[string]*check.Waiver // of checks that an undo dropped, until they are seen again
 }
 
 func newJob() *job {
@@ -75,6 +75,8 @@ func (j *job) apply(e steps.Event) {
 		s.progress = e.Progress
 	case steps.Checked:
 		s.setCheck(*e.Check)
+	case steps.Cleared:
+		s.clearCheck(e.Check.ID)
 	case steps.Said:
 		s.said = append(s.said, e.Text)
 		s.said = s.said[max(0, len(s.said)-keptSentences):]
@@ -172,18 +174,18 @@ func (j *job) turnBack() {
 		j.met = nil
 	}
 	for _, s := range j.steps {
-		for _, c := range s.checks {
-			if c.Waiver != nil && c.Status == check.Waived {
-				s.waivers[c.ID] = c.Waiver
-			}
-		}
 		s.checks, s.said, s.progress = nil, nil, nil
 	}
 }
 
 // setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
 func (s *stepState) setCheck(c steps.Check) {
-	delete(s.waivers, c.ID)
+	switch {
+	case c.Waiver != nil:
+		s.waivers[c.ID] = c.Waiver
+	case c.Status == check.Pass:
+		delete(s.waivers, c.ID)
+	}
 	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
 	if i < 0 {
 		s.checks = append(s.checks, c)
@@ -192,19 +194,14 @@ func (s *stepState) setCheck(c steps.Check) {
 	s.checks[i] = c
 }
 
+// clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
+func (s *stepState) clearCheck(id string) {
+	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.ID == id })
+}
+
 // forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
 func (s *stepState) forgetFailed() {
 	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
-}
-
-// waived returns the waiver for the check, nil when there is none.
-func (s *stepState) waived(id string) *check.Waiver {
-	for _, c := range s.checks {
-		if c.ID == id && c.Status == check.Waived {
-			return c.Waiver
-		}
-	}
-	return s.waivers[id]
 }
 
 // failing returns the checks that failed and that nobody waived.

@@ -20,9 +20,10 @@ const progressPause = 250 * time.Millisecond
 type stepReport struct {
 	e    *Engine
 	step string
-	cfg  *site.Config // the step's own copy
-	last time.Time    // of the last progress event; under e.mu
-	dog  *watchdog    // nil: nobody watches
+	cfg  *site.Config    // the step's own copy
+	last time.Time       // of the last progress event; under e.mu
+	told map[string]bool // IDs of the checks that it told; under e.mu
+	dog  *watchdog       // nil: nobody watches
 
 	waited time.Duration // for answers; only the step's own goroutine asks
 }
@@ -46,8 +47,16 @@ func (r *stepReport) Progress(p steps.Progress) {
 func (r *stepReport) Check(c steps.Check) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
+	r.checkLocked(c)
+}
+
+func (r *stepReport) checkLocked(c steps.Check) {
+	if r.told == nil {
+		r.told = map[string]bool{}
+	}
+	r.told[c.ID] = true
 	s := r.e.job.step(r.step)
-	if waiver := s.waived(c.ID); waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
+	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
 		c.Status, c.Waiver = check.Waived, waiver
 	}
 	for _, old := range s.checks {
