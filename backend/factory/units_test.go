@@ -1,0 +1,132 @@
+package factory_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/factory"
+	"touchdown/test/patience"
+)
+
+// unitFiles are the units of all MachineConfigs: name to the values of each "Section.Key".
+func unitFiles(t *testing.T) map[string]map[string][]string {
+	t.Helper()
+	all, err := factory.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[string]map[string][]string{}
+	for _, m := range all {
+		for _, f := range m.Files {
+			if path.Dir(f.Path) == "/etc/systemd/system" {
+				units[path.Base(f.Path)] = parseUnit(string(f.Data))
+			}
+		}
+	}
+	return units
+}
+
+func parseUnit(text string) map[string][]string {
+	values, section := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = strings.Trim(line, "[]")
+		}
+		if key, value, found := strings.Cut(line, "="); found && !strings.HasPrefix(line, "#") {
+			values[section+"."+key] = append(values[section+"."+key], value)
+		}
+	}
+	return values
+}
+
+// unable skips a test that needs a tool or root, but in CI it fails it.
+func unable(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf("skipped: "+format, args...)
+}
+
+// heard collects what a program writes to a line.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// TestNoiseKeepsTheSpeedOfTheLine runs agetty as the log-in's unit does, on a line at 115200 baud that carries NULs, which is how
+// breaks, noise and the keep-alive of a Serial-over-LAN arrive.
+func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
+	t.Parallel()
+	unit := unitFiles(t)["touchdown-login@.service"]
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	fd := int(slave.Fd())
+	settings, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings.Cflag = settings.Cflag&^unix.CBAUD | unix.B115200
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, settings); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.NewReplacer("$SPEED", "115200", "$TERM", "vt220", "%I", strings.TrimPrefix(slave.Name(), "/dev/"))
+	argv := strings.Fields(words.Replace(unit["Service.ExecStart"][0]))
+	if _, err := exec.LookPath(argv[0]); err != nil || os.Geteuid() != 0 {
+		unable(t, "running agetty needs it and root: %v", err)
+	}
+	agetty := exec.Command(argv[0], argv[1:]...)
+	agetty.Stdin, agetty.Stdout, agetty.Stderr = slave, slave, slave
+	agetty.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := agetty.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = agetty.Process.Kill(); _ = agetty.Wait() }()
+	var out heard
+	go func() { _, _ = io.Copy(&out, master) }()
+	for end := time.Now().Add(patience.Of(5 * time.Second)); !strings.Contains(out.String(), "login:"); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no prompt from %q: %q", argv, out.String())
+		}
+	}
+	// agetty drops what comes in the second after a change of speed, so the noise has to last.
+	for range 12 {
+		if _, err := master.Write([]byte{0}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if settings, err = unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
+			t.Fatal(err)
+		}
+		if settings.Cflag&unix.CBAUD != unix.B115200 {
+			t.Fatalf("noise changed the speed of the line to that with the code %#o", settings.Cflag&unix.CBAUD)
+		}
+	}
+}
