@@ -72,19 +72,19 @@ test-all: test bench-kernel ## every test: CI's tier, fault matrices, second wal
 flake: build bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
 	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1)
 
-bench: build bench-cluster ## measure, and leave .cache/bench/*.json
+bench: build bench-cluster ## measure, and leave .cache/bench/*.json (SMALL=1: the smallest size, to see that it works)
 	@mkdir -p $(CACHE)/bench
-	go run ./test/measure -touchdown $(BIN) -out $(CACHE)/bench
+	go run ./test/measure $(if $(SMALL),-small) -touchdown $(BIN) -out $(CACHE)/bench
 
 .PHONY: bench-images bench-pulls
 bench-images: libnmstate ## measure the image store against cp, and pulls, and leave .cache/bench/images.json (20 minutes, 25 GB, root)
 	@mkdir -p $(CACHE)/bench
-	go run ./test/measure -only images -out $(CACHE)/bench
+	go run ./test/measure $(if $(SMALL),-small) -only images -out $(CACHE)/bench
 	@$(MAKE) --no-print-directory bench-pulls
 
 bench-pulls: libnmstate bench-node bench-images-test ## measure pulls alone, into the same file (10 minutes, root)
 	@mkdir -p $(CACHE)/bench
-	go run ./test/measure -only pulls -out $(CACHE)/bench
+	go run ./test/measure $(if $(SMALL),-small) -only pulls -out $(CACHE)/bench
 
 # What a release consists of. Its bytes depend on the commit alone: no paths, no times, no build id, names in order.
 RELEASE := $(CACHE)/release

@@ -46,7 +46,6 @@ type stepState struct {
 	boots       []string // boot ids in which the step was begun, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	handSkipped bool     // a person skipped it after a failure
-
 }
 
 func newJob() *job {

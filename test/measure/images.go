@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	imageRounds = 5         // of each method, one after the other; medians count
+	imageRounds = 5         // where the smallest size is not asked for
 	imageSets   = 24        // base layers, each with four images of one layer more
 	imagesBytes = 7 << 30   // of all layers, where IMAGES_GIB does not say otherwise
 	imageFiles  = 96 << 10  // of all layers: with folders 100,000 inodes
@@ -32,6 +32,9 @@ type shelf struct {
 	inodes  int
 	used    uint64 // bytes
 	taken   map[string][]sample
+	rounds  int   // of each method, one after the other; medians count
+	bytes   int64 // of all layers
+	crowd   int   // files of the store whose memory is measured
 }
 
 // imageStore measures the image store: all methods on one store, each from a cold cache.
@@ -39,10 +42,13 @@ func imageStore(ctx context.Context, s setup) (taken map[string]figures.Figure, 
 	b := &measured{dir: s.dir}
 	defer func() { b.end(); err = errors.Join(err, b.err) }()
 	defer b.failed()
-	h := &shelf{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}}
+	h := &shelf{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}, rounds: imageRounds, bytes: imagesBytes, crowd: crowdFiles}
+	if s.small {
+		h.rounds, h.bytes, h.crowd = 1, 256<<20, crowdFiles/16
+	}
 	h.primary = filepath.Join(h.Dir, "primary")
 	b.must(h.fill())
-	for n := range imageRounds {
+	for n := range h.rounds {
 		b.must(h.round(ctx, n))
 	}
 	b.must(h.crowded(ctx))
@@ -59,7 +65,7 @@ func imageStore(ctx context.Context, s setup) (taken map[string]figures.Figure, 
 
 // fill makes the store: small and large files as in real images, layers that images share.
 func (h *shelf) fill() error {
-	size := int64(imagesBytes)
+	size := h.bytes
 	if gib, err := strconv.ParseFloat(os.Getenv("IMAGES_GIB"), 64); err == nil {
 		size = int64(gib * (1 << 30))
 	}

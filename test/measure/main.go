@@ -29,12 +29,14 @@ type measurement struct {
 type setup struct {
 	binary string // touchdown
 	dir    string // for state; removed afterwards
+	small  bool   // the smallest size that still takes every figure: for a test of the measurement
 }
 
 func main() {
 	binary := flag.String("touchdown", ".cache/bin/touchdown", "the program to measure")
 	out := flag.String("out", ".cache/bench", "where the JSON goes")
 	only := flag.String("only", "", "take only this measurement")
+	small := flag.Bool("small", false, "the smallest size: one round, small stores, no pace of life; the figures count for nothing")
 	flag.Parse()
 	if *only == "images" { // its disk goes with this process
 		if code, done := imagestore.Apart(); done {
@@ -43,15 +45,14 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binary, *out, *only); err != nil {
+	if err := run(ctx, *out, *only, setup{binary: *binary, small: *small}); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, binary, out, only string) error {
-	binary, err := filepath.Abs(binary)
-	if err != nil {
+func run(ctx context.Context, out, only string, s setup) (err error) {
+	if s.binary, err = filepath.Abs(s.binary); err != nil {
 		return err
 	}
 	for _, m := range []measurement{
@@ -64,12 +65,11 @@ func run(ctx context.Context, binary, out, only string) error {
 		if only != m.name && (only != "" || m.name == "images" || m.into != "") {
 			continue // the images need a mount namespace of their own
 		}
-		dir, err := os.MkdirTemp("", "measure-")
-		if err != nil {
+		if s.dir, err = os.MkdirTemp("", "measure-"); err != nil {
 			return err
 		}
-		taken, err := m.take(ctx, setup{binary, dir})
-		_ = os.RemoveAll(dir) // a temporary folder
+		taken, err := m.take(ctx, s)
+		_ = os.RemoveAll(s.dir) // a temporary folder
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}

@@ -20,13 +20,16 @@ const (
 )
 
 // pulled measures the pulls of a node's CRI-O from the site's registry: over a line, and beside it.
-func pulled(ctx context.Context, _ setup) (taken map[string]figures.Figure, err error) {
+func pulled(ctx context.Context, s setup) (taken map[string]figures.Figure, err error) {
 	b, err := pulls.Launch(ctx, images.Test)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	rounds, workers := number("PULL_ROUNDS", pullRounds), number("PULL_WORKERS", 0)
+	if s.small {
+		rounds = 1
+	}
 	took := map[string][]pulls.Took{}
 	for _, line := range []struct {
 		name string

@@ -46,12 +46,16 @@ spec:
 const storeDomain = "store0051.retail.example.com"
 
 // relocation measures a node of the factory on its way to a site: with stand-ins that take no time, and at the pace of life.
-func relocation(ctx context.Context, _ setup) (map[string]figures.Figure, error) {
+func relocation(ctx context.Context, s setup) (map[string]figures.Figure, error) {
 	zero, err := relocate(ctx, "zero", (*journey).land)
 	if err != nil {
 		return nil, fmt.Errorf("with stand-ins at zero delay: %w", err)
 	}
-	life, err := relocate(ctx, "life", (*journey).putBackAndLand)
+	pace := "life"
+	if s.small {
+		pace = "20"
+	}
+	life, err := relocate(ctx, pace, (*journey).putBackAndLand)
 	if err != nil {
 		return nil, fmt.Errorf("at the pace of life: %w", err)
 	}

@@ -112,7 +112,7 @@ func (h *shelf) crowded(ctx context.Context) error {
 		}
 	}
 	to := filepath.Join(h.Dir, "copy")
-	for n := range 2 * imageRounds {
+	for n := range 2 * h.rounds {
 		name, do := "cp crowded", h.cp("auto")
 		if n%2 == 1 {
 			name, do = "clone crowded", h.clone
@@ -134,7 +134,7 @@ func (h *shelf) verified(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for range imageRounds {
+	for range h.rounds {
 		if err := h.take("sha256", func() error { return sumUp(filepath.Join(h.primary, store.Overlay)) }); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (h *shelf) memory(ctx context.Context) (float64, error) {
 	}
 	made := imagestore.New(h.primary)
 	for n := range uint64(8) {
-		made.Image(made.Layer("", imagestore.Tree(n, crowdFiles/8, 64<<20)...), fmt.Sprintf("registry.example/crowd-%d:v1", n))
+		made.Image(made.Layer("", imagestore.Tree(n, h.crowd/8, 64<<20)...), fmt.Sprintf("registry.example/crowd-%d:v1", n))
 	}
 	if err := made.Save(); err != nil {
 		return 0, err

@@ -173,7 +173,9 @@ func (w *work) one(ctx context.Context, r Row) Result {
 // command builds a package's tests once for all its rows.
 func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 	if r.Make != "" {
-		return exec.CommandContext(ctx, "make", append(strings.Fields(r.Make), "--no-print-directory")...), nil
+		cmd := exec.CommandContext(ctx, "make", append(strings.Fields(r.Make), "--no-print-directory")...)
+		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // those of a make above name pipes that are closed here
+		return cmd, nil
 	}
 	program := filepath.Join(w.cache, "tests", unfit.ReplaceAllString(r.Package, "-"))
 	w.mu.Lock()

@@ -18,6 +18,7 @@ var table = []Row{
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 5, Proves: "wanted images are read from a real API"},
 	{Package: "backend/factory", Tier: Test, Seconds: 20, Proves: "what the bake makes, against a real API"},
 	{Package: "steps", Tier: Test, Seconds: 100, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
+	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
 	{Package: "cmd/touchdown", Tier: Test, Seconds: 120, Proves: "engine and commands with a real API: faults, a life, nothing before the review"},
 	{Package: "backend/images/store", Tier: Test, Seconds: 20, Proves: "real layers on XFS: cloned, verified, damage found"},
 	{Package: "backend/images/pool", Tier: Test, Seconds: 60, Proves: "the image store cut and killed at every point"},
@@ -27,11 +28,17 @@ var table = []Row{
 	{Package: "test/e2e/line", Tier: All, Seconds: 300, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired"},
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
-	{Package: "test/e2e/walk", Run: "TestWalk", Env: []string{"WALKS=all"}, Tier: All, Seconds: 500, Boots: true, Proves: "the walk at all three consoles"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
 	{Package: "backend/network", Tier: All, Seconds: 60, Boots: true, Proves: "no lease at boot"},
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a kernel of their own"},
+
+	// What is not a Go test.
+	{Make: "lint", Tier: All, Seconds: 120, Proves: "the linters of .golangci.yml find nothing"},
+	{Make: "release", Tier: All, Seconds: 60, Proves: "two builds of a release are the same bytes"},
+	{Make: "bench SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of console, moves and relocation run"},
+	{Make: "bench-images SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of image store and pulls run"},
+	{Make: "bench-walk", Tier: All, Seconds: 600, Alone: true, Proves: "the measured walks run at all three consoles"},
 }
