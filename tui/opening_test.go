@@ -27,7 +27,9 @@ func TestMovesAgainFromTheFirstPage(t *testing.T) {
 		b.shows("[example.com")
 		b.fake.change(end)
 		b.refresh()
-		b.fake.change(func(s *engine.Snapshot) { s.State = engine.Collecting })
+		b.fake.change(func(s *engine.Snapshot) {
+			s.State, s.Stages[0].Steps[0].Inspecting = engine.Collecting, true
+		})
 		b.refresh()
 		if t.Logf("%s", name); b.app.desk.page != "hardware" {
 			t.Errorf("%s: the questions begin with %q", name, b.app.desk.page)

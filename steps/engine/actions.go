@@ -102,6 +102,7 @@ func (e *Engine) doLocked(a Action) error {
 				return err
 			}
 		}
+		e.announceRoundLocked()
 		e.lookAgain()
 		e.changedLocked()
 		return nil

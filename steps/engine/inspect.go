@@ -60,6 +60,18 @@ func (e *Engine) lookAgain() {
 	}
 }
 
+// announceRoundLocked marks the steps that the next round lets look: a console that asks before it has begun must not take a
+// stage without checks for one that has none. The caller holds e.mu.
+func (e *Engine) announceRoundLocked() {
+	for _, stage := range e.stages(e.site.Clone()) {
+		for _, step := range stage.Steps {
+			if _, ok := step.(steps.Inspector); ok {
+				e.inspecting[step.ID()] = false
+			}
+		}
+	}
+}
+
 // round lets each step look, side by side, and returns when all have. One round runs at a time.
 func (e *Engine) round() {
 	e.oneRound.Lock()
@@ -71,15 +83,16 @@ func (e *Engine) round() {
 	e.mu.Lock()
 	e.dropRound = drop
 	if e.job.state != Collecting {
+		clear(e.inspecting)
 		e.mu.Unlock()
 		return
 	}
 	cfg := e.site.Clone()
+	e.announceRoundLocked()
 	var wait sync.WaitGroup
 	for _, stage := range e.stages(cfg) {
 		for _, step := range stage.Steps {
 			if i, ok := step.(steps.Inspector); ok {
-				e.inspecting[step.ID()] = false
 				report := &stepReport{e: e, step: step.ID(), cfg: cfg}
 				wait.Go(func() { e.inspectStep(ctx, step, i, report) })
 			}

@@ -107,6 +107,11 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 
 	pen = take(t, r)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	next, err := r.Snapshot(t.Context())
+	must(t, err)
+	if first := next.Stages[0].Steps[0]; !first.Inspecting && len(first.Checks) == 0 {
+		t.Error("the first page has neither checks nor a look that would bring them")
+	}
 	until(t, r, "the next form", func(s *Snapshot) bool {
 		checks := s.Stages[0].Steps[0].Checks
 		return len(checks) == 1 && checks[0].Status == check.Waived && checks[0].Waiver.By == "me"
