@@ -215,7 +215,7 @@ func (h *Hand) start(ctx context.Context, units []string, changed bool) error {
 		return err
 	}
 	if changed || !h.active(ctx, consolesUnit) {
-		if err := do("opening       the wizard on "+strings.Join(h.lines(), ", "), "systemctl", "--no-block", "restart", consolesUnit); err != nil {
+		if err := do("opening       the wizard on "+strings.Join(h.lines(ctx), ", "), "systemctl", "--no-block", "restart", consolesUnit); err != nil {
 			return err
 		}
 	}
@@ -230,12 +230,15 @@ func (h *Hand) active(ctx context.Context, unit string) bool {
 	return err == nil
 }
 
-// lines are the lines that touchdown-consoles.service opens.
-func (h *Hand) lines() []string {
+// lines are the lines that touchdown-line opens: those with hardware behind them.
+func (h *Hand) lines(ctx context.Context) []string {
 	active, _ := h.Host.ReadFile("/sys/class/tty/console/active") // none where the kernel has no console
 	var lines []string
 	for _, line := range append([]string{"tty1", "ttyS0"}, strings.Fields(string(active))...) {
-		if line != "tty0" && !slices.Contains(lines, line) && h.Host.Exists("/dev/"+line) {
+		if line == "tty0" || slices.Contains(lines, line) || !h.Host.Exists("/dev/"+line) {
+			continue
+		}
+		if _, err := h.Host.Run(ctx, "stty", "-F", "/dev/"+line); err == nil {
 			lines = append(lines, line)
 		}
 	}

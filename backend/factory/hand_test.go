@@ -29,10 +29,12 @@ type byHand struct {
 func newHand(t *testing.T, program string) *byHand {
 	t.Helper()
 	m := hosttest.New(t)
-	for _, file := range []string{"/run/systemd/system/x", "/etc/kubernetes/kubeconfig", "/dev/tty1", "/dev/hvc0"} {
+	for _, file := range []string{"/run/systemd/system/x", "/etc/kubernetes/kubeconfig", "/dev/tty1", "/dev/ttyS0", "/dev/hvc0"} {
 		m.File(file, "")
 	}
 	m.File("/sys/class/tty/console/active", "tty0 hvc0\n")
+	m.On("stty -F", "", nil)
+	m.On("stty -F /dev/ttyS0", "", errors.New("exit status 1")) // the kernel has the port, the machine has not
 	// What systemd would tell, and leave.
 	m.OnFunc("systemctl enable --quiet", func(argv []string, _ []byte) (string, error) {
 		m.File("/etc/systemd/system/multi-user.target.wants/"+argv[3], "")
@@ -80,7 +82,7 @@ func (b *byHand) says(t *testing.T, want string) {
 
 // changing are the calls that change something.
 func (b *byHand) changing() []string {
-	return slices.DeleteFunc(b.m.Calls(), func(c string) bool { return strings.HasPrefix(c, "systemctl is-") })
+	return slices.DeleteFunc(b.m.Calls(), func(c string) bool { return strings.HasPrefix(c, "systemctl is-") || strings.HasPrefix(c, "stty -F ") })
 }
 
 // TestHand installs, installs again, installs a newer one, and takes all of it away.

@@ -1,27 +1,64 @@
 package factory_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
-// TestLines looks at the lines of a baked node: who owns them, and that one of them always takes a log-in.
+// quietFor is how long a unit that tries again every 2 seconds is watched.
+const quietFor = 7 * time.Second
+
+// TestLines looks at the lines of a baked node: who owns them, and that each one takes a log-in whatever is missing.
 func TestLines(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	lay(t, m)
 	if err := m.Program(); err != nil {
 		t.Fatal(err)
 	}
+	must(t, m, uplinkProfile+" && sync")
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
+	defer cancel()
+	if err := m.Reboot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	await(t, m, 30*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
 	t.Run("the log-in has the speed of the line alone", func(t *testing.T) {
-		must(t, m, "systemctl start touchdown-login@ttyS0")
+		must(t, m, "systemctl start touchdown-login@tty1 touchdown-login@ttyS0")
 		const args = "tr '\\0' ' ' </proc/$(systemctl show -P MainPID touchdown-login@ttyS0)/cmdline"
 		await(t, m, 10*time.Second, args+" | grep -q noclear")
 		got := must(t, m, args)
 		if want := " --noclear --timeout 120 " + must(t, m, "stty -F /dev/ttyS0 speed") + " ttyS0 vt220"; !strings.HasSuffix(got, want) {
 			t.Errorf("%q does not end in %q", got, want)
+		}
+	})
+	t.Run("a log-in that nobody uses", func(t *testing.T) {
+		must(t, m, "systemctl kill -s ALRM touchdown-login@tty1 touchdown-login@ttyS0")
+		await(t, m, 20*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
+	})
+	t.Run("a line without hardware", func(t *testing.T) {
+		must(t, m, "systemctl stop touchdown-console@ttyS0; systemctl stop touchdown-login@ttyS0 serial-getty@ttyS0")
+		// Like a port that the kernel has and the machine has not, it answers every request with EIO.
+		if err := m.Console("ttyS0").Close(); err != nil {
+			t.Fatal(err)
+		}
+		must(t, m, "stty -F /dev/ttyS0 2>&1 | grep -q 'Input/output error'")
+		must(t, m, "systemctl restart touchdown-consoles; journalctl --sync")
+		must(t, m, "journalctl --boot --no-pager -u touchdown-consoles | grep -q 'no wizard on ttyS0.*Input/output error'")
+		must(t, m, "systemctl is-active touchdown-console@tty1 && ! systemctl is-active touchdown-console@ttyS0")
+		const tried = "journalctl --boot --no-pager --output cat UNIT=touchdown-console@ttyS0.service + UNIT=touchdown-login@ttyS0.service | grep -cE '^Start'"
+		before := must(t, m, tried)
+		// Somebody starts it all the same.
+		must(t, m, "systemctl start touchdown-console@ttyS0 || true")
+		await(t, m, 20*time.Second, "systemctl is-failed touchdown-console@ttyS0")
+		count := must(t, m, tried)
+		time.Sleep(quietFor)
+		if now := must(t, m, tried); now != count {
+			t.Errorf("it is tried again and again: %s, %s and %s starts", before, count, now)
 		}
 	})
 }
