@@ -41,11 +41,16 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 	if err != nil {
 		return "", err
 	}
-	if err := ours.take(ctx, cache); err != nil {
+	full := name + "-" + key
+	if _, err := os.Stat(imageFile(cache, full)); err == nil {
+		return full, nil
+	}
+	// The place before the lock: who has the lock must not wait for the place of someone who waits for the lock.
+	place, err := takePlace(ctx, cache)
+	if err != nil {
 		return "", err
 	}
-	defer ours.leave()
-	full := name + "-" + key
+	defer place.Close()
 	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("locking the prepared disk: %w", err)
@@ -60,7 +65,7 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 	if _, err := os.Stat(imageFile(cache, full)); err == nil {
 		return full, nil
 	}
-	m, err := New(ctx, o)
+	m, err := assemble(ctx, cache, o)
 	if err != nil {
 		return "", err
 	}

@@ -52,8 +52,9 @@ type Machine struct {
 	world           *world
 	lines           map[string]*Line
 
+	place *os.File // among the nodes that are on; nil: whoever made the machine has one for it
+
 	turn sync.Mutex // one boot, stop or cut at a time
-	left sync.Once  // the place among the nodes that are on
 
 	mu        sync.Mutex
 	nspawn    int // 0: off
@@ -116,15 +117,17 @@ func New(ctx context.Context, o Options) (_ *Machine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ours.take(ctx, cache); err != nil {
+	place, err := takePlace(ctx, cache)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			ours.leave()
-		}
-	}()
-	return assemble(ctx, cache, o)
+	m, err := assemble(ctx, cache, o)
+	if err != nil {
+		_ = place.Close()
+		return nil, err
+	}
+	m.place = place
+	return m, nil
 }
 
 // assemble makes the parts of a machine.
@@ -212,7 +215,9 @@ func (m *Machine) configure() error {
 // Close ends the machine without care for what is on its disk, and removes it.
 func (m *Machine) Close() error {
 	err := m.remove()
-	m.left.Do(ours.leave)
+	if m.place != nil {
+		_ = m.place.Close()
+	}
 	return err
 }
 

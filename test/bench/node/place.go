@@ -6,34 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 )
 
-// places limits the nodes that are on at once, over all processes that test: one for each processor, and two at least. A
-// process has one place however many nodes it runs, and takes it before the lock of a prepared disk, so that nobody who has
-// the one waits for somebody who has the other.
-type places struct {
-	mu    sync.Mutex
-	users int
-	file  *os.File
-}
-
-// ours is this process's place.
-var ours places
-
-// take waits for a place. The place is given back by as many calls of leave.
-func (p *places) take(ctx context.Context, cache string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.users > 0 {
-		p.users++
-		return nil
-	}
+// takePlace waits for one of the places for nodes that are on at once, over all processes that test: one for each processor,
+// and two at least. Closing the file gives the place back, and so does the end of the process.
+func takePlace(ctx context.Context, cache string) (*os.File, error) {
 	dir := filepath.Join(cache, "places")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the folder of places: %w", err)
+		return nil, fmt.Errorf("making the folder of places: %w", err)
 	}
+	var taken *os.File
 	var broken error
 	err := poll(ctx, "a place for a node among those that are on", func() bool {
 		for n := range max(2, runtime.NumCPU()) {
@@ -43,7 +26,7 @@ func (p *places) take(ctx context.Context, cache string) error {
 				return true
 			}
 			if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-				p.file, p.users = file, 1
+				taken = file
 				return true
 			}
 			_ = file.Close()
@@ -51,16 +34,7 @@ func (p *places) take(ctx context.Context, cache string) error {
 		return false
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return broken
-}
-
-func (p *places) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.users--; p.users == 0 {
-		_ = p.file.Close()
-		p.file = nil
-	}
+	return taken, broken
 }
