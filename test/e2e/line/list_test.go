@@ -126,7 +126,6 @@ func login(l *factoryLine, p *person.Person) {
 func throughTheList(l *factoryLine, p *person.Person) {
 	l.t.Helper()
 	p.Shows("Stage 1 of 6: Hardware check")
-	l.must(l.Hasten(l.ctx))
 	p.Take()
 	p.Waive("J. Doe", "a build machine")
 	p.Keep("The hardware check on the bench line")
