@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // imageFile is where the prepared disk of a name is kept.
@@ -42,7 +43,7 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 		return "", err
 	}
 	full := name + "-" + key
-	if _, err := os.Stat(imageFile(cache, full)); err == nil {
+	if now := time.Now(); os.Chtimes(imageFile(cache, full), now, now) == nil { // it is there, and used now
 		return full, nil
 	}
 	// The place before the lock: who has the lock must not wait for the place of someone who waits for the lock.
@@ -79,14 +80,16 @@ func EnsureImage(ctx context.Context, name, key string, o Options, build func(co
 	return full, m.Close()
 }
 
-// dropOlder removes the prepared disks of one name that were made from something else. Machines work on copies.
+// dropOlder removes the prepared disks of one name that were made from something else, unless they were used lately: a tree
+// goes back and forth between branches. Machines work on copies.
 func dropOlder(cache, name, keep string) {
 	files, err := filepath.Glob(imageFile(cache, name+"-*"))
 	if err != nil {
 		return
 	}
 	for _, file := range files {
-		if file != imageFile(cache, keep) {
+		info, err := os.Stat(file)
+		if err == nil && file != imageFile(cache, keep) && time.Since(info.ModTime()) > 2*time.Hour {
 			_ = os.Remove(file)
 		}
 	}
