@@ -123,10 +123,10 @@ func completePaths(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 // importers read other programs' documents, by the name given to --from.
 func importers() map[string]func([]byte, string) (*site.Config, []string, error) {
 	return map[string]func([]byte, string) (*site.Config, []string, error){
-		"seed-reconfiguration": site.FromSeedReconfiguration,
-		"cluster-relocation":   site.FromClusterRelocation,
-		"install-config":       site.FromInstallConfig,
-		"agent-config":         site.FromAgentConfig,
+		site.SeedReconfiguration: site.FromSeedReconfiguration,
+		site.ClusterRelocation:   site.FromClusterRelocation,
+		site.InstallConfig:       site.FromInstallConfig,
+		site.AgentConfig:         site.FromAgentConfig,
 	}
 }
 

@@ -17,12 +17,18 @@ type importer struct {
 	taken  map[string]bool
 }
 
-func newImport(data []byte, name string) (*importer, error) {
+// newImport opens the document that --from calls from.
+func newImport(data []byte, name, from string) (*importer, error) {
 	root, err := document(data, name)
+	if err != nil && err.Msg == secondDocument {
+		err.Msg += "; only one can be imported, and the file holds " + several(data)
+		err.Fix = "copy the one that you want into its own file"
+	}
 	if err != nil {
 		return nil, Errors{err}
 	}
-	return &importer{root: root, name: name, config: New(), taken: map[string]bool{}}, nil
+	im := &importer{root: root, name: name, config: New(), taken: map[string]bool{}}
+	return im, im.expect(from)
 }
 
 func (im *importer) refuse(path, msg string) error {

@@ -10,7 +10,7 @@ import (
 // FromSeedReconfiguration takes over what a manifest.json of the lifecycle agent says (api/seedreconfig). The notes
 // tell what was taken and what was left out.
 func FromSeedReconfiguration(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
+	im, err := newImport(data, name, SeedReconfiguration)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,15 +34,12 @@ func FromSeedReconfiguration(data []byte, name string) (*Config, []string, error
 // FromClusterRelocation takes over what a ClusterRelocation of the cluster-relocation-operator says
 // (rhsyseng.github.io/v1beta1). Its secrets are objects of their own, so they are only noted.
 func FromClusterRelocation(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
+	im, err := newImport(data, name, ClusterRelocation)
 	if err != nil {
 		return nil, nil, err
 	}
 	if v := child(im.root, "apiVersion"); v == nil || v.Value != "rhsyseng.github.io/v1beta1" {
 		return nil, nil, im.refuse("apiVersion", "is not rhsyseng.github.io/v1beta1")
-	}
-	if v := child(im.root, "kind"); v == nil || v.Value != "ClusterRelocation" {
-		return nil, nil, im.refuse("kind", "is not ClusterRelocation")
 	}
 	spec := child(im.root, "spec")
 	domain := child(spec, "domain")
@@ -68,8 +65,11 @@ func FromClusterRelocation(data []byte, name string) (*Config, []string, error) 
 
 // FromInstallConfig takes over what an install-config.yaml says about names, registries, proxy and time.
 func FromInstallConfig(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
+	im, err := newImport(data, name, InstallConfig)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := im.versions("v1"); err != nil {
 		return nil, nil, err
 	}
 	im.take("metadata.name", "spec.clusterName")
@@ -90,12 +90,16 @@ func FromInstallConfig(data []byte, name string) (*Config, []string, error) {
 
 // FromAgentConfig takes over what an agent-config.yaml says about its one host.
 func FromAgentConfig(data []byte, name string) (*Config, []string, error) {
-	im, err := newImport(data, name)
+	im, err := newImport(data, name, AgentConfig)
 	if err != nil {
 		return nil, nil, err
 	}
-	if v := child(im.root, "kind"); v == nil || v.Value != "AgentConfig" {
-		return nil, nil, im.refuse("kind", "is not AgentConfig")
+	if err := im.versions("v1alpha1", "v1beta1"); err != nil {
+		return nil, nil, err
+	}
+	if old := child(im.root, "spec"); old != nil { // it had rendezvousIP and nodes in there
+		im.fail(old, "spec", fault("write hosts and the other keys at the top level", "is how the first agent-configs were written, which cannot be imported"))
+		return im.done()
 	}
 	im.take("metadata.name", "spec.clusterName")
 	im.list("additionalNTPSources", "spec.additionalNTPSources")

@@ -91,6 +91,8 @@ func fragment(data []byte) (*yaml.Node, *Error) {
 	return root, nil
 }
 
+const secondDocument = "starts a second document"
+
 // single returns the root of the one YAML document that the text holds.
 func single(data []byte, name string) (*yaml.Node, *Error) {
 	start := position{file: name, line: 1, column: 1}
@@ -103,7 +105,7 @@ func single(data []byte, name string) (*yaml.Node, *Error) {
 	if err == nil {
 		err = decode(dec, &next)
 		if err == nil {
-			return nil, position{name, next.Line, next.Column}.at("", fault("keep one document in a file", "starts a second document"))
+			return nil, position{name, next.Line, next.Column}.at("", fault("keep one document in a file", secondDocument))
 		}
 	}
 	if !errors.Is(err, io.EOF) {
