@@ -17,16 +17,36 @@ const quietFor = 7 * time.Second
 func TestLines(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	lay(t, m)
-	if err := m.Program(); err != nil {
-		t.Fatal(err)
-	}
 	must(t, m, uplinkProfile+" && sync")
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	if err := m.Reboot(ctx); err != nil {
 		t.Fatal(err)
 	}
-	await(t, m, 30*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
+	// All that was tried since the boot, and what came of it.
+	const starts = "journalctl --boot --no-pager --output cat | grep -cE 'Scheduled restart|status=203|status=208|Failed to execute' || true"
+	t.Run("the program is not there yet", func(t *testing.T) {
+		await(t, m, 30*time.Second, "test $(systemctl show -P ConditionTimestampMonotonic touchdown-consoles) != 0")
+		await(t, m, 30*time.Second, "for unit in getty@tty1 serial-getty@ttyS0; do systemctl is-active $unit || exit; done")
+		const gettys = "systemctl show -P MainPID getty@tty1 serial-getty@ttyS0"
+		before := must(t, m, gettys)
+		time.Sleep(quietFor)
+		if now := must(t, m, gettys); now != before {
+			t.Errorf("the log-ins did not stay: %q, %q", before, now)
+		}
+		if tried := must(t, m, starts); tried != "0" {
+			t.Errorf("%s attempts to run what is not there:\n%s", tried, must(t, m, "journalctl --boot --no-pager -n 20 -u 'touchdown*'"))
+		}
+	})
+	t.Run("a console is started without the program", func(t *testing.T) {
+		must(t, m, "systemctl start touchdown-console@tty1")
+		await(t, m, 20*time.Second, "systemctl is-active touchdown-login@tty1 && pgrep -f 'agetty.* tty1 '")
+		time.Sleep(quietFor)
+		must(t, m, "systemctl is-active touchdown-login@tty1")
+	})
+	if err := m.Program(); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("the log-in has the speed of the line alone", func(t *testing.T) {
 		must(t, m, "systemctl start touchdown-login@tty1 touchdown-login@ttyS0")
 		const args = "tr '\\0' ' ' </proc/$(systemctl show -P MainPID touchdown-login@ttyS0)/cmdline"
@@ -54,7 +74,7 @@ func TestLines(t *testing.T) {
 		before := must(t, m, tried)
 		// Somebody starts it all the same.
 		must(t, m, "systemctl start touchdown-console@ttyS0 || true")
-		await(t, m, 20*time.Second, "systemctl is-failed touchdown-console@ttyS0")
+		await(t, m, 20*time.Second, "systemctl is-failed touchdown-login@ttyS0")
 		count := must(t, m, tried)
 		time.Sleep(quietFor)
 		if now := must(t, m, tried); now != count {

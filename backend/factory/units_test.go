@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -128,5 +129,39 @@ func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 		if settings.Cflag&unix.CBAUD != unix.B115200 {
 			t.Fatalf("noise changed the speed of the line to that with the code %#o", settings.Cflag&unix.CBAUD)
 		}
+	}
+}
+
+// TestUnitsWithoutTheProgram: units that are on the node before the program is do not try to run it for ever, and take no
+// log-in away.
+func TestUnitsWithoutTheProgram(t *testing.T) {
+	const condition = "Unit.ConditionFileIsExecutable"
+	units := unitFiles(t)
+	users := 0
+	for name, unit := range units {
+		uses := slices.ContainsFunc(unit["Service.ExecStart"], func(line string) bool {
+			program, _, _ := strings.Cut(strings.TrimLeft(line, "-+!@:"), " ")
+			return program == factory.Program
+		})
+		if !uses {
+			continue
+		}
+		users++
+		if !strings.Contains(strings.Join(unit["Unit.Conflicts"], " "), "getty@") {
+			if !slices.Contains(unit[condition], factory.Program) {
+				t.Errorf("%s runs the program and does not ask whether it is there", name)
+			}
+			continue
+		}
+		// A unit's conflicts are ended before its conditions are looked at.
+		if !strings.Contains(strings.Join(unit["Service.RestartPreventExitStatus"], " "), "EXEC") || !slices.Contains(unit["Unit.OnFailure"], "touchdown-login@%i.service") {
+			t.Errorf("%s takes the log-in from a line and does not give it back when the program is not there", name)
+		}
+	}
+	if users < 4 {
+		t.Errorf("only %d units run the program", users)
+	}
+	if !slices.Contains(units["touchdown-consoles.service"][condition], factory.Program) {
+		t.Error("the consoles are opened whether the program is there or not")
 	}
 }
