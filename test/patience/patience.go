@@ -1,17 +1,41 @@
-// Package patience says how long a test waits for what has to come, and which tests need patience.
+// Package patience is how tests wait: for an answer, with one generous bound, and with an explanation when none comes.
 //
-// A test names the time that an idle machine needs; what it waits for at most is many times that, because the same test
-// also runs beside others on two busy processors. A test that passes never waits for the end of it, so patience costs
-// nothing; how fast something is, is measured by benchmarks.
+// A test that passes never waits for the end of a bound, so patience costs nothing; the same test also runs beside others on
+// two busy processors. How fast something is, is measured by benchmarks.
 package patience
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 )
 
+// Bound is how long Until waits at most: many times what the slowest single thing takes on an idle machine, a node that is
+// baked and rehearsed over three reboots.
+const Bound = 10 * time.Minute
+
 // Of is how long to wait at most for what an idle machine does within the given time.
 func Of(idle time.Duration) time.Duration { return 5*idle + 30*time.Second }
+
+// Within is a context for what an idle machine does within the given time. It ends after Of(idle), and with the test.
+func Within(t testing.TB, idle time.Duration) context.Context {
+	t.Helper()
+	explainMachine(t)
+	ctx, cancel := bounded(t.Context(), t, Of(idle))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// bounded is a context that ends in time for the test to explain itself before go test's own time limit ends it.
+func bounded(ctx context.Context, t testing.TB, most time.Duration) (context.Context, context.CancelFunc) {
+	if limited, is := t.(interface{ Deadline() (time.Time, bool) }); is {
+		if end, ok := limited.Deadline(); ok {
+			most = min(most, time.Until(end)*9/10)
+		}
+	}
+	return context.WithTimeoutCause(ctx, most, fmt.Errorf("not within %s", most.Round(time.Second)))
+}
 
 // Slow marks a test that boots a node, starts a cluster or repeats something very often: go test -short leaves it out.
 func Slow(t testing.TB) {
