@@ -74,8 +74,8 @@ type Actor interface {
 	Act(ctx context.Context, node *backend.Node, path, value string) error
 }
 
-// Reader names the paths of the site config that Run reads beside those of its own Fields, so that the
-// step's fingerprint covers borrowed inputs too.
+// Reader names the paths of the site config that Run and Inspect read beside those of its own Fields, so that the
+// step's fingerprint covers borrowed inputs too, and what Inspect found is looked at again when one of them changes.
 type Reader interface{ Reads() []string }
 
 // Stage is a titled group of steps.

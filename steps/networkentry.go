@@ -24,6 +24,7 @@ type NetworkEntry struct {
 var (
 	_ Inspector = (*NetworkEntry)(nil)
 	_ Actor     = (*NetworkEntry)(nil)
+	_ Reader    = (*NetworkEntry)(nil)
 )
 
 // blinkTime is how long a port's LED blinks: to walk round a rack takes about as long.
@@ -122,6 +123,14 @@ func bondModes() []Choice {
 		choices = append(choices, Choice{m, m})
 	}
 	return choices
+}
+
+// Reads names what else the network is asked about: names to resolve, the proxy, and the registry with who vouches for it.
+func (*NetworkEntry) Reads() []string {
+	return []string{
+		"spec.networkConfig", "spec.network.dnsSearch", "spec.clusterName", "spec.baseDomain", "spec.proxy.httpsProxy", "spec.proxy.noProxy",
+		"spec.imageDigestMirrors", "spec.additionalTrustBundle", "spec.registryCerts",
+	}
 }
 
 // Inspect offers the ports, fills in what is in force, and tries the answers out.

@@ -48,7 +48,7 @@ func (*NodeConfig) Reads() []string {
 		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
 		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
 		"spec.ingressCert.ca", "spec.pullSecret", "spec.clusterName", "spec.baseDomain",
-		"spec.network.ipv4.address", "spec.network.ipv6.address",
+		"spec.network.ipv4.address", "spec.network.ipv6.address", "spec.policy.allowReboot",
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps"
 	"touchdown/steps/engine"
 )
 
@@ -74,13 +73,13 @@ func (c *checks) findings() []finding {
 	stage, _ := c.desk.stage(c.stage)
 	found := findings(stage)
 	if c.waiting() == "" {
-		slices.SortStableFunc(found, func(a, b finding) int { return attention(b.Check) - attention(a.Check) })
+		slices.SortStableFunc(found, func(a, b finding) int { return attention(b) - attention(a) })
 	}
 	return found
 }
 
-func attention(c steps.Check) int {
-	switch c.Status {
+func attention(f finding) int {
+	switch f.Status {
 	case "fail":
 		return 2
 	case "warn":
@@ -95,7 +94,7 @@ func (c *checks) explained(found []finding) int {
 	if c.at >= 0 && c.at < len(found) {
 		return c.at
 	}
-	return slices.IndexFunc(found, func(f finding) bool { return bad(f.Check) })
+	return slices.IndexFunc(found, bad)
 }
 
 func (c *checks) buttons() []button {
@@ -111,7 +110,7 @@ func (c *checks) buttons() []button {
 	}
 	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return c, d.lookAgain() }})
 	found := c.findings()
-	if at := c.explained(found); d.held && at >= 0 && bad(found[at].Check) {
+	if at := c.explained(found); d.held && at >= 0 && bad(found[at]) {
 		list = append(list, button{k.waive, t("button.waive"), func() (screen, tea.Cmd) {
 			return newWaive(d, found[at]), nil
 		}})
@@ -120,7 +119,7 @@ func (c *checks) buttons() []button {
 }
 
 // bad reports whether a check needs somebody's attention.
-func bad(c steps.Check) bool { return c.Status == "fail" || c.Status == "warn" }
+func bad(f finding) bool { return !f.stale && attention(f) > 0 }
 
 func (c *checks) view(w, h int) page {
 	buttons, bx, by := c.row.view(c.theme, c.buttons(), c.onRow, w)
@@ -142,7 +141,7 @@ func (c *checks) view(w, h int) page {
 		if !c.onRow && i == c.at {
 			mark, p.x, p.y = marker, 0, len(lines)
 		}
-		lines = append(lines, mark+" "+c.line(found[i].Check, w-2))
+		lines = append(lines, mark+" "+c.line(found[i], w-2))
 	}
 	if waits := c.waiting(); waits != "" {
 		lines = append(lines, "  "+waits)
@@ -158,9 +157,13 @@ func (c *checks) view(w, h int) page {
 	return p
 }
 
-func (c *checks) line(f steps.Check, w int) string {
+func (c *checks) line(f finding, w int) string {
 	title := min(w/2, 34)
-	return c.theme.verdict(f) + "  " + pad(cut(f.Title, title), title) + "  " + cut(f.Observed, w-title-8)
+	verdict, observed := c.theme.verdict(f.Check), f.Observed
+	if f.stale {
+		verdict, observed = unsettled, t("checks.stale")
+	}
+	return verdict + "  " + pad(cut(f.Title, title), title) + "  " + cut(observed, w-title-8)
 }
 
 // waiting says what is still being looked at.
@@ -181,6 +184,9 @@ func (c *checks) detail(found []finding, w int) []string {
 		return []string{tally(found)}
 	}
 	f := found[at]
+	if f.stale {
+		return []string{rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
+	}
 	lines := []string{rule(w), cut(f.Title+": "+f.Observed, w)}
 	if f.Expected != "" {
 		expected := t("checks.expected", f.Expected)
@@ -203,14 +209,18 @@ func (c *checks) detail(found []finding, w int) []string {
 	return append(lines, tally(found))
 }
 
-// tally counts verdicts: "7 PASS, 1 WARN".
+// tally counts verdicts: "7 PASS, 1 WARN". What is about earlier answers counts as no verdict: "5 checking, 2 PASS".
 func tally(found []finding) string {
 	counts := map[string]int{}
 	for _, f := range found {
+		if f.stale {
+			counts["stale"]++
+			continue
+		}
 		counts[string(f.Status)]++
 	}
 	s := ""
-	for _, v := range [...]string{"pass", "warn", "fail", "skip", "waived"} {
+	for _, v := range [...]string{"stale", "pass", "warn", "fail", "skip", "waived"} {
 		if counts[v] == 0 {
 			continue
 		}

@@ -115,12 +115,12 @@ func (b *dashboard) text(w int) []string {
 	c := checks{base: b.base}
 	for _, f := range found {
 		if f.Status != "pass" {
-			lines = append(lines, "  "+c.line(f.Check, w-2))
+			lines = append(lines, "  "+c.line(f, w-2))
 		}
 	}
 	for _, f := range found {
 		if f.Status == "pass" && strings.HasPrefix(f.step, "health") {
-			lines = append(lines, "  "+c.line(f.Check, w-2))
+			lines = append(lines, "  "+c.line(f, w-2))
 		}
 	}
 	if len(s.Met) > 0 {

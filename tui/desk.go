@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,14 +166,15 @@ func fields(stage engine.StageView) []engine.FieldView {
 // finding is a check and the step that made it.
 type finding struct {
 	steps.Check
-	step string
+	step  string
+	stale bool // it is about earlier answers, and is made again
 }
 
 func findings(stage engine.StageView) []finding {
 	var out []finding
 	for _, step := range stage.Steps {
 		for _, c := range step.Checks {
-			out = append(out, finding{c, step.ID})
+			out = append(out, finding{c, step.ID, slices.Contains(step.Stale, c.ID)})
 		}
 	}
 	return out

@@ -14,6 +14,9 @@ start it with  touchdown engine`,
 PASS  is right.          WARN  works, but somebody should know.
 FAIL  is in the way.     SKIP  could not be looked at; the line says why.
 
+"checking" stands where an answer was changed and the machine is looked at
+again. The earlier verdict no longer counts, and the review waits.
+
 Up and Down move among the checks; below the list stands what was expected
 and what to try. "Look again" after you have changed something, such as
 plugging in a cable. "Waive" takes responsibility for a check: your name and

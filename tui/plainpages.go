@@ -18,7 +18,7 @@ func (p *prompts) questions() error {
 	for _, stage := range p.snap.Stages {
 		c := checks{base: base{p.desk}}
 		for _, f := range findings(stage) {
-			p.write(c.line(f.Check, minWidth))
+			p.write(c.line(f, minWidth))
 		}
 	}
 	for i := 0; ; i++ {

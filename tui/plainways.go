@@ -102,7 +102,7 @@ func (p *prompts) waivable() []finding {
 	var all []finding
 	for _, stage := range p.snap.Stages {
 		for _, f := range findings(stage) {
-			if bad(f.Check) {
+			if bad(f) {
 				all = append(all, f)
 			}
 		}

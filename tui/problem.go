@@ -64,8 +64,8 @@ func (p *trouble) ways() (list []button, says []string) {
 			}), nil
 		})
 		for _, c := range step.Checks {
-			if bad(c) {
-				way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, finding{c, step.ID}), nil })
+			if f := (finding{Check: c, step: step.ID}); bad(f) {
+				way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, f), nil })
 				break
 			}
 		}

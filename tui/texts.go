@@ -103,6 +103,7 @@ var texts = map[string]string{
 	"checks.welcome.factory": "This wizard checks this node, prepares it for the road and seals it. It changes nothing before you have seen what it would do and have agreed.",
 
 	"checks.welcome":  "This wizard moves this node to its site. It changes nothing before you have seen what it would do and have agreed.",
+	"checks.stale":    "checking",
 	"checks.looking":  "....  %s: still looking",
 	"checks.expected": "Expected: %s", "checks.source": "   (%s)",
 	"checks.waived": "Waived by %s: %s",
@@ -111,6 +112,7 @@ var texts = map[string]string{
 	"checks.more":   "(%d to %d of %d; Up and Down move)",
 	"checks.done":   "Looked at the machine again.",
 	"verdict.pass":  "PASS", "verdict.warn": "WARN", "verdict.fail": "FAIL", "verdict.skip": "SKIP", "verdict.waived": "WAIVED",
+	"verdict.stale": "checking",
 
 	"waive.title":  "Waive: %s",
 	"waive.text":   "You take responsibility for this check. Your name and the reason go into the report.",

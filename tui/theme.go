@@ -41,6 +41,8 @@ const (
 	bullet  = "- "
 	arrow   = " -> "
 	beats   = `|/-\`
+
+	unsettled = "...." // in the place of a verdict
 )
 
 func rule(w int) string { return strings.Repeat("-", max(w, 0)) }

@@ -62,8 +62,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	case PowerOff:
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
 	case Inspect:
-		e.round()
-		return nil
+		return e.round(ctx)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,8 +100,8 @@ func (e *Engine) doLocked(a Action) error {
 			if err := e.emitLocked(steps.Event{Kind: steps.Cancelled}); err != nil {
 				return err
 			}
+			clear(e.looked) // the work changed what was looked at
 		}
-		e.announceRoundLocked()
 		e.lookAgain()
 		e.changedLocked()
 		return nil
@@ -145,6 +144,11 @@ func (e *Engine) startLocked(a Action) error {
 	if len(e.review.Problems) > 0 {
 		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
 	}
+	now := &ReviewView{}
+	_, stages := e.settledLocked()
+	if e.judgeChecksLocked(now, stages); len(now.Problems) > 0 {
+		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
+	}
 	if a.Unattended && len(e.review.Warnings) > 0 && !e.site.Spec.Policy.KeepGoingOnWarnings {
 		return fmt.Errorf("%w: there are warnings and nobody to judge them; mend them, start at a console, or set "+
 			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
@@ -166,6 +170,7 @@ func (e *Engine) startLocked(a Action) error {
 		return err
 	}
 	e.review = nil
+	e.endLooksLocked()
 	e.workLocked(false)
 	return nil
 }

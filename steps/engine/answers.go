@@ -37,10 +37,6 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 		return err
 	}
 	e.found = valuesOf(cfg)
-	if e.dropRound != nil {
-		e.dropRound(errOutdated)
-		e.lookAgain()
-	}
 	return nil
 }
 
@@ -63,6 +59,7 @@ func (e *Engine) takeSiteLocked(cfg *site.Config) error {
 		return journalProblem(err)
 	}
 	e.site, e.review = cfg, nil
+	e.outdateLocked()
 	e.changedLocked()
 	return nil
 }

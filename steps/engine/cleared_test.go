@@ -177,6 +177,7 @@ func (port) ID() string                                             { return "po
 func (port) Title() string                                          { return "Look at the port" }
 func (port) Fields() []steps.Field                                  { return nil }
 func (port) Run(context.Context, *backend.Node, steps.Report) error { return nil }
+func (port) Reads() []string                                        { return []string{"spec.clusterName"} }
 
 func (s port) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
 	switch s.w.get("port") {
@@ -221,11 +222,25 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- r.Do(t.Context(), pen, Action{Verb: Inspect}) }()
 	until(t, r, "the look", func(s *Snapshot) bool { return s.Stages[2].Steps[0].Inspecting })
-	w.set("port", "broken")
+	w.set("port", "down")
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
-	if got := checks(); !strings.HasPrefix(got, "link fail") {
-		t.Errorf("a look that was stopped left %q", got)
+	events, _ := r.hub.after(0)
+	if slices.ContainsFunc(events, func(e steps.Event) bool { return e.Kind == steps.Cleared && e.Check.ID == "link" }) {
+		t.Error("a look that was stopped cleared what it had not come to")
 	}
+	inspect("down", "link fail")
 	inspect("well", "")
+}
+
+// TestLookAtOtherAnswersThatFailed: what was seen of earlier answers goes even when the later ones cannot be looked at.
+func TestLookAtOtherAnswersThatFailed(t *testing.T) {
+	r := newRig(t, withCertificate())
+	pen := take(t, r)
+	until(t, r, "the form", inState(Collecting))
+	certify(t, r, pen, "nonsense")
+	checks := certify(t, r, pen, "unreadable")
+	if _, there := checks["apps-cert"]; there || checks["certificate-inspect"].Status != check.Warn {
+		t.Errorf("%+v", checks)
+	}
 }

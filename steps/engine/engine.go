@@ -68,29 +68,29 @@ type Engine struct {
 	close   context.CancelFunc
 	workers sync.WaitGroup
 
-	oneRound sync.Mutex // held by a round of inspections; taken before mu
+	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 
-	mu         sync.Mutex
-	journal    *journal
-	seq        uint64
-	site       *site.Config
-	found      map[string]string // values as first found or loaded, for FieldView.Changed
-	offers     map[string][]steps.Choice
-	job        *job
-	review     *ReviewView
-	inspecting map[string]bool         // steps whose Inspect runs now; true: a snapshot told so, and its end has to be told too
-	inspected  bool                    // the first round has ended
-	look       chan struct{}           // asks the watcher for a round
-	dropRound  context.CancelCauseFunc // ends the round of inspections that runs
-	pen        pen
-	attached   int // event streams
-	answer     chan reply
-	deadline   *time.Timer
-	stopWork   context.CancelCauseFunc // ends the step at work
-	stopAct    context.CancelFunc      // ends what was begun by the last Act
-	unlocked   bool
-	resumed    time.Time
-	notices    map[string]string
+	mu        sync.Mutex
+	journal   *journal
+	seq       uint64
+	site      *site.Config
+	found     map[string]string // values as first found or loaded, for FieldView.Changed
+	offers    map[string][]steps.Choice
+	job       *job
+	review    *ReviewView
+	looking   map[string]*look  // by step, while its Inspect runs
+	looked    map[string]string // by step, the fingerprint of the answers that its last look was about
+	inspected bool              // the first round has ended
+	look      chan struct{}     // asks the watcher for a round
+	pen       pen
+	attached  int // event streams
+	answer    chan reply
+	deadline  *time.Timer
+	stopWork  context.CancelCauseFunc // ends the step at work
+	stopAct   context.CancelFunc      // ends what was begun by the last Act
+	unlocked  bool
+	resumed   time.Time
+	notices   map[string]string
 }
 
 var _ Session = (*Engine)(nil)
@@ -126,7 +126,7 @@ func open(o Options, store *store) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
-		offers: map[string][]steps.Choice{}, inspecting: map[string]bool{}, notices: map[string]string{},
+		offers: map[string][]steps.Choice{}, oneRound: make(chan struct{}, 1), looking: map[string]*look{}, looked: map[string]string{}, notices: map[string]string{},
 		look: make(chan struct{}, 1), recovered: make(chan struct{}), stopAct: func() {},
 	}
 	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""

@@ -22,7 +22,7 @@ func (e *Engine) recover() {
 	for _, stage := range list {
 		for _, step := range stage.Steps {
 			if r, ok := step.(steps.Recoverer); ok && e.interrupted(step.ID()) {
-				e.recoverStep(r, &stepReport{e: e, step: step.ID(), cfg: cfg})
+				e.recoverStep(r, &stepReport{e: e, step: step.ID()})
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
-	"touchdown/steps/site"
 )
 
 // progressPause is the least time between two progress events of a step: four a second are more than any
@@ -20,10 +19,9 @@ const progressPause = 250 * time.Millisecond
 type stepReport struct {
 	e    *Engine
 	step string
-	cfg  *site.Config    // the step's own copy
-	last time.Time       // of the last progress event; under e.mu
-	told map[string]bool // IDs of the checks that it told; under e.mu
-	dog  *watchdog       // nil: nobody watches
+	last time.Time // of the last progress event; under e.mu
+	look *look     // nil: the step works
+	dog  *watchdog // nil: nobody watches
 
 	waited time.Duration // for answers; only the step's own goroutine asks
 }
@@ -47,20 +45,25 @@ func (r *stepReport) Progress(p steps.Progress) {
 func (r *stepReport) Check(c steps.Check) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	r.checkLocked(c)
+	if r.look == nil || !r.look.outdated && r.e.job.state == Collecting {
+		r.checkLocked(c)
+	}
 }
 
 func (r *stepReport) checkLocked(c steps.Check) {
-	if r.told == nil {
-		r.told = map[string]bool{}
+	s, stale := r.e.job.step(r.step), false
+	if l := r.look; l != nil {
+		stale = !l.told[c.ID] && r.e.looked[r.step] != l.inputs
+		l.told[c.ID] = true
 	}
-	r.told[c.ID] = true
-	s := r.e.job.step(r.step)
 	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
 		c.Status, c.Waiver = check.Waived, waiver
 	}
 	for _, old := range s.checks {
 		if reflect.DeepEqual(old, c) {
+			if stale {
+				r.e.changedLocked() // the same verdict, about the answers of now
+			}
 			return
 		}
 	}
@@ -99,8 +102,11 @@ func (r *stepReport) Noted(key string) ([]byte, error) { return r.e.store.saved(
 func (r *stepReport) Suggest(path, value, source string) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if old, _ := r.e.site.Get(path); old != "" || r.e.job.state != Collecting {
+	if old, _ := r.e.site.Get(path); old != "" || r.e.job.state != Collecting || r.look != nil && r.look.outdated {
 		return
+	}
+	if r.e.review != nil {
+		return // what was reviewed is what is accepted
 	}
 	if err := r.e.site.SetFrom(path, value, source); err != nil {
 		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)

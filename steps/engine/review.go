@@ -19,7 +19,12 @@ import (
 const reviewLimit = 3 * time.Minute
 
 // makeReview computes what would be done and what stands against it.
+//
+// It waits until every step has looked at the answers as they are: what was seen of earlier ones says nothing of these.
 func (e *Engine) makeReview(ctx context.Context) error {
+	if err := e.roundIf(ctx, e.stale); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	cfg, stages := e.settledLocked()
 	e.mu.Unlock()
@@ -38,7 +43,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.inputs(cfg) != e.inputsLocked() {
+	if e.inputs(cfg) != e.inputsLocked() || e.staleLocked() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
 	e.judgeChecksLocked(v, stages)

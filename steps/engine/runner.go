@@ -151,7 +151,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog)
 	defer dog.stop()
-	report := &stepReport{e: r.e, step: step.ID(), cfg: r.cfg, dog: dog}
+	report := &stepReport{e: r.e, step: step.ID(), dog: dog}
 	err = guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
 	if err != nil && errors.Is(context.Cause(ctx), errWatchdog) {
 		err = tooLong(r.cfg.Spec.Policy.Watchdog, err)

@@ -167,7 +167,8 @@ type StepView struct {
 	Skip       string          `json:"skip,omitempty"` // why it is or will be skipped
 	Fields     []FieldView     `json:"fields,omitempty"`
 	Checks     []steps.Check   `json:"checks,omitempty"`
-	Said       []string        `json:"said,omitempty"` // the last sentences, oldest first
+	Stale      []string        `json:"stale,omitempty"` // IDs of the checks that are about earlier answers and are made again
+	Said       []string        `json:"said,omitempty"`  // the last sentences, oldest first
 	Progress   *steps.Progress `json:"progress,omitempty"`
 	Started    time.Time       `json:"started,omitzero"`
 	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked, waiting for answers not counted

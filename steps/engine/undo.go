@@ -46,7 +46,7 @@ func (r *run) undo(ctx context.Context, step steps.Step) bool {
 		r.fail(id, err, 0)
 		return false
 	}
-	report := &stepReport{e: r.e, step: id, cfg: r.cfg}
+	report := &stepReport{e: r.e, step: id}
 	err := guard(func() error { return undoer.Undo(ctx, r.e.o.Node, report) })
 	took := (r.e.now().Sub(begin) - report.waited).Seconds()
 	if err != nil && ctx.Err() != nil {

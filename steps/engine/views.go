@@ -78,12 +78,12 @@ func (e *Engine) stateLocked() State {
 
 func (e *Engine) stepView(step steps.Step) StepView {
 	s := e.job.step(step.ID())
-	_, looking := e.inspecting[step.ID()]
-	if looking {
-		e.inspecting[step.ID()] = true
+	l := e.looking[step.ID()]
+	if l != nil {
+		l.shown = true
 	}
 	v := StepView{
-		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: looking,
+		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: l != nil || e.dueLocked(step), Stale: e.staleChecksLocked(step),
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
 	}

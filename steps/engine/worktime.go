@@ -15,10 +15,16 @@ type worktime struct {
 	asked    time.Time     // of the open question
 	rebooted time.Time     // when the engine asked for the reboot under way
 	last     time.Time     // of the last event
+	seq      uint64        // its number
 }
 
 // apply takes one event in. Endings carry how long their step worked, which a clock that was set meanwhile does not change.
 func (w *worktime) apply(e steps.Event) {
+	if w.seq != 0 && e.Seq > w.seq+restartGap && w.rebooted.IsZero() && !w.began.IsZero() {
+		w.add(w.attempt(w.last)) // the engine ended, at some moment after that event
+		w.over()
+	}
+	w.seq = e.Seq
 	switch e.Kind {
 	case steps.Started, steps.Undoing:
 		if e.Step == "" {
@@ -27,7 +33,7 @@ func (w *worktime) apply(e steps.Event) {
 		switch {
 		case !w.rebooted.IsZero():
 			w.add(e.Time.Sub(w.rebooted))
-		case !w.began.IsZero(): // cut off, at some moment after its last event
+		case !w.began.IsZero():
 			w.add(w.attempt(w.last))
 		}
 		w.over()
