@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/steps"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
 	"touchdown/test/patience"
@@ -41,18 +42,14 @@ type Landing struct {
 // Start makes a landing for a test. Where a node cannot run the test is skipped; in CI it fails.
 func Start(t testing.TB, o Options) *Landing {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute)) // the factory's disk may have to be made first
-	defer cancel()
-	l, err := Launch(ctx, o)
+	l, err := Launch(patience.Within(t, 8*time.Minute), o) // the factory's disk may have to be made first
 	node.Require(t, err)
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the node's engine:\n%s", l.Log(20))
-		}
 		if err := l.Close(); err != nil {
 			t.Errorf("ending the landing: %v", err)
 		}
 	})
+	patience.Explain(t, "the bench node", l.Node.Diagnosis)
 	return l
 }
 
@@ -169,29 +166,50 @@ func (l *Landing) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
-// Await waits until the engine tells what ok wants to hear. It goes on while the node reboots.
+// Await waits until the engine tells what ok wants to hear: it asks after each event. It goes on while the node reboots.
 func (l *Landing) Await(ctx context.Context, what string, ok func(*Status) bool) (*Status, error) {
 	var last *Status
-	var lastErr error
 	for {
-		one, cancel := context.WithTimeout(ctx, 10*time.Second)
+		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // a question that a reboot swallowed is asked again
 		s, err := l.Status(one)
 		cancel()
-		switch {
-		case err == nil && ok(s):
-			return s, nil
-		case err == nil:
-			last, lastErr = s, nil
-		default:
-			lastErr = err
+		if err == nil {
+			if last = s; ok(s) {
+				return s, nil
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return last, fmt.Errorf("never saw %s: %w; last error: %w; last state: %s", what, context.Cause(ctx), lastErr, last.text())
-		case <-time.After(300 * time.Millisecond):
+		if ctx.Err() != nil {
+			return last, fmt.Errorf("waiting for %s: %w; last state: %s", what, errors.Join(context.Cause(ctx), err), last.text())
 		}
+		l.event(ctx, last)
 	}
 }
+
+// event waits until something has happened since a status, for a second at most: an engine that is away tells nothing, and
+// not everything that Status has is an event.
+func (l *Landing) event(ctx context.Context, since *Status) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	session, err := l.Session()
+	if err != nil || since == nil {
+		<-ctx.Done()
+		return
+	}
+	err = session.Events(ctx, "", since.Seq, func(events []steps.Event) error {
+		for _, e := range events {
+			if e.Kind != steps.Progressed {
+				return errHeard
+			}
+		}
+		return nil
+	})
+	if !errors.Is(err, errHeard) {
+		<-ctx.Done()
+	}
+}
+
+// errHeard ends a stream of events.
+var errHeard = errors.New("heard")
 
 func (s *Status) text() string {
 	if s == nil {
@@ -261,11 +279,5 @@ func get(ctx context.Context, client *http.Client, url string) error {
 
 // Log is the end of the engine's journal.
 func (l *Landing) Log(lines int) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := l.Node.Shell(ctx, fmt.Sprintf("tail -n %d /var/lib/touchdown/engine.log; journalctl -n %d --no-pager -u touchdown-engine", lines, lines))
-	if err != nil {
-		return err.Error()
-	}
-	return out
+	return l.Node.Says(fmt.Sprintf("tail -n %d /var/lib/touchdown/engine.log; journalctl -n %d --no-pager -u touchdown-engine", lines, lines))()
 }

@@ -82,6 +82,8 @@ func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, 
 	if err == nil {
 		m.mu.Lock()
 		m.boots++
+		close(m.cameUp)
+		m.cameUp = make(chan struct{})
 		m.mu.Unlock()
 	}
 	settled <- err

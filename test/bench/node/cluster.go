@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"touchdown/test/patience"
 )
 
 // AdminKubeconfig is the administrator's kubeconfig that OpenShift keeps on the node; its server is localhost.
@@ -89,17 +91,7 @@ func (m *Machine) Approve(ctx context.Context) ([]string, error) {
 
 // PodsReady waits until the Node and all its pods are ready, with containers that were started since the last boot.
 func (m *Machine) PodsReady(ctx context.Context) error {
-	var last error
-	err := poll(ctx, "the node's pods", func() bool {
-		if last = m.podsReady(ctx); last != nil {
-			time.Sleep(100 * time.Millisecond)
-		}
-		return last == nil
-	})
-	if err != nil {
-		return errors.Join(err, last)
-	}
-	return nil
+	return patience.Wait(ctx, "the node's pods", m.podsReady)
 }
 
 func (m *Machine) podsReady(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -73,6 +74,13 @@ func (l *Line) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// unread is what the node wrote and nobody has read yet.
+func (l *Line) unread() []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Clone(l.buffer)
+}
+
 // Write types.
 func (l *Line) Write(p []byte) (typed int, err error) {
 	for typed < len(p) {
@@ -109,7 +117,7 @@ func (p *pace) passed(n int) {
 	if now := time.Now(); p.free.Before(now) {
 		p.free = now
 	}
-	p.free = p.free.Add(time.Duration(n*bitsOfByte) * time.Second / time.Duration(p.baud))
+	p.free = p.free.Add(time.Duration(n*bitsOfByte) * time.Second / time.Duration(p.baud)) // the rate of the line
 	time.Sleep(time.Until(p.free))
 }
 

@@ -108,18 +108,15 @@ systemctl start controlplane.service`
 func (m *Machine) approveUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("the cluster did not come up"))
 	defer cancel()
-	var last error
-	err := poll(ctx, "the kubelet's certificates", func() bool {
-		if _, last = m.Approve(ctx); last == nil {
-			_, last = m.Shell(ctx, "test -e /var/lib/kubelet/pki/kubelet-server-current.pem")
+	err := patience.Wait(ctx, "the kubelet's certificates", func() error {
+		if _, err := m.Approve(ctx); err != nil {
+			return err
 		}
-		if last != nil {
-			time.Sleep(200 * time.Millisecond)
-		}
-		return last == nil
+		_, err := m.Shell(ctx, "test -e /var/lib/kubelet/pki/kubelet-server-current.pem")
+		return err
 	})
 	if err != nil {
-		return errors.Join(err, last)
+		return err
 	}
 	return m.PodsReady(ctx)
 }

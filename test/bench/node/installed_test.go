@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +22,7 @@ import (
 func installed(t *testing.T) string {
 	t.Helper()
 	begun := time.Now()
-	image, err := node.Installed(within(t, 5*time.Minute))
+	image, err := node.Installed(patience.Within(t, 5*time.Minute))
 	node.Require(t, err)
 	t.Logf("image %s after %.1f s", image, time.Since(begun).Seconds())
 	return image
@@ -36,7 +39,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 	t.Logf("console after %.1f s", time.Since(begun).Seconds())
 	ready := func(what string) {
 		t.Helper()
-		if err := m.PodsReady(within(t, 90*time.Second)); err != nil {
+		if err := m.PodsReady(patience.Within(t, 90*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("%s: pods ready after %.1f s", what, time.Since(begun).Seconds())
@@ -46,7 +49,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 		t.Errorf("node IP and host name: %q", got)
 	}
 	// The API answers on the external address too.
-	conn, err := m.DialLAN(within(t, 5*time.Second), "tcp", node.FactoryAddress+":6443")
+	conn, err := m.DialLAN(patience.Within(t, 5*time.Second), "tcp", node.FactoryAddress+":6443")
 	if err != nil {
 		t.Error(err)
 	} else {
@@ -57,10 +60,10 @@ func TestInstalledClusterComesBack(t *testing.T) {
 		t.Errorf("the control plane after a stop of the kubelet: %s", got)
 	}
 	begun = time.Now()
-	if err := m.PowerCut(within(t, 30*time.Second), true); err != nil {
+	if err := m.PowerCut(patience.Within(t, 30*time.Second), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Boot(within(t, 30*time.Second)); err != nil {
+	if err := m.Boot(patience.Within(t, 30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	ready("power cut")
@@ -71,11 +74,11 @@ func TestExpiredCertificates(t *testing.T) {
 	image := installed(t)
 	m, err := node.New(t.Context(), node.Options{Image: image})
 	node.Require(t, err)
-	t.Cleanup(func() { m.Close() })
+	m.EndsWith(t)
 	if err := m.ExpireKubeletCertificates(t.Context(), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Boot(within(t, time.Minute)); err != nil {
+	if err := m.Boot(patience.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	serveFactory(t, m)
@@ -91,19 +94,18 @@ func TestExpiredCertificates(t *testing.T) {
 	if pending.Spec.Username != "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper" {
 		t.Errorf("the kubelet asks as %s", pending.Spec.Username)
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // nobody decides
 	if r := waitForRequest(t, client); len(r.Status.Conditions) > 0 {
 		t.Errorf("somebody decided on the request: %v", r.Status.Conditions)
 	}
-	ctx := within(t, time.Minute)
-	for !valid(m, node.KubeletClient) || !valid(m, node.KubeletServing) {
-		if ctx.Err() != nil {
-			t.Fatal("no valid certificates a minute after the approval")
+	patience.Until(t, "valid certificates after the approval", func(ctx context.Context) error {
+		_, err := m.Approve(ctx)
+		if err == nil && (!valid(m, node.KubeletClient) || !valid(m, node.KubeletServing)) {
+			err = errors.New("they are not valid yet")
 		}
-		_, _ = m.Approve(ctx)
-		time.Sleep(200 * time.Millisecond)
-	}
-	if err := m.PodsReady(within(t, time.Minute)); err != nil {
+		return err
+	})
+	if err := m.PodsReady(patience.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -111,23 +113,22 @@ func TestExpiredCertificates(t *testing.T) {
 // waitForRequest waits for a client certificate request that is not older than this node's boot.
 func waitForRequest(t *testing.T, client kubernetes.Interface) certv1.CertificateSigningRequest {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
-	defer cancel()
-	var last error
-	for ctx.Err() == nil {
+	var request certv1.CertificateSigningRequest
+	patience.Until(t, "a certificate request", func(ctx context.Context) error {
 		all, err := client.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
-		last = err
-		if err == nil {
-			for _, r := range all.Items {
-				if r.Spec.SignerName == certv1.KubeAPIServerClientKubeletSignerName && strings.HasPrefix(r.Name, "csr-") && len(r.Status.Certificate) == 0 {
-					return r
-				}
-			}
+		if err != nil {
+			return err
 		}
-		time.Sleep(200 * time.Millisecond)
-	}
-	t.Fatalf("no certificate request: %v", last)
-	return certv1.CertificateSigningRequest{}
+		at := slices.IndexFunc(all.Items, func(r certv1.CertificateSigningRequest) bool {
+			return r.Spec.SignerName == certv1.KubeAPIServerClientKubeletSignerName && strings.HasPrefix(r.Name, "csr-") && len(r.Status.Certificate) == 0
+		})
+		if at < 0 {
+			return fmt.Errorf("none among %d", len(all.Items))
+		}
+		request = all.Items[at]
+		return nil
+	})
+	return request
 }
 
 func valid(m *node.Machine, name string) bool {

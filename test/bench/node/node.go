@@ -63,6 +63,7 @@ type Machine struct {
 	boots     int       // times that the node came up so far
 	booted    time.Time // when it was last switched on
 	unplugged map[int]bool
+	cameUp    chan struct{} // closed, and made again, when the node comes up
 	ended     chan struct{} // closed when the machine is off
 }
 
@@ -72,17 +73,8 @@ func Start(t testing.TB, o Options) *Machine {
 	patience.Slow(t)
 	m, err := New(t.Context(), o)
 	Require(t, err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the end of the node's journal:\n%s", m.tail())
-		}
-		if err := m.Close(); err != nil {
-			t.Errorf("ending the bench node: %v", err)
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
-	defer cancel()
-	if err := m.Boot(ctx); err != nil {
+	m.EndsWith(t)
+	if err := m.Boot(patience.Within(t, time.Minute)); err != nil {
 		t.Fatalf("booting the bench node: %v", err)
 	}
 	return m
@@ -146,7 +138,7 @@ func assemble(ctx context.Context, cache string, o Options) (_ *Machine, err err
 	}
 	m := &Machine{
 		Options: o, Name: prefix + filepath.Base(dir), dir: dir, cache: cache,
-		lines: map[string]*Line{}, unplugged: map[int]bool{}, ended: make(chan struct{}),
+		lines: map[string]*Line{}, unplugged: map[int]bool{}, cameUp: make(chan struct{}), ended: make(chan struct{}),
 	}
 	close(m.ended)
 	defer func() {

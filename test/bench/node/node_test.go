@@ -24,25 +24,19 @@ func serveFactory(t *testing.T, m *node.Machine) {
 	t.Cleanup(stop)
 }
 
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(d))
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func must(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	out, err := m.Shell(within(t, 20*time.Second), script)
+	out, err := m.Shell(patience.Within(t, 20*time.Second), script)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(out)
 }
 
+// await waits for what an idle machine does within d.
 func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 	t.Helper()
-	if err := m.Wait(within(t, d), script); err != nil {
+	if err := m.Wait(patience.Within(t, d), script); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,7 +96,7 @@ func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
 	must(t, m, "ping -c 1 -W 2 192.0.2.1")
 
 	begun = time.Now()
-	if err := m.Reboot(within(t, time.Minute)); err != nil {
+	if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	booted = time.Since(begun)
@@ -113,10 +107,10 @@ func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
 	}
 
 	// The node asks for a reboot by itself, and nobody waits for it with a method.
+	boots := m.Boots()
 	must(t, m, "systemd-run --quiet --on-active=1 systemctl reboot")
-	before := m.Boots()
-	for m.Boots() == before {
-		time.Sleep(50 * time.Millisecond)
+	if err := m.Booted(patience.Within(t, time.Minute), boots); err != nil {
+		t.Fatal(err)
 	}
 	await(t, m, 40*time.Second, brEx)
 	check()
@@ -129,7 +123,7 @@ func TestPowerCut(t *testing.T) {
 		must(t, m, "mkdir /var/kept /etc/kept && echo synced > /var/kept/synced && echo synced > /etc/kept/synced && sync")
 		writeUnsynced(t, m, "/var/kept/lost", "/etc/kept/lost")
 		begun := time.Now()
-		if err := m.PowerCut(within(t, 30*time.Second), flush); err != nil {
+		if err := m.PowerCut(patience.Within(t, 30*time.Second), flush); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("flush %v: cut and mounted again after %.2f s", flush, time.Since(begun).Seconds())
@@ -148,7 +142,7 @@ func TestPowerCut(t *testing.T) {
 				t.Errorf("flush %v: the name in %s is there though nothing was written", flush, dir)
 			}
 		}
-		if err := m.Boot(within(t, 30*time.Second)); err != nil {
+		if err := m.Boot(patience.Within(t, 30*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if got := must(t, m, "cat /etc/kept/synced"); got != "synced" {
@@ -164,7 +158,7 @@ func TestPowerCut(t *testing.T) {
 // write the file system's log, and with it the names that are to be lost.
 func writeUnsynced(t *testing.T, m *node.Machine, names ...string) {
 	t.Helper()
-	m.Freeze(within(t, 10*time.Second))
+	m.Freeze(patience.Within(t, 10*time.Second))
 	for _, name := range names {
 		file, err := m.Path(name)
 		if err == nil {
@@ -214,7 +208,7 @@ func TestCablesAndConsoles(t *testing.T) {
 			}
 			expect(t, line, "you said hello")
 		}
-		if err := m.Reboot(within(t, 30*time.Second)); err != nil {
+		if err := m.Reboot(patience.Within(t, 30*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if got := carrier(node.Port1); got == "1" {
@@ -226,26 +220,26 @@ func TestCablesAndConsoles(t *testing.T) {
 // expect reads a line until a text has come.
 func expect(t *testing.T, line *node.Line, text string) {
 	t.Helper()
-	found := make(chan string, 1)
+	var seen strings.Builder
+	found := make(chan error, 1)
 	go func() {
-		var seen strings.Builder
 		chunk := make([]byte, 1024)
 		for !strings.Contains(seen.String(), text) {
 			n, err := line.Read(chunk)
 			seen.Write(chunk[:n])
 			if err != nil {
-				found <- err.Error()
+				found <- err
 				return
 			}
 		}
-		found <- ""
+		found <- nil
 	}()
 	select {
-	case problem := <-found:
-		if problem != "" {
-			t.Fatalf("waiting for %q: %s", text, problem)
+	case err := <-found:
+		if err != nil {
+			t.Fatalf("waiting for %q: %v; the line has %q", text, err, seen.String())
 		}
-	case <-time.After(15 * time.Second):
+	case <-patience.Within(t, 15*time.Second).Done():
 		t.Fatalf("waiting for %q", text)
 	}
 }

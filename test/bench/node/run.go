@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"touchdown/test/patience"
 )
 
 // Command is a program to be run in the node, as root with a login's environment. It ends with the context, its children need not.
@@ -77,18 +79,10 @@ func (m *Machine) Shell(ctx context.Context, script string) (string, error) {
 
 // Wait repeats a script in the node until it succeeds. It goes on over a reboot of the node.
 func (m *Machine) Wait(ctx context.Context, script string) error {
-	var last error
-	err := poll(ctx, strconv.Quote(script), func() bool {
-		_, last = m.Shell(ctx, script)
-		if last != nil {
-			time.Sleep(100 * time.Millisecond)
-		}
-		return last == nil
+	return patience.Wait(ctx, strconv.Quote(script), func(ctx context.Context) error {
+		_, err := m.Shell(ctx, script)
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("%w; last: %w", err, last)
-	}
-	return nil
 }
 
 // ReadFile reads a file of the node, on or off.
@@ -163,16 +157,6 @@ func (m *Machine) Journal(ctx context.Context, unit string) (string, error) {
 	return string(out), err
 }
 
-func (m *Machine) tail() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := m.Run(ctx, "journalctl", "--no-pager", "--lines=60", "--output=short-monotonic")
-	if err != nil {
-		return err.Error() + "\n" + m.complaint()
-	}
-	return string(out)
-}
-
 // Reboot has the node reboot as it does in life, and returns when it takes commands again.
 func (m *Machine) Reboot(ctx context.Context) error {
 	before := m.Boots()
@@ -181,10 +165,27 @@ func (m *Machine) Reboot(ctx context.Context) error {
 	if errors.Is(asked, errOff) {
 		return fmt.Errorf("rebooting the node: %w", asked)
 	}
-	if err := poll(ctx, "the node to boot again", func() bool { return m.Boots() > before }); err != nil {
+	if err := m.Booted(ctx, before); err != nil {
 		return errors.Join(err, asked)
 	}
 	return nil
+}
+
+// Booted waits until the node has come up more than so many times.
+func (m *Machine) Booted(ctx context.Context, times int) error {
+	for {
+		m.mu.Lock()
+		boots, next := m.boots, m.cameUp
+		m.mu.Unlock()
+		if boots > times {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the node to boot again: %w", context.Cause(ctx))
+		}
+	}
 }
 
 // PowerOff shuts the node down in order.
@@ -197,6 +198,6 @@ func (m *Machine) PowerOff(ctx context.Context) error {
 	case <-m.Off():
 		return nil
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("waiting for the node to switch off: %w", ctx.Err()), asked)
+		return errors.Join(fmt.Errorf("waiting for the node to switch off: %w", context.Cause(ctx)), asked)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"touchdown/test/patience"
 )
 
 // world is a network, mount and PID namespace around one node. Nothing in it outlives this process: it ends when its
@@ -123,14 +125,7 @@ func childrenOf(pid int) []int {
 
 // poll asks until the answer is yes or the context ends.
 func poll(ctx context.Context, what string, done func() bool) error {
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
+	return patience.Wait(ctx, what, done)
 }
 
 var errOff = errors.New("the node is off")

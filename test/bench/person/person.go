@@ -16,10 +16,8 @@ import (
 	"touchdown/test/patience"
 )
 
-// idle is the most that an idle machine takes to the next screen: landing, a reboot.
-const idle = time.Minute
-
-// A screen is at rest when nothing came for so long; a key that changes nothing is given up after a while.
+// A screen is at rest when nothing came for so long; a key that changes nothing is given up after a while. Nothing tells that
+// a console has drawn all of it, so both are gaps; a test that needs a certain screen waits for that (Until).
 const (
 	calm    = 80 * time.Millisecond
 	nothing = 2 * time.Second
@@ -44,14 +42,16 @@ type Person struct {
 
 // Sit puts a person at the end of a line.
 func Sit(t testing.TB, line io.ReadWriter) *Person {
+	t.Helper()
 	p := &Person{t: t}
 	p.Move(line)
+	patience.Explain(t, "the screen that the test looks at", p.Screen)
 	return p
 }
 
 // Move puts the person at another line, in front of an empty screen. The line of before must have ended.
 func (p *Person) Move(line io.ReadWriter) {
-	vt := vt10x.New(vt10x.WithSize(80, 24))
+	vt := terminal()
 	p.mu.Lock()
 	p.line, p.vt = line, vt
 	p.mu.Unlock()
@@ -83,6 +83,15 @@ func (p *Person) saw(vt vt10x.Terminal, data []byte) {
 	if p.burst > p.largest {
 		p.largest, p.of = p.burst, text(vt)
 	}
+}
+
+func terminal() vt10x.Terminal { return vt10x.New(vt10x.WithSize(80, 24)) }
+
+// Shown is the screen after a console wrote something, without colours.
+func Shown(wrote []byte) string {
+	vt := terminal()
+	_, _ = vt.Write(wrote)
+	return text(vt)
 }
 
 // text is what a terminal shows, without colours.
@@ -151,11 +160,7 @@ func (p *Person) Leave(file string) {
 // Until waits for a screen.
 func (p *Person) Until(what string, ok func(screen string) bool) {
 	p.t.Helper()
-	for end := time.Now().Add(patience.Of(idle)); !ok(p.Screen()); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("never saw %s on the screen:\n%s", what, p.Screen())
-		}
-	}
+	patience.Until(p.t, what+" on the screen", func() bool { return ok(p.Screen()) })
 }
 
 // Shows waits for words on the screen.
@@ -201,7 +206,7 @@ func (p *Person) send(keys string) {
 		if _, err := io.WriteString(line, part); err != nil {
 			p.t.Fatal(err)
 		}
-		time.Sleep(p.Pause)
+		time.Sleep(p.Pause) // as slow as the person types
 	}
 }
 

@@ -141,17 +141,18 @@ func (p *Person) Press(button string) {
 // that the pen is free takes the key for another.
 func (p *Person) Take() {
 	p.t.Helper()
-	for end := time.Now().Add(patience.Of(idle)); time.Now().Before(end); {
-		p.Shows("nobody has the pen")
-		p.Types("\t")
-		for since := time.Now(); time.Since(since) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
-			if strings.Contains(p.Screen(), "you have the pen") {
-				p.rest()
-				return
-			}
+	const again = 20 * time.Second // after which the key is pressed once more
+	var pressed time.Time
+	p.Shows("nobody has the pen")
+	patience.Until(p.t, "the pen for this console", func() bool {
+		screen := p.Screen()
+		if strings.Contains(screen, "nobody has the pen") && time.Since(pressed) > again {
+			pressed = time.Now()
+			p.send("\t")
 		}
-	}
-	p.t.Fatalf("the pen was never to be had:\n%s", p.Screen())
+		return strings.Contains(screen, "you have the pen")
+	})
+	p.rest()
 }
 
 // TakeOver takes the pen from another console.
@@ -185,7 +186,7 @@ func (p *Person) Waive(by, why string) {
 func (p *Person) Answers(text string, n int) {
 	p.t.Helper()
 	p.Shows(text)
-	time.Sleep(settle)
+	time.Sleep(settle) // for so long the product takes no answer
 	p.Types(string(rune('0' + n)))
 	p.Types("\r")
 }
