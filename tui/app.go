@@ -72,6 +72,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmds = append(cmds, a.absorb(msg.sight))
 		a.settled(msg)
 		cmds = append(cmds, a.pass(msg))
+	case restoredMsg:
+		cmds = append(cmds, a.absorb(msg.sight))
+		a.restored(msg)
+		cmds = append(cmds, a.pass(msg))
 	case actMsg:
 		cmds = append(cmds, a.absorb(msg.sight))
 		a.acted(msg)

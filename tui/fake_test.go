@@ -133,6 +133,8 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 		f.mu.Unlock()
 		defer f.mu.Lock()
 		return <-f.acting
+	case engine.Restore:
+		f.restoreLocked(a)
 	case engine.Review:
 		f.snap.State, f.snap.Review = engine.Reviewed, reviewView()
 	case engine.Edit:
@@ -148,6 +150,18 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 	}
 	f.wakeLocked()
 	return nil
+}
+
+func (f *fake) restoreLocked(a engine.Action) {
+	for i := range f.snap.Stages {
+		for j, step := range f.snap.Stages[i].Steps {
+			for k := range step.Fields {
+				if v := &f.snap.Stages[i].Steps[j].Fields[k]; v.Path == a.Path || step.ID == a.Step {
+					v.Value, v.Source, v.Changed, v.Problem, v.SecretSet = v.Found, "", false, "", false
+				}
+			}
+		}
+	}
 }
 
 func (f *fake) verbs() []engine.Verb {

@@ -108,6 +108,10 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return f.press(msg)
+	case restoredMsg:
+		if f.path != "" && msg.failed == nil {
+			f.focus(f.path) // with the value as it is now
+		}
 	case setMsg:
 		if f.leaving && f.pending == 0 {
 			return f, f.decide()
@@ -232,18 +236,6 @@ func unbalanced(s string) bool {
 	return strings.HasPrefix(strings.TrimSpace(s), "{") && strings.Count(s, "{") > strings.Count(s, "}")
 }
 
-// restore goes back to the value that was found.
-func (f *form) restore(v engine.FieldView) tea.Cmd {
-	delete(f.drafts, v.Path)
-	delete(f.refused, v.Path)
-	f.ed, f.typed, f.paste = newEditor(v.Found), false, paste{}
-	f.flash = t("form.restored", v.Label)
-	return f.set(v.Path, v.Found)
-}
-
-// isHidden reports whether a value never comes back from the engine or is too long to show.
-func isHidden(v engine.FieldView) bool { return v.Kind == steps.Secret || v.Kind == steps.PEM }
-
 // goOn leaves for the next page when everything typed was taken.
 func (f *form) goOn() (screen, tea.Cmd) {
 	f.tried = true
@@ -296,10 +288,10 @@ func (f *form) buttons() []button {
 			return c, nil
 		}})
 	}
+	if f.held {
+		list = append(list, button{k.restorePage, t("button.restorePage"), f.restorePage})
+	}
 	for _, v := range f.fields() {
-		if v.Path == f.last && f.held {
-			list = append(list, button{k.restore, t("button.restore"), func() (screen, tea.Cmd) { return f, f.restore(v) }})
-		}
 		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
 			list = append(list, button{f.actKey(v), v.Act.Label, func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}

@@ -184,3 +184,6 @@ func (f *form) source(v engine.FieldView) string {
 	}
 	return v.Source
 }
+
+// isHidden reports whether a value never comes back from the engine or is too long to show.
+func isHidden(v engine.FieldView) bool { return v.Kind == steps.Secret || v.Kind == steps.PEM }

@@ -29,7 +29,8 @@ review.
 
 Tab or Enter goes to the next field, Shift-Tab back. A message below a field
 says what is wrong with a value. Right of a value stands where it came from.
-Ctrl-R puts the value back that was found.
+Ctrl-R puts back the value of one field that was found or loaded; "Restore
+page" puts back all of them.
 
 Secrets and keys are never shown again. Paste certificates and keys whole
 and end with an empty line, or type the path of a file on a stick.

@@ -14,7 +14,7 @@ type keyMap struct {
 	next, prev, up, down, left, right, enter, toggle key.Binding
 	pageUp, pageDown, first, last                    key.Binding
 	back, help, pen, log, repaint, leave, mode       key.Binding
-	restore, erase, delLeft, delRight                key.Binding
+	restore, restorePage, erase, delLeft, delRight   key.Binding
 	yes, no, find, follow                            key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
@@ -44,7 +44,8 @@ func newKeys() keyMap {
 		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
 		mode:    bind("key.mode", "m"),
 		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
-		delLeft: bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
+		restorePage: bind("key.restorePage", "o"),
+		delLeft:     bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
 		yes: bind("key.yes", "y"), no: bind("key.no", "n"),
 		find: bind("key.find", "/"), follow: bind("key.follow", "f"),
 		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"),

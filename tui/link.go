@@ -189,6 +189,28 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 	}
 }
 
+// restore has fields go back to what was found. What was typed into them before and is still on its way is dropped.
+func (l *link) restore(actions []engine.Action, paths []string, says string) tea.Cmd {
+	return func() tea.Msg {
+		l.mu.Lock()
+		for _, path := range paths {
+			l.newest[path]++
+		}
+		l.mu.Unlock()
+		l.writes.Lock()
+		defer l.writes.Unlock()
+		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+		defer cancel()
+		var err error
+		for _, a := range actions {
+			if err == nil {
+				err = l.session.Do(ctx, l.token(), a)
+			}
+		}
+		return restoredMsg{l.look(), paths, says, err}
+	}
+}
+
 // act carries out an action.
 func (l *link) act(a engine.Action) tea.Cmd {
 	aside := l.actAside(a)

@@ -26,6 +26,12 @@ type (
 		action engine.Action
 		failed error
 	}
+	restoredMsg struct { // fields went back to what was found
+		sight
+		paths  []string
+		says   string // when it went well
+		failed error
+	}
 	penMsg struct { // the pen was asked for
 		sight
 		force  bool

@@ -16,7 +16,7 @@ import (
 func allowed(verb Verb) []State {
 	idle := []State{Inspecting, Collecting, Reviewed, HasFailed, IsDone, IsUndone}
 	switch verb {
-	case Act, Inspect, Review:
+	case Act, Restore, Inspect, Review:
 		return []State{Inspecting, Collecting, Reviewed}
 	case Start:
 		return []State{Reviewed}
@@ -92,6 +92,8 @@ func (e *Engine) lockedLocked() bool { return e.job.handedOver && !e.unlocked }
 // doLocked carries out what changes the job. The caller holds e.mu.
 func (e *Engine) doLocked(a Action) error {
 	switch a.Verb {
+	case Restore:
+		return e.restoreLocked(a)
 	case Start:
 		return e.startLocked(a)
 	case Edit:

@@ -74,7 +74,7 @@ type Engine struct {
 	journal   *journal
 	seq       uint64
 	site      *site.Config
-	found     map[string]string // values as first found or loaded, for FieldView.Changed
+	found     map[string]found // values as first found or loaded, to go back to
 	offers    map[string][]steps.Choice
 	job       *job
 	review    *ReviewView

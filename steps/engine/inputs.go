@@ -58,11 +58,15 @@ func pairs(cfg *site.Config, paths []string) []string {
 	return out
 }
 
+// found is a value and where it came from.
+type found struct{ value, source string }
+
 // valuesOf returns what the config holds, by path.
-func valuesOf(cfg *site.Config) map[string]string {
-	out := map[string]string{}
+func valuesOf(cfg *site.Config) map[string]found {
+	out := map[string]found{}
 	for _, p := range cfg.Paths() {
-		out[p], _ = cfg.Get(p)
+		value, _ := cfg.Get(p)
+		out[p] = found{value, cfg.Sources[p]}
 	}
 	return out
 }

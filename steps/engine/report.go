@@ -112,7 +112,7 @@ func (r *stepReport) Suggest(path, value, source string) {
 		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)
 		return
 	}
-	r.e.found[path] = value
+	r.e.found[path] = found{value, source}
 	r.e.changedLocked()
 }
 

@@ -45,6 +45,7 @@ type Verb string
 // The verbs. Each says in which states it is allowed.
 const (
 	Act      Verb = "act"      // do what the field with Path offers for Value, and return when it is over (before the work)
+	Restore  Verb = "restore"  // give the field with Path, or every field of Step, back what was found or loaded (before the work)
 	Inspect  Verb = "inspect"  // look again, and return when every step has (before the review)
 	Review   Verb = "review"   // compute plans and the fingerprint of what would be done (collecting)
 	Start    Verb = "start"    // accept the review with Fingerprint and begin (reviewed)

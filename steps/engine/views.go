@@ -110,7 +110,7 @@ func (e *Engine) fieldView(f steps.Field) FieldView {
 	v := FieldView{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 		Source: e.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
-		Changed: value != e.found[f.Path], Act: f.Act,
+		Changed: value != e.found[f.Path].value, Act: f.Act,
 	}
 	if f.Dynamic {
 		choices, known := e.offers[f.Path]
@@ -126,7 +126,7 @@ func (e *Engine) fieldView(f steps.Field) FieldView {
 		return v
 	}
 	v.Value = value
-	if found := e.found[f.Path]; !site.SecretValue(f.Path, found) {
+	if found := e.found[f.Path].value; !site.SecretValue(f.Path, found) {
 		v.Found = found
 	}
 	return v

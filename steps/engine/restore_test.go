@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestRestore: a field, or all that a step asks, goes back to what was loaded, with its source; a secret that was loaded is not
+// lost by it.
+func TestRestore(t *testing.T) {
+	each(t, func(t *testing.T, _ *rig, s Session) {
+		pen := take(t, s)
+		must(t, s.Load(t.Context(), pen, map[string]string{
+			"spec.clusterName": "shop", "spec.pullSecret": `{"auths":{"quay.io":{"auth":"dTpwYXNz"}}}`,
+		}, "file x.yaml"))
+		type values struct {
+			name, nameFrom, domain string
+			secret, secretChanged  bool
+		}
+		is := func(want values) {
+			t.Helper()
+			snapshot, err := s.Snapshot(t.Context())
+			must(t, err)
+			name, secret := field(snapshot, "spec.clusterName"), field(snapshot, "spec.pullSecret")
+			got := values{name.Value, name.Source, field(snapshot, "spec.baseDomain").Value, secret.SecretSet, secret.Changed}
+			if got != want {
+				t.Errorf("%+v, not %+v", got, want)
+			}
+		}
+		spoil := func() {
+			t.Helper()
+			must(t, s.Set(t.Context(), pen, "spec.clusterName", "other"))
+			must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
+			must(t, s.Set(t.Context(), pen, "spec.pullSecret", ""))
+			is(values{"other", "typed", "example.com", false, true})
+		}
+		spoil()
+		must(t, s.Do(t.Context(), pen, Action{Verb: Restore, Path: "spec.pullSecret"}))
+		is(values{"other", "typed", "example.com", true, false})
+		spoil()
+		must(t, s.Do(t.Context(), pen, Action{Verb: Restore, Step: "names"}))
+		is(values{"shop", "file x.yaml", "", true, false})
+		for _, a := range []Action{{Verb: Restore, Path: "spec.none"}, {Verb: Restore, Step: "none"}, {Verb: Restore, Step: "light"}} {
+			if err := s.Do(t.Context(), pen, a); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%+v: %v", a, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// restore goes back to the value that was found.
+func (f *form) restore(v engine.FieldView) tea.Cmd {
+	return f.link.restore([]engine.Action{{Verb: engine.Restore, Path: v.Path}}, []string{v.Path}, t("form.restored", v.Label))
+}
+
+// restorePage asks before everything that was typed on this page is given up.
+func (f *form) restorePage() (screen, tea.Cmd) {
+	stage, _ := f.desk.stage(f.stage)
+	var actions []engine.Action
+	var paths []string
+	for _, step := range stage.Steps {
+		for _, v := range step.Fields {
+			paths = append(paths, v.Path)
+		}
+		if len(step.Fields) > 0 {
+			actions = append(actions, engine.Action{Verb: engine.Restore, Step: step.ID})
+		}
+	}
+	return newConfirm(f.desk, confirm{
+		title: t("restore.title", stage.Title), text: t("restore.text"), cmd: f.link.restore(actions, paths, t("form.restoredPage")),
+	}), nil
+}
+
+// restored notes that fields went back to what was found.
+func (d *desk) restored(msg restoredMsg) {
+	if msg.failed != nil {
+		d.flash = d.explain(msg.failed)
+		return
+	}
+	for _, path := range msg.paths {
+		delete(d.drafts, path)
+		delete(d.refused, path)
+	}
+	d.flash = msg.says
+}
