@@ -52,9 +52,7 @@ type Cluster struct {
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	patience.Slow(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(2*time.Minute))
-	defer cancel()
-	c, err := Launch(ctx, o)
+	c, err := Launch(patience.Within(t, 2*time.Minute), o)
 	if errors.Is(err, ErrNotBuilt) && os.Getenv("CI") != "true" {
 		t.Skipf("skipped: %v", err)
 	}
@@ -62,13 +60,11 @@ func Start(t testing.TB, o Options) *Cluster {
 		t.Fatalf("starting the bench: %v", err)
 	}
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the end of the bench's log:\n%s", c.Log(30))
-		}
 		if err := c.Stop(); err != nil {
 			t.Errorf("stopping the bench: %v", err)
 		}
 	})
+	patience.Explain(t, "the end of the cluster's log", func() string { return c.Log(30) })
 	return c
 }
 
@@ -177,7 +173,7 @@ func (c *Cluster) Stop() error {
 		_ = c.stdin.Close()
 		select {
 		case <-c.exited:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience.Of(10 * time.Second)):
 			_ = c.process.Process.Kill()
 			<-c.exited
 		}

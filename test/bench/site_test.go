@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"touchdown/test/bench"
-	"touchdown/test/patience"
 )
 
 // site is a cluster with the clients the program under test would use.
@@ -67,17 +66,6 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// eventually fails the test if ok does not hold within what an idle machine does in 20 seconds.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience.Of(20 * time.Second)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("never: %s", what)
-}
-
 // secret makes a TLS Secret for a name and returns the certificate's serial number.
 func (s *site) secret(t *testing.T, namespace, name string, hosts ...string) *big.Int {
 	t.Helper()
@@ -110,12 +98,6 @@ func (s *site) nameCertificate(t *testing.T, host, secret string) {
 func (s *site) serves(ctx context.Context, port, host string, serial *big.Int) bool {
 	leaf, err := s.Leaf(ctx, port, host)
 	return err == nil && leaf.SerialNumber.Cmp(serial) == 0
-}
-
-// answers asks the port itself: client-go tries again by itself and hides a short outage.
-func (s *site) answers(ctx context.Context) bool {
-	_, err := s.Leaf(ctx, "6443", "api."+s.Domain)
-	return err == nil
 }
 
 func (s *site) operatorIs(ctx context.Context, name string, kind configv1.ClusterStatusConditionType, want configv1.ConditionStatus) bool {

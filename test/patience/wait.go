@@ -63,7 +63,7 @@ func answer(ctx context.Context, ask any) error {
 
 // pause is as long as the question took, so that asking takes half of the time at most.
 func pause(took time.Duration) time.Duration {
-	return min(max(took, 10*time.Millisecond), time.Second)
+	return min(max(took, 10*time.Millisecond), 2*time.Second)
 }
 
 type final struct{ error }

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
@@ -46,9 +45,6 @@ mc_enable 0x20
 `
 	chassis = "#!/bin/sh\n[ \"$2 $3\" != 'get power' ] || echo power:1\n"
 )
-
-// answers is how long the service processor takes at most on an idle machine, to answer first and to end a session.
-const answers = 15 * time.Second
 
 // Processor is a service processor.
 type Processor struct {
@@ -107,18 +103,16 @@ func (p *Processor) simulate(device string) {
 		_ = sim.Process.Kill()
 		_ = sim.Wait()
 		if p.t.Failed() {
-			p.t.Logf("ipmi_sim: %s", said.String())
+			p.t.Logf("ipmi_sim: %s", said.String()) // to be read when it has ended
 		}
 	})
-	for end := time.Now().Add(patience.Of(answers)); ; {
+	patience.Until(p.t, "the service processor's first answer", func() error {
 		out, err := p.ipmi("mc", "info").CombinedOutput()
-		if err == nil {
-			return
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
 		}
-		if time.Now().After(end) {
-			p.t.Fatalf("the service processor does not answer: %v\n%s", err, out)
-		}
-	}
+		return nil
+	})
 }
 
 func (p *Processor) ipmi(args ...string) *exec.Cmd {
@@ -169,13 +163,11 @@ func (p *Processor) Drop(s *Session) {
 	p.t.Helper()
 	_ = s.cmd.Process.Kill() // one that ended has dropped too
 	<-s.ended
-	for end := time.Now().Add(patience.Of(answers)); ; {
+	patience.Until(p.t, "the line to be free", func() error {
 		out, err := p.ipmi("sol", "deactivate").CombinedOutput()
 		if err == nil || bytes.Contains(out, []byte("already de-activated")) {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			p.t.Fatalf("freeing the line: %v\n%s", err, out)
-		}
-	}
+		return fmt.Errorf("%w: %s", err, out)
+	})
 }

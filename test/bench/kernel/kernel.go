@@ -18,6 +18,7 @@ import (
 	"touchdown/test/bench"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // Ports is how many network ports a guest has. They are called as those of the bench node are: node.Port0, node.Port1.
@@ -48,13 +49,11 @@ func New(t testing.TB, o Options) *Guest {
 	g, err := build(o)
 	node.Require(t, err)
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the end of the guest's console and journal:\n%s", g.tail())
-		}
 		if err := g.Close(); err != nil {
 			t.Errorf("ending the guest: %v", err)
 		}
 	})
+	patience.Explain(t, "the end of the guest's console and journal", g.tail)
 	return g
 }
 

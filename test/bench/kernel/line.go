@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"touchdown/test/bench/kernel/talk"
+	"touchdown/test/patience"
 )
 
 var errOff = errors.New("the guest is off")
@@ -156,17 +156,10 @@ func (g *Guest) Shell(ctx context.Context, script string) (string, error) {
 
 // Wait repeats a script in the guest until it succeeds.
 func (g *Guest) Wait(ctx context.Context, script string) error {
-	for {
+	return patience.Wait(ctx, strconv.Quote(script), func(ctx context.Context) error {
 		_, err := g.Shell(ctx, script)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
-		case <-time.After(2 * time.Second): // looking takes the guest's time
-		}
-	}
+		return err
+	})
 }
 
 // WriteFile writes a file of the guest.

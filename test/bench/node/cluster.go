@@ -79,7 +79,7 @@ func (m *Machine) Kubernetes() (*rest.Config, error) {
 	config.ServerName = "localhost"
 	config.Dial = m.Dial
 	config.QPS, config.Burst = 100, 200
-	config.Timeout = 5 * time.Second
+	config.Timeout = patience.Of(5 * time.Second)
 	return config, nil
 }
 

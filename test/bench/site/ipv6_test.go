@@ -10,23 +10,30 @@ import (
 	"github.com/mdlayher/ndp"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/patience"
 )
 
-// addresses6 waits for IPv6 addresses of a host's interface in a scope, and returns none if none comes.
-func addresses6(t *testing.T, h *Host, scope netlink.Scope, wait time.Duration) []netlink.Addr {
+// addresses6 are the IPv6 addresses of a host's interface in a scope, those that its kernel has tried out.
+func addresses6(t *testing.T, h *Host, scope netlink.Scope) []netlink.Addr {
 	t.Helper()
-	for until := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
-		link, err := h.link.LinkByName(HostInterface)
-		must(t, err)
-		all, err := h.link.AddrList(link, netlink.FAMILY_V6)
-		must(t, err)
-		all = slices.DeleteFunc(all, func(a netlink.Addr) bool {
-			return a.Scope != int(scope) || a.Flags&unix.IFA_F_TENTATIVE != 0 && a.Flags&unix.IFA_F_DADFAILED == 0
-		})
-		if len(all) > 0 || time.Now().After(until) {
-			return all
-		}
-	}
+	link, err := h.link.LinkByName(HostInterface)
+	must(t, err)
+	all, err := h.link.AddrList(link, netlink.FAMILY_V6)
+	must(t, err)
+	return slices.DeleteFunc(all, func(a netlink.Addr) bool {
+		return a.Scope != int(scope) || a.Flags&unix.IFA_F_TENTATIVE != 0 && a.Flags&unix.IFA_F_DADFAILED == 0
+	})
+}
+
+// has6 waits for them.
+func has6(t *testing.T, h *Host, scope netlink.Scope) (all []netlink.Addr) {
+	t.Helper()
+	patience.Until(t, "an IPv6 address", func() bool {
+		all = addresses6(t, h, scope)
+		return len(all) > 0
+	})
+	return all
 }
 
 func hasDefaultRoute6(t *testing.T, h *Host) bool {
@@ -40,11 +47,12 @@ func TestAutoconfiguration(t *testing.T) {
 	t.Parallel()
 	n := Edge()
 	s, h := lan(t, n)
-	if got := addresses6(t, h, netlink.SCOPE_UNIVERSE, 1200*time.Millisecond); len(got) > 0 {
+	time.Sleep(1200 * time.Millisecond) // nothing comes, longer than the kernel takes to try an address out
+	if got := addresses6(t, h, netlink.SCOPE_UNIVERSE); len(got) > 0 {
 		t.Fatalf("an address before there are advertisements: %v", got)
 	}
 	s.RA.On()
-	got := addresses6(t, h, netlink.SCOPE_UNIVERSE, 4*time.Second)
+	got := has6(t, h, netlink.SCOPE_UNIVERSE)
 	if len(got) != 1 || !ipNet(n.Prefix6).Contains(got[0].IP) {
 		t.Errorf("the host's kernel made up %v", got)
 	}
@@ -62,9 +70,9 @@ func TestDHCPv6(t *testing.T) {
 	s.DHCP6.On()
 	client := client6(t, h)
 	defer client.Close()
-	adv, err := client.Solicit(within(t, 2*time.Second))
+	adv, err := client.Solicit(patience.Within(t, 2*time.Second))
 	must(t, err)
-	reply, err := client.Request(within(t, 2*time.Second), adv)
+	reply, err := client.Request(patience.Within(t, 2*time.Second), adv)
 	must(t, err)
 	if a := reply.Options.OneIANA().Options.OneAddress().IPv6Addr.String(); a != n.Node6.String() {
 		t.Errorf("DHCPv6 gives %s", a)
@@ -76,10 +84,10 @@ func TestDHCPv6(t *testing.T) {
 		t.Error("no NTP server")
 	}
 	s.DHCP6.Off()
-	if _, err := client.Solicit(within(t, 300*time.Millisecond)); err == nil {
+	if _, err := client.Solicit(briefly(t)); err == nil {
 		t.Error("a silent DHCPv6 answered")
 	}
-	if got := addresses6(t, h, netlink.SCOPE_UNIVERSE, 0); len(got) > 0 {
+	if got := addresses6(t, h, netlink.SCOPE_UNIVERSE); len(got) > 0 {
 		t.Errorf("the kernel made up an address where DHCPv6 is to be asked: %v", got)
 	}
 }
@@ -87,9 +95,7 @@ func TestDHCPv6(t *testing.T) {
 // client6 waits for the host's link-local address, which its kernel first checks for a second.
 func client6(t *testing.T, h *Host) *nclient6.Client {
 	t.Helper()
-	if len(addresses6(t, h, netlink.SCOPE_LINK, 4*time.Second)) == 0 {
-		t.Fatal("no link-local address")
-	}
+	has6(t, h, netlink.SCOPE_LINK)
 	client, err := in(h.Namespace, func() (*nclient6.Client, error) { return nclient6.New(HostInterface) })
 	must(t, err)
 	return client
@@ -100,9 +106,7 @@ func TestAdvertisementThatLies(t *testing.T) {
 	s, h := lan(t, Edge())
 	s.RA.Change(func(ra *ndp.RouterAdvertisement) { ra.RouterLifetime = 0 })
 	s.RA.On()
-	if len(addresses6(t, h, netlink.SCOPE_UNIVERSE, 4*time.Second)) == 0 {
-		t.Fatal("no advertisement came")
-	}
+	has6(t, h, netlink.SCOPE_UNIVERSE) // an advertisement came
 	if hasDefaultRoute6(t, h) {
 		t.Error("a router that is none became the default")
 	}
@@ -118,7 +122,7 @@ func TestDuplicateAddressByTheKernelsOwnCheck(t *testing.T) {
 	link, err := h.link.LinkByName(HostInterface)
 	must(t, err)
 	must(t, h.link.AddrAdd(link, &netlink.Addr{IPNet: ipNet(n.prefixed(n.Node6))}))
-	got := addresses6(t, h, netlink.SCOPE_UNIVERSE, 4*time.Second)
+	got := has6(t, h, netlink.SCOPE_UNIVERSE)
 	if len(got) != 1 || got[0].Flags&unix.IFA_F_DADFAILED == 0 {
 		t.Errorf("the duplicate was not found: %v", got)
 	}

@@ -32,8 +32,9 @@ func (p *Proxy) listen(in *Namespace, n Network, names *DNS) error {
 		return fmt.Errorf("starting the proxy: %w", err)
 	}
 	p.in, p.names = in, names
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: quiet()}
-	go func() { _ = p.server.Serve(listener) }() // ends with the server
+	server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: quiet()}
+	p.server = server
+	go func() { _ = server.Serve(listener) }() // ends with the server, which close may have forgotten by then
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,8 @@ import (
 	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/patience"
 )
 
 // BridgeName is the LAN's switch in the LAN's namespace.
@@ -64,10 +67,7 @@ func (n *Namespace) awaitUp(name string) error {
 		link, err := n.link.LinkByName(name)
 		return err == nil && link.Attrs().OperState == netlink.OperUp, err
 	}
-	if err := await(up); err != nil {
-		return fmt.Errorf("waiting for the carrier of %s: %w", name, err)
-	}
-	return nil
+	return await("the carrier of "+name, up)
 }
 
 // honest has every frame of an interface carry its checksum and fit the MTU. A veth leaves both to a card that is not
@@ -147,25 +147,24 @@ func (n *Namespace) awaitHeard(addresses []netip.Prefix) error {
 				return strings.Contains(string(groups), group), err
 			})
 		}
-		if err := await(joined); err != nil {
-			return fmt.Errorf("waiting until %s is heard: %w", a.Addr(), err)
+		if err := await(fmt.Sprintf("the group of %s", a.Addr()), joined); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // await waits for what the kernel does in its own time; it looks at carriers once a second at least.
-func await(done func() (bool, error)) error {
-	const patience, pause = 30 * time.Second, 2 * time.Millisecond
-	for until := time.Now().Add(patience); ; time.Sleep(pause) {
+func await(what string, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(30*time.Second))
+	defer cancel()
+	return patience.Wait(ctx, what, func() error {
 		ok, err := done()
-		if ok || err != nil {
-			return err
+		if err == nil && !ok {
+			return errors.New("the kernel has not done it yet")
 		}
-		if time.Now().After(until) {
-			return fmt.Errorf("not within %s", patience)
-		}
-	}
+		return patience.Final(err)
+	})
 }
 
 // defaultRoutes leads everything else over the gateways that are addresses.
