@@ -110,7 +110,11 @@ func (u Uplink) Prepare(ctx context.Context, m *host.Machine, keep func(file str
 			"nmcli", "connection", "add", "type", "ethernet", "ifname", u.Device, "con-name", "touchdown-" + u.Device,
 			"autoconnect", "yes", "--",
 		}, u.change...)
-		u.File = path.Join(profiles, "touchdown-"+u.Device+".nmconnection")
+		name := "touchdown-" + u.Device + ".nmconnection"
+		if err := host.FileName(name); err != nil {
+			return fmt.Errorf("naming the profile of the port under br-ex: %w", err)
+		}
+		u.File = path.Join(profiles, name)
 	} else {
 		var err error
 		if original, err = m.ReadFile(u.File); err != nil {
@@ -132,16 +136,20 @@ func (u Uplink) Prepare(ctx context.Context, m *host.Machine, keep func(file str
 
 // PutBackUplink gives a profile's file the content that Prepare handed to keep.
 func PutBackUplink(ctx context.Context, m *host.Machine, file string, original []byte) error {
+	if path.Dir(file) != profiles {
+		return fmt.Errorf("putting a profile back: its file is not in %s", profiles)
+	}
+	folder, name := m.Folder(profiles), path.Base(file)
 	if original == nil {
-		if err := m.Remove(file); err != nil {
+		if err := folder.Remove(name); err != nil {
 			return err
 		}
 	} else {
-		now, err := m.ReadFile(file)
+		now, err := folder.ReadFile(name)
 		if err == nil && bytes.Equal(now, original) {
 			return nil
 		}
-		if err := m.WriteFile(file, original, 0o600); err != nil {
+		if err := folder.WriteFiles(host.File{Path: name, Data: original, Perm: 0o600}); err != nil {
 			return err
 		}
 	}

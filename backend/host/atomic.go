@@ -1,6 +1,7 @@
 package host
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,27 +38,27 @@ type File struct {
 // all of them as they were; a power cut may come between two of them, each whole.
 func WriteFilesAtomic(files ...File) error { return atomic{}.replaceAll(files...) }
 
-func (a atomic) replaceAll(files ...File) (err error) {
-	temps := make([]string, 0, len(files))
+func (a atomic) replaceAll(files ...File) error {
+	var ready []*replacement
 	defer func() {
-		for _, t := range temps {
-			_ = os.Remove(t)
+		for _, r := range ready {
+			r.drop()
 		}
 	}()
 	for _, f := range files {
-		temp, err := a.prepare(f)
+		r, err := a.prepare(f)
 		if err != nil {
 			return err
 		}
-		temps = append(temps, temp)
+		ready = append(ready, r)
 	}
-	for i, f := range files {
-		if err := os.Rename(temps[0], f.Path); err != nil {
+	for i, r := range ready {
+		if err := r.dir.Rename(r.temp, r.name); err != nil {
 			return fmt.Errorf("renaming: %w", err)
 		}
-		temps = temps[1:]
-		if i == len(files)-1 || filepath.Dir(files[i+1].Path) != filepath.Dir(f.Path) {
-			if err := syncDir(filepath.Dir(f.Path)); err != nil {
+		r.temp = ""
+		if i == len(files)-1 || filepath.Dir(files[i+1].Path) != filepath.Dir(files[i].Path) {
+			if err := syncDir(filepath.Dir(files[i].Path)); err != nil {
 				return err
 			}
 		}
@@ -65,33 +66,78 @@ func (a atomic) replaceAll(files ...File) (err error) {
 	return nil
 }
 
-// prepare puts the new content on the disk, beside the old, and returns its name there.
-func (a atomic) prepare(f File) (name string, err error) {
-	temp, err := os.CreateTemp(filepath.Dir(f.Path), "."+filepath.Base(f.Path)+".*")
+// replacement is new content on the disk, beside the file that it will replace. All of it stays beneath the file's folder.
+type replacement struct {
+	dir  *os.Root
+	temp string // "" once it has taken the file's place
+	name string
+}
+
+func (r *replacement) drop() {
+	if r.temp != "" {
+		_ = r.dir.Remove(r.temp)
+	}
+	_ = r.dir.Close()
+}
+
+// prepare puts the new content on the disk, beside the old.
+func (a atomic) prepare(f File) (*replacement, error) {
+	dir, name, err := beneath(f.Path)
 	if err != nil {
-		return "", fmt.Errorf("creating a temporary file: %w", err)
+		return nil, err
+	}
+	r := &replacement{dir: dir, name: name}
+	if err := a.fill(r, f); err != nil {
+		r.drop()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (a atomic) fill(r *replacement, f File) (err error) {
+	temp, err := r.create()
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if err != nil {
 			_ = temp.Close()
-			_ = os.Remove(temp.Name())
 		}
 	}()
 	keepAttributes(f.Path, temp)
 	if err := temp.Chmod(f.Perm); err != nil {
-		return "", fmt.Errorf("setting the mode: %w", err)
+		return fmt.Errorf("setting the mode: %w", err)
 	}
 	if err := a.write(f.Path, temp, f.Data); err != nil {
-		return "", err
+		return err
 	}
 	// Some file systems find out that they are full only here or at close.
 	if err := temp.Sync(); err != nil {
-		return "", fmt.Errorf("syncing: %w", err)
+		return fmt.Errorf("syncing: %w", err)
 	}
 	if err := temp.Close(); err != nil {
-		return "", fmt.Errorf("closing: %w", err)
+		return fmt.Errorf("closing: %w", err)
 	}
-	return temp.Name(), nil
+	return nil
+}
+
+// create makes a temporary file that nobody else has open.
+func (r *replacement) create() (*os.File, error) {
+	// The name is cut so that it is a file name too: what matters of it is only that a person recognises it.
+	shown := r.name[:min(len(r.name), maxFileName-len(".."+rand.Text()))]
+	for range 100 {
+		temp := "." + shown + "." + rand.Text()
+		file, err := r.dir.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("creating a temporary file: %w", err)
+		}
+		r.temp = temp
+		return file, nil
+	}
+	return nil, errors.New("creating a temporary file: every name is taken")
 }
 
 func (a atomic) write(path string, temp *os.File, data []byte) error {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,9 @@ func (m *Machine) follow(path string) string {
 
 // WriteFile replaces a file as a whole, see WriteFileAtomic, and makes the directories above it.
 func (m *Machine) WriteFile(path string, data []byte, perm fs.FileMode) error {
+	if err := absolute(path); err != nil {
+		return fmt.Errorf("writing a file: %w", err)
+	}
 	if err := mkdirAll(filepath.Dir(m.Path(path))); err != nil {
 		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}
@@ -99,7 +103,11 @@ func (m *Machine) WriteFile(path string, data []byte, perm fs.FileMode) error {
 
 // WriteFiles replaces several files of one directory, see WriteFilesAtomic, and makes the directories above them.
 func (m *Machine) WriteFiles(files ...File) error {
+	files = slices.Clone(files)
 	for i := range files {
+		if err := absolute(files[i].Path); err != nil {
+			return fmt.Errorf("writing a file: %w", err)
+		}
 		files[i].Path = m.Path(files[i].Path)
 		if err := mkdirAll(filepath.Dir(files[i].Path)); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Base(files[i].Path), cause(err))
@@ -113,7 +121,14 @@ func (m *Machine) WriteFiles(files ...File) error {
 
 // Remove removes a file, durably. One that is not there is fine.
 func (m *Machine) Remove(path string) error {
-	err := os.Remove(m.Path(path))
+	if err := absolute(path); err != nil {
+		return fmt.Errorf("removing a file: %w", err)
+	}
+	dir, name, err := beneath(m.Path(path))
+	if err == nil {
+		err = dir.Remove(name)
+		_ = dir.Close()
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

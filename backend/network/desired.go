@@ -2,8 +2,11 @@ package network
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
+
+	"touchdown/backend/problem"
 )
 
 // Plan is what settings mean on this node: a state to bring about now, and profiles for the next boot.
@@ -48,9 +51,23 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 		return nil, err
 	}
 	for _, f := range files {
-		p.files = append(p.files, ours(f, p.Settings.Internal.Addr()))
+		own, err := ours(f, p.Settings.Internal.Addr())
+		if err != nil {
+			return nil, unwritable(err)
+		}
+		if slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == own.Name }) {
+			return nil, unwritable(errors.New("two profiles are for one interface"))
+		}
+		p.files = append(p.files, own)
 	}
 	return p, nil
+}
+
+func unwritable(err error) error {
+	return &problem.Problem{
+		Code: "NET-ARG", Summary: "The network settings cannot be written as profiles of NetworkManager: " + err.Error() + ".",
+		Fix: "Correct spec.networkConfig; if the settings were typed as a form, make a support bundle.", Err: err,
+	}
 }
 
 // today is p for a machine that got its br-ex since p was compiled: configure-ovs waits for an address, which a trial on the

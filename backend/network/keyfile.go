@@ -3,8 +3,8 @@ package network
 import (
 	"fmt"
 	"net/netip"
-	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -18,8 +18,11 @@ const (
 	memoryDir = "/run/NetworkManager/system-connections"
 )
 
-// prefix marks the profiles that Touchdown wrote.
-const prefix = "touchdown-"
+// The files of the profiles that Touchdown wrote.
+const (
+	prefix = "touchdown-"
+	suffix = ".nmconnection"
+)
 
 // priority puts our profile before others of the same port (0 unless they say otherwise, below 0 for what NetworkManager
 // and the initial RAM disk make up), and behind those that configure-ovs makes of it (100).
@@ -29,44 +32,64 @@ const priority = 10
 // tool derives from the interface's name, as nmstate does.
 var namespace = uuid.MustParse("5b8ed8a1-60e3-4a3e-9a55-0f2f8b6d1c10")
 
-// ours turns a profile that nmstate wrote into one of Touchdown's. The one with the node's internal address is told not to
-// look for that address on the network: every node from the factory has the same, and newer NetworkManagers would give
-// it up where they see two on one LAN. The site's own address is looked for by the probes, before anything is applied.
-func ours(f keyfile, internal netip.Addr) keyfile {
-	certain := strings.Contains(f.Text, "="+internal.String()+"/")
-	name := strings.TrimSuffix(f.Name, ".nmconnection")
-	var out strings.Builder
-	section := ""
-	for line := range strings.Lines(f.Text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if strings.HasPrefix(key, "[") {
-			section = key
-		} else if section != "[connection]" {
-			key = "" // a VLAN has an id too
-		}
-		switch key {
-		case "id":
-			fmt.Fprintf(&out, "id=%s%s\n", prefix, name)
-		case "uuid":
-			fmt.Fprintf(&out, "uuid=%s\n", ourUUID(name))
-		case "master", "controller":
-			// By UUID: a port must not follow another profile of that name.
-			fmt.Fprintf(&out, "%s=%s\n", key, ourUUID(value))
-		case "type":
-			fmt.Fprintf(&out, "type=%s\n", strings.TrimPrefix(value, "802-3-"))
-		case "[ipv4]":
-			out.WriteString(line)
-			if certain {
-				out.WriteString("dad-timeout=0\n")
+// ours turns a profile that nmstate wrote into one of Touchdown's. Its file, id and UUID come from the interface and from nothing
+// else that a document says. The one with the node's internal address is told not to look for that address on the network:
+// every node from the factory has the same, and newer NetworkManagers would give it up where they see two on one LAN. The site's
+// own address is looked for by the probes, before anything is applied.
+func ours(f keyfile, internal netip.Addr) (keyfile, error) {
+	groups, err := decode(f.Text)
+	if err != nil {
+		return keyfile{}, err
+	}
+	name := find(groups, "connection", "interface-name")
+	if err := linkName(name); err != nil {
+		return keyfile{}, fmt.Errorf("naming a profile: its interface %w", err)
+	}
+	for i := range groups {
+		switch g := &groups[i]; g.name {
+		case "connection":
+			g.entries = connection(g.entries, name)
+		case "ipv4":
+			if slices.ContainsFunc(g.entries, func(e entry) bool { return strings.HasPrefix(e.value, internal.String()+"/") }) {
+				g.entries = append([]entry{{"dad-timeout", "0"}}, g.entries...)
 			}
-		case "[connection]":
-			fmt.Fprintf(&out, "%sautoconnect-priority=%d\n", line, priority)
-		default:
-			out.WriteString(line)
 		}
 	}
-	return keyfile{prefix + name + ".nmconnection", out.String()}
+	text, err := encode(groups)
+	return keyfile{prefix + name + suffix, text}, err
 }
+
+// connection makes the group [connection] of a profile for an interface ours.
+func connection(entries []entry, name string) []entry {
+	out := []entry{{"autoconnect-priority", strconv.Itoa(priority)}}
+	for _, e := range entries {
+		switch e.key {
+		case "id":
+			e.value = prefix + name
+		case "uuid":
+			e.value = ourUUID(name)
+		case "master", "controller":
+			// By UUID: a port must not follow another profile of that name.
+			e.value = ourUUID(e.value)
+		case "type":
+			e.value = strings.TrimPrefix(e.value, "802-3-")
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// linkName reports why a text is not the name of a network interface: what the kernel refuses (dev_valid_name), and what
+// names no file.
+func linkName(name string) error {
+	if err := host.FileName(name); err != nil || len(name) > maxLinkName || strings.ContainsAny(name, ": ") {
+		return fmt.Errorf("has a name that no interface can have: at most %d characters, no slash, colon or space", maxLinkName)
+	}
+	return nil
+}
+
+// maxLinkName is IFNAMSIZ of Linux (linux/if.h) without the NUL at its end.
+const maxLinkName = 15
 
 func ourUUID(name string) string { return uuid.NewSHA1(namespace, []byte(name)).String() }
 
@@ -95,15 +118,16 @@ func values(text string) map[string]string {
 func (n *Network) Persist(p *Plan) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	kept := n.host.Folder(keptDir)
 	var files []host.File
 	for _, f := range p.files {
-		old, err := n.host.ReadFile(path.Join(keptDir, f.Name))
+		old, err := kept.ReadFile(f.Name)
 		if err != nil || string(old) != f.Text {
-			files = append(files, host.File{Path: path.Join(keptDir, f.Name), Data: []byte(f.Text), Perm: 0o600})
+			files = append(files, host.File{Path: f.Name, Data: []byte(f.Text), Perm: 0o600})
 		}
 	}
 	if len(files) > 0 {
-		if err := n.host.WriteFiles(files...); err != nil {
+		if err := kept.WriteFiles(files...); err != nil {
 			return fmt.Errorf("keeping the network settings: %w", err)
 		}
 	}
@@ -112,7 +136,7 @@ func (n *Network) Persist(p *Plan) error {
 		return err
 	}
 	for _, r := range rivals {
-		if err := n.host.Remove(r); err != nil {
+		if err := kept.Remove(r); err != nil {
 			return fmt.Errorf("removing a profile of before: %w", err)
 		}
 	}
@@ -122,7 +146,7 @@ func (n *Network) Persist(p *Plan) error {
 // Persisted tells whether the next boot would build the network as p wants it.
 func (n *Network) Persisted(p *Plan) bool {
 	for _, f := range p.files {
-		if old, err := n.host.ReadFile(path.Join(keptDir, f.Name)); err != nil || string(old) != f.Text {
+		if old, err := n.host.Folder(keptDir).ReadFile(f.Name); err != nil || string(old) != f.Text {
 			return false
 		}
 	}
@@ -145,25 +169,26 @@ func (n *Network) rivals(p *Plan) ([]string, error) {
 		}
 		names = append(names, f.Name)
 	}
-	all, err := n.host.Glob(keptDir + "/*")
+	kept := n.host.Folder(keptDir)
+	all, err := kept.Names()
 	if err != nil {
 		return nil, fmt.Errorf("looking for profiles: %w", err)
 	}
 	var found []string
 	for _, file := range all {
-		if slices.Contains(names, path.Base(file)) {
+		if slices.Contains(names, file) {
 			continue
 		}
-		text, err := n.host.ReadFile(file)
+		text, err := kept.ReadFile(file)
 		if err != nil {
-			continue // a directory, or gone
+			continue // gone, or of a name that is none of ours
 		}
 		v := values(string(text))
 		same := taken[v["connection.interface-name"]] || taken[strings.ToLower(v["ethernet.mac-address"])]
 		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
 		// kept quiet goes on being that.
 		quiet := v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled"
-		earlier := strings.HasPrefix(path.Base(file), prefix) && !quiet
+		earlier := strings.HasPrefix(file, prefix) && !quiet
 		if earlier || same && !strings.HasPrefix(v["connection.type"], "ovs-") {
 			found = append(found, file)
 		}

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -73,19 +75,23 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 func (n *Network) profileFiles() ([]saved, error) {
 	var files []saved
 	for _, dir := range []string{keptDir, memoryDir} {
-		names, err := n.host.Glob(dir + "/*")
+		folder := n.host.Folder(dir)
+		names, err := folder.Names()
 		if err != nil {
 			return nil, fmt.Errorf("looking for profiles: %w", err)
 		}
 		for _, name := range names {
-			data, err := n.host.ReadFile(name)
+			if host.FileName(name) != nil {
+				continue // another program's, which no setting of ours changes
+			}
+			data, err := folder.ReadFile(name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("saving the network of before: %w", err)
 			}
-			files = append(files, saved{name, data, values(string(data))["connection.uuid"]})
+			files = append(files, saved{folder.Path(name), data, values(string(data))["connection.uuid"]})
 		}
 	}
 	return files, nil
@@ -181,31 +187,41 @@ func (o *originals) file(name string) *saved {
 
 // putKeptBack restores the profiles on the disk, as far as settings of this package changed them.
 func (n *Network) putKeptBack(o *originals) (changed bool, err error) {
+	kept := n.host.Folder(keptDir)
 	for _, f := range o.Files {
 		if path.Dir(f.Path) != keptDir {
 			continue
 		}
-		now, err := n.host.ReadFile(f.Path)
-		if err == nil && string(now) == string(f.Data) {
-			continue
+		did, err := putFileBack(kept, f)
+		if err != nil {
+			return changed, err
 		}
-		if err := n.host.WriteFile(f.Path, f.Data, 0o600); err != nil {
-			return changed, fmt.Errorf("putting a profile back: %w", err)
-		}
-		changed = true
+		changed = changed || did
 	}
-	mine, err := n.host.Glob(keptDir + "/" + prefix + "*")
+	names, err := kept.Names()
 	if err != nil {
 		return changed, fmt.Errorf("looking for profiles: %w", err)
 	}
-	for _, name := range mine {
-		if o.file(name) != nil {
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) || o.file(kept.Path(name)) != nil {
 			continue
 		}
-		if err := n.host.Remove(name); err != nil {
+		if err := kept.Remove(name); err != nil {
 			return changed, fmt.Errorf("removing a profile: %w", err)
 		}
 		changed = true
 	}
 	return changed, nil
+}
+
+// putFileBack gives a profile its content of before. It tells whether that was another one.
+func putFileBack(folder host.Folder, f saved) (changed bool, err error) {
+	name := path.Base(f.Path)
+	if now, err := folder.ReadFile(name); err == nil && string(now) == string(f.Data) {
+		return false, nil
+	}
+	if err := folder.WriteFiles(host.File{Path: name, Data: f.Data, Perm: 0o600}); err != nil {
+		return false, fmt.Errorf("putting a profile back: %w", err)
+	}
+	return true, nil
 }

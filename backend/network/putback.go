@@ -154,6 +154,7 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 	if err != nil {
 		return err
 	}
+	memory := n.host.Folder(memoryDir)
 	known := map[string]bool{}
 	again := map[string]bool{}
 	for _, f := range o.Files {
@@ -161,13 +162,12 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 		if path.Dir(f.Path) != memoryDir {
 			continue
 		}
-		now, err := n.host.ReadFile(f.Path)
-		if err == nil && string(now) == string(f.Data) {
-			continue
+		changed, err := putFileBack(memory, f)
+		if err != nil {
+			return err
 		}
-		again[f.UUID] = true
-		if err := n.host.WriteFile(f.Path, f.Data, 0o600); err != nil {
-			return fmt.Errorf("putting a profile back: %w", err)
+		if changed {
+			again[f.UUID] = true
 		}
 	}
 	for _, p := range profiles {
@@ -180,7 +180,7 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 		case o.file(p.File) == nil:
 			// A profile of the disk was changed in memory: what shadows it goes.
 			again[p.UUID] = true
-			err = n.host.Remove(p.File)
+			err = memory.Remove(path.Base(p.File))
 		}
 		if err != nil && !is(err, Gone) {
 			err = nil // gone meanwhile; what is true is read at the end

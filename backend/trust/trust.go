@@ -19,7 +19,7 @@ import (
 const (
 	anchor     = "/etc/pki/ca-trust/source/anchors/touchdown-site.crt"
 	pullSecret = "/var/lib/kubelet/config.json"
-	registries = "/etc/docker/certs.d/"
+	registries = "/etc/docker/certs.d"
 )
 
 // Registry is the authority of one registry.
@@ -67,7 +67,14 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 		add(anchor, []byte(w.Bundle), 0o644)
 	}
 	for _, r := range w.Registries {
-		add(registries+folder(r)+"/ca.crt", []byte(r.PEM), 0o644)
+		below, err := m.Folder(registries).Below(folder(r))
+		if err != nil {
+			return nil, &problem.Problem{
+				Code: "CA-NAME", Summary: "A registry's name cannot be the name of a folder.",
+				Fix: "Correct spec.registryCerts: registryHostname is a host name or an address.", Err: err,
+			}
+		}
+		add(below.Path("ca.crt"), []byte(r.PEM), 0o644)
 	}
 	if w.PullSecret == nil {
 		return out, nil

@@ -116,3 +116,14 @@ func TestTroubleIsTold(t *testing.T) {
 		t.Errorf("err is %v", err)
 	}
 }
+
+// TestARegistryNamesNoOtherFolder: what a document calls a registry never leads out of the folder of registries.
+func TestARegistryNamesNoOtherFolder(t *testing.T) {
+	for _, name := range []string{"../../../etc/pki/tls", "..", "reg/../../x", "a\nb", ""} {
+		m := hosttest.New(t)
+		files, err := trust.Pending(m.Machine, trust.Want{Registries: []trust.Registry{{Host: name, PEM: "CA"}}})
+		if err == nil {
+			t.Errorf("%q: writes %q", name, files[0].Path)
+		}
+	}
+}
