@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/creack/pty"
 
+	"touchdown/steps"
+	"touchdown/steps/engine"
 	"touchdown/test/bench/figures"
 )
 
@@ -105,21 +109,18 @@ func console(ctx context.Context, set setup) (map[string]figures.Figure, error) 
 		return nil, err
 	}
 	defer l.close()
-	first, err := firstText(l)
+	first, err := firstWord(l)
 	if err != nil {
 		return nil, err
 	}
-	s, err := openScreen(l)
+	s, err := openForm(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	if err := toForm(s); err != nil {
-		return nil, err
-	}
 	tab := max(s.cost("\t"), s.cost("\t"))
 	_ = s.cost("\x1b[Z\x1b[Z") // back to the first field
-	_ = s.cost("a")            // the first character also clears the example
+	_ = s.cost("a")            // the first character also tells that the field was changed
 	char := 0
 	for _, key := range []string{"b", "c", "d"} {
 		char = max(char, s.cost(key))
@@ -150,8 +151,8 @@ func console(ctx context.Context, set setup) (map[string]figures.Figure, error) 
 	}, nil
 }
 
-// firstText is the median time from exec to the first word on the screen, in milliseconds.
-func firstText(l *lab) (float64, error) {
+// firstWord is the median time from exec to the first word on the screen, in milliseconds.
+func firstWord(l *lab) (float64, error) {
 	var times []float64
 	for range starts {
 		begin := time.Now()
@@ -169,14 +170,50 @@ func firstText(l *lab) (float64, error) {
 	return median(times), nil
 }
 
-// toForm walks from the first screen to the form.
-func toForm(s *screen) error {
-	for range 5 {
-		if s.until("Cluster name", time.Second) == nil {
-			s.quiet(time.Second)
-			return nil
-		}
-		_ = s.cost("\r")
+// openForm starts a console on a page that begins with a line of text. A console opens where an answer was typed last, so one
+// is typed there first: which pages come before does not matter.
+func openForm(ctx context.Context, l *lab) (*screen, error) {
+	snapshot, err := l.snapshot(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return s.until("Cluster name", time.Second)
+	field, err := firstText(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	session := engine.Dial(l.socket)
+	pen, err := session.TakePen(ctx, "measure", false)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(session.Set(ctx, pen, field.Path, field.Example), session.ReleasePen(ctx, pen)); err != nil {
+		return nil, err
+	}
+	s, err := openScreen(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.until("> "+field.Label, 10*time.Second); err != nil {
+		s.close()
+		return nil, err
+	}
+	_ = s.cost("\t\x1b[Z") // the first key also takes control
+	return s, nil
+}
+
+// firstText is the first field of the first page that begins with a line of text.
+func firstText(s *engine.Snapshot) (engine.FieldView, error) {
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			i := slices.IndexFunc(step.Fields, func(f engine.FieldView) bool { return f.Visible })
+			if i < 0 {
+				continue
+			}
+			if f := step.Fields[i]; f.Kind == steps.Text {
+				return f, nil
+			}
+			break // the page begins with something else
+		}
+	}
+	return engine.FieldView{}, errors.New("no page begins with a line of text")
 }
