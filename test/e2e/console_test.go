@@ -8,6 +8,7 @@ import (
 
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/person"
+	"touchdown/test/patience"
 )
 
 // begin puts a person at the node's serial line, with the pen, before the first page.
@@ -74,7 +75,7 @@ func landed(t *testing.T, l *landing.Landing, p *person.Person) {
 	p.Types("r")
 	p.Shows("HAND-OVER REPORT")
 	p.Keep("The report")
-	if err := l.Proof(ctxFor(t, 20*time.Second), domain); err != nil {
+	if err := l.Proof(patience.Within(t, 20*time.Second), domain); err != nil {
 		t.Errorf("from outside: %v", err)
 	}
 	text, err := l.Node.ReadFile("/var/lib/touchdown/report.txt")
@@ -103,7 +104,7 @@ func TestWrongGateway(t *testing.T) {
 	start(p)
 	p.Shows("Keep the new network settings?")
 	p.Keep("In force in memory only, and nobody answers")
-	ctx := ctxFor(t, time.Minute)
+	ctx := patience.Within(t, time.Minute)
 	if out, err := l.Node.Shell(ctx, "ip -4 route show default"); err != nil || !strings.Contains(out, "via 198.51.100.99") {
 		t.Errorf("while the question is open: %q, %v", out, err)
 	}
@@ -125,7 +126,7 @@ func TestWrongGateway(t *testing.T) {
 	p.Take() // after a boot no console has control
 	landed(t, l, p)
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
-	if out, err := l.Node.Shell(ctxFor(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
+	if out, err := l.Node.Shell(patience.Within(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
 		!strings.Contains(out, "192.168.127.10/24") || !strings.Contains(out, "198.51.100.10/24") {
 		t.Errorf("addresses of the landed node: %v\n%s", err, out)
 	}
@@ -135,7 +136,7 @@ func TestWrongGateway(t *testing.T) {
 // cutPower takes the node's power away once the network is kept and the cluster is being changed, and gives it back.
 func cutPower(t *testing.T, l *landing.Landing) {
 	t.Helper()
-	ctx := ctxFor(t, 3*time.Minute)
+	ctx := patience.Within(t, 3*time.Minute)
 	s, err := l.Await(ctx, "the work behind the network", func(s *landing.Status) bool {
 		return s.State == "working" && s.Step("network") == "done"
 	})
@@ -157,7 +158,7 @@ func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge()})
 	p := person.Sit(t, l.Node.Console("ttyS0"))
 	p.Shows("Hardware check")
-	ctx := ctxFor(t, 4*time.Minute)
+	ctx := patience.Within(t, 4*time.Minute)
 	run := func(script string) {
 		t.Helper()
 		if _, err := l.Node.Shell(ctx, script); err != nil {
@@ -186,7 +187,7 @@ systemctl start --no-block touchdown-console@ttyS0`
 // keepOutput notes the node's addresses and routes for the transcript.
 func keepOutput(t *testing.T, l *landing.Landing, p *person.Person, what string) {
 	t.Helper()
-	out, err := l.Node.Shell(ctxFor(t, time.Minute), "ip -br -4 address show br-ex; ip -4 route show default")
+	out, err := l.Node.Shell(patience.Within(t, time.Minute), "ip -br -4 address show br-ex; ip -4 route show default")
 	if err != nil {
 		t.Error(err)
 	}

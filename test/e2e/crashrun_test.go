@@ -117,35 +117,42 @@ func (r *ride) await(ctx context.Context, b blow) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, b.wait, errStruck)
 		defer cancel()
 	}
-	for !r.ended {
-		session, err := r.Session()
-		if err != nil {
+	if !r.ended {
+		err := patience.Wait(ctx, "the engine's events", func(ctx context.Context) error {
+			err := r.listen(ctx, b.at)
+			if errors.Is(err, engine.ErrNoEngine) && ctx.Err() == nil {
+				return err // it starts
+			}
+			return patience.Final(err)
+		})
+		if !errors.Is(err, errStruck) && !errors.Is(err, errEnded) {
 			return err
 		}
-		err = session.Events(ctx, "", r.from, func(events []steps.Event) error {
-			for _, e := range events {
-				if err := r.hear(e, b.at); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		switch {
-		case ctx.Err() != nil:
-			err = context.Cause(ctx)
-		case errors.Is(err, engine.ErrNoEngine):
-			time.Sleep(50 * time.Millisecond)
-			continue
-		}
-		if errors.Is(err, errStruck) || errors.Is(err, errEnded) {
-			return nil
-		}
-		return err
 	}
 	if b.at == "" {
 		<-ctx.Done()
 	}
 	return nil
+}
+
+// listen hears the engine's events until one of them, or the job's end.
+func (r *ride) listen(ctx context.Context, name string) error {
+	session, err := r.Session()
+	if err != nil {
+		return err
+	}
+	err = session.Events(ctx, "", r.from, func(events []steps.Event) error {
+		for _, e := range events {
+			if err := r.hear(e, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // strike has the blow fall, and has the node come up again.
@@ -209,23 +216,18 @@ func (r *ride) remembers(ctx context.Context) error {
 
 // snapshot asks the engine as soon as one answers.
 func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
-	for {
+	var s *engine.Snapshot
+	err := patience.Wait(ctx, "the engine", func(ctx context.Context) error {
 		session, err := r.Session()
 		if err != nil {
-			return nil, err
+			return patience.Final(err) // the node is off
 		}
-		one, cancel := context.WithTimeout(ctx, 30*time.Second)
-		s, err := session.Snapshot(one)
-		cancel()
-		if err == nil {
-			return s, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the engine: %w: %w", context.Cause(ctx), err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // an engine that hangs is asked again
+		defer cancel()
+		s, err = session.Snapshot(one)
+		return err
+	})
+	return s, err
 }
 
 // begin has the node landed by nobody in particular: the client that asks for it ends with the first blow, and another one
@@ -233,19 +235,22 @@ func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
 func (r *ride) begin(ctx context.Context) {
 	ctx, r.stopAsking = context.WithCancel(ctx)
 	go func() {
-		for ctx.Err() == nil && !r.told.Load() {
+		_ = patience.Wait(ctx, "the job to begin", func(ctx context.Context) bool {
+			if r.told.Load() {
+				return true
+			}
 			out, code, err := r.Apply(ctx, static(""))
 			if err == nil && code == 0 {
-				return
+				return true
 			}
 			r.asked.Store(fmt.Sprintf("apply: exit %d, %v: %s", code, err, out))
-			if session, err := r.Session(); err == nil {
-				if s, err := session.Snapshot(ctx); err == nil && !s.Started.IsZero() {
-					return
-				}
+			session, err := r.Session()
+			if err != nil {
+				return false
 			}
-			time.Sleep(200 * time.Millisecond)
-		}
+			s, err := session.Snapshot(ctx)
+			return err == nil && !s.Started.IsZero()
+		})
 	}()
 }
 
@@ -269,10 +274,10 @@ func (r *ride) toEnd(ctx context.Context) error {
 
 // undo chooses to put everything back, wherever the job is.
 func (r *ride) undo(ctx context.Context) error {
-	for {
+	return patience.Wait(ctx, "the undo to begin", func(ctx context.Context) error {
 		s, err := r.snapshot(ctx)
 		if err != nil {
-			return err
+			return patience.Final(err)
 		}
 		verb := engine.Undo
 		switch s.State {
@@ -288,14 +293,10 @@ func (r *ride) undo(ctx context.Context) error {
 			err = r.Do(ctx, engine.Action{Verb: verb})
 		}
 		if err != nil && !errors.Is(err, engine.ErrState) && !errors.Is(err, engine.ErrNoEngine) {
-			return fmt.Errorf("choosing undo in state %s: %w", s.State, err)
+			return patience.Final(fmt.Errorf("choosing undo in state %s: %w", s.State, err))
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("choosing undo: %w", context.Cause(ctx))
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		return fmt.Errorf("the job is %s", s.State)
+	})
 }
 
 func (r *ride) String() string {

@@ -143,22 +143,13 @@ func readObject(ctx context.Context, client *http.Client, url string) (object, e
 func become(ctx context.Context, limit time.Duration, want string, look func(context.Context) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience.Of(limit))
 	defer cancel()
-	for {
-		one, stop := context.WithTimeout(ctx, time.Minute)
-		got, err := look(one)
-		stop()
-		if err == nil && got == want {
-			return nil
+	return patience.Wait(ctx, "the end", func(ctx context.Context) error {
+		got, err := look(ctx)
+		if err == nil && got != want {
+			err = fmt.Errorf("it differs:\n%s", difference(want, got))
 		}
-		select {
-		case <-ctx.Done():
-			if err != nil {
-				return fmt.Errorf("looking at the end: %w", err)
-			}
-			return fmt.Errorf("the end differs:\n%s", difference(want, got))
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
+		return err
+	})
 }
 
 // difference lists the lines that only one of two texts has.

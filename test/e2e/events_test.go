@@ -17,6 +17,15 @@ type events struct {
 	rest   []byte
 	all    []steps.Event
 	closed bool
+	more   chan struct{} // closed when there is more to see; nil: nobody waits
+}
+
+// news wakes up who waits. The lock is held.
+func (e *events) news() {
+	if e.more != nil {
+		close(e.more)
+		e.more = nil
+	}
 }
 
 // Write takes what apply prints.
@@ -24,6 +33,7 @@ func (e *events) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.rest = append(e.rest, p...)
+	defer e.news()
 	for {
 		line, rest, ok := bytes.Cut(e.rest, []byte("\n"))
 		if !ok {
@@ -47,6 +57,7 @@ func (e *events) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
+	e.news()
 }
 
 // await waits until a step has begun; false: apply ended before.
@@ -62,13 +73,16 @@ func (e *events) awaitCheck(id string) bool {
 func (e *events) awaitEvent(ok func(steps.Event) bool) bool {
 	for {
 		e.mu.Lock()
-		begun := slices.ContainsFunc(e.all, ok)
-		closed := e.closed
+		begun, closed := slices.ContainsFunc(e.all, ok), e.closed
+		if e.more == nil {
+			e.more = make(chan struct{})
+		}
+		more := e.more
 		e.mu.Unlock()
 		if begun || closed {
 			return begun
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-more
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type trip struct {
 func newTrip(t *testing.T, limit time.Duration, o landing.Options) *trip {
 	t.Helper()
 	o.Network = edge()
-	return &trip{landing.Start(t, o), t, ctxFor(t, limit)}
+	return &trip{landing.Start(t, o), t, patience.Within(t, limit)}
 }
 
 func (f *trip) must(err error) {
@@ -128,7 +129,7 @@ func (f *trip) apply(config string) string {
 func (f *trip) factoryAgain() {
 	f.t.Helper()
 	f.lives("returned")
-	f.must(f.Node.Wait(ctxFor(f.t, 30*time.Second), "ip -4 address show br-ex | grep -q 'inet 198.51.100.10/24.* dynamic'"))
+	f.must(f.Node.Wait(patience.Within(f.t, 30*time.Second), "ip -4 address show br-ex | grep -q 'inet 198.51.100.10/24.* dynamic'"))
 	if out := f.shell(`ls /var/lib/touchdown/armed; systemctl is-active kubelet || true; systemctl list-units --plain --no-legend "crio-*.scope"; grep -rl ` + domain + ` /etc --exclude=resolv.conf || true`); out != "/var/lib/touchdown/armed\ninactive" {
 		f.t.Errorf("after undo: %s", out)
 	}
@@ -159,22 +160,19 @@ func (f *trip) objects() map[string]string {
 		{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools"},
 		{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"},
 	} {
-		for begin := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-			list, err := client.Resource(r).List(f.ctx, metav1.ListOptions{})
-			if err != nil && time.Since(begin) < patience.Of(40*time.Second) {
+		var list *unstructured.UnstructuredList
+		patience.Until(f.t, "a list of "+r.Resource, func(ctx context.Context) (err error) {
+			list, err = client.Resource(r).List(ctx, metav1.ListOptions{})
+			return err
+		})
+		for _, o := range list.Items {
+			// A rendered configuration stays as long as a pool might go back to it.
+			if strings.HasPrefix(o.GetName(), "rendered-") {
 				continue
 			}
+			spec, err := json.Marshal(o.Object["spec"])
 			f.must(err)
-			for _, o := range list.Items {
-				// A rendered configuration stays as long as a pool might go back to it.
-				if strings.HasPrefix(o.GetName(), "rendered-") {
-					continue
-				}
-				spec, err := json.Marshal(o.Object["spec"])
-				f.must(err)
-				all[r.Resource+" "+o.GetName()] = string(spec)
-			}
-			break
+			all[r.Resource+" "+o.GetName()] = string(spec)
 		}
 	}
 	f.shell("systemctl stop controlplane")
@@ -276,7 +274,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 
 	f.sticks("machine-config")
 	f.working("node-config")
-	time.Sleep(15 * time.Second) // nothing moves
+	time.Sleep(15 * time.Second) // nothing moves, and the screen tells for how long
 	t.Log("the screen says: " + f.waiting("node-config"))
 	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Cancel}))
 	f.is("the work to stop", func(s *landing.Status) bool { return s.State == "failed" })
@@ -296,15 +294,13 @@ func TestFaultsOnTheWay(t *testing.T) {
 // sticks has the roll-outs of an operator never end, from the start of the cluster on.
 func (f *trip) sticks(operator string) {
 	f.t.Helper()
-	for err := errors.New("not asked"); err != nil; time.Sleep(200 * time.Millisecond) {
-		if f.ctx.Err() != nil {
-			f.t.Fatal(err)
+	patience.Until(f.t, "the start of the cluster", func() error {
+		cluster, err := f.Cluster()
+		if err != nil {
+			return err
 		}
-		var cluster *bench.Cluster
-		if cluster, err = f.Cluster(); err == nil {
-			err = cluster.SetFault(bench.Fault{Kind: bench.Stuck, Operator: operator})
-		}
-	}
+		return cluster.SetFault(bench.Fault{Kind: bench.Stuck, Operator: operator})
+	})
 }
 
 // asks waits for a question.
@@ -339,11 +335,12 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 	f.shell("systemctl daemon-reload; cp -p " + broken + " /var/tmp/good.crt; sed -i 's/^M/N/' " + broken)
 	f.must(f.Begin(f.ctx, static(calls)))
 	f.working("kubelet")
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.waiting("kubelet"), "server ended"); time.Sleep(time.Second) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the screen says only %q", f.waiting("kubelet"))
+	patience.Until(t, "the screen to say that the API server ended", func() error {
+		if says := f.waiting("kubelet"); !strings.Contains(says, "server ended") {
+			return fmt.Errorf("it says %q", says)
 		}
-	}
+		return nil
+	})
 	t.Log("the screen says: " + f.waiting("kubelet"))
 	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Cancel}))
 	f.is("the work to stop", func(s *landing.Status) bool { return s.State == "failed" })

@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,18 +52,11 @@ spec:
 ` + more
 }
 
-func ctxFor(t *testing.T, limit time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience.Of(limit), fmt.Errorf("longer than %s", limit))
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // TestLanding moves a node headless from the factory's network to a site with fixed addresses. Then it boots without its
 // cable, and with it again.
 func TestLanding(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge(), Echo: t.Output()})
-	ctx := ctxFor(t, 5*time.Minute)
+	ctx := patience.Within(t, 5*time.Minute)
 	if s, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil || s.Life != "armed" {
 		t.Fatalf("a node that left the factory: %+v, %v", s, err)
 	}
@@ -97,7 +88,7 @@ func TestLanding(t *testing.T) {
 	if err := l.Node.Plug(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Node.Wait(ctxFor(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
+	if err := l.Node.Wait(patience.Within(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
 		t.Errorf("the cable is in again: %v", err)
 	}
 	if err := l.Proof(ctx, domain); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Question is asked again and again until the answer is true, or no error. One with a context has to return when that ends.
 type Question interface {
-	func() bool | func() error | func(context.Context) error
+	func() bool | func() error | func(context.Context) bool | func(context.Context) error
 }
 
 // Until waits until a question is answered. After Bound it fails the test, with the last error and what Explain was told.
@@ -47,18 +47,21 @@ func Wait[Q Question](ctx context.Context, what string, ask Q) error {
 var errNo = errors.New("not yet")
 
 func answer(ctx context.Context, ask any) error {
+	yes := false
 	switch ask := ask.(type) {
-	case func() bool:
-		if !ask() {
-			return errNo
-		}
-		return nil
 	case func() error:
 		return ask()
 	case func(context.Context) error:
 		return ask(ctx)
+	case func() bool:
+		yes = ask()
+	case func(context.Context) bool:
+		yes = ask(ctx)
 	}
-	panic("patience: a question of another kind")
+	if !yes {
+		return errNo
+	}
+	return nil
 }
 
 // pause is as long as the question took, so that asking takes half of the time at most.

@@ -1,7 +1,6 @@
 package images
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -32,9 +31,7 @@ type stocked struct {
 
 func startStocked(t *testing.T) *stocked {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute))
-	defer cancel()
-	image, err := node.Stocked(ctx, images.Small)
+	image, err := node.Stocked(patience.Within(t, 8*time.Minute), images.Small)
 	node.Require(t, err)
 	n := &stocked{T: t, node: node.Start(t, node.Options{Image: image})}
 	if n.folder, err = images.Find(images.Small); err != nil {
@@ -55,9 +52,7 @@ func startStocked(t *testing.T) *stocked {
 func (n *stocked) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(2*time.Minute))
-	defer cancel()
-	if err := n.node.PodsReady(ctx); err != nil {
+	if err := n.node.PodsReady(patience.Within(n, 2*time.Minute)); err != nil {
 		n.Fatalf("%s: %v", when, err)
 	}
 	n.Logf("%s: all pods ready after %.1f s", when, time.Since(begun).Seconds())
@@ -66,9 +61,7 @@ func (n *stocked) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *stocked) sh(script string) string {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(2*time.Minute))
-	defer cancel()
-	out, err := n.node.Shell(ctx, "set -e\n"+script)
+	out, err := n.node.Shell(patience.Within(n, 2*time.Minute), "set -e\n"+script)
 	if err != nil {
 		n.Fatalf("%v\n%s", err, out)
 	}
@@ -88,8 +81,7 @@ func (n *stocked) path(parts ...string) string {
 // cut takes the power away and gives it back.
 func (n *stocked) cut(flush bool) {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.Context(), patience.Of(time.Minute))
-	defer cancel()
+	ctx := patience.Within(n, time.Minute)
 	if err := n.node.PowerCut(ctx, flush); err != nil {
 		n.Fatal(err)
 	}
@@ -183,14 +175,15 @@ func (n *stocked) containers() int {
 	return len(all.Containers)
 }
 
-// await waits until so many containers run, for a minute.
+// await waits until so many containers run.
 func (n *stocked) await(running int) {
 	n.Helper()
-	for until := time.Now().Add(time.Minute); n.containers() != running; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(until) {
-			n.Fatalf("%d containers run, before %d did", n.containers(), running)
+	patience.Until(n, fmt.Sprintf("%d containers", running), func() error {
+		if now := n.containers(); now != running {
+			return fmt.Errorf("%d containers run", now)
 		}
-	}
+		return nil
+	})
 }
 
 func (n *stocked) write(name, text string) {

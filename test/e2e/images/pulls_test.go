@@ -1,7 +1,6 @@
 package images
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -14,8 +13,7 @@ import (
 // TestPullsShareLayers pulls images with as many at once as there may be: the registry hands out each layer once, as for a
 // loop that pulls one after the other.
 func TestPullsShareLayers(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(3*time.Minute))
-	defer cancel()
+	ctx := patience.Within(t, 3*time.Minute)
 	b, err := pulls.Launch(ctx, images.Small)
 	node.Require(t, err)
 	t.Cleanup(func() {
@@ -23,6 +21,7 @@ func TestPullsShareLayers(t *testing.T) {
 			t.Errorf("ending the bench: %v", err)
 		}
 	})
+	patience.Explain(t, "the bench node", b.Node.Diagnosis)
 	const first = 24 // of the images: they have all bases and middles in common
 	serial, err := b.Serial(ctx, first)
 	must(t, err)

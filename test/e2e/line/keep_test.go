@@ -211,27 +211,15 @@ func (k *line) reboot(argv ...string) {
 	before, begun := k.Boots(), time.Now()
 	out, err := k.Run(k.ctx, argv...)
 	k.t.Logf("%v: %v\n%s", argv, err, out)
-	k.until("the node to boot", func() bool { return k.Boots() > before })
+	k.must(k.Booted(k.ctx, before))
 	k.must(k.PodsReady(k.ctx))
 	k.t.Logf("all pods ready %.1f s after %v", time.Since(begun).Seconds(), argv)
-}
-
-func (k *line) until(what string, is func() bool) {
-	k.t.Helper()
-	for end := time.Now().Add(90 * time.Second); !is(); time.Sleep(200 * time.Millisecond) {
-		if time.Now().After(end) || k.ctx.Err() != nil {
-			k.t.Fatalf("waiting for %s", what)
-		}
-	}
 }
 
 // looked waits for the look that follows a boot, to its end.
 func (k *line) looked() {
 	k.t.Helper()
-	k.until("the look after the boot", func() bool {
-		out, err := k.Shell(k.ctx, `[ -n "$(systemctl show -P ExecMainExitTimestampMonotonic touchdown-images-check | grep -v '^0$')" ] && grep -q $(cat /proc/sys/kernel/random/boot_id) `+images.State+`/status.json && echo yes`)
-		return err == nil && strings.TrimSpace(out) == "yes"
-	})
+	k.must(k.Wait(k.ctx, `[ -n "$(systemctl show -P ExecMainExitTimestampMonotonic touchdown-images-check | grep -v '^0$')" ] && grep -q $(cat /proc/sys/kernel/random/boot_id) `+images.State+`/status.json`))
 	if s := k.status(); !s.Well() {
 		k.t.Errorf("after the boot: %+v", s)
 	}

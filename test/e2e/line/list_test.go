@@ -78,21 +78,13 @@ type factoryLine struct {
 
 func installed(t *testing.T) *factoryLine {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(20*time.Minute))
-	t.Cleanup(cancel)
+	ctx := patience.Within(t, 20*time.Minute)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
 	l := &factoryLine{&landing.Landing{Node: m}, t, ctx}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the node's engine:\n%s", l.Log(40))
-		}
-		if err := l.Close(); err != nil {
-			t.Errorf("ending the node: %v", err)
-		}
-	})
+	m.EndsWith(t)
 	l.must(m.Program())
 	l.must(m.Boot(ctx))
 	stop, err := m.ServeFactory(ctx)

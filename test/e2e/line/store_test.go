@@ -49,21 +49,13 @@ func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, 
 // bootLine is such a node in a LAN that serve makes.
 func bootLine(t *testing.T, limit time.Duration, serve func(*line)) *line {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(limit))
-	t.Cleanup(cancel)
+	ctx := patience.Within(t, limit)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			units, _ := m.Shell(context.WithoutCancel(ctx), "journalctl -b --no-pager -n 40 -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount")
-			t.Logf("the node's units of the image store:\n%s", units)
-		}
-		if err := m.Close(); err != nil {
-			t.Errorf("ending the node: %v", err)
-		}
-	})
+	m.EndsWith(t)
+	patience.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -n 40 -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount"))
 	l := &line{t, m, ctx}
 	l.must(m.Program())
 	l.must(m.Boot(ctx))
@@ -131,20 +123,14 @@ func TestImageStoreIsSeededAndRehearsed(t *testing.T) {
 	if _, err := l.Run(l.ctx, "touchdown", "images", "rehearse"); err != nil {
 		t.Logf("the command ended with the reboot: %v", err)
 	}
-	for l.Boots() < before+1 {
-		l.must(l.ctx.Err())
-		time.Sleep(100 * time.Millisecond)
-	}
+	l.must(l.Booted(l.ctx, before))
 	l.must(l.Wait(l.ctx, "crictl images -q"))
 	alone := l.shell("findmnt -no SOURCE /var/lib/containers/storage; ls /var/lib/containers/storage/overlay-images 2>/dev/null | grep -c '^[0-9a-f]' || true; crictl images -q | sort -u | wc -l")
 	t.Logf("in the rehearsal: %s; before: %s images", alone, have)
 	if !strings.HasSuffix(alone, "\n0\n"+have) {
 		t.Errorf("the rehearsal's own store and list: %q, want none of its own and %s", alone, have)
 	}
-	for l.Boots() < before+2 {
-		l.must(l.ctx.Err())
-		time.Sleep(100 * time.Millisecond)
-	}
+	l.must(l.Booted(l.ctx, before+1))
 	l.must(l.PodsReady(l.ctx))
 	l.run("images", "rehearse", "--last")
 	if got := l.shell("findmnt -n /var/lib/containers/storage || true; ls /etc/containers/registries.conf.d /var/lib/containers"); strings.Contains(got, "rehearsal") {

@@ -1,11 +1,13 @@
 package seeded
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"touchdown/test/bench/node"
+	"touchdown/test/patience"
 )
 
 // TestPowerCuts takes the power away from a node whose containers run from the store, and at last its own store too.
@@ -67,9 +69,10 @@ func (n *seeded) cut(when string, flush bool) {
 // await waits until so many containers run.
 func (n *seeded) await(running int) {
 	n.Helper()
-	for until := time.Now().Add(2 * time.Minute); n.containers() != running; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(until) {
-			n.Fatalf("%d containers run, before %d did", n.containers(), running)
+	patience.Until(n, fmt.Sprintf("%d containers", running), func() error {
+		if now := n.containers(); now != running {
+			return fmt.Errorf("%d containers run", now)
 		}
-	}
+		return nil
+	})
 }

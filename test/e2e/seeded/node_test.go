@@ -35,14 +35,14 @@ type seeded struct {
 
 func start(t *testing.T, limit time.Duration) *seeded {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(limit))
-	t.Cleanup(cancel)
+	ctx := patience.Within(t, limit)
 	image, err := node.StockedFactory(ctx, images.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
 	n := &seeded{T: t, ctx: ctx, node: m}
-	t.Cleanup(n.end)
+	m.EndsWith(t)
+	patience.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount | grep -vE 'Failed to open /etc/|sandbox|onfig'"))
 	n.folder, err = images.Find(images.Small)
 	n.must(err)
 	n.site = site.New(t, site.Options{LAN: m.LAN(), Network: site.Factory()})
@@ -57,18 +57,6 @@ func start(t *testing.T, limit time.Duration) *seeded {
 	return n
 }
 
-func (n *seeded) end() {
-	if n.Failed() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), 10*time.Second)
-		defer cancel()
-		units, _ := n.node.Shell(ctx, "journalctl -b --no-pager -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount | grep -vE 'Failed to open /etc/|sandbox|onfig'")
-		n.Logf("the node's units of the image store:\n%s", units)
-	}
-	if err := n.node.Close(); err != nil {
-		n.Errorf("ending the node: %v", err)
-	}
-}
-
 func (n *seeded) must(err error) {
 	n.Helper()
 	if err != nil {
@@ -80,9 +68,7 @@ func (n *seeded) must(err error) {
 func (n *seeded) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(time.Minute))
-	defer cancel()
-	if err := n.node.PodsReady(ctx); err != nil {
+	if err := n.node.PodsReady(patience.Within(n, time.Minute)); err != nil {
 		n.Fatalf("%s: %v", when, err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {
@@ -93,9 +79,7 @@ func (n *seeded) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *seeded) sh(script string) string {
 	n.Helper()
-	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(2*time.Minute))
-	defer cancel()
-	out, err := n.node.Shell(ctx, "set -e\n"+script)
+	out, err := n.node.Shell(patience.Within(n, 2*time.Minute), "set -e\n"+script)
 	if err != nil {
 		n.Fatalf("%v\n%s", err, out)
 	}

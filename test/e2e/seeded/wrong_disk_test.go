@@ -1,7 +1,6 @@
 package seeded
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,14 +48,13 @@ func (n *seeded) vanishes(number int) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	pattern := n.path(seed.Pool, "overlay", "*.part")
-	for {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			break
-		}
+	for copying := false; !copying; {
 		select {
 		case err := <-ended:
 			n.Fatalf("it ended before it copied anything: %v\n%s", err, n.sh("cat /var/tmp/seed.log"))
-		case <-time.After(time.Millisecond):
+		case <-time.After(time.Millisecond): // a copy takes only some of them; its end ends this
+			found, _ := filepath.Glob(pattern)
+			copying = len(found) > 0
 		}
 	}
 	const pid = "$(pidof -s -o $(systemctl show -P MainPID touchdown-engine) touchdown)"
@@ -104,9 +102,7 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 	replicas := int32(1)
 	labels := map[string]string{"app": "wanting"}
-	ctx, cancel := context.WithTimeout(n.ctx, patience.Of(time.Minute))
-	defer cancel()
-	_, err = client.AppsV1().Deployments("plant").Create(ctx, &appsv1.Deployment{
+	_, err = client.AppsV1().Deployments("plant").Create(patience.Within(n, time.Minute), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "wanting"},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
