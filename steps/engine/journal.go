@@ -18,8 +18,8 @@ import (
 // journalFormat is the first line of every journal.
 const journalFormat = `{"journal":"touchdown/v1"}`
 
-// maxJournalLine bounds one record. The largest record is a check with evidence, a few KiB; a longer line is
-// damage, not data.
+// maxJournalLine bounds one record. The largest record is a check with evidence, a few KiB, and Masker.event bounds what
+// backends write; a longer line is damage, not data.
 const maxJournalLine = 1 << 20
 
 // journalFile is what the journal needs of a file; a test puts a full disk in its place.
@@ -27,7 +27,6 @@ type journalFile interface {
 	io.WriteCloser
 	Sync() error
 	Truncate(size int64) error
-	Seek(offset int64, whence int) (int64, error)
 }
 
 // journal is the event stream on disk, one JSON record a line.
@@ -41,7 +40,7 @@ type journal struct {
 // record elsewhere ends what can be trusted: it and what follows are moved to a file beside the journal, named
 // in damage. Nothing is lost by that but history: the machine is observed again in any case.
 func openJournal(path string) (j *journal, events []steps.Event, damage string, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("opening the journal: %w", err)
 	}
@@ -124,6 +123,9 @@ func (j *journal) append(e steps.Event, durable bool) error {
 	if err != nil {
 		return fmt.Errorf("encoding a journal record: %w", err)
 	}
+	if len(line) >= maxJournalLine {
+		return fmt.Errorf("a journal record of %d bytes is too long: it would be read as damage", len(line))
+	}
 	return j.write(append(line, '\n'), durable)
 }
 
@@ -139,11 +141,9 @@ func (j *journal) write(line []byte, durable bool) error {
 	return nil
 }
 
+// rewind cuts off what is not a whole record; the file is open for appending, so the next record follows the last whole one.
 func (j *journal) rewind() error {
 	if err := j.file.Truncate(j.size); err != nil {
-		return fmt.Errorf("cutting the journal: %w", err)
-	}
-	if _, err := j.file.Seek(j.size, io.SeekStart); err != nil {
 		return fmt.Errorf("cutting the journal: %w", err)
 	}
 	return nil

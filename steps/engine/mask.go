@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -80,28 +81,48 @@ func (m *Masker) Mask(text string) string {
 	return text
 }
 
-// event masks the texts of an event that a step or a backend wrote.
+// What an event holds of one text, and of a list of lines. A registry, an API or a command may write megabytes; a record of
+// the journal has room for less than maxJournalLine, of which JSON takes up to six bytes for each of these.
+const (
+	maxText  = 16 << 10
+	maxLine  = 4 << 10
+	maxLines = 64 << 10
+)
+
+// text masks a text and cuts it to what an event may hold.
+func (m *Masker) text(text string) string { return clip(m.Mask(text), maxText) }
+
+// clip takes the middle out of a text that is longer than limit: an error begins with what was done and ends with the cause.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	half := limit / 2
+	return strings.ToValidUTF8(text[:half], "") + " ... " + strings.ToValidUTF8(text[len(text)-half:], "")
+}
+
+// event masks the texts of an event that a step or a backend wrote, and bounds them.
 func (m *Masker) event(e *steps.Event) {
-	e.Text = m.Mask(e.Text)
+	e.Text = m.text(e.Text)
 	if e.Progress != nil {
 		p := *e.Progress
-		p.Waiting = m.Mask(p.Waiting)
+		p.Waiting = m.text(p.Waiting)
 		e.Progress = &p
 	}
 	if e.Check != nil {
 		c := *e.Check
-		c.Observed, c.Expected, c.Fix = m.Mask(c.Observed), m.Mask(c.Expected), m.Mask(c.Fix)
+		c.Observed, c.Expected, c.Fix = m.text(c.Observed), m.text(c.Expected), m.text(c.Fix)
 		c.Evidence = m.lines(c.Evidence)
 		e.Check = &c
 	}
 	if e.Question != nil {
 		q := *e.Question
-		q.Text, q.Detail = m.Mask(q.Text), m.Mask(q.Detail)
+		q.Text, q.Detail = m.text(q.Text), m.text(q.Detail)
 		e.Question = &q
 	}
 	if e.Problem != nil {
 		p := *e.Problem
-		p.Summary, p.Fix, p.Detail, p.Output = m.Mask(p.Summary), m.Mask(p.Fix), m.Mask(p.Detail), m.lines(p.Output)
+		p.Summary, p.Fix, p.Detail, p.Output = m.text(p.Summary), m.text(p.Fix), m.text(p.Detail), m.lines(p.Output)
 		e.Problem = &p
 	}
 }
@@ -110,9 +131,13 @@ func (m *Masker) lines(lines []string) []string {
 	if lines == nil {
 		return nil
 	}
-	out := make([]string, len(lines))
+	out, size := make([]string, 0, len(lines)), 0
 	for i, l := range lines {
-		out[i] = m.Mask(l)
+		l = clip(m.Mask(l), maxLine)
+		if size += len(l); size > maxLines {
+			return append(out, fmt.Sprintf("... and %d more lines", len(lines)-i))
+		}
+		out = append(out, l)
 	}
 	return out
 }

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/host"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// memory is a journal file that misbehaves.
+type memory struct {
+	bytes.Buffer
+	writes, syncs, cuts error
+}
+
+func (m *memory) Write(b []byte) (int, error) {
+	if m.writes != nil {
+		n, _ := m.Buffer.Write(b[:len(b)/2])
+		return n, m.writes
+	}
+	return m.Buffer.Write(b)
+}
+
+func (m *memory) Sync() error  { return m.syncs }
+func (m *memory) Close() error { return nil }
+
+func (m *memory) Truncate(size int64) error {
+	if m.cuts == nil {
+		m.Buffer.Truncate(int(size))
+	}
+	return m.cuts
+}
+
+// TestJournalThatCannotBeOpened: the engine does not start without its journal, says why, and leaves the folder to the
+// next one.
+func TestJournalThatCannotBeOpened(t *testing.T) {
+	for what, c := range map[string]struct {
+		spoil func(t *testing.T, path string)
+		says  string
+	}{
+		"a folder in its place": {func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }, "opening the journal"},
+		"a device in its place": {func(t *testing.T, path string) { must(t, os.Symlink("/dev/null", path)) }, "cutting the journal"},
+		"no place for its damaged end": {func(t *testing.T, path string) {
+			must(t, os.WriteFile(path, []byte(journalFormat+"\n{damage\n{more\n"), 0o600))
+			must(t, os.Mkdir(path+".damaged", 0o700))
+		}, "keeping the damaged end"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := newRig(t, newWorld())
+			must(t, r.Close())
+			path := filepath.Join(r.dir, "journal.jsonl")
+			must(t, os.Remove(path))
+			c.spoil(t, path)
+			if _, err := Open(r.options()); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want one that says %q", err, c.says)
+			}
+			must(t, os.RemoveAll(path))
+			must(t, os.RemoveAll(path+".damaged"))
+			r.open(t)
+		})
+	}
+}
+
+func TestJournalThatCannotBeRead(t *testing.T) {
+	events, _, _, err := readJournal(iotest.ErrReader(syscall.EIO))
+	if !errors.Is(err, syscall.EIO) || events != nil {
+		t.Errorf("read %v, %v", events, err)
+	}
+}
+
+// TestFirstLineThatCannotBeWritten leaves an empty journal, which the next engine begins.
+func TestFirstLineThatCannotBeWritten(t *testing.T) {
+	file := &memory{writes: syscall.ENOSPC}
+	err := (&journal{file: file}).start(filepath.Join(t.TempDir(), "journal.jsonl"))
+	if problem.From(err).Code != "DSK-FULL" || file.Len() != 0 {
+		t.Errorf("%v; the file holds %q", err, file.String())
+	}
+}
+
+// TestFolderThatCannotBeSynced: a journal whose name a power cut could take is not used.
+func TestFolderThatCannotBeSynced(t *testing.T) {
+	if err := (&journal{file: &memory{}}).start("/proc/self/journal.jsonl"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "syncing /proc/self") {
+		t.Errorf("a folder that cannot be synced: %v", err)
+	}
+	if err := syncDir(filepath.Join(t.TempDir(), "gone")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is gone: %v", err)
+	}
+}
+
+// TestRecordThatFails leaves the records before it, whole, whatever fails; when not even a cut is possible, both are told.
+func TestRecordThatFails(t *testing.T) {
+	for what, c := range map[string]struct {
+		fault memory
+		code  string
+		both  bool
+	}{
+		"half written":     {memory{writes: syscall.EIO}, "JRNL-ERR", false},
+		"not on the disk":  {memory{syncs: syscall.EIO}, "JRNL-ERR", false},
+		"over a quota":     {memory{syncs: syscall.EDQUOT}, "DSK-FULL", false},
+		"and not cut away": {memory{writes: syscall.EIO, cuts: syscall.EROFS}, "JRNL-ERR", true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			file := &memory{}
+			j := &journal{file: file}
+			must(t, j.start(filepath.Join(t.TempDir(), "journal.jsonl")))
+			must(t, j.append(steps.Event{Kind: steps.Said, Text: "first"}, true))
+			before := file.String()
+			file.writes, file.syncs, file.cuts = c.fault.writes, c.fault.syncs, c.fault.cuts
+			err := j.append(steps.Event{Kind: steps.Said, Text: "second"}, true)
+			if problem.From(err).Code != c.code || errors.Is(err, syscall.EROFS) != c.both {
+				t.Errorf("got %v", err)
+			}
+			if !c.both && file.String() != before {
+				t.Errorf("the journal is\n%s\nwant\n%s", file.String(), before)
+			}
+			events, good, _, err := readJournal(bytes.NewReader(file.Bytes()))
+			if err != nil || len(events) != 1 || good != int64(len(before)) {
+				t.Errorf("read again: %v, %v", events, err)
+			}
+		})
+	}
+}
+
+// TestAppendsFollowTheLastWholeRecord: what was cut off leaves no hole.
+func TestAppendsFollowTheLastWholeRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	must(t, os.WriteFile(path, []byte(journalFormat+"\n{\"seq\":1,\"kind\":\"said\"}\n{\"seq\":2,\"ki"), 0o600))
+	j, events, damage, err := openJournal(path)
+	if err != nil || len(events) != 1 || damage != "" {
+		t.Fatalf("%v, damage %q, %v", events, damage, err)
+	}
+	must(t, j.append(steps.Event{Seq: 3, Kind: steps.Said}, true))
+	must(t, j.file.Close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	events, _, rest, err := readJournal(bytes.NewReader(data))
+	if err != nil || len(events) != 2 || events[1].Seq != 3 || len(rest) > 0 {
+		t.Errorf("read again: %v, rest %q, %v", events, rest, err)
+	}
+}
+
+// TestMegabytesOfOutput: what a command, an API or a registry writes without end must not make a record that is read as
+// damage, which would drop all that follows it. The ends of a long text stay, and secrets in it are masked.
+func TestMegabytesOfOutput(t *testing.T) {
+	f := newFaulty(t, nil)
+	pen := take(t, f)
+	const secret = "dXNlcjpodW50ZXIyaHVudGVy"
+	must(t, f.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+secret+`"}}}`))
+	flood := "begins " + secret + strings.Repeat("\x01", 2<<20) + secret + " ends"
+	lines := []string{flood, flood}
+	for range 100_000 {
+		lines = append(lines, "more")
+	}
+	f.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+		report.Say("%s", flood)
+		report.Check(steps.Check{ID: "flood", Title: "Flood", Status: check.Warn, Observed: flood, Expected: flood, Fix: flood, Evidence: lines})
+		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
+	}
+	f.start(t, f, pen, false)
+	until(t, f, "the failure", inState(HasFailed))
+	f.reopen(t)
+	s := until(t, f, "the failure, read again", inState(HasFailed))
+	p, step := s.Problem, s.Stages[1].Steps[0]
+	if !strings.HasPrefix(p.Detail, "running flood begins <secret>") || !strings.HasSuffix(p.Detail, ": more") {
+		t.Errorf("the detail is %.60q ... %q", p.Detail, p.Detail[max(0, len(p.Detail)-60):])
+	}
+	if last := p.Output[len(p.Output)-1]; !strings.HasPrefix(p.Output[0], "begins <secret>") || !strings.HasSuffix(p.Output[0], "<secret> ends") || !strings.HasSuffix(last, "more lines") {
+		t.Errorf("%d lines of output, the last %q", len(p.Output), last)
+	}
+	if len(step.Checks) != 1 || len(step.Checks[0].Evidence) < 3 || len(step.Said) != 1 {
+		t.Errorf("%d checks, %d sentences", len(step.Checks), len(step.Said))
+	}
+	data, err := os.ReadFile(filepath.Join(f.dir, "journal.jsonl"))
+	must(t, err)
+	for line := range bytes.Lines(data) {
+		if len(line) > maxJournalLine/2 {
+			t.Errorf("a record of %d bytes", len(line))
+		}
+	}
+	if bytes.Contains(data, []byte(secret)) {
+		t.Error("the journal holds the secret")
+	}
+}
