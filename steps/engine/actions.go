@@ -110,9 +110,8 @@ func (e *Engine) doLocked(a Action) error {
 	case Reply:
 		return e.replyLocked(a)
 	case Retry:
-		if e.job.undoing {
-			e.workLocked(true)
-			return nil
+		if e.job.undoing { // the state changes at once, so that a second key press does not start a second undo
+			return e.startUndoLocked()
 		}
 		return e.againLocked()
 	case Skip:
@@ -156,7 +155,7 @@ func (e *Engine) startLocked(a Action) error {
 			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
 	}
 	if !e.touchedLocked() {
-		if err := e.store.wipeSaved(); err != nil { // left by a power cut at the end of an undo
+		if err := e.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
 			return err
 		}
 	}

@@ -29,6 +29,8 @@ type world struct {
 	run   map[string]func(context.Context, *backend.Node, steps.Report) error
 	more  []steps.Stage                    // after those that every test has
 	asks  func(*site.Config) []steps.Stage // the same, for steps that read the answers
+
+	hangRecover chan struct{} // closed by a Recover that then waits for its end
 }
 
 func newWorld() *world {

@@ -15,7 +15,12 @@ import (
 // trying is a setting that leaves "tried" behind when it is interrupted.
 type trying struct{ setting }
 
-func (s *trying) Recover(context.Context, *backend.Node, steps.Report) error {
+func (s *trying) Recover(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+	if hang := s.w.hangRecover; hang != nil {
+		close(hang)
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.calls["recover"]++

@@ -25,10 +25,12 @@ func (r *run) undoAll(ctx context.Context) {
 			}
 		}
 	}
-	r.end(steps.Event{Kind: steps.Undone})
+	// No step needs its originals any more. They go before the end is told: from then on a person may start the next job,
+	// which saves its own. What cannot be wiped here is wiped when that job starts.
 	if err := r.e.store.wipeSaved(); err != nil {
 		r.e.o.Node.Log.Error("wiping originals", "error", err)
 	}
+	r.end(steps.Event{Kind: steps.Undone})
 }
 
 // undo puts one step back and tells whether the undoing goes on.
