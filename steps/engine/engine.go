@@ -144,7 +144,8 @@ func open(o Options, store *store) (*Engine, error) {
 	}
 	if e.job.handedOver { // a power cut may have come between the event and the wiping
 		if err := errors.Join(store.wipeSaved(), store.wipeSecrets()); err != nil {
-			return nil, err
+			o.Node.Log.Error("wiping after the hand-over", "error", err)
+			e.notices["wipe"] = "Saved originals and secrets could not be wiped after the hand-over; look into " + store.dir + "."
 		}
 	}
 	return e, e.loadSite()

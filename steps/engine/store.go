@@ -116,17 +116,17 @@ func (s *store) saveDraft(cfg *site.Config) error {
 	if err != nil {
 		return fmt.Errorf("encoding the draft: %w", err)
 	}
-	sources, err := json.Marshal(cfg.Sources)
-	if err != nil {
-		return fmt.Errorf("encoding the draft's sources: %w", err)
-	}
 	if err := s.saveSecrets(cfg.Secrets()); err != nil {
 		return err
 	}
 	if err := host.WriteFileAtomic(s.path("site.yaml"), text, 0o600); err != nil {
 		return fmt.Errorf("saving the draft: %w", err)
 	}
-	if err := host.WriteFileAtomic(s.path("sources.json"), sources, 0o600); err != nil {
+	sources, err := json.Marshal(cfg.Sources)
+	if err == nil {
+		err = host.WriteFileAtomic(s.path("sources.json"), sources, 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("saving the draft's sources: %w", err)
 	}
 	return nil
