@@ -154,20 +154,18 @@ func (n *Network) Persisted(p *Plan) bool {
 	return err == nil && len(rivals) == 0
 }
 
-// rivals are the kept profiles for the interfaces of p that are not p's.
+// rivals are the kept profiles that are not p's and would compete with one of them for its port, and those of an earlier plan.
+// All others are somebody else's and stay: a profile is for a port only where it says so itself.
 func (n *Network) rivals(p *Plan) ([]string, error) {
-	taken, names := map[string]bool{}, []string{}
-	macs := map[string]string{}
-	for mac, name := range p.before.Macs {
-		macs[name] = mac
-	}
+	ports, macs, names := map[string]bool{}, map[string]bool{}, []string{}
 	for _, f := range p.files {
-		v := values(f.Text)
-		taken[v["connection.interface-name"]] = true
-		if mac := macs[v["connection.interface-name"]]; mac != "" {
-			taken[mac] = true
-		}
+		ports[values(f.Text)["connection.interface-name"]] = true
 		names = append(names, f.Name)
+	}
+	for mac, name := range p.before.Macs {
+		if ports[name] {
+			macs[mac] = true
+		}
 	}
 	kept := n.host.Folder(keptDir)
 	all, err := kept.Names()
@@ -184,14 +182,24 @@ func (n *Network) rivals(p *Plan) ([]string, error) {
 			continue // gone, or of a name that is none of ours
 		}
 		v := values(string(text))
-		same := taken[v["connection.interface-name"]] || taken[strings.ToLower(v["ethernet.mac-address"])]
 		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
 		// kept quiet goes on being that.
 		quiet := v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled"
 		earlier := strings.HasPrefix(file, prefix) && !quiet
-		if earlier || same && !strings.HasPrefix(v["connection.type"], "ovs-") {
+		if earlier || competes(v, ports, macs) {
 			found = append(found, file)
 		}
 	}
 	return found, nil
+}
+
+// competes tells whether a profile is for one of some ports: by the port's name or, where it names none, by its MAC address. The
+// MAC address in the profile of a VLAN is that of the port below, which the VLAN shares with others.
+func competes(v map[string]string, ports, macs map[string]bool) bool {
+	name, kind := v["connection.interface-name"], v["connection.type"]
+	if name != "" {
+		return ports[name] && !strings.HasPrefix(kind, "ovs-")
+	}
+	mac := strings.ToLower(v["ethernet.mac-address"])
+	return mac != "" && macs[mac] && (kind == "ethernet" || kind == "802-3-ethernet")
 }

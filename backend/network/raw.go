@@ -7,55 +7,15 @@ import (
 	"regexp"
 	"slices"
 
-	"sigs.k8s.io/yaml"
+	"touchdown/backend/problem"
 )
-
-// document is an nmstate document as somebody wrote it, whatever it holds.
-type document map[string]any
-
-func parseDocument(text []byte) (document, *state, error) {
-	var d document
-	if err := yaml.Unmarshal(text, &d); err != nil {
-		return nil, nil, fmt.Errorf("reading the nmstate document: %w", err)
-	}
-	view, err := parseState(d.json())
-	if err != nil {
-		return nil, nil, err
-	}
-	return d, view, nil
-}
-
-func (d document) json() []byte {
-	b, err := json.Marshal(d)
-	if err != nil {
-		panic(err) // it was read from YAML
-	}
-	return b
-}
-
-// list returns a list of maps in the document; what is no map is left out.
-func (d document) list(keys ...string) []map[string]any {
-	var at any = map[string]any(d)
-	for _, k := range keys {
-		m, _ := at.(map[string]any)
-		at = m[k]
-	}
-	items, _ := at.([]any)
-	var found []map[string]any
-	for _, i := range items {
-		if m, ok := i.(map[string]any); ok {
-			found = append(found, m)
-		}
-	}
-	return found
-}
 
 // raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
 // document as it is goes to the disk, where the next boot builds br-ex out of it.
 func (p *Plan) raw() (physical []byte, err error) {
-	d, view, err := parseDocument(p.Settings.Raw)
+	d, view, err := readDocument(p.Settings.Raw, p.now.Macs)
 	if err != nil {
-		return nil, err
+		return nil, badDocument(err)
 	}
 	carrier := view.carrier()
 	p.place(carrier, view.physicalPorts())
@@ -87,6 +47,13 @@ func (p *Plan) raw() (physical []byte, err error) {
 	}
 	p.desired = d.json()
 	return boot.json(), nil
+}
+
+func badDocument(err error) error {
+	return &problem.Problem{
+		Code: "NET-DOC", Summary: "The nmstate document cannot be used: " + err.Error() + ".",
+		Fix: "Correct spec.networkConfig.", Err: err,
+	}
 }
 
 // carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address.

@@ -10,9 +10,9 @@ import (
 // raw judges an nmstate document without touching the network.
 func (f *faults) raw(ctx context.Context, n *Network) {
 	const path = "networkConfig"
-	_, view, err := parseDocument(f.s.Raw)
+	d, view, err := readDocument(f.s.Raw, f.facts.Now.Macs)
 	if err != nil {
-		f.add(path, "is no nmstate document: %s", problemText(err))
+		f.add(path, "%s", err)
 		return
 	}
 	for _, i := range view.Interfaces {
@@ -22,7 +22,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 			}
 		}
 	}
-	if _, err := n.library.generate(ctx, f.s.Raw); err != nil {
+	if _, err := n.library.generate(ctx, d.json()); err != nil {
 		f.add(path, "%s", problemText(err))
 		return
 	}

@@ -1,0 +1,80 @@
+package network
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host/hosttest"
+)
+
+// foreign are profiles that have nothing to do with a plan for enp1s0.
+var foreign = map[string]string{
+	"storage.nmconnection":      "[connection]\nid=storage\nuuid=1\ntype=ethernet\ninterface-name=enp3s0\n",
+	"tunnel.nmconnection":       "[connection]\nid=tunnel\nuuid=2\ntype=wireguard\ninterface-name=wg0\n",
+	"any port.nmconnection":     "[connection]\nid=any port\nuuid=3\ntype=ethernet\nautoconnect=false\n",
+	"office.nmconnection":       "[connection]\nid=office\nuuid=4\ntype=vlan\n\n[vlan]\nid=9\n\n[ethernet]\nmac-address=AA:00:00:00:00:01\n",
+	"elsewhere.nmconnection":    "[connection]\nid=elsewhere\nuuid=5\ntype=ethernet\ninterface-name=enp4s0\n\n[ethernet]\nmac-address=AA:00:00:00:00:01\n",
+	"modem.nmconnection":        "[connection]\nid=modem\nuuid=6\ntype=gsm\n",
+	"unreadable.nmconnection":   "interface-name=enp1s0\n",
+	"cellular.nmconnection.bak": "",
+}
+
+// TestForeignProfilesStay: what is kept takes away profiles of the same port and nothing else, however a document names it.
+func TestForeignProfilesStay(t *testing.T) {
+	byMAC := "  identifier: mac-address\n  mac-address: AA:00:00:00:00:01\n"
+	for name, text := range map[string]string{
+		"by name": siteDocument(""), "by MAC": siteDocument(byMAC), "by MAC, named": siteDocument("  profile-name: uplink\n" + byMAC),
+		"by MAC, another name": strings.ReplaceAll(siteDocument(byMAC), "enp1s0", "the office"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, now := hosttest.New(t), factory(t)
+			now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
+			for file, text := range foreign {
+				m.File(keptDir+"/"+file, text)
+			}
+			m.File(keptDir+"/mac.nmconnection", "[connection]\nid=mac\nuuid=7\ntype=802-3-ethernet\n\n[802-3-ethernet]\nmac-address=AA:00:00:00:00:01\n")
+			n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
+			p, err := n.compile(t.Context(), Settings{Raw: []byte(text)}, now, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := n.Persist(p); err != nil || !n.Persisted(p) {
+					t.Fatalf("not kept: %v", err)
+				}
+			}
+			names, err := m.Folder(keptDir).Names()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range foreign {
+				if m.Content(keptDir+"/"+file) != text || !slices.Contains(names, file) {
+					t.Errorf("%s is gone", file)
+				}
+			}
+			if want := len(foreign) + 1; len(names) != want || !slices.Contains(names, "touchdown-enp1s0.nmconnection") {
+				t.Errorf("left are %q, want the foreign ones and the port's", names)
+			}
+			if v := values(m.Content(keptDir + "/touchdown-enp1s0.nmconnection")); v["connection.interface-name"] != "enp1s0" {
+				t.Errorf("the profile is for %q", v["connection.interface-name"])
+			}
+		})
+	}
+}
+
+// TestAPortThatIsNotThere: a document that names a port by the MAC address of no port, or by the name of another one, is refused.
+func TestAPortThatIsNotThere(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown MAC":         siteDocument("  identifier: mac-address\n  mac-address: AA:00:00:00:00:09\n"),
+		"no MAC":              siteDocument("  identifier: mac-address\n"),
+		"another port's name": siteDocument("  identifier: mac-address\n  mac-address: AA:00:00:00:00:02\n"),
+		"another identifier":  siteDocument("  identifier: pci-address\n  pci-address: 0000:00:1f.6\n"),
+	} {
+		now := factory(t)
+		now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
+		if _, err := offline(t).compile(t.Context(), Settings{Raw: []byte(text)}, now, now); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
