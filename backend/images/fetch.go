@@ -77,6 +77,9 @@ func (f *fetcher) layer(ctx context.Context, id, side string) (*store.Store, err
 	}
 	// What compression makes larger, it makes larger by little.
 	limit := l.DiffSize + l.DiffSize/100 + 1<<20
+	if err := store.Room(side, limit+l.DiffSize); err != nil {
+		return nil, err
+	}
 	err = f.each(f.holders(id), func(name string) error { return f.registry.Blob(ctx, name, l.Packed, limit, blob) })
 	if err != nil {
 		return nil, err
@@ -144,7 +147,7 @@ func (f *fetcher) file(ctx context.Context, name, side string) (*store.Store, er
 	err = f.each([]store.Image{i}, func(name string) error {
 		switch {
 		case key == "sha256:"+id:
-			return f.registry.Blob(ctx, name, key, i.Sizes[key], out)
+			return f.registry.Blob(ctx, name, key, min(i.Sizes[key], store.MaxBlob), out)
 		case strings.HasPrefix(key, "manifest") && digest != "":
 			return f.registry.Manifest(ctx, name, digest, out)
 		}

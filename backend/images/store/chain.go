@@ -74,7 +74,7 @@ func (c *chain) damage(file, format string, args ...any) {
 // read gives an item of the image, and nothing where it is damaged.
 func (c *chain) read(key string) []byte {
 	name := blobFile(key)
-	data, err := readBounded(filepath.Join(c.store.Root, imagesDir, c.image.ID, name), maxBlob)
+	data, err := readBounded(filepath.Join(c.store.Root, imagesDir, c.image.ID, name), MaxBlob)
 	if err != nil {
 		c.damage(name, "%s %s", key, reason(err))
 		return nil

@@ -107,9 +107,10 @@ func (c *cloning) run(ctx context.Context) error {
 }
 
 func (c *cloning) work(ctx context.Context, todo <-chan string, results chan<- finished) {
+	stop := func() error { return context.Cause(ctx) }
 	t := &tree{
-		attrs: newAttrs(), bytes: &c.bytes, stop: func() error { return context.Cause(ctx) },
-		data: &content{byHand: &c.byHand, share: c.options.share, room: func() error { return c.room(ctx) }},
+		attrs: newAttrs(), bytes: &c.bytes, stop: stop,
+		data: &content{byHand: &c.byHand, share: c.options.share, room: func() error { return c.room(ctx) }, stop: stop},
 	}
 	for id := range todo {
 		t.gone = false

@@ -21,8 +21,8 @@ const (
 	// maxList is how long a list may be, bytes. A layer's record is about 1 kB, an image's 2 to 10 kB; a node holds some
 	// 200 images.
 	maxList = 64 << 20
-	// maxBlob is how long a manifest, a config or a signature may be, bytes: the registries' own limit is 4 MiB.
-	maxBlob = 16 << 20
+	// MaxBlob is how long a manifest, a config or a signature may be, bytes: the registries' own limit is 4 MiB.
+	MaxBlob = 16 << 20
 	// maxName is how long a name may be, bytes: a reference is at most 255 of path, 128 of tag and 71 of digest.
 	maxName = 1024
 	idSize  = 64 // hexadecimal digits of a layer's and an image's id

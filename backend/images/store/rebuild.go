@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/vbatts/tar-split/tar/asm"
 	"github.com/vbatts/tar-split/tar/storage"
@@ -26,9 +27,14 @@ func (s *Store) Rebuild(ctx context.Context, id string, blob io.Reader, root str
 	if !known {
 		return nil, fmt.Errorf("layer %s is not in the store", id)
 	}
+	if l.DiffSize < 0 {
+		return nil, fmt.Errorf("the store does not know how large layer %s is", id)
+	}
 	if err := s.frame(root, l); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, unpackTime+time.Duration(l.DiffSize/slowestDisk)*time.Second)
+	defer cancel()
 	into := At(root)
 	if err := into.unpack(ctx, l, blob); err != nil {
 		return nil, fmt.Errorf("unpacking layer %s: %w", id, err)
@@ -88,28 +94,37 @@ func (s *Store) sameFolder(l Layer, folder string) error {
 
 // unpack unpacks a layer's blob, and writes its tar-split on the way.
 func (s *Store) unpack(ctx context.Context, l Layer, blob io.Reader) (err error) {
-	plain, err := inflate(blob)
-	if err != nil {
-		return err
-	}
 	file, err := os.OpenFile(s.splitPath(l.ID), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the tar-split: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := room(int(file.Fd()), l.DiffSize); err != nil {
+		return err
+	}
+	plain, err := inflate(stopping{ctx, blob})
+	if err != nil {
+		return err
+	}
 	zip := gzip.NewWriter(file)
 	limited := &io.LimitedReader{R: plain, N: l.DiffSize + 1}
-	tar, done, err := asm.NewInputTarStreamWithDone(limited, storage.NewJSONPacker(zip), storage.NewDiscardFilePutter())
+	counted := &meter{Packer: storage.NewJSONPacker(zip), FilePutter: storage.NewDiscardFilePutter(), ctx: ctx, from: limited, left: l.DiffSize}
+	tar, done, err := asm.NewInputTarStreamWithDone(counted, counted, counted)
 	if err != nil {
 		return fmt.Errorf("reading the tar: %w", err)
 	}
-	err = untar(ctx, filepath.Join(s.layerPath(l.ID), "diff"), tar)
-	_, rest := io.Copy(io.Discard, tar) // what fills the tar up; the other side ends only then
-	split := <-done
-	if limited.N == 0 {
-		return fmt.Errorf("it is larger than %d bytes", l.DiffSize)
+	if err = untar(ctx, filepath.Join(s.layerPath(l.ID), "diff"), tar, l.DiffSize); err == nil {
+		_, err = io.Copy(io.Discard, tar) // what fills the tar up; the other side ends only then
 	}
-	return errors.Join(err, rest, split, zip.Close())
+	_ = tar.Close() // of an error: the other side ends too
+	split := <-done
+	switch {
+	case limited.N == 0:
+		return fmt.Errorf("it is larger than %d bytes", l.DiffSize)
+	case err != nil: // the other side's is the same, or that nobody reads any more
+		return err
+	}
+	return errors.Join(split, zip.Close())
 }
 
 // inflate takes off the compression of a layer: gzip or none.

@@ -25,21 +25,34 @@ const (
 // untarring unpacks a layer as the library does for overlayfs. Nothing leads out of its root.
 type untarring struct {
 	root    *os.Root
-	folders []*tar.Header // their times come last: each file in them changes them
+	budget  *budget
+	folders []stamped // their times come last: each file in them changes them
 }
 
-func untar(ctx context.Context, dir string, from io.Reader) error {
+// stamped is a folder with its times: of a whole header there would be too much to keep.
+type stamped struct {
+	name             string
+	access, modified time.Time
+}
+
+// untar unpacks a tar of at most size bytes.
+func untar(ctx context.Context, dir string, from io.Reader, size int64) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("opening the layer: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	u := &untarring{root: root}
-	in := tar.NewReader(from)
+	at, err := root.Open(".")
+	if err != nil {
+		return fmt.Errorf("opening the layer: %w", err)
+	}
+	defer at.Close()
+	u := &untarring{root: root, budget: &budget{disk: int(at.Fd()), left: size}}
+	in := tar.NewReader(stopping{ctx, from})
 	for ctx.Err() == nil {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			return u.end()
+			return u.end(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("reading the tar: %w", err)
@@ -61,11 +74,14 @@ func inRoot(name string) string {
 }
 
 // end sets the folders' times, the innermost first.
-func (u *untarring) end() error {
+func (u *untarring) end(ctx context.Context) error {
 	for n := len(u.folders) - 1; n >= 0; n-- {
-		h := u.folders[n]
-		if err := u.in(h.Name, func(at int, base string) error { return tarTimes(at, base, h) }); err != nil {
-			return fmt.Errorf("%.200q: %w", h.Name, err)
+		f := u.folders[n]
+		if n%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := u.in(f.name, func(at int, base string) error { return tarTimes(at, base, f.access, f.modified) }); err != nil {
+			return fmt.Errorf("%.200q: %w", f.name, err)
 		}
 	}
 	return nil
@@ -82,6 +98,9 @@ func (u *untarring) in(name string, do func(at int, base string) error) error {
 }
 
 func (u *untarring) one(h *tar.Header, content io.Reader) error {
+	if err := u.budget.entry(h); err != nil {
+		return err
+	}
 	if err := u.root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {
 		return fmt.Errorf("making its folder: %w", err)
 	}
@@ -92,7 +111,11 @@ func (u *untarring) one(h *tar.Header, content io.Reader) error {
 			return setAttr(at, base, opaqueAttr, "y")
 		})
 	case strings.HasPrefix(base, whiteoutMark):
-		h.Name = path.Join(dir, strings.TrimPrefix(base, whiteoutMark))
+		gone := strings.TrimPrefix(base, whiteoutMark)
+		if gone == "" || gone == "." || gone == ".." {
+			return errors.New("a whiteout has to name a file")
+		}
+		h.Name = path.Join(dir, gone)
 		return u.in(h.Name, func(at int, base string) error { return tarNode(at, base, unix.S_IFCHR, 0, h) })
 	}
 	if err := u.replace(h); err != nil {
@@ -102,7 +125,7 @@ func (u *untarring) one(h *tar.Header, content io.Reader) error {
 		return err
 	}
 	if h.Typeflag == tar.TypeDir {
-		u.folders = append(u.folders, h)
+		u.folders = append(u.folders, stamped{h.Name, h.AccessTime, h.ModTime})
 	}
 	return u.in(h.Name, func(at int, base string) error { return tarAttrs(at, base, h) })
 }
@@ -185,13 +208,13 @@ func tarAttrs(at int, base string, h *tar.Header) error {
 		}
 	}
 	for name, value := range h.PAXRecords {
-		if attr, is := strings.CutPrefix(name, attrRecord); is {
+		if attr, is := strings.CutPrefix(name, attrRecord); is && attr != selinux { // nor does the library take a label
 			if err := setAttr(at, base, attr, value); err != nil {
 				return err
 			}
 		}
 	}
-	return tarTimes(at, base, h)
+	return tarTimes(at, base, h.AccessTime, h.ModTime)
 }
 
 func setAttr(at int, base, name, value string) error {
@@ -202,13 +225,12 @@ func setAttr(at int, base, name, value string) error {
 	return nil
 }
 
-func tarTimes(at int, base string, h *tar.Header) error {
-	access := h.AccessTime
-	if access.Before(h.ModTime) {
-		access = h.ModTime
+func tarTimes(at int, base string, access, modified time.Time) error {
+	if access.Before(modified) {
+		access = modified
 	}
 	stamp := func(t time.Time) unix.Timespec { return unix.NsecToTimespec(t.UnixNano()) }
-	if err := unix.UtimesNanoAt(at, base, []unix.Timespec{stamp(access), stamp(h.ModTime)}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+	if err := unix.UtimesNanoAt(at, base, []unix.Timespec{stamp(access), stamp(modified)}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return fmt.Errorf("setting the times: %w", err)
 	}
 	return nil

@@ -252,8 +252,8 @@ func CopyFile(from, to string) error {
 	if err := unix.Fstat(in, &st); err != nil {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxBlob {
-		return refused(within(from), fmt.Sprintf("it is no file of at most %d bytes", maxBlob), nil)
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > MaxBlob {
+		return refused(within(from), fmt.Sprintf("it is no file of at most %d bytes", MaxBlob), nil)
 	}
 	out, err := unix.Open(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {
