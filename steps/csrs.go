@@ -76,7 +76,7 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 		Fix: "Check the node's clock and that the service kubelet runs, then retry.",
 	}
 	approved := int64(0)
-	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		e, err := s.self(ctx, node, c)
 		if err != nil {
 			return kube.Progress{}, false, err
@@ -94,6 +94,31 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 		p.Waiting, err = s.waiting(ctx, node, c, e.Node, len(out.Approved) > 0)
 		return p, err == nil && p.Waiting == "", err
 	})
+	if err != nil || approved == 0 {
+		return err
+	}
+	return s.misled(ctx, node, c, report)
+}
+
+// misled tells of approved requests that were perhaps not the kubelet's: its key is in its memory only, and every machine that
+// has the bootstrap token can ask for the same while the node's certificate is expired.
+func (s *CSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report) error {
+	e, err := s.self(ctx, node, c)
+	if err != nil {
+		return err
+	}
+	all, err := csr.Misled(ctx, c, node.Host, e)
+	if err != nil {
+		return fmt.Errorf("comparing the kubelet's certificates with the approved requests: %w", err)
+	}
+	ch := Check{ID: "csr-key", Title: "Approved certificate requests", Status: check.Pass, Observed: "the kubelet has their certificates"}
+	if len(all) > 0 {
+		ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d of them are for a key that the kubelet does not have", len(all))
+		ch.Fix = "If the kubelet did not restart meanwhile, someone else holds a certificate of this node: have the cluster's signer of client certificates renewed."
+		ch.Evidence = firstOf(all)
+	}
+	report.Check(ch)
+	return nil
 }
 
 // waiting names what the node lacks; "" when it works with good certificates and asks for no more.
@@ -117,6 +142,7 @@ func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (c
 		return csr.Expect{}, fmt.Errorf("looking for this node: %w", err)
 	}
 	e.Now = node.Now()
+	e.Kubelet = csr.ReadKubelet(node.Host, e.Node, e.Now)
 	return e, nil
 }
 
@@ -127,9 +153,20 @@ func strangers(left []csr.Left) Check {
 		return ch
 	}
 	ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d wait and are left alone", len(left))
-	ch.Fix = "Have somebody who knows the cluster look at them; deny what nobody knows."
+	ch.Fix = "Ask the cluster's administrator to look at them, and to deny what nobody knows."
+	var all []string
 	for _, l := range left {
-		ch.Evidence = append(ch.Evidence, l.Name+": "+l.Reason)
+		all = append(all, l.Name+": "+l.Reason)
 	}
+	ch.Evidence = firstOf(all)
 	return ch
+}
+
+// firstOf keeps a list that strangers can make as long as they like short.
+func firstOf(all []string) []string {
+	const most = 20
+	if len(all) <= most {
+		return all
+	}
+	return append(all[:most:most], fmt.Sprintf("and %d more", len(all)-most))
 }

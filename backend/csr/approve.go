@@ -57,9 +57,7 @@ func expect(node *corev1.Node) Expect {
 	return e
 }
 
-// Look decides every pending request and changes nothing.
-func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []Left, err error) {
-	var items []certificatesv1.CertificateSigningRequest
+func list(ctx context.Context, c *kube.Cluster) (items []certificatesv1.CertificateSigningRequest, err error) {
 	err = c.Do(ctx, "listing certificate requests", func(ctx context.Context) error {
 		list, err := c.Certificates.CertificateSigningRequests().List(ctx, metav1.ListOptions{})
 		if err == nil {
@@ -67,15 +65,25 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 		}
 		return err
 	})
+	return items, err
+}
+
+// Look decides every pending request and changes nothing.
+func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []Left, err error) {
+	items, err := list(ctx, c)
+	why := make([]error, len(items)) // once for each: to check a signature takes time
 	for i := range items {
-		if Decided(&items[i]) || superseded(&items[i], items, e) {
-			continue
+		why[i] = foreign(&items[i], e)
+	}
+	for i := range items {
+		switch {
+		case Decided(&items[i]):
+		case e.Kubelet.leftOver(&items[i], why[i]):
+		case why[i] != nil:
+			left = append(left, Left{items[i].Name, why[i].Error()})
+		case !superseded(i, items, why, e.now()):
+			own = append(own, items[i].Name)
 		}
-		if why := Decide(&items[i], e); why != nil {
-			left = append(left, Left{items[i].Name, why.Error()})
-			continue
-		}
-		own = append(own, items[i].Name)
 	}
 	return own, left, err
 }
@@ -84,17 +92,11 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 // would only make a certificate that nobody has the key of; after a jump of the clock the first request is for the old time. One
 // that seems to come from the future is left over from a wrong clock and supersedes nothing; nor does one of another node, which
 // asks as the same bootstrap user.
-func superseded(r *certificatesv1.CertificateSigningRequest, all []certificatesv1.CertificateSigningRequest, e Expect) bool {
-	if Decide(r, e) != nil {
-		return false
-	}
-	now := e.Now
-	if now.IsZero() {
-		now = time.Now()
-	}
+func superseded(n int, all []certificatesv1.CertificateSigningRequest, why []error, now time.Time) bool {
+	r := &all[n]
 	for i := range all {
 		o := &all[i]
-		if o.Spec.SignerName == r.Spec.SignerName && o.Spec.Username == r.Spec.Username && foreign(o, e) == nil &&
+		if why[i] == nil && o.Spec.SignerName == r.Spec.SignerName && o.Spec.Username == r.Spec.Username &&
 			o.CreationTimestamp.After(r.CreationTimestamp.Time) && !o.CreationTimestamp.After(now.Add(time.Minute)) {
 			return true
 		}

@@ -34,6 +34,14 @@ type Expect struct {
 	Node      string    // name of the Node
 	Addresses []string  // DNS names and IPs that its serving certificate may be for
 	Now       time.Time // the machine's time; zero: the kernel's
+	Kubelet   *Kubelet  // what the kubelet's files say; nil where it is on another machine
+}
+
+func (e Expect) now() time.Time {
+	if e.Now.IsZero() {
+		return time.Now()
+	}
+	return e.Now
 }
 
 // Decided reports whether a request needs no decision any more.
@@ -59,10 +67,10 @@ func foreign(r *certificatesv1.CertificateSigningRequest, e Expect) error {
 		return err
 	}
 	if r.Spec.Username != rule.user {
-		return fmt.Errorf("it was asked for by %q, not by %q", r.Spec.Username, rule.user)
+		return fmt.Errorf("it was asked for by %.80q, not by %q", r.Spec.Username, rule.user)
 	}
 	if !sameSet(r.Spec.Groups, rule.groups) {
-		return fmt.Errorf("its requester is in the groups %q, not %q", r.Spec.Groups, rule.groups)
+		return fmt.Errorf("its requester is in the groups %s, not %q", first(r.Spec.Groups), rule.groups)
 	}
 	if err := checkUsages(r.Spec.Usages, rule.usage); err != nil {
 		return err
@@ -87,13 +95,18 @@ type rule struct {
 func ruleFor(signer string, e Expect) (rule, error) {
 	switch signer {
 	case certificatesv1.KubeAPIServerClientKubeletSignerName:
-		return rule{bootstrapper, bootstrapperGroups, certificatesv1.UsageClientAuth, noNames}, nil
+		return rule{bootstrapper, bootstrapperGroups, certificatesv1.UsageClientAuth, func(r *x509.CertificateRequest) error {
+			if err := noNames(r); err != nil {
+				return err
+			}
+			return e.Kubelet.asksWithToken(r)
+		}}, nil
 	case certificatesv1.KubeletServingSignerName:
 		return rule{"system:node:" + e.Node, nodeGroups, certificatesv1.UsageServerAuth, func(r *x509.CertificateRequest) error {
 			return onlyNames(r, e.Addresses)
 		}}, nil
 	}
-	return rule{}, fmt.Errorf("it is for the signer %q, which is none of a kubelet", signer)
+	return rule{}, fmt.Errorf("it is for the signer %.80q, which is none of a kubelet", signer)
 }
 
 // checkUsages wants the kubelet's set to the letter: key encipherment only comes with RSA keys, and older kubelets always ask for it.
@@ -102,10 +115,16 @@ func checkUsages(have []certificatesv1.KeyUsage, purpose certificatesv1.KeyUsage
 	if sameSet(have, short) || sameSet(have, append(short, certificatesv1.UsageKeyEncipherment)) {
 		return nil
 	}
-	return fmt.Errorf("it asks for the usages %q", have)
+	return fmt.Errorf("it asks for the usages %s", first(have))
 }
 
+// maxRequest is how long a request may be, bytes; a kubelet's has less than 2000.
+const maxRequest = 64 << 10
+
 func parse(b []byte) (*x509.CertificateRequest, error) {
+	if len(b) > maxRequest {
+		return nil, fmt.Errorf("it has %d bytes", len(b))
+	}
 	block, rest := pem.Decode(b)
 	switch {
 	case block == nil || block.Type != "CERTIFICATE REQUEST" || len(block.Headers) > 0:
@@ -117,32 +136,39 @@ func parse(b []byte) (*x509.CertificateRequest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be read: %w", err)
 	}
+	if err := checkKey(request.PublicKey); err != nil { // first: the signature of a very long key takes minutes to check
+		return nil, err
+	}
 	if err := request.CheckSignature(); err != nil {
 		return nil, fmt.Errorf("it is not signed by its own key: %w", err)
 	}
-	switch key := request.PublicKey.(type) {
+	return request, nil
+}
+
+func checkKey(public any) error {
+	switch key := public.(type) {
 	case *rsa.PublicKey:
-		if key.N.BitLen() < 2048 {
-			return nil, fmt.Errorf("its RSA key has only %d bits", key.N.BitLen())
+		if bits := key.N.BitLen(); bits < 2048 || bits > 8192 {
+			return fmt.Errorf("its RSA key has %d bits", bits)
 		}
 	case *ecdsa.PublicKey:
 		if key.Curve.Params().BitSize < 256 {
-			return nil, fmt.Errorf("its EC key has only %d bits", key.Curve.Params().BitSize)
+			return fmt.Errorf("its EC key has only %d bits", key.Curve.Params().BitSize)
 		}
 	default:
-		return nil, fmt.Errorf("its key is a %T", key)
+		return fmt.Errorf("its key is a %T", key)
 	}
-	return request, nil
+	return nil
 }
 
 // checkSubject wants exactly the node's name and the one group of nodes, and nothing beside them.
 func checkSubject(r *x509.CertificateRequest, node string) error {
 	subject := r.Subject
 	if want := "system:node:" + node; subject.CommonName != want {
-		return fmt.Errorf("it is for %q, not for %q", subject.CommonName, want)
+		return fmt.Errorf("it is for %.80q, not for %q", subject.CommonName, want)
 	}
 	if !slices.Equal(subject.Organization, []string{nodesGroup}) {
-		return fmt.Errorf("it is for the groups %q, not for %q", subject.Organization, nodesGroup)
+		return fmt.Errorf("it is for the groups %s, not for %q", first(subject.Organization), nodesGroup)
 	}
 	if len(subject.Names) != 2 { // a second common name would hide behind the last one
 		return fmt.Errorf("its subject has %d parts, not 2", len(subject.Names))
@@ -175,7 +201,7 @@ func onlyNames(r *x509.CertificateRequest, addresses []string) error {
 	}
 	for _, name := range r.DNSNames {
 		if !slices.Contains(addresses, name) {
-			return fmt.Errorf("it is for the name %q, which is none of the node's", name)
+			return fmt.Errorf("it is for the name %.80q, which is none of the node's", name)
 		}
 	}
 	for _, ip := range r.IPAddresses {
@@ -217,4 +243,13 @@ func sameAddr(s string, addr netip.Addr) bool {
 // sameSet compares without regard to order; a double entry is a difference.
 func sameSet[T ~string](have, want []T) bool {
 	return slices.Equal(slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(want)))
+}
+
+// first shows the beginning of a list that a stranger wrote.
+func first[T ~string](list []T) string {
+	text := fmt.Sprintf("%.80q", list[:min(len(list), 3)])
+	if len(list) > 3 {
+		text = fmt.Sprintf("%s and %d more", text, len(list)-3)
+	}
+	return text
 }

@@ -198,6 +198,9 @@ func TestALifeOnTheNode(t *testing.T) {
 			t.Errorf("apply does not tell %q:\n%s", want, out)
 		}
 	}
+	if strings.Contains(out, "a key that the kubelet does not have") {
+		t.Errorf("the kubelet's own requests are taken for a stranger's:\n%s", out)
+	}
 	if out := f.shell("openssl x509 -checkend 0 -noout -in /var/lib/kubelet/pki/kubelet-client-current.pem && openssl x509 -checkend 0 -noout -in /var/lib/kubelet/pki/kubelet-server-current.pem"); strings.Contains(out, "will expire") {
 		t.Errorf("the kubelet's certificates: %s", out)
 	}
