@@ -11,7 +11,6 @@ import (
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
-	"k8s.io/client-go/util/keyutil"
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
@@ -60,10 +59,8 @@ func ReadKubelet(m *host.Machine, node string, now time.Time) *Kubelet {
 	if err != nil {
 		return k
 	}
-	if key, err := keyutil.ParsePrivateKeyPEM(b); err == nil {
-		if signer, ok := key.(crypto.Signer); ok {
-			k.Key = signer.Public()
-		}
+	if key, err := kube.PublicKey(b); err == nil {
+		k.Key = key
 	}
 	return k
 }
