@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"touchdown/backend"
@@ -143,6 +144,32 @@ func TestWatchdogEndsAStepThatHangs(t *testing.T) {
 	if s.Problem.Code != "WATCHDOG" || s.Current != "light" {
 		t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
 	}
+}
+
+// TestWatchdogWaitsForProgress: work that goes on is not stopped however long it takes; the same progress told again is none.
+func TestWatchdogWaitsForProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer func() { _ = r.Close() }()
+		pen := take(t, r)
+		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+			for done := int64(1); ; done = min(done+1, 20) { // 20 minutes of work, then it hangs
+				report.Progress(steps.Progress{Done: done, Total: 100})
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(time.Minute):
+				}
+			}
+		}
+		r.startUnder(t, pen, 5*time.Minute)
+		time.Sleep(23*time.Minute + 30*time.Second) // 19 minutes until the last progress, and most of the limit
+		until(t, r, "the work", inState(Working))
+		time.Sleep(time.Minute)
+		if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "WATCHDOG" {
+			t.Errorf("the watchdog's problem: %+v", s.Problem)
+		}
+	})
 }
 
 func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {

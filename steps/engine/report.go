@@ -32,6 +32,7 @@ var _ steps.Report = (*stepReport)(nil)
 func (r *stepReport) Progress(p steps.Progress) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
+	r.dog.sees(p)
 	if now := r.e.now(); now.Sub(r.last) >= progressPause {
 		r.last = now
 		_ = r.e.emitLocked(steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}) // never journalled

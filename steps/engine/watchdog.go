@@ -7,24 +7,26 @@ import (
 	"time"
 
 	"touchdown/backend/problem"
+	"touchdown/steps"
 )
 
-// errWatchdog is the cause with which a step's context ends that takes longer than the policy allows.
-var errWatchdog = errors.New("longer than spec.policy.watchdog")
+// errWatchdog is the cause with which the context of a step ends that made no progress for longer than the policy allows.
+var errWatchdog = errors.New("no progress for longer than spec.policy.watchdog")
 
-// watchdog ends a step that hangs. It rests while a question waits for a person.
+// watchdog ends a step that makes no progress. It rests while a question waits for a person.
 type watchdog struct {
 	limit time.Duration
 	timer *time.Timer
+	done  int64 // units of work of the last progress; under the engine's mu
 }
 
-// watchOver returns a context that ends when limit has passed; 0 is no limit.
+// watchOver returns a context that ends when limit has passed without progress; 0 is no limit.
 func watchOver(ctx context.Context, limit time.Duration) (context.Context, *watchdog) {
 	if limit == 0 {
 		return ctx, nil
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	return ctx, &watchdog{limit, time.AfterFunc(limit, func() { end(errWatchdog) })}
+	return ctx, &watchdog{limit: limit, timer: time.AfterFunc(limit, func() { end(errWatchdog) })}
 }
 
 func (d *watchdog) rest() {
@@ -39,11 +41,20 @@ func (d *watchdog) wake() {
 	}
 }
 
+// sees gives the step its whole time again once more work is done than before. A step that reports the same again and again
+// hangs all the same. The caller holds the engine's mu.
+func (d *watchdog) sees(p steps.Progress) {
+	if d != nil && p.Done != d.done {
+		d.done = p.Done
+		d.wake()
+	}
+}
+
 func (d *watchdog) stop() { d.rest() }
 
 func tooLong(limit time.Duration, err error) error {
 	return &problem.Problem{
-		Code: "WATCHDOG", Summary: fmt.Sprintf("This step was at work for %s without an end and was stopped.", limit),
+		Code: "WATCHDOG", Summary: fmt.Sprintf("This step made no progress for %s and was stopped.", limit),
 		Fix: "Read what it waited for. Retry to go on from here, or undo to put everything back.", Err: err,
 	}
 }
