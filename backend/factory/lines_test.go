@@ -60,6 +60,15 @@ func TestLines(t *testing.T) {
 		must(t, m, "systemctl kill -s ALRM touchdown-login@tty1 touchdown-login@ttyS0")
 		await(t, m, 20*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
 	})
+	t.Run("what the console and the engine can reach", func(t *testing.T) {
+		must(t, m, "systemctl start touchdown-engine")
+		await(t, m, 20*time.Second, "grep -q 'CapEff:.0000000000000000' /proc/$(systemctl show -P MainPID touchdown-console@tty1)/status")
+		const in = "nsenter -m -t $(systemctl show -P MainPID touchdown-console@tty1) "
+		must(t, m, in+"touch /var/tmp/bundle && test -e /var/tmp/bundle") // people copy it from there
+		must(t, m, "! "+in+"touch /etc/mark 2>/dev/null && ! "+in+"touch /var/lib/mark 2>/dev/null")
+		must(t, m, "test $(readlink /proc/1/ns/mnt) = $(readlink /proc/$(systemctl show -P MainPID touchdown-engine)/ns/mnt)")
+		must(t, m, "test -e /run/touchdown/lines/tty1") // the kernel is kept from writing over it
+	})
 	t.Run("a line without hardware", func(t *testing.T) {
 		must(t, m, "systemctl stop touchdown-console@ttyS0; systemctl stop touchdown-login@ttyS0 serial-getty@ttyS0")
 		// Like a port that the kernel has and the machine has not, it answers every request with EIO.

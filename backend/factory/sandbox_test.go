@@ -1,0 +1,74 @@
+package factory_test
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"touchdown/backend/factory"
+)
+
+// exposure is what systemd-analyze may say of a unit at most: 0 is a service that can do nothing, 10 one that can do all.
+var exposure = map[string]float64{
+	"touchdown-console@.service": 3, "touchdown-engine.service": 6, "touchdown-images.service": 6, "touchdown-images-check.service": 6,
+}
+
+func TestExposure(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		unable(t, "systemd is not installed here: %v", err)
+	}
+	all, err := factory.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overall := regexp.MustCompile(`Overall exposure level for .*: ([0-9.]+) `)
+	seen := 0
+	for _, m := range all {
+		for _, f := range m.Files {
+			most, judged := exposure[path.Base(f.Path)]
+			if !judged {
+				continue
+			}
+			seen++
+			file := filepath.Join(t.TempDir(), path.Base(f.Path))
+			if err := os.WriteFile(file, f.Data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("systemd-analyze", "security", "--no-pager", "--offline=true", file).CombinedOutput()
+			found := overall.FindSubmatch(out)
+			if err != nil || found == nil {
+				t.Fatalf("%v:\n%s", err, out)
+			}
+			got, err := strconv.ParseFloat(string(found[1]), 64)
+			t.Logf("%s: %.1f, at most %.1f", path.Base(file), got, most)
+			if err != nil || got > most {
+				t.Errorf("%s is exposed at %.1f, more than %.1f:\n%s", path.Base(file), got, most, out)
+			}
+		}
+	}
+	if seen != len(exposure) {
+		t.Errorf("%d of %d units found", seen, len(exposure))
+	}
+}
+
+// TestMountsAreShared: the engine and the units of the image store see the node's mounts as they come and go, and CRI-O sees
+// what they mount. With a mount namespace of its own none of that would be sure, and rename and link would fail between its
+// parts of one disk.
+func TestMountsAreShared(t *testing.T) {
+	t.Parallel()
+	units := unitFiles(t)
+	private := regexp.MustCompile(`^Service\.(Private(Tmp|Mounts|Devices|IPC)|Protect(System|Home|Proc|Hostname|Kernel.*|ControlGroups)|ProcSubset|.*Paths|Bind.*|TemporaryFileSystem|Root.*|Mount.*|LogNamespace|DynamicUser|InaccessibleDirectories|ReadOnlyDirectories)$`)
+	for _, name := range []string{"touchdown-engine.service", "touchdown-images.service", "touchdown-images-check.service"} {
+		for key := range units[name] {
+			if private.MatchString(key) {
+				t.Errorf("%s: %s gives it mounts of its own", name, strings.TrimPrefix(key, "Service."))
+			}
+		}
+	}
+}
