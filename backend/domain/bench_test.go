@@ -17,6 +17,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // bed is a cluster with the certificates for a new domain in it.
@@ -105,10 +106,10 @@ func (b *bed) specs(t *testing.T) string {
 func (b *bed) calm(t *testing.T) {
 	t.Helper()
 	fatal(t, b.ClearFaults())
-	fatal(t, domain.Settle(t.Context(), b.c, "", 0, patience()))
+	fatal(t, domain.Settle(t.Context(), b.c, "", 0, paced()))
 }
 
-func patience() domain.Patience {
+func paced() domain.Patience {
 	return domain.Patience{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
 }
 
@@ -168,8 +169,8 @@ func TestApplyMergesAndRestores(t *testing.T) {
 	if strings.Contains(after, "api-int.") {
 		t.Error("the internal name is served")
 	}
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, patience()))
-	fatal(t, domain.Settle(ctx, b.c, "store1.site.example", r.Latest, patience()))
+	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
+	fatal(t, domain.Settle(ctx, b.c, "store1.site.example", r.Latest, paced()))
 	writes := b.c.Writes()
 	if changed, err := domain.Apply(ctx, b.c, b.names, b.save); changed || err != nil || b.c.Writes() != writes {
 		t.Error("a second run changed something", err)
@@ -231,7 +232,11 @@ func TestFaultsOnTheWay(t *testing.T) {
 	b.calm(t)
 	t.Run("degraded for ever", func(t *testing.T) {
 		fatal(t, b.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "authentication"}))
-		err := waitFor(t, func() error { return domain.Settle(ctx, b.c, "", 0, patience()) })
+		var err error
+		patience.Until(t, "the fault to show", func() bool {
+			err = domain.Settle(ctx, b.c, "", 0, paced())
+			return err != nil
+		})
 		if code(err) != "CLU-DEGR" || !strings.Contains(err.Error(), "authentication") {
 			t.Error(err)
 		}
@@ -242,25 +247,14 @@ func TestFaultsOnTheWay(t *testing.T) {
 		fatal(t, b.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "console"}))
 		_, err := domain.Apply(ctx, b.c, b.names, b.save)
 		fatal(t, err)
-		short := patience()
-		short.Limit = 8 * time.Second
+		short := paced()
+		short.Limit = 8 * time.Second // of a roll-out that never ends
 		if err := domain.Settle(ctx, b.c, b.names.Domain, 0, short); code(err) != "REV-LATE" {
 			t.Error(err)
 		}
 		fatal(t, b.ClearFaults())
-		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, 0, patience()))
+		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, 0, paced()))
 	})
-}
-
-// waitFor repeats until there is an error: a fault needs a moment to show.
-func waitFor(t *testing.T, f func() error) error {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A secret that cannot be served is never referred to, whoever changed it; one that goes bad later is told as a fall-back.
@@ -304,8 +298,8 @@ func TestBadSecrets(t *testing.T) {
 		return nil
 	}, b.save)
 	fatal(t, err)
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, patience()))
-	err = domain.Settle(ctx, b.c, "", r.Latest, patience())
+	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
+	err = domain.Settle(ctx, b.c, "", r.Latest, paced())
 	if c := code(err); c != "REV-FALL" && c != "CLU-DEGR" {
 		t.Error(err)
 	}
@@ -314,15 +308,15 @@ func TestBadSecrets(t *testing.T) {
 	fatal(t, err)
 	_, err = b.c.Restore(ctx, b.saved[len(b.saved)-1])
 	fatal(t, err)
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, patience()))
-	mending := patience()
+	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
+	mending := paced()
 	mending.Grace = mending.Limit // the operator reports its trouble until the new revision has run for a while
 	fatal(t, domain.Settle(ctx, b.c, "", r.Latest, mending))
 }
 
 func TestProveTellsAnotherCertificate(t *testing.T) {
 	b := newBed(t, "c.site.example")
-	short := patience()
+	short := paced()
 	short.Notice = time.Second
 	now, err := domain.Read(t.Context(), b.c)
 	fatal(t, err)

@@ -2,7 +2,6 @@ package factory_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -38,8 +37,7 @@ func noSave(kube.Ref, []byte) error { return nil }
 func TestConfigure(t *testing.T) {
 	root := t.TempDir()
 	b, c := open(t, bench.Options{NodeRoot: root})
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
-	defer cancel()
+	ctx := patience.Within(t, time.Minute)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package factory_test
 
 import (
-	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -39,9 +38,7 @@ func lay(t *testing.T, m *node.Machine) {
 
 func must(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(30*time.Second))
-	defer cancel()
-	out, err := m.Shell(ctx, script)
+	out, err := m.Shell(patience.Within(t, 30*time.Second), script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +47,7 @@ func must(t *testing.T, m *node.Machine, script string) string {
 
 func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(d))
-	defer cancel()
-	if err := m.Wait(ctx, script); err != nil {
+	if err := m.Wait(patience.Within(t, d), script); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,9 +78,7 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 
 	boot := func(t *testing.T, d time.Duration) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
-		defer cancel()
-		if err := m.Reboot(ctx); err != nil {
+		if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
@@ -145,9 +138,7 @@ func TestHandOnANode(t *testing.T) {
 	if out := must(t, m, "/var/tmp/touchdown install"); out != "Nothing had to be changed." {
 		t.Errorf("the second time: %s", out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
-	defer cancel()
-	if err := m.Reboot(ctx); err != nil {
+	if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	await(t, m, time.Minute, "systemctl is-active touchdown-engine") // in the middle of the boot

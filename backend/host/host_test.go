@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 func TestWriteFileReplacesAsAWhole(t *testing.T) {
@@ -122,18 +124,24 @@ func TestRunEndsWithItsContext(t *testing.T) {
 
 func TestRunEndsTheChildrenToo(t *testing.T) {
 	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	out, err := m.Run(ctx, "sh", "-c", "sleep 600 & echo $!; wait")
+	ctx, cancel := context.WithCancel(t.Context())
+	started := filepath.Join(t.TempDir(), "started")
+	go func() {
+		defer cancel()
+		_ = patience.Wait(ctx, "the child", func() error { _, err := os.Stat(started); return err })
+	}()
+	out, err := m.Run(ctx, "sh", "-c", "sleep 600 & echo $!; touch "+started+"; wait")
 	child := strings.TrimSpace(out)
 	if err == nil || child == "" {
 		t.Fatalf("out is %q, err %v", out, err)
 	}
-	// Gone, or dead and waiting for somebody to take note.
-	stat, err := os.ReadFile("/proc/" + child + "/stat")
-	if err == nil && strings.HasPrefix(string(stat), child+" (sleep) S") {
-		t.Errorf("process %s still runs: %s", child, stat)
-	}
+	patience.Until(t, "the child's end", func() error { // gone, or dead and waiting for somebody to take note
+		stat, err := os.ReadFile("/proc/" + child + "/stat")
+		if err == nil && strings.HasPrefix(string(stat), child+" (sleep) S") {
+			return fmt.Errorf("it still runs: %s", stat)
+		}
+		return nil
+	})
 }
 
 func TestSecretsAreMaskedInErrorsAndLog(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 func code(err error) string {
@@ -102,7 +103,7 @@ func TestAwait(t *testing.T) {
 		}
 		return "", nil
 	})
-	if err := kubelet.Await(t.Context(), m.Machine, c, 5*time.Second); err != nil {
+	if err := kubelet.Await(t.Context(), m.Machine, c, patience.Of(5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(told, "\n")

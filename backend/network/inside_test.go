@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"touchdown/backend/host"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 // The test binary is its own tool inside the bench node: each operation is a process of its own there, so that nothing is
@@ -62,7 +64,7 @@ func serve(op string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	n := network.Open(host.Open(host.Options{NoPower: true}))
 	begun := time.Now()
@@ -76,6 +78,19 @@ func serve(op string) error {
 		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(a)
+}
+
+// neighbours waits until each port has heard its neighbour: the switch announces itself now and then.
+func (a *answer) neighbours(ctx context.Context, n *network.Network, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return patience.Wait(ctx, "the ports' neighbours", func(ctx context.Context) (err error) {
+		a.Ports, err = n.Ports(ctx)
+		if err == nil && slices.ContainsFunc(a.Ports, func(p network.Port) bool { return p.Neighbour == network.Neighbour{} }) {
+			err = errors.New("one has none")
+		}
+		return err
+	})
 }
 
 func (a *answer) do(ctx context.Context, n *network.Network, op string, q request) (err error) {
@@ -93,9 +108,8 @@ func (a *answer) do(ctx context.Context, n *network.Network, op string, q reques
 	case "status":
 		a.Status, err = n.Status(ctx)
 	case "ports":
-		if _, err = n.Ports(ctx); err == nil {
-			time.Sleep(q.Rollback)
-			a.Ports, err = n.Ports(ctx)
+		if a.Ports, err = n.Ports(ctx); err == nil && q.Rollback > 0 {
+			err = a.neighbours(ctx, n, q.Rollback)
 		}
 	case "validate":
 		var facts network.Facts

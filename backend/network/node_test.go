@@ -52,15 +52,8 @@ func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	patience.Slow(t)
 	m, err := node.New(t.Context(), node.Options{Consoles: []string{}})
 	node.Require(t, err)
-	t.Cleanup(func() {
-		if t.Failed() {
-			log, _ := m.Shell(context.Background(), "journalctl --no-pager -b -u ovs-configuration -u nodeip-configuration | tail -40; nmcli c; nmcli d; ip a; ip r; cat /run/NetworkManager/system-connections/ovs-if*; journalctl -b --no-pager -u NetworkManager | tail -60 | cut -c1-220")
-			t.Log(log)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	m.EndsWith(t)
+	patience.Explain(t, "the node's network", m.Says("journalctl --no-pager -b -u ovs-configuration -u nodeip-configuration | tail -40; nmcli c; nmcli d; ip a; ip r; cat /run/NetworkManager/system-connections/ovs-if*; journalctl -b --no-pager -u NetworkManager | tail -60 | cut -c1-220"))
 	b := &bench{T: t, node: m, site: site.New(t, site.Options{LAN: m.LAN()})}
 	self, err := os.Executable()
 	if err != nil {
@@ -86,13 +79,17 @@ func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 
 const (
 	hasFactory = "ip -o -4 address show br-ex | grep -q 192.0.2.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/24 && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
-	hasSite    = "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/24"
+	// nmstate opens its checkpoint before it changes anything.
+	inTrial = "busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Checkpoints | grep -q /"
+	hasSite = "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/24"
 )
 
+// trial is a deadline that no part of these tests comes to, however busy the machine is.
+const trial = 5 * time.Minute
+
 func (b *bench) within(d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(b.Context(), patience.Of(d))
-	b.Cleanup(cancel)
-	return ctx
+	b.Helper()
+	return patience.Within(b, d)
 }
 
 func (b *bench) await(d time.Duration, script string) float64 {
@@ -228,7 +225,7 @@ func ports(b *bench) {
 	if err := b.site.LLDP.Announce(site.Neighbour{Chassis: []byte{0xaa, 0, 0, 0, 0, 9}, System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); err != nil {
 		b.Fatal(err)
 	}
-	all := b.must("ports", request{Rollback: 3 * time.Second}).Ports
+	all := b.must("ports", request{Rollback: patience.Of(3 * time.Second)}).Ports
 	b.site.LLDP.Off()
 	for _, p := range all {
 		if want := (network.Neighbour{System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); p.Neighbour != want {
@@ -267,7 +264,7 @@ func validate(b *bench) {
 
 // deadline: nobody answers, and NetworkManager itself goes back.
 func deadline(b *bench) {
-	const rollback = 10 * time.Second
+	const rollback = 20 * time.Second // long enough on a busy machine to look at the trial, and no longer: the test waits for its end
 	a := b.must("apply", request{Settings: edge(), Rollback: rollback})
 	applied := time.Now()
 	b.await(time.Second, hasSite)
@@ -284,7 +281,7 @@ func deadline(b *bench) {
 }
 
 func putBack(b *bench, originals []byte) {
-	b.must("apply", request{Settings: edge(), Rollback: time.Minute})
+	b.must("apply", request{Settings: edge(), Rollback: trial})
 	b.await(time.Second, hasSite)
 	a := b.must("putback", request{Originals: originals})
 	b.Logf("put back in %.1f s", a.Seconds)
@@ -301,7 +298,7 @@ func putBack(b *bench, originals []byte) {
 // managerKilled: the checkpoint dies with the process, what it tried lives on in /run.
 func managerKilled(b *bench, originals []byte) {
 	for _, s := range []network.Settings{edge(), onOtherPort()} {
-		b.must("apply", request{Settings: s, Rollback: time.Minute})
+		b.must("apply", request{Settings: s, Rollback: trial})
 		b.await(2*time.Second, hasSite)
 		b.shell("systemctl kill -s KILL NetworkManager; sleep 0.5; systemctl is-active NetworkManager || systemctl start NetworkManager")
 		b.await(10*time.Second, "nmcli -t general status")
@@ -315,8 +312,8 @@ func managerKilled(b *bench, originals []byte) {
 }
 
 func anotherCheckpoint(b *bench) {
-	b.shell(`busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointCreate aouu 0 60 0`)
-	if a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second}); a.Code != "NET-CKPT" {
+	b.shell(`busctl call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointCreate aouu 0 300 0`)
+	if a := b.ask("apply", request{Settings: edge(), Rollback: trial}); a.Code != "NET-CKPT" {
 		b.Errorf("over another checkpoint: %+v", a)
 	}
 	// Putting back what never was applied leaves the other's trial alone.
@@ -336,7 +333,7 @@ func onOtherPort() network.Settings {
 
 func otherPort(b *bench, originals []byte) {
 	mac := b.shell("cat /sys/class/net/enp2s0/address")
-	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: time.Minute})
+	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: trial})
 	b.await(2*time.Second, hasSite)
 	if got := b.shell("ovs-vsctl list-ports br-ex"); got != "enp2s0" {
 		b.Errorf("br-ex stands on %q", got)
@@ -349,7 +346,7 @@ func otherPort(b *bench, originals []byte) {
 		if err := act(b.Context(), 1); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // for so long the cable stays as it is
 	}
 	b.await(10*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})
@@ -359,24 +356,30 @@ func otherPort(b *bench, originals []byte) {
 func wrongSettings(b *bench, originals []byte) {
 	wrong := edge()
 	wrong.Interface = "enp9s0"
-	if a := b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second}); a.Error == "" || strings.Contains(a.Error, "198.51.100.53") {
+	if a := b.ask("apply", request{Settings: wrong, Rollback: trial}); a.Error == "" || strings.Contains(a.Error, "198.51.100.53") {
 		b.Errorf("a port that is not there: %+v", a)
 	}
 	b.asInFactory()
 	// A gateway that nobody has is accepted by the system: the probes find it, and the way back is as quick.
 	wrong = edge()
 	wrong.IPv4.Gateway = "198.51.100.77"
-	b.must("apply", request{Settings: wrong, Rollback: 30 * time.Second})
+	b.must("apply", request{Settings: wrong, Rollback: trial})
 	b.must("putback", request{Originals: originals})
 	b.asInFactory()
 	// The cable is pulled while settings are applied.
+	applied, ended := context.WithCancel(b.within(time.Minute))
+	pulled := make(chan error, 1)
 	go func() {
-		time.Sleep(700 * time.Millisecond)
-		_ = b.node.Unplug(context.Background(), 0)
+		err := b.node.Wait(applied, inTrial)
+		if err == nil {
+			err = b.node.Unplug(context.Background(), 0)
+		}
+		pulled <- err
 	}()
-	a := b.ask("apply", request{Settings: edge(), Rollback: 30 * time.Second})
-	b.Logf("the cable is pulled: %.1f s, %s", a.Seconds, a.Error)
-	time.Sleep(500 * time.Millisecond)
+	a := b.ask("apply", request{Settings: edge(), Rollback: trial})
+	ended()
+	b.Logf("the cable is pulled (%v): %.1f s, %s", <-pulled, a.Seconds, a.Error)
+	time.Sleep(500 * time.Millisecond) // for so long it stays out
 	if err := b.node.Plug(b.Context(), 0); err != nil {
 		b.Fatal(err)
 	}
@@ -385,7 +388,7 @@ func wrongSettings(b *bench, originals []byte) {
 	// DHCP where no server answers.
 	b.site.DHCP4.Off()
 	wrong = network.Settings{Interface: "enp2s0", IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Disabled}}
-	a = b.ask("apply", request{Settings: wrong, Rollback: 30 * time.Second})
+	a = b.ask("apply", request{Settings: wrong, Rollback: trial})
 	b.Logf("DHCP without a server: applied in %.1f s, %s", a.Seconds, a.Error)
 	if a.Error == "" {
 		if a := b.ask("await", request{Settings: wrong, Rollback: 2 * time.Second}); a.Code != "NET-WAIT" {
@@ -399,7 +402,7 @@ func wrongSettings(b *bench, originals []byte) {
 
 // undecided: the profiles are written, then the engine dies before it notes the decision.
 func undecided(b *bench, originals []byte) {
-	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: time.Minute})
+	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: trial})
 	if a := b.ask("keep", request{Settings: onOtherPort(), Originals: originals, Undecided: true}); !strings.Contains(a.Error, "crashed before") {
 		b.Fatalf("keep: %+v", a)
 	}
@@ -409,7 +412,7 @@ func undecided(b *bench, originals []byte) {
 	b.must("putback", request{Originals: originals})
 	b.asInFactory()
 	// The same with a reboot in between: br-ex was built out of what nobody decided to keep.
-	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: time.Minute})
+	b.must("apply", request{Settings: onOtherPort(), Originals: originals, Rollback: trial})
 	b.ask("keep", request{Settings: onOtherPort(), Originals: originals, Undecided: true})
 	if err := b.node.Reboot(b.within(time.Minute)); err != nil {
 		b.Fatal(err)
@@ -442,8 +445,8 @@ func keep(b *bench, originals []byte) {
 	for _, s := range []network.Settings{onOtherPort(), edge(), {IPv4: network.Family{Method: network.Disabled}, IPv6: network.Family{Method: network.Autoconf}}, {IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Autoconf}, Interface: "enp2s0"}} {
 		originals := b.must("originals", request{}).Originals
 		begun := time.Now()
-		a := b.must("apply", request{Settings: s, Originals: originals, Rollback: time.Minute})
-		w := b.must("await", request{Settings: s, Originals: originals, Rollback: 15 * time.Second})
+		a := b.must("apply", request{Settings: s, Originals: originals, Rollback: trial})
+		w := b.must("await", request{Settings: s, Originals: originals, Rollback: patience.Of(15 * time.Second)})
 		k := b.must("keep", request{Settings: s, Originals: originals})
 		b.Logf("apply %.1f s, wait %.1f s, keep %.1f s; all with processes %.1f s", a.Seconds, w.Seconds, k.Seconds, time.Since(begun).Seconds())
 		up, at := hasSite+" && ping -c 1 -W 1 198.51.100.1", "198.51.100.1"
@@ -458,7 +461,7 @@ func keep(b *bench, originals []byte) {
 		if a := b.must("inforce", request{Settings: s, Originals: originals}); !a.Done {
 			b.Error("what was kept is not in force")
 		}
-		b.shell("ping -c 1 -W 3 -I br-ex " + at)
+		b.await(5*time.Second, "ping -c 1 -W 3 -I br-ex "+at)
 		b.shell("systemctl restart NetworkManager")
 		b.await(15*time.Second, up)
 		before := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
@@ -504,18 +507,18 @@ func TestNoLeaseAtBoot(t *testing.T) {
 		t.Fatalf("without a lease: %+v", now)
 	}
 	originals := b.must("originals", request{}).Originals
-	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: time.Minute})
-	b.must("await", request{Settings: edge(), Originals: originals, Rollback: 10 * time.Second})
+	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: trial})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: patience.Of(10 * time.Second)})
 	// configure-ovs has waited for an address: in the trial it builds br-ex, which has to go with the trial.
 	b.await(30*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})
 	if got := b.shell("ip -o address show | grep -c 198.51.100.10 || true"); got != "0" {
 		t.Errorf("put back, but the address is there %s times", got)
 	}
-	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: time.Minute})
-	b.must("await", request{Settings: edge(), Originals: originals, Rollback: 10 * time.Second})
+	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: trial})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: patience.Of(10 * time.Second)})
 	b.must("keep", request{Settings: edge(), Originals: originals})
-	a := b.must("build", request{Rollback: 40 * time.Second})
+	a := b.must("build", request{Rollback: patience.Of(40 * time.Second)})
 	t.Logf("br-ex built in %.1f s", a.Seconds)
 	b.await(5*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
 	if a := b.must("inforce", request{Settings: edge(), Originals: originals}); !a.Done {

@@ -19,7 +19,7 @@ var (
 func TestUnkeptSettingsArePutBack(t *testing.T) {
 	b := boot(t, hasFactory, func(*bench) {})
 	originals := b.must("originals", request{}).Originals
-	q := request{Settings: onOtherPort(), Originals: originals, Rollback: 2 * time.Minute}
+	q := request{Settings: onOtherPort(), Originals: originals, Rollback: trial}
 	cut := func(flush bool) {
 		t.Helper()
 		if err := b.node.PowerCut(b.within(time.Minute), flush); err != nil {
@@ -56,7 +56,7 @@ func TestUnkeptSettingsArePutBack(t *testing.T) {
 		}()
 		instant := time.Duration(random.IntN(6000)) * time.Millisecond
 		select {
-		case <-time.After(instant):
+		case <-time.After(instant): // the moment is drawn
 		case <-ended:
 		}
 		cut(i%2 == 0)

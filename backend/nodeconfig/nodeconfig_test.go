@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 const (
@@ -112,7 +113,7 @@ func (o *operator) render(roll bool) {
 func batch(c *kube.Cluster, marked bool) nodeconfig.Batch {
 	return nodeconfig.Batch{
 		Cluster: c, Marked: marked, Save: func(kube.Ref, []byte) error { return nil }, Mark: func() error { return nil },
-		Patience: nodeconfig.Patience{Render: 300 * time.Millisecond, Roll: 2 * time.Second},
+		Patience: nodeconfig.Patience{Render: patience.Of(0), Roll: patience.Of(0)},
 	}
 }
 
@@ -224,7 +225,9 @@ func TestNoWayLeavesThePoolPaused(t *testing.T) {
 			t.Fatal(err)
 		}
 		fail(o)
-		if err := batch(c, false).Run(t.Context(), changes); err == nil {
+		b := batch(c, false)
+		b.Patience.Render = 300 * time.Millisecond // of one that renders nothing
+		if err := b.Run(t.Context(), changes); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 		if o.api.Get(pool, "spec", "paused") != "false" {
@@ -296,7 +299,9 @@ func TestTroubleOfThePoolIsTold(t *testing.T) {
 		o, c := newOperator(t)
 		o.api.After = nil
 		o.api.Put(pool, set)
-		if err := batch(c, false).Run(t.Context(), nil); code(err) != want {
+		b := batch(c, false)
+		b.Patience.Roll = 2 * time.Second // of a pool that does not move
+		if err := b.Run(t.Context(), nil); code(err) != want {
 			t.Errorf("err is %v, want %s", err, want)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/probe"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // A probe runs in a process of its own, this test's program started again inside the host's network namespace: all of
@@ -81,13 +82,19 @@ func atSite(t *testing.T) *host {
 		name, value, _ := strings.Cut(set, "=")
 		out.sysctl(conf+name, value)
 	}
-	for wait := time.Now().Add(5 * time.Second); !strings.Contains(out.state(), "/128 via <nil> table 255\nroute ff00::/8"); {
-		if time.Now().After(wait) {
-			t.Fatalf("the host's kernel does not come to rest:\n%s", out.state())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	out.shows("/128 via <nil> table 255\nroute ff00::/8")
 	return out
+}
+
+// shows waits until the kernel has done what it does in its own time.
+func (h *host) shows(lines string) {
+	h.t.Helper()
+	patience.Until(h.t, "the host's kernel", func() error {
+		if state := h.state(); !strings.Contains(state, lines) {
+			return fmt.Errorf("it does not show %q:\n%s", lines, state)
+		}
+		return nil
+	})
 }
 
 // target is what a technician types who makes no mistake.
@@ -110,9 +117,7 @@ func (h *host) obey(o order) outcome {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd := exec.CommandContext(patience.Within(h.t, time.Minute), os.Args[0])
 	// The limit under which the engine runs.
 	cmd.Env = append(os.Environ(), orderEnv+"="+string(text), "GOMEMLIMIT=32MiB")
 	var out, errs bytes.Buffer

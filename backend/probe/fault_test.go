@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/probe"
 	"touchdown/test/bench/site"
+	"touchdown/test/patience"
 )
 
 // fault is one thing that is wrong at the site or was mistyped, and what the checks say.
@@ -197,7 +198,7 @@ var faults = []fault{
 		want: []string{"net-router-ipv6 fail offers no addresses"},
 	},
 	{
-		name: "unplugged", site: func(h *host) { h.must(h.Unplug()); h.rest() },
+		name: "unplugged", site: func(h *host) { h.must(h.Unplug()); h.rest(site.HostInterface) },
 		want: []string{"net-carrier fail eth0 has no link", "net-duplicate skip there is no link", "net-gateway skip", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
 	},
 	{
@@ -214,7 +215,7 @@ var faults = []fault{
 				}
 				return netlink.LinkSetUp(second)
 			})
-			h.rest()
+			h.rest("eth1")
 		},
 		typo: func(_ *host, t *probe.Target) { t.Ports = []string{"eth1", site.HostInterface} },
 		want: []string{"net-carrier warn eth1 has no link", "net-duplicate pass", "net-gateway pass", "net-dns-1 pass", "net-registry pass"},
@@ -229,7 +230,7 @@ var faults = []fault{
 	},
 	{
 		name: "port switched off", kept: true,
-		site: func(h *host) { h.set(netlink.LinkSetDown); h.rest() },
+		site: func(h *host) { h.set(netlink.LinkSetDown); h.rest(site.HostInterface) },
 		want: []string{"net-carrier warn switched off", "net-gateway skip switched off"},
 	},
 	{
@@ -308,9 +309,18 @@ func (h *host) must(err error) {
 	}
 }
 
-// rest waits until the kernel has drawn its conclusions from a cable that was pulled.
-func (h *host) rest() {
-	for before := ""; before != h.state(); time.Sleep(200 * time.Millisecond) {
+// rest waits until the kernel has seen that a port has no link, and has drawn its conclusions: nothing changes any more.
+func (h *host) rest(port string) {
+	h.t.Helper()
+	patience.Until(h.t, port+" to be without a link", func() (without bool) {
+		h.must(h.Do(func() error {
+			l, err := netlink.LinkByName(port)
+			without = err == nil && l.Attrs().OperState != netlink.OperUp
+			return err
+		}))
+		return without
+	})
+	for before := ""; before != h.state(); time.Sleep(200 * time.Millisecond) { // a gap: no event says that nothing follows
 		before = h.state()
 	}
 }

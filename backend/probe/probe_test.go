@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,12 +18,12 @@ import (
 // measure looks at what the process holds: at most ever, and now.
 func (o *outcome) measure() {
 	// What gVisor's timers and the runtime end by themselves has a moment to do so.
-	for range 20 {
-		if o.Routines = runtime.NumGoroutine(); o.Routines <= 2 {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(0))
+	defer cancel()
+	_ = patience.Wait(ctx, "goroutines to end", func() bool { // those that are left fail the test
+		o.Routines = runtime.NumGoroutine()
+		return o.Routines <= 2
+	})
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
 		fmt.Sscanf(line, "VmHWM: %d kB", &o.Peak)

@@ -167,11 +167,7 @@ func TestAPortThatABridgeHas(t *testing.T) {
 		return errors.Join(netlink.LinkAdd(bridge), netlink.LinkSetMaster(port, bridge), netlink.LinkSetUp(bridge),
 			netlink.AddrAdd(bridge, &netlink.Addr{IPNet: factory}))
 	})
-	for wait := time.Now().Add(5 * time.Second); !strings.Contains(h.state(), "mtu 1500 flags 0x11043 promiscuous 0"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(wait) {
-			t.Fatalf("br-ex does not come up:\n%s", h.state())
-		}
-	}
+	h.shows("mtu 1500 flags 0x11043 promiscuous 0") // br-ex is up
 	before := h.probe(h.target())
 	before.good(t)
 	before.want(t, "net-duplicate pass Nobody else")
@@ -224,7 +220,7 @@ func TestAfterApplying(t *testing.T) {
 		t.Parallel()
 		h := atSite(t)
 		h.set(netlink.LinkSetDown)
-		h.rest()
+		h.rest(site.HostInterface)
 		after(h, func(*probe.Target) {}).want(t, "net-carrier fail switched off", "net-gateway skip")
 	})
 	t.Run("gateway went away", func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 func digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
@@ -80,14 +81,10 @@ func TestTroubleHasAName(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	s.Listen(t)
-	deadline := time.Now().Add(5 * time.Second)
-	_, err := c.List(t.Context())
-	for ; err != nil && time.Now().Before(deadline); _, err = c.List(t.Context()) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil {
-		t.Errorf("it is back, and the client does not see it: %v", err)
-	}
+	patience.Until(t, "the client to see that CRI-O is back", func(ctx context.Context) error {
+		_, err := c.List(ctx)
+		return err
+	})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	if _, err := c.List(ctx); err == nil || !strings.Contains(err.Error(), "enough") {

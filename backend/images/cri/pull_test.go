@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/problem"
+	"touchdown/test/patience"
 )
 
 func soon(time.Duration) bool { return true }
@@ -194,11 +195,7 @@ func TestCancelEndsPulls(t *testing.T) {
 	if len(out) != 1 || out[0].Name != "r.example/quick" {
 		t.Errorf("what was ended is told as failed: %+v", out)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ended.Load() < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-	}
-	if ended.Load() != 2 {
-		t.Errorf("CRI-O still pulls: %d of 2 ended", ended.Load())
-	}
+	patience.Until(t, "CRI-O to end both pulls", func() bool { return ended.Load() == 2 })
 }
 
 // A registry that goes silent in the middle is tried again when nothing arrives any more, and not as long as something does.

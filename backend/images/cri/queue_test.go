@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/ref"
+	"touchdown/test/patience"
 )
 
 // family makes images as they are built: some bases, on each some middles, on each some images; sizes are bytes.
@@ -94,7 +95,7 @@ func TestNoLayerIsFetchedTwice(t *testing.T) {
 		}
 		mu.Unlock()
 		begun.Wait()
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // a pull takes a while
 		f.end(of[name])
 		return nil
 	}
@@ -129,10 +130,10 @@ func TestFailedPullLeavesItsLayers(t *testing.T) {
 		}
 		return nil
 	}
+	beside := patience.Within(t, time.Second)
 	go func() {
-		for until := time.Now().Add(5 * time.Second); len(s.Pulled()) < 3 && time.Now().Before(until); time.Sleep(time.Millisecond) {
-		}
-		close(together)
+		defer close(together)
+		_ = patience.Wait(beside, "the pulls beside the one that hangs", func() bool { return len(s.Pulled()) >= 3 })
 	}()
 	out, err := cri.Pull{Client: s.Client(t), Workers: 2, Pause: soon}.Run(t.Context(), wants)
 	if err == nil || out[0].Class != cri.Gone || len(s.Pulled()) != 4 {

@@ -124,13 +124,15 @@ func TestLocksAreTheLibrarys(t *testing.T) {
 	lock := made.Path("overlay-images", "images.lock")
 	other := exec.Command("/proc/self/exe") // a lock of fcntl does not keep its own process out
 	other.Env = append(os.Environ(), holdLock+"="+lock)
+	_, err := other.StdinPipe()
+	do(t, err)
 	out, err := other.StdoutPipe()
 	do(t, err, other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	if _, err := out.Read(make([]byte, 5)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // the lock does not become free
 	defer cancel()
 	if _, err := store.Open(ctx, made.Root); problem.From(err).Code != "STR-LCK" {
 		t.Errorf("with a lock held the store opens with %v", err)

@@ -2,11 +2,11 @@ package store_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // holdLock names the lock file that this program holds instead of running tests, as another program does.
 const holdLock = "STORE_TEST_HOLD"
 
-// hold says that it has the lock, and keeps it until it is killed.
+// hold says that it has the lock, and keeps it until it is killed, or its input ends with who started it.
 func hold(file string) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err == nil {
@@ -35,7 +35,7 @@ func hold(file string) {
 		panic(err)
 	}
 	fmt.Println("held")
-	time.Sleep(time.Minute)
+	_, _ = io.Copy(io.Discard, os.Stdin)
 	runtime.KeepAlive(f)
 }
 

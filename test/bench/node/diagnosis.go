@@ -41,17 +41,23 @@ func (m *Machine) Says(script string) func() string {
 	}
 }
 
+// longest is the most of a line that a diagnosis has, in bytes.
+const longest = 300
+
 // The files of Touchdown that tell what it did last.
 const (
 	journalFile = "/var/lib/touchdown/journal.jsonl"
 	engineLog   = "/var/lib/touchdown/engine.log"
 )
 
+// always are lines that each boot of a bench node has by the dozen.
+const always = "(restore|containers under) sandbox|Failed to read pids.max|overlay-opaque.*Deactivated"
+
 // unwell tells what systemd has not done, and what was logged last.
 const unwell = `echo "systemd is $(timeout 5 systemctl is-system-running)"
 timeout 5 systemctl list-units --all --plain --no-legend --no-pager --state=failed,activating,deactivating,reloading | cut -c1-160
 echo "-- jobs"; timeout 5 systemctl list-jobs --plain --no-legend --no-pager | head -20
-echo "-- journal"; timeout 5 journalctl --boot --no-pager --lines=40 --output=short-monotonic | cut -c1-240
+echo "-- journal"; timeout 5 journalctl --boot --no-pager --lines=300 --output=short-monotonic | grep -vE '` + always + `' | tail -n 40 | cut -c1-240
 echo "-- touchdown-engine"; timeout 5 journalctl --boot --no-pager --lines=8 --output=cat --unit=touchdown-engine | cut -c1-240
 tail -n 12 ` + engineLog + ` 2>/dev/null | cut -c1-300`
 
@@ -65,7 +71,7 @@ func (m *Machine) Diagnosis() string {
 	if on {
 		fmt.Fprintf(&out, "on for %.0f s, boot %d\n%s\n", since.Seconds(), boots, m.Says(unwell)())
 	} else {
-		fmt.Fprintf(&out, "off, after %d boots; nspawn: %s\n%s\n", boots, m.complaint(), tail(m.offlineText(engineLog), 12))
+		fmt.Fprintf(&out, "off, after %d boots; nspawn: %s\n%s\n", boots, strings.ReplaceAll(m.complaint(), "\x1b", ""), tail(m.offlineText(engineLog), 12))
 	}
 	fmt.Fprintf(&out, "-- events\n%s\n", m.events(on))
 	for _, name := range m.Consoles {
@@ -82,7 +88,7 @@ func (m *Machine) events(on bool) string {
 	if on {
 		text = m.Says("tail -n 20 " + journalFile + " 2>/dev/null")()
 	} else {
-		text = tail(m.offlineText(journalFile), 20)
+		text = strings.Join(last(m.offlineText(journalFile), 20), "\n")
 	}
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -110,9 +116,8 @@ func told(line string) string {
 	for _, s := range []said{e.Check, e.Question, e.Problem} {
 		words = append(words, s.ID, s.Code, s.Status, s.Observed, s.Summary, s.Detail, s.Text)
 	}
-	const most = 300
 	short := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
-	return strings.ToValidUTF8(short[:min(len(short), most)], "?")
+	return strings.ToValidUTF8(short[:min(len(short), longest)], "?")
 }
 
 // offlineText is a file of a machine that is off; empty where it is not there.
@@ -127,8 +132,16 @@ func (m *Machine) offlineText(name string) string {
 	return string(data)
 }
 
-// tail is the last lines of a text.
+// tail is the last lines of a text, the long ones cut off.
 func tail(text string, lines int) string {
+	all := last(text, lines)
+	for i, line := range all {
+		all[i] = line[:min(len(line), longest)]
+	}
+	return strings.Join(all, "\n")
+}
+
+func last(text string, lines int) []string {
 	all := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+	return all[max(0, len(all)-lines):]
 }
