@@ -115,7 +115,7 @@ func TestRunKeepsArgvAndTheLastLines(t *testing.T) {
 
 func TestRunEndsWithItsContext(t *testing.T) {
 	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // the command takes longer
 	defer cancel()
 	if _, err := m.Run(ctx, "sleep", "600"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err is %v, want that the time was up", err)

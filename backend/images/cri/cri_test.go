@@ -62,13 +62,13 @@ func TestLook(t *testing.T) {
 func TestTroubleHasAName(t *testing.T) {
 	s := critest.Start(t)
 	c := s.Client(t)
-	c.SetCallTime(300 * time.Millisecond)
 	for code, set := range map[string]func(){
 		"CR-ERR":  func() { s.Trouble(errors.New("stat /x: "+strings.Repeat("é", 5000)), 0) },
 		"CR-DUP":  func() { s.Trouble(errors.New("layer not known"), 0) },
 		"CR-VERS": func() { s.Trouble(status.Error(codes.Unimplemented, "unknown service runtime.v1.ImageService"), 0) },
-		"CR-MUTE": func() { s.Trouble(nil, 5*time.Second) },
+		"CR-MUTE": func() { s.Trouble(nil, 5*time.Second); c.SetCallTime(300 * time.Millisecond) },
 	} {
+		c.SetCallTime(patience.Of(0))
 		set()
 		_, err := c.List(t.Context())
 		if p := problem.From(err); p.Code != code || p.Fix == "" || len(p.Error()) > 2000 {
@@ -76,6 +76,7 @@ func TestTroubleHasAName(t *testing.T) {
 		}
 	}
 	s.Trouble(nil, 0)
+	c.SetCallTime(patience.Of(0))
 	s.Stop()
 	if _, err := c.List(t.Context()); problem.From(err).Code != "CR-AWAY" {
 		t.Errorf("stopped: %v", err)

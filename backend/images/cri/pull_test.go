@@ -49,16 +49,29 @@ func TestBootCriticalFirstThenLargest(t *testing.T) {
 }
 
 func TestWorkersAreBounded(t *testing.T) {
+	const workers = 6
 	s := critest.Start(t)
-	s.OnPull = func(context.Context, string, int) error { time.Sleep(20 * time.Millisecond); return nil }
+	var begun atomic.Int64
+	together, soon := make(chan struct{}), patience.Within(t, time.Second)
+	s.OnPull = func(context.Context, string, int) error {
+		if begun.Add(1) == workers {
+			close(together)
+		}
+		select {
+		case <-together:
+		case <-soon.Done(): // fewer work
+		}
+		time.Sleep(20 * time.Millisecond) // in which a worker too many would begin
+		return nil
+	}
 	var wants []cri.Want
 	for i := range 30 {
 		wants = append(wants, want(fmt.Sprintf("r.example/i%d", i), false, 1))
 	}
-	if _, err := (cri.Pull{Client: s.Client(t), Workers: 6}).Run(t.Context(), wants); err != nil {
+	if _, err := (cri.Pull{Client: s.Client(t), Workers: workers}).Run(t.Context(), wants); err != nil {
 		t.Fatal(err)
 	}
-	if s.Most() != 6 {
+	if s.Most() != workers {
 		t.Errorf("%d pulls at once, want 6", s.Most())
 	}
 	if n := len(s.Pulled()); n != 30 {
@@ -206,10 +219,14 @@ func TestSilentRegistryIsTriedAgain(t *testing.T) {
 			if try > 1 {
 				return nil
 			}
+			var end <-chan time.Time // never: it is silent
+			if moves > 0 {
+				end = time.After(1500 * time.Millisecond) // much longer than Stall
+			}
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(1500 * time.Millisecond):
+			case <-end:
 				return nil
 			}
 		}
@@ -254,7 +271,7 @@ func TestJournalIsAsked(t *testing.T) {
 // Bytes only go up, shared layers count once, and at the end all is there.
 func TestProgressAddsUp(t *testing.T) {
 	s := critest.Start(t)
-	s.OnPull = func(context.Context, string, int) error { time.Sleep(700 * time.Millisecond); return nil }
+	s.OnPull = func(context.Context, string, int) error { time.Sleep(700 * time.Millisecond); return nil } // so that progress is told
 	shared := ref.Blob{Digest: "base", Size: 1000}
 	var wants []cri.Want
 	for i := range 4 {

@@ -265,7 +265,7 @@ func TestDeadRegistryIsAskedOnce(t *testing.T) {
 	}
 	slow := serve(t, false, func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return false })
 	m.File(confFile, fmt.Sprintf("[[registry]]\nlocation=%q\ninsecure=true\n", slow.host))
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // no answer comes
 	defer cancel()
 	begun := time.Now()
 	reader(t, m).Images(ctx, []string{slow.host + "/a:1", slow.host + "/b:1"}, func(_ string, _ *Image, err error) {

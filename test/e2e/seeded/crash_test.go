@@ -172,7 +172,7 @@ func (r *run) until(b blow, env string) (at, pid string) {
 		ended <- cmd.Wait()
 	}()
 	pid = <-lines
-	moment := time.After(b.wait)
+	moment := time.After(b.wait) // it is drawn
 	if b.point > 0 {
 		moment = nil
 	}
