@@ -42,7 +42,7 @@ func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the policies are in force", func() bool {
+		patience.Until(t, "the policies are in force", func() bool {
 			mc, err := l.node.Kube.Get(t.Context(), ref)
 			return err == nil && mc["status"] != nil
 		})
@@ -54,21 +54,12 @@ func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
 	p.RegistryCerts = []site.RegistryCert{{RegistryHostname: "registry.site.example", RegistryPort: 5000, Certificate: authority(t, "registry")}}
 	p.AdditionalTrustBundle, p.IngressCert.CA = authority(t, "site"), authority(t, "apps")
 	p.PullSecret = `{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`
-	s := &steps.NodeConfig{Site: l.site, Patience: nodeconfig.Patience{Render: 20 * time.Second, Rest: time.Second, Roll: time.Minute}}
+	s := &steps.NodeConfig{Site: l.site, Patience: nodeconfig.Patience{Render: patience.Of(20 * time.Second), Rest: time.Second, Roll: patience.Of(time.Minute)}}
 	l.steps = []steps.Step{s, &steps.PullSecret{Site: l.site}}
 	for _, step := range l.steps {
 		l.reports[step.ID()] = newReport()
 	}
 	return l, s
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for start := time.Now(); !ok(); time.Sleep(50 * time.Millisecond) {
-		if time.Since(start) > patience.Of(20*time.Second) {
-			t.Fatalf("never: %s", what)
-		}
-	}
 }
 
 func authority(t *testing.T, name string) string {
@@ -137,7 +128,7 @@ func TestNodeConfigIsOneRenderingAndBack(t *testing.T) {
 	if len(after)-len(before) != 1 {
 		t.Errorf("%d renderings, want 1", len(after)-len(before))
 	}
-	if cordoned(t, l) {
+	if cordoned(t.Context(), l) {
 		t.Error("the node was cordoned")
 	}
 	writes := l.node.Kube.Writes()
@@ -162,13 +153,9 @@ func TestNodeConfigIsOneRenderingAndBack(t *testing.T) {
 	}
 }
 
-func cordoned(t *testing.T, l *land) bool {
-	t.Helper()
-	nodes, err := l.node.Kube.Core.Nodes().List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return nodes.Items[0].Spec.Unschedulable
+func cordoned(ctx context.Context, l *land) bool {
+	nodes, err := l.node.Kube.Core.Nodes().List(ctx, metav1.ListOptions{})
+	return err == nil && nodes.Items[0].Spec.Unschedulable
 }
 
 // Without a policy for the file the node would reboot: told before, refused where it is not allowed, survived where it is.
@@ -195,13 +182,17 @@ func TestNodeConfigTellsOfTheReboot(t *testing.T) {
 	if err := l.cluster.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "machine-config"}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, down := context.WithTimeout(t.Context(), 5*time.Second)
-	defer down()
+	ctx, down := context.WithCancel(t.Context())
+	reboots, soon := make(chan error, 1), patience.Within(t, 20*time.Second)
+	go func() {
+		defer down()
+		reboots <- patience.Wait(soon, "the node to reboot", func(ctx context.Context) bool { return cordoned(ctx, l) })
+	}()
 	if err := s.Run(ctx, l.node, report); err == nil {
 		t.Fatal("the run ended although the roll-out hangs")
 	}
-	if !cordoned(t, l) {
-		t.Error("the node does not reboot")
+	if err := <-reboots; err != nil {
+		t.Error(err)
 	}
 	if err := l.cluster.ClearFaults(); err != nil {
 		t.Fatal(err)

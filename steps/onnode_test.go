@@ -99,14 +99,13 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 // A real kubelet behind the gate, its certificates expired on the shelf: it is released, its requests are approved, a power cut
 // comes in between, and in the end it is held back again.
 func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(8*time.Minute))
-	defer cancel()
 	patience.Slow(t)
+	ctx := patience.Within(t, 8*time.Minute)
 	image, err := benchnode.Installed(ctx)
 	benchnode.Require(t, err)
 	m, err := benchnode.New(ctx, benchnode.Options{Image: image})
 	benchnode.Require(t, err)
-	t.Cleanup(func() { m.Close() })
+	m.EndsWith(t)
 	for name, text := range map[string]string{
 		"/etc/systemd/system/kubelet.service.d/05-gate.conf": "[Unit]\nConditionPathExists=!" + kubelet.Gate + "\n", kubelet.Gate: "",
 	} {

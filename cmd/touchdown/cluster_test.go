@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -24,6 +25,7 @@ import (
 	"touchdown/backend/report"
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
+	"touchdown/test/patience"
 )
 
 // Where the objects are that the product changes.
@@ -82,36 +84,31 @@ func openAPI(t testing.TB, c *bench.Cluster) *api {
 type object = map[string]any
 
 // do makes one request, again and again while the API is away.
-func (a *api) do(method, path, kind string, body []byte) object {
+func (a *api) do(method, path, kind string, body []byte) (out object) {
 	a.t.Helper()
-	var last error
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		request, err := http.NewRequest(method, "https://"+net.JoinHostPort(a.address, "6443")+path, bytes.NewReader(body))
+	patience.Until(a.t, method+" "+path, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, method, "https://"+net.JoinHostPort(a.address, "6443")+path, bytes.NewReader(body))
 		if err != nil {
-			a.t.Fatal(err)
+			return patience.Final(err)
 		}
 		request.Header.Set("Content-Type", kind)
 		response, err := a.http.Do(request)
-		if last = err; err != nil {
-			continue
+		if err != nil {
+			return err
 		}
 		data, err := io.ReadAll(response.Body)
 		response.Body.Close()
-		if last = err; err != nil || response.StatusCode >= http.StatusInternalServerError {
-			last = fmt.Errorf("%s: %s", response.Status, data)
-			continue
+		switch {
+		case err != nil:
+			return err
+		case response.StatusCode >= http.StatusInternalServerError:
+			return fmt.Errorf("%s: %s", response.Status, data)
+		case response.StatusCode >= http.StatusBadRequest:
+			return patience.Final(fmt.Errorf("%s: %s", response.Status, data))
 		}
-		if response.StatusCode >= http.StatusBadRequest {
-			a.t.Fatalf("%s %s: %s: %s", method, path, response.Status, data)
-		}
-		var out object
-		if err := json.Unmarshal(data, &out); err != nil {
-			a.t.Fatal(err)
-		}
-		return out
-	}
-	a.t.Fatalf("%s %s: %v", method, path, last)
-	return nil
+		return patience.Final(json.Unmarshal(data, &out))
+	})
+	return out
 }
 
 func (a *api) get(path string) object { a.t.Helper(); return a.do(http.MethodGet, path, "", nil) }
@@ -230,7 +227,7 @@ func decision(request object) string {
 
 // trusted reaches a name as a client that knows nothing but the kubeconfig's CA.
 func (n *node) trusted(host, port string) error {
-	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: 5 * time.Second}, Config: &tls.Config{ServerName: host, RootCAs: n.api.roots}}
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: patience.Of(5 * time.Second)}, Config: &tls.Config{ServerName: host, RootCAs: n.api.roots}}
 	conn, err := dialer.DialContext(n.t.Context(), "tcp", net.JoinHostPort(n.cluster.Address, port))
 	if err != nil {
 		return err
@@ -266,14 +263,10 @@ func (n *node) mend() {
 // held waits until the engine stands behind the event it was told, and returns how to let it go on.
 func (n *node) held() (release func()) {
 	n.t.Helper()
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(n.hold()); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			n.t.Fatal("the engine never came to the event")
-		}
-	}
+	patience.Until(n.t, "the engine to come to the event", func() error {
+		_, err := os.Stat(n.hold())
+		return err
+	})
 	return func() {
 		if err := os.Remove(n.hold()); err != nil {
 			n.t.Error(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"touchdown/steps/engine"
+	"touchdown/test/patience"
 )
 
 // crashes reads how many runs to make, and from which seed; `make test` makes a few, `make crash` many.
@@ -100,19 +102,22 @@ func (n *node) dies(r *run) bool {
 	n.t.Helper()
 	var asked *exec.Cmd
 	client := n.client()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+	died := false
+	patience.Until(n.t, "the engine's death or the end of the job", func(ctx context.Context) error {
 		select {
 		case <-r.exited:
-			return true
-		case <-time.After(50 * time.Millisecond):
+			died = true
+			return nil
+		default:
 		}
-		s, err := client.Snapshot(n.t.Context())
+		s, err := client.Snapshot(ctx)
 		switch {
 		case err != nil:
+			return err
 		case s.State == engine.IsDone:
-			return false
+			return nil
 		case s.State == engine.HasFailed:
-			n.t.Fatalf("the job failed at %s: %+v", s.Current, s.Problem)
+			return patience.Final(fmt.Errorf("the job failed at %s: %+v", s.Current, s.Problem))
 		case s.State == engine.Collecting && asked == nil:
 			asked = n.command(shop, "--force")
 			if err := asked.Start(); err != nil {
@@ -123,15 +128,15 @@ func (n *node) dies(r *run) bool {
 				_ = asked.Wait()
 			})
 		}
-	}
-	n.t.Fatal("the job did not end within 3 minutes")
-	return false
+		return fmt.Errorf("the job is %s at %q", s.State, s.Current)
+	})
+	return died
 }
 
 // undo puts everything back and compares it to the byte.
 func (n *node) undo(before map[string]string) {
 	n.t.Helper()
 	n.act(engine.Action{Verb: engine.Undo})
-	n.is(engine.IsUndone, n.ends(4*time.Minute))
+	n.is(engine.IsUndone, n.ends())
 	same(n.t, before, n.specs())
 }

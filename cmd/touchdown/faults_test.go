@@ -32,9 +32,9 @@ func (n *node) begins(site string) *exec.Cmd {
 }
 
 // fails waits for a failure, and checks that it is no dead end: it says what it was, what to do, and how to go on.
-func (n *node) fails(limit time.Duration, step string, says ...string) {
+func (n *node) fails(step string, says ...string) {
 	n.t.Helper()
-	s := n.ends(limit)
+	s := n.ends()
 	n.is(engine.HasFailed, s)
 	p := s.Problem
 	if p == nil || p.Summary == "" || p.Fix == "" || p.Code == "" || len(p.Code) > 8 {
@@ -69,7 +69,7 @@ func TestARoughDay(t *testing.T) {
 	}
 	away := time.Now()
 	release()
-	n.wait(30*time.Second, "the work", landing)
+	n.wait("the work", landing)
 
 	if err := watching.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestARoughDay(t *testing.T) {
 	if s := n.lives(); s.State != engine.Working {
 		t.Errorf("after the client's end the job is %s", s.State)
 	}
-	n.is(engine.IsDone, n.ends(4*time.Minute))
+	n.is(engine.IsDone, n.ends())
 	if took := time.Since(away); took < time.Minute {
 		t.Errorf("the job ended after %s without its API", took)
 	}
@@ -127,18 +127,18 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		if code, out := n.apply(shop); code != exitFailed || !strings.Contains(out, "CLU-DENY") {
 			t.Errorf("apply ended with %d:\n%s", code, out)
 		}
-		n.fails(time.Second, "certificates", "CLU-DENY", "create secrets")
+		n.fails("certificates", "CLU-DENY", "create secrets")
 		n.mend()
 		n.fault(bench.Fault{Kind: bench.Stuck, Operator: "kube-apiserver"})
 		n.act(retry)
-		n.fails(40*time.Second, "rollouts", "REV-LATE")
+		n.fails("rollouts", "REV-LATE")
 		n.mend()
 		n.fault(bench.Fault{Kind: bench.Degraded, Operator: "authentication"})
 		n.act(retry)
-		n.fails(40*time.Second, "rollouts", "CLU-DEGR", "authentication")
+		n.fails("rollouts", "CLU-DEGR", "authentication")
 		n.mend()
 		n.act(retry)
-		n.is(engine.IsDone, n.ends(4*time.Minute))
+		n.is(engine.IsDone, n.ends())
 		if met := n.lives().Met; len(met) != 3 {
 			t.Errorf("the report is told %q", met)
 		}
@@ -155,13 +155,13 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		ballast := filepath.Join(disk, "ballast")
 		fill(t, ballast, disk, 2)
 		release()
-		n.fails(4*time.Minute, "hand-over", "FULL")
+		n.fails("hand-over", "FULL")
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
 		n.act(retry)
 		n.held()()
-		n.is(engine.IsDone, n.ends(4*time.Minute))
+		n.is(engine.IsDone, n.ends())
 		if code, out := n.touchdown("report", "show"); code != exitOK || !strings.Contains(out, "api.shop.example.org") {
 			t.Errorf("no report after the disk was freed: %s", out)
 		}
@@ -216,7 +216,7 @@ func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	other := ownCert(t, time.Now().AddDate(1, 0, 0), "api.other.example.org")
 	n.api.merge(secret, object{"data": object{"tls.crt": b64(other.cert), "tls.key": b64(other.key)}})
 	release()
-	n.fails(4*time.Minute, "domain", "CERT-BCK", "touchdown-api")
+	n.fails("domain", "CERT-BCK", "touchdown-api")
 	after := n.specs()
 	for _, path := range []string{apiServer, ingress, router} {
 		if after[path] != before[path] {
@@ -225,7 +225,7 @@ func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	}
 	n.act(retry)
 	n.held()()
-	n.is(engine.IsDone, n.ends(4*time.Minute))
+	n.is(engine.IsDone, n.ends())
 	if err := n.trusted("api.shop.example.org", "6443"); err != nil {
 		t.Error(err)
 	}

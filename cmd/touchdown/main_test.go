@@ -78,7 +78,7 @@ func behindEvent() func(steps.Event) {
 		if hold == "" || hold != strings.TrimSpace(string(e.Kind)+" "+e.Step) || os.WriteFile(file, nil, 0o600) != nil {
 			return
 		}
-		for there := true; there; time.Sleep(20 * time.Millisecond) {
+		for there := true; there; time.Sleep(20 * time.Millisecond) { // the test that removes it has a bound, this has none
 			_, err := os.Stat(file)
 			there = err == nil
 		}

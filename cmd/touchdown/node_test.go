@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
@@ -41,6 +42,14 @@ func newNodeWith(t testing.TB, o bench.Options) *node {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	n := &node{t: t, cluster: bench.Start(t, o), dir: dir}
 	n.api = openAPI(t, n.cluster)
+	patience.Explain(t, "the end of the engine's journal", func() string {
+		data, err := os.ReadFile(filepath.Join(n.state(), "journal.jsonl"))
+		if err != nil {
+			return err.Error()
+		}
+		events := strings.Split(strings.TrimSpace(string(data)), "\n")
+		return strings.Join(events[max(0, len(events)-15):], "\n")
+	})
 	return n
 }
 
@@ -50,7 +59,7 @@ func (n *node) client() *engine.Client { return engine.Dial(n.socket()) }
 func (n *node) hold() string           { return filepath.Join(n.dir, "hold") }
 func (n *node) lives() *engine.Snapshot {
 	n.t.Helper()
-	return n.wait(30*time.Second, "an engine", ready)
+	return n.wait("an engine", ready)
 }
 
 // ready is past the first look around.
@@ -80,15 +89,13 @@ func (n *node) start(crash int) *run {
 		_ = r.cmd.Wait() // a killed engine's status says nothing
 		close(r.exited)
 	}()
+	patience.Explain(n.t, "what an engine wrote", r.stderr.String) // it has ended by then
 	n.t.Cleanup(func() {
 		r.kill()
 		for _, bad := range []string{"DATA RACE", "panic:", "fatal error:"} {
 			if strings.Contains(r.stderr.String(), bad) {
 				n.t.Errorf("the engine had a %q", bad)
 			}
-		}
-		if n.t.Failed() {
-			n.t.Logf("the engine said: %s", &r.stderr)
 		}
 	})
 	return r
@@ -100,31 +107,22 @@ func (r *run) kill() {
 }
 
 // wait waits until the snapshot of whatever engine answers satisfies ok.
-func (n *node) wait(limit time.Duration, what string, ok func(*engine.Snapshot) bool) *engine.Snapshot {
+func (n *node) wait(what string, ok func(*engine.Snapshot) bool) (s *engine.Snapshot) {
 	n.t.Helper()
 	client := n.client()
-	var last *engine.Snapshot
-	for deadline := time.Now().Add(patience.Of(limit)); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		snapshot, err := client.Snapshot(n.t.Context())
-		if err != nil {
-			continue
+	patience.Until(n.t, what, func(ctx context.Context) (err error) {
+		if s, err = client.Snapshot(ctx); err == nil && !ok(s) {
+			err = fmt.Errorf("the job is %s at %q, problem %+v", s.State, s.Current, s.Problem)
 		}
-		if last = snapshot; ok(snapshot) {
-			return snapshot
-		}
-	}
-	if last == nil {
-		n.t.Fatalf("not within %s: %s; no engine answered", limit, what)
-		return nil
-	}
-	n.t.Fatalf("not within %s: %s; the job is %s at %q, problem %+v", limit, what, last.State, last.Current, last.Problem)
-	return nil
+		return err
+	})
+	return s
 }
 
 // ends waits for a job that nothing more happens to.
-func (n *node) ends(limit time.Duration) *engine.Snapshot {
+func (n *node) ends() *engine.Snapshot {
 	n.t.Helper()
-	return n.wait(limit, "the end", func(s *engine.Snapshot) bool {
+	return n.wait("the end", func(s *engine.Snapshot) bool {
 		return s.State == engine.IsDone || s.State == engine.HasFailed || s.State == engine.IsUndone
 	})
 }
