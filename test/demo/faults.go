@@ -13,6 +13,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
+	"touchdown/test/patience"
 )
 
 // faultList is one line for each fault; the Makefile prints it when a name is wrong, before anything is built.
@@ -81,25 +82,27 @@ type scene struct {
 
 // working waits until the engine has begun a step. It returns false when the work ended without it.
 func (s *scene) working(ctx context.Context, step string) (bool, error) {
-	for {
-		if session, err := s.Session(); err == nil {
-			one, cancel := context.WithTimeout(ctx, 5*time.Second)
-			now, err := session.Snapshot(one)
-			cancel()
-			switch {
-			case err != nil: // the engine starts
-			case now.State == engine.Working && begun(now, step):
-				return true, nil
-			case now.State == engine.IsDone:
-				return false, nil
-			}
+	working := false
+	err := patience.Wait(ctx, "the step "+step, func(ctx context.Context) error {
+		session, err := s.Session()
+		if err != nil {
+			return err
 		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-time.After(200 * time.Millisecond):
+		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // an engine that goes down is asked again
+		defer cancel()
+		now, err := session.Snapshot(one)
+		switch {
+		case err != nil:
+			return err
+		case now.State == engine.IsDone:
+			return nil
 		}
-	}
+		if working = now.State == engine.Working && begun(now, step); !working {
+			return fmt.Errorf("the job is %s at %q", now.State, now.Current)
+		}
+		return nil
+	})
+	return working, err
 }
 
 func begun(s *engine.Snapshot, step string) bool {

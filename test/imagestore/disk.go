@@ -161,6 +161,7 @@ func (d *Disk) Settle() {
 	d.t.Helper()
 	unix.Sync()
 	last, quiet := []byte(nil), 0
+	// No event says that nothing follows: two seconds of quiet do. On a machine that others use it is never quiet.
 	for end := time.Now().Add(20 * time.Second); quiet < 4 && time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
 		now, err := os.ReadFile("/proc/diskstats")
 		if err != nil {
