@@ -36,7 +36,7 @@ GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not 
 # One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
 PART := CACHE=$(CACHE) test/bench/part.sh
 
-include $(wildcard test/*.mk test/bench/*/*.mk test/e2e/*.mk)
+include $(wildcard test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
 
 .PHONY: help demo test bench lint build clean golden pictures bench-cluster libnmstate env
 
@@ -61,9 +61,14 @@ TIER     = go run ./test/tier -cache $(CACHE)/bench
 
 test: build bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
 	@go vet ./...
-	go test -race -short -timeout 30m $(NO_BENCH)
+	@$(MAKE) --no-print-directory unit cover-whole
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 	@$(TIER) -tier test
+
+# Beside it cover-whole tests the one package whose coverage is held.
+.PHONY: unit
+unit:
+	go test -race -short -timeout 30m $$(go list $(NO_BENCH) | grep -v '/steps/engine$$')
 
 .PHONY: test-all flake
 test-all: test bench-kernel ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -23,7 +24,12 @@ func main() {
 	flake := flag.Int("flake", 0, "run CI's tier this many times, in shuffled orders, and count the failures")
 	load := flag.Int("load", 0, "with -flake: busy processes beside the tests, and one that writes to the disk")
 	seed := flag.Uint64("seed", 1, "with -flake: seed of the orders")
+	plain := flag.Bool("in-process", false, "print the arguments of go test for the packages of CI's tier that boot no node")
 	flag.Parse()
+	if *plain {
+		fmt.Println(strings.Join(inProcess(table), " "))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := func() (err error) {

@@ -12,6 +12,8 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 - ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, then the rows of tier *test* below, two at a time.
 - ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
 - ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
+- ` + "`make cover`" + ` prints which part of each package's statements the tests reach: the quick ones, and with them those rows
+  of tier *test* that boot no node. ` + "`make test`" + ` fails when a file of ` + "`cover/whole.go`" + ` is not reached whole.
 
 What passed is kept in ` + "`.cache/bench/kept`" + ` under a hash of the test, the program, the bench and the node's image, and is
 not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was.
