@@ -20,7 +20,9 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 // factory is a node as it leaves the factory: DHCP on br-ex, which stands on enp1s0.
-func factory(t *testing.T) *Current {
+func factory(t *testing.T) *Current { t.Helper(); return factoryOf(t) }
+
+func factoryOf(t testing.TB) *Current {
 	t.Helper()
 	configured, err := os.ReadFile("testdata/factory-configured.json")
 	if err != nil {
@@ -46,7 +48,9 @@ func static() Settings {
 }
 
 // offline has the real library, whose generate needs no machine.
-func offline(t *testing.T) *Network {
+func offline(t *testing.T) *Network { return offlineOf(t) }
+
+func offlineOf(t testing.TB) *Network {
 	return &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}, manager: networkManager{}}
 }
 
