@@ -3,10 +3,13 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
@@ -106,11 +109,9 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 			Fix:     "Remove the MachineConfig that does, or change the names in it.",
 		}
 	}
-	content := "# The cluster's names at its site, beside those of the factory. Written by Touchdown.\n"
-	for _, name := range []string{"api.", "api-int.", "apps."} {
-		for _, a := range z.Addresses {
-			content += fmt.Sprintf("address=/%s%s/%s\n", name, domain, a)
-		}
+	content, err := z.encode(domain)
+	if err != nil {
+		return false, err
 	}
 	if b, err := m.ReadFile(own); err == nil && string(b) == content {
 		return false, nil
@@ -119,6 +120,25 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 		return false, err
 	}
 	return true, restart(ctx, m)
+}
+
+// encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have a meaning of their own
+// there, and no way to escape it, so that anything but a domain name is refused.
+func (z Zone) encode(domain string) (string, error) {
+	if wrong := validation.IsDNS1123Subdomain(domain); len(wrong) > 0 {
+		return "", &problem.Problem{
+			Code: "DNS-NAME", Summary: "The new domain is not a domain name.",
+			Fix: "Correct spec.clusterName and spec.baseDomain.", Err: errors.New(wrong[0]),
+		}
+	}
+	var out strings.Builder
+	out.WriteString("# The cluster's names at its site, beside those of the factory. Written by Touchdown.\n")
+	for _, name := range []string{"api.", "api-int.", "apps."} {
+		for _, a := range z.Addresses {
+			fmt.Fprintf(&out, "address=/%s%s/%s\n", name, domain, a)
+		}
+	}
+	return out.String(), nil
 }
 
 // Remove takes back what Add added.

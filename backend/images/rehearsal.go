@@ -148,7 +148,11 @@ func raise(ctx context.Context, m *host.Machine) error {
 			return fmt.Errorf("covering the node's own store: %w", err)
 		}
 	}
-	if err := m.WriteFile(blockFile, []byte(blocking(r.Blocked)), 0o644); err != nil {
+	block, err := blocking(r.Blocked)
+	if err != nil {
+		return err
+	}
+	if err := m.WriteFile(blockFile, block, 0o644); err != nil {
 		return fmt.Errorf("blocking the registries: %w", err)
 	}
 	return nil
@@ -160,13 +164,25 @@ func clear(ctx context.Context, m *host.Machine) error {
 	return errors.Join(err, m.Remove(blockFile))
 }
 
-func blocking(registries []string) string {
-	var b strings.Builder
-	b.WriteString("# Written by Touchdown for one boot, the rehearsal; the next boot removes it.\n")
-	for _, r := range registries {
-		fmt.Fprintf(&b, "[[registry]]\nprefix = %q\nlocation = %q\nblocked = true\n", r, strings.TrimPrefix(r, "*."))
+// blockedRegistry is an entry of registries.conf.
+type blockedRegistry struct {
+	Prefix   string `toml:"prefix"`
+	Location string `toml:"location"`
+	Blocked  bool   `toml:"blocked"`
+}
+
+func blocking(registries []string) ([]byte, error) {
+	var doc struct {
+		Registry []blockedRegistry `toml:"registry"`
 	}
-	return b.String()
+	for _, r := range registries {
+		doc.Registry = append(doc.Registry, blockedRegistry{r, strings.TrimPrefix(r, "*."), true})
+	}
+	data, err := toml.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("writing the blocked registries: %w", err)
+	}
+	return append([]byte("# Written by Touchdown for one boot, the rehearsal; the next boot removes it.\n"), data...), nil
 }
 
 // registries are all that the node could ask: the hosts of the references, and every entry of registries.conf, because the

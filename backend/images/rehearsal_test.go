@@ -76,7 +76,7 @@ func TestRehearsalLastsOneBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"localhost", "mirror.factory:5000/ocp", "quay.io", "quay.io/openshift"} {
-		if !strings.Contains(string(got), "prefix = \""+want+"\"\nlocation = \""+want+"\"\nblocked = true") {
+		if !strings.Contains(string(got), "prefix = '"+want+"'\nlocation = '"+want+"'\nblocked = true") {
 			t.Errorf("%s is not blocked:\n%s", want, got)
 		}
 	}

@@ -156,7 +156,9 @@ var places = []func(d document, port map[string]any, text string){
 		d["dns-resolver"] = map[string]any{"config": map[string]any{"server": []any{"198.51.100.53"}, "options": []any{text}}}
 	},
 	func(d document, _ map[string]any, text string) { d.list("routes", "config")[0]["destination"] = text },
-	func(d document, _ map[string]any, text string) { d.list("routes", "config")[0]["next-hop-address"] = text },
+	func(d document, _ map[string]any, text string) {
+		d.list("routes", "config")[0]["next-hop-address"] = text
+	},
 	func(_ document, port map[string]any, text string) {
 		port["802.1x"] = map[string]any{"identity": text, "password": text, "eap-methods": []any{"peap"}, "phase2-auth": text}
 	},

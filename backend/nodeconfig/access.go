@@ -3,8 +3,11 @@ package nodeconfig
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
@@ -33,7 +36,11 @@ func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 			return !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(r.Keys, k) })
 		},
 	}
-	return compared(ctx, c, machineConfig(sshConfig, ch, keysConfig(keys)))
+	config, err := keysConfig(keys)
+	if err != nil {
+		return nil, err
+	}
+	return compared(ctx, c, machineConfig(sshConfig, ch, config))
 }
 
 // chrony adds time servers to the file that a MachineConfig lays now, or that the node has.
@@ -45,7 +52,10 @@ func (w Want) chrony(ctx context.Context, c Reader) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	content := AddSources(base, w.NTPSources)
+	content, err := AddSources(base, w.NTPSources)
+	if err != nil {
+		return nil, err
+	}
 	ch := Change{
 		What: "Time servers", Old: strings.Join(Sources(base), ", "), New: strings.Join(Sources(content), ", "), File: chronyFile,
 		In: func(r Config) bool { return r.Files[chronyFile] == content },
@@ -101,21 +111,36 @@ func Sources(conf string) []string {
 	return out
 }
 
+// freshChrony is the file of a node that has none.
+const freshChrony = "driftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\nlogdir /var/log/chrony\n"
+
 // AddSources adds servers to a chrony.conf, in the form in which the assisted installer does. Those that it has already stay as
-// they are.
-func AddSources(conf string, servers []string) string {
+// they are. A text that is neither a host name nor an address is a Problem (NTP-NAME): it could be more than one directive.
+func AddSources(conf string, servers []string) (string, error) {
 	have := Sources(conf)
 	if conf == "" {
-		conf = "driftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\nlogdir /var/log/chrony\n"
+		conf = freshChrony
 	}
 	if !strings.HasSuffix(conf, "\n") {
 		conf += "\n"
 	}
 	for _, s := range servers {
-		if !slices.Contains(have, s) {
-			conf += "server " + s + " iburst\n"
-			have = append(have, s)
+		if slices.Contains(have, s) {
+			continue
 		}
+		if !isHost(s) {
+			return "", &problem.Problem{
+				Code: "NTP-NAME", Summary: "A time server is neither a host name nor an address.",
+				Fix: "Correct spec.additionalNTPSources.",
+			}
+		}
+		conf += "server " + s + " iburst\n"
+		have = append(have, s)
 	}
-	return conf
+	return conf, nil
+}
+
+func isHost(s string) bool {
+	addr, err := netip.ParseAddr(s)
+	return err == nil && addr.Zone() == "" || len(validation.IsDNS1123Subdomain(strings.ToLower(s))) == 0
 }

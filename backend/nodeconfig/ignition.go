@@ -7,6 +7,10 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"touchdown/backend/problem"
 )
 
 // ignitionVersion is one that every supported release of OpenShift reads.
@@ -84,14 +88,21 @@ func fileConfig(path, content string) map[string]any {
 	}
 }
 
-// keysConfig is the Ignition document of SSH keys.
-func keysConfig(keys []string) map[string]any {
+// keysConfig is the Ignition document of SSH keys. The operator makes one line of a file of each, so that a key of several lines
+// is a Problem (SSH-LINE).
+func keysConfig(keys []string) (map[string]any, error) {
 	list := make([]any, len(keys))
 	for i, k := range keys {
+		if k == "" || !utf8.ValidString(k) || strings.ContainsFunc(k, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }) {
+			return nil, &problem.Problem{
+				Code: "SSH-LINE", Summary: "An SSH key is not one line of text.",
+				Fix: "Correct spec.sshKeys: one line of an authorized_keys file each.",
+			}
+		}
 		list[i] = k
 	}
 	return map[string]any{
 		"ignition": map[string]any{"version": ignitionVersion},
 		"passwd":   map[string]any{"users": []any{map[string]any{"name": "core", "sshAuthorizedKeys": list}}},
-	}
+	}, nil
 }

@@ -59,10 +59,10 @@ func TestSources(t *testing.T) {
 	if got := nodeconfig.Sources(conf); len(got) != 3 || got[2] != "c" {
 		t.Errorf("sources are %v", got)
 	}
-	if got := nodeconfig.AddSources(conf, []string{"b", "d", "d"}); got != conf+"server d iburst\n" {
+	if got, err := nodeconfig.AddSources(conf, []string{"b", "d", "d"}); err != nil || got != conf+"server d iburst\n" {
 		t.Errorf("with b and d it is %q", got)
 	}
-	if got := nodeconfig.AddSources("", []string{"d"}); len(nodeconfig.Sources(got)) != 1 {
+	if got, err := nodeconfig.AddSources("", []string{"d"}); err != nil || len(nodeconfig.Sources(got)) != 1 {
 		t.Errorf("without a file it is %q", got)
 	}
 }
