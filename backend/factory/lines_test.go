@@ -81,7 +81,7 @@ func TestLines(t *testing.T) {
 		must(t, m, "systemctl is-active touchdown-console@tty1 && ! systemctl is-active touchdown-console@ttyS0")
 		const tried = "journalctl --boot --no-pager --output cat UNIT=touchdown-console@ttyS0.service + UNIT=touchdown-login@ttyS0.service | grep -cE '^Start'"
 		before := must(t, m, tried)
-		// Somebody starts it all the same.
+		// Someone starts it anyway.
 		must(t, m, "systemctl start touchdown-console@ttyS0 || true")
 		await(t, m, 20*time.Second, "systemctl is-failed touchdown-login@ttyS0")
 		count := must(t, m, tried)

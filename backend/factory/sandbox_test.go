@@ -58,8 +58,8 @@ func TestExposure(t *testing.T) {
 }
 
 // TestMountsAreShared: the engine and the units of the image store see the node's mounts as they come and go, and CRI-O sees
-// what they mount. With a mount namespace of its own none of that would be sure, and rename and link would fail between its
-// parts of one disk.
+// what they mount. In a separate mount namespace none of that would be sure, and rename and link would fail between the parts
+// of one disk that are mounted there separately.
 func TestMountsAreShared(t *testing.T) {
 	t.Parallel()
 	units := unitFiles(t)
@@ -67,7 +67,7 @@ func TestMountsAreShared(t *testing.T) {
 	for _, name := range []string{"touchdown-engine.service", "touchdown-images.service", "touchdown-images-check.service"} {
 		for key := range units[name] {
 			if private.MatchString(key) {
-				t.Errorf("%s: %s gives it mounts of its own", name, strings.TrimPrefix(key, "Service."))
+				t.Errorf("%s: %s gives it its own mounts", name, strings.TrimPrefix(key, "Service."))
 			}
 		}
 	}
