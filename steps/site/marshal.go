@@ -53,11 +53,13 @@ func (e *entry) node(c *Config, path string) *yaml.Node {
 	return scalarNode(value, "!!str")
 }
 
-// scalarNode chooses a style that reads back as it was: only a quoted text keeps a tab at the start of a line, a space
-// at its end and the line breaks that YAML knows besides LF.
+// scalarNode chooses a style that reads back unchanged: only a quoted text keeps a tab at the start of a line, a space
+// at its end and the line breaks that YAML knows besides LF, and << without quotes is YAML's merge key, not a text.
 func scalarNode(value, tag string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 	switch {
+	case value == "<<":
+		n.Style = yaml.DoubleQuotedStyle
 	case strings.ContainsAny(value, "\r\t\u0085\u2028\u2029") || strings.Contains(value, " \n"):
 		n.Style = yaml.DoubleQuotedStyle
 	case strings.Contains(value, "\n") && strings.HasPrefix(value, " "):
