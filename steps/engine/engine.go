@@ -86,6 +86,8 @@ type Engine struct {
 	attached  int // event streams
 	answer    chan reply
 	deadline  *time.Timer
+	until     time.Time               // when the deadline passes
+	latest    time.Time               // when it passes however often a console comes and goes
 	stopWork  context.CancelCauseFunc // ends the step at work
 	stopAct   context.CancelFunc      // ends what was begun by the last Act
 	unlocked  bool

@@ -214,4 +214,8 @@ func (s *stepState) failing() []steps.Check {
 	return out
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is a time that a record or a step tells; more than a century would not fit a Duration.
+func seconds(s float64) time.Duration {
+	const most = 100 * 365 * 24 * 3600
+	return time.Duration(max(-most, min(s, most)) * float64(time.Second))
+}

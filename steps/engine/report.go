@@ -167,6 +167,7 @@ func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
 		e.answer <- policy
 	case q.Deadline > 0:
 		answer := e.answer
+		e.until, e.latest = time.Now().Add(seconds(q.Deadline)), time.Now().Add(2*seconds(q.Deadline))
 		e.deadline = time.AfterFunc(seconds(q.Deadline), func() { offer(answer, policy) })
 	}
 	return e.answer, nil
@@ -181,15 +182,20 @@ func (e *Engine) policyAnswer(q steps.Question) (reply, bool) {
 	return reply{q.Default, "default"}, false
 }
 
-// restartDeadlineLocked gives the whole time again when the last console went away, so that somebody whose
-// line dropped can come back and answer. The caller holds e.mu.
+// restartDeadlineLocked gives the whole time again when the last console went away, so that a person whose line dropped can
+// come back and answer. Twice the time is the most: a client that comes and goes must not hold the work. The caller holds e.mu.
 func (e *Engine) restartDeadlineLocked() {
 	q := e.job.question
-	if q == nil || q.Until.IsZero() || e.deadline == nil || !e.deadline.Stop() {
+	if q == nil || q.Until.IsZero() || e.deadline == nil {
 		return
 	}
-	e.deadline.Reset(seconds(q.Deadline))
-	q.Until = e.now().Add(seconds(q.Deadline))
+	now := time.Now() // what counts is the time that passes, whatever the clock is set to meanwhile
+	left := min(seconds(q.Deadline), e.latest.Sub(now))
+	if left <= e.until.Sub(now) || !e.deadline.Stop() {
+		return
+	}
+	e.deadline.Reset(left)
+	e.until, q.Until = now.Add(left), e.now().Add(left)
 	e.changedLocked()
 }
 

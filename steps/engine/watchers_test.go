@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/test/patience"
+)
+
+// TestDeadlinePassesWhileClientsComeAndGo: a watcher that connects again and again must not hold the work.
+func TestDeadlinePassesWhileClientsComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer r.Close()
+		asking(r, 60)
+		pen := take(t, r)
+		r.start(t, r, pen, false)
+		until(t, r, "the question", inState(InQuestion))
+		began := time.Now()
+		for time.Since(began) < 10*time.Minute && r.w.get("answer") == "" {
+			ctx, leave := context.WithTimeout(t.Context(), time.Second)
+			_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+			leave()
+			time.Sleep(10 * time.Second)
+		}
+		if took := time.Since(began); took > 3*time.Minute {
+			t.Errorf("a question of one minute was open for %s", took)
+		}
+	})
+}
+
+// TestNoticesAreAskedOutsideTheLock: what tells notices reads files, and a disk may take its time; nobody waits for that but
+// whoever asked for the snapshot.
+func TestNoticesAreAskedOutsideTheLock(t *testing.T) {
+	r := newRig(t, newWorld())
+	must(t, r.Close())
+	slow, asked := make(chan struct{}), make(chan struct{}, 100)
+	o := r.options()
+	o.Notices = func() []string {
+		asked <- struct{}{}
+		<-slow
+		return []string{"the disk is slow"}
+	}
+	e, err := Open(o)
+	must(t, err)
+	defer e.Close()
+	told := make(chan *Snapshot, 1)
+	go func() {
+		s, _ := e.Snapshot(context.Background())
+		told <- s
+	}()
+	<-asked
+	done := make(chan error, 1)
+	go func() { _, err := e.TakePen(context.Background(), "tty1", false); done <- err }()
+	select {
+	case err := <-done:
+		must(t, err)
+	case <-time.After(patience.Of(5 * time.Second)):
+		t.Error("a console waits for the notices of another one's snapshot")
+	}
+	close(slow)
+	if s := <-told; len(s.Notices) != 1 {
+		t.Errorf("notices %q", s.Notices)
+	}
+}
