@@ -12,6 +12,10 @@ import (
 
 // Snapshot implements Session.
 func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
+	var machine []string
+	if e.o.Notices != nil {
+		machine = e.o.Notices() // reads files, so nobody else waits for it
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j := e.job
@@ -32,9 +36,7 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
 		s.Notices = append(s.Notices, e.notices[name])
 	}
-	if e.o.Notices != nil {
-		s.Notices = append(s.Notices, e.o.Notices()...)
-	}
+	s.Notices = append(s.Notices, machine...)
 	asks := map[string]string{} // which stage asks for a path
 	for _, stage := range e.stages(e.site.Clone()) {
 		view := StageView{ID: stage.ID, Title: stage.Title}
