@@ -3,6 +3,7 @@ package clock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -32,14 +33,20 @@ func Query(ctx context.Context, servers []string, now func() time.Time) []Offset
 
 // query asks twice: the first answer of a server behind a slow line may be late.
 func query(ctx context.Context, server string, now func() time.Time) Offset {
+	return queryBy(ctx, server, now, func(ctx context.Context, remote string) (net.Conn, error) {
+		return (&net.Dialer{Timeout: timeout}).DialContext(ctx, "udp", remote)
+	})
+}
+
+func queryBy(ctx context.Context, server string, now func() time.Time, dial func(context.Context, string) (net.Conn, error)) Offset {
 	o := Offset{Source: server}
 	for range 2 {
 		if ctx.Err() != nil {
 			o.Err = fmt.Errorf("asking %s: %w", server, context.Cause(ctx))
 			return o
 		}
-		answer, err := ntp.QueryWithOptions(server, ntp.QueryOptions{Timeout: timeout, Dialer: func(_, remote string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: timeout}).DialContext(ctx, "udp", remote)
+		answer, err := ask(server, ntp.QueryOptions{Timeout: timeout, Dialer: func(_, remote string) (net.Conn, error) {
+			return dial(ctx, remote)
 		}})
 		if err == nil {
 			err = answer.Validate() // also a server that says it is not synchronised itself
@@ -52,6 +59,16 @@ func query(ctx context.Context, server string, now func() time.Time) Offset {
 		o.Err = fmt.Errorf("asking %s: %w", server, err)
 	}
 	return o
+}
+
+// ask survives any answer: the library (1.6.0) panics on one whose interval is 2 to the power of -128 seconds.
+func ask(server string, o ntp.QueryOptions) (answer *ntp.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			answer, err = nil, errors.New("its answer cannot be read")
+		}
+	}()
+	return ntp.QueryWithOptions(server, o) //nolint:wrapcheck // the caller does
 }
 
 // Known returns the time servers that chrony uses: of its configuration, and of the folders that it names, where DHCP's come.

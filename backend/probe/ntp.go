@@ -46,7 +46,7 @@ func (r *run) askSource(ctx context.Context, s *source) {
 	}
 	s.address = found[0]
 	for range ntpTries {
-		s.response, s.err = ntp.QueryWithOptions(s.address.String(), ntp.QueryOptions{
+		s.response, s.err = queryTime(s.address.String(), ntp.QueryOptions{
 			Timeout: ntpWait, GetSystemTime: r.t.Now,
 			Dialer: func(_, _ string) (net.Conn, error) {
 				return r.dial(ctx, "udp", netip.AddrPortFrom(s.address, ntpPort))
@@ -56,6 +56,16 @@ func (r *run) askSource(ctx context.Context, s *source) {
 			return
 		}
 	}
+}
+
+// queryTime survives any answer: the library (1.6.0) panics on one whose interval is 2 to the power of -128 seconds.
+func queryTime(server string, o ntp.QueryOptions) (answer *ntp.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			answer, err = nil, errors.New("its answer cannot be read")
+		}
+	}()
+	return ntp.QueryWithOptions(server, o) //nolint:wrapcheck // judgeSource says what it is about
 }
 
 // trusted returns a time server that no other one contradicts.
