@@ -42,7 +42,7 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 		if !covers(leaf, name) {
 			return nil, nil, &problem.Problem{
 				Code:    "CERT-SAN",
-				Summary: fmt.Sprintf("The certificate is not for %s; it is for %s.", name, strings.Join(leaf.DNSNames, ", ")),
+				Summary: fmt.Sprintf("The certificate is not for %s; it is for %s.", name, someOf(leaf.DNSNames)),
 				Fix:     "Ask for a certificate whose subject alternative names contain " + name + ".",
 			}
 		}
@@ -56,6 +56,15 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 		warnings = append(warnings, fmt.Sprintf("The certificate is good for only %d more days.", int(left.Hours()/24)))
 	}
 	return leaf, warnings, nil
+}
+
+// someOf keeps a list that someone else wrote short.
+func someOf(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return fmt.Sprintf("%.200s", strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("%.200s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // covers reports whether the leaf is for a name, which may be a wildcard.

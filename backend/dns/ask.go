@@ -103,6 +103,10 @@ func lookup(ctx context.Context, name string, kind uint16, server string) ([]net
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for %s: %w", server, name, err)
 	}
+	return addresses(answer), nil
+}
+
+func addresses(answer *dns.Msg) []netip.Addr {
 	var out []netip.Addr
 	for _, rr := range answer.Answer {
 		switch rr := rr.(type) {
@@ -116,5 +120,5 @@ func lookup(ctx context.Context, name string, kind uint16, server string) ([]net
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -131,6 +131,9 @@ func (l *listener) heard(port string) Neighbour {
 	return Neighbour{}
 }
 
+// maxVLAN is the last usable VLAN; 4095 is reserved (IEEE 802.1Q, table 9-2).
+const maxVLAN = 4094
+
 // Types of LLDP's values.
 const (
 	lldpPortID   = 2
@@ -162,7 +165,9 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		case kind == lldpSystem:
 			n.System = printable(value)
 		case kind == lldpOrg && size == 6 && value[0] == 0x00 && value[1] == 0x80 && value[2] == 0xc2 && value[3] == 1:
-			n.VLAN = int(binary.BigEndian.Uint16(value[4:])) // IEEE 802.1: port VLAN ID
+			if id := int(binary.BigEndian.Uint16(value[4:])); id <= maxVLAN { // IEEE 802.1: port VLAN ID
+				n.VLAN = id
+			}
 		}
 		rest = rest[2+size:]
 	}

@@ -169,13 +169,23 @@ func (r *Reader) logIn(ctx context.Context, s source, challenge string) error {
 	case !strings.EqualFold(scheme, "bearer"):
 		return errors.New("it wants a log-in that the node does not have")
 	}
+	realm, err := realm(s, rest)
+	if err != nil {
+		return err
+	}
+	req.URL, req.Host = realm, realm.Host
+	return r.token(s, req)
+}
+
+// realm is where a challenge wants a token to be fetched, for nothing but a pull of this repository.
+func realm(s source, challenge string) (*url.URL, error) {
 	ask := map[string]string{}
-	for _, p := range parameter.FindAllStringSubmatch(rest, -1) {
+	for _, p := range parameter.FindAllStringSubmatch(challenge, -1) {
 		ask[p[1]] = p[2]
 	}
 	realm, err := url.Parse(ask["realm"])
 	if err != nil || realm.Host == "" || realm.Scheme != "https" && (realm.Scheme != "http" || !s.insecure) {
-		return errors.New("it asks to log in at a place that is none, or that is not secure")
+		return nil, errors.New("it asks to log in at a place that is none, or that is not secure")
 	}
 	query := realm.Query()
 	query.Set("scope", "repository:"+s.ref.Path+":pull") // not what it asks for: nothing but this is needed
@@ -183,8 +193,7 @@ func (r *Reader) logIn(ctx context.Context, s source, challenge string) error {
 		query.Set("service", ask["service"])
 	}
 	realm.RawQuery = query.Encode()
-	req.URL, req.Host = realm, realm.Host
-	return r.token(s, req)
+	return realm, nil
 }
 
 func (r *Reader) token(s source, req *http.Request) error {
