@@ -19,3 +19,6 @@ func (q Queue) Next() (int, bool) { return q.next() }
 
 // End ends one.
 func (q Queue) End(i int, there bool) { q.end(i, there) }
+
+// Limit is how long one try of a pull may take.
+func Limit(size int64) time.Duration { return limit(size) }

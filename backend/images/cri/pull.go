@@ -30,6 +30,8 @@ const (
 const (
 	pullTime = 10 * time.Minute
 	slowest  = 64 << 10
+	// longest is enough for 2.5 GiB at that speed; the largest image of a release has half of it.
+	longest = 12 * time.Hour
 )
 
 // Want is an image to be pulled.

@@ -22,11 +22,16 @@ type try struct {
 	end   context.CancelCauseFunc
 }
 
+// limit is how long one try may take. What a registry says of an image's size is not believed beyond longest.
+func limit(size int64) time.Duration {
+	return min(pullTime+time.Duration(min(size, slowest*int64(longest/time.Second))/slowest)*time.Second, longest)
+}
+
 // try pulls an image once.
 func (r *run) try(ctx context.Context, w Want, login *auth.Login) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	ctx, cancel := context.WithTimeout(ctx, pullTime+time.Duration(w.Size()/slowest)*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, limit(w.Size()))
 	defer cancel()
 	t := &try{time.Now(), end}
 	r.mu.Lock()

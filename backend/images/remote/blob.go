@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"touchdown/backend/images/ref"
@@ -65,13 +66,20 @@ func (r *Reader) write(ctx context.Context, s source, what, digest string, limit
 	if _, err := to.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("emptying a file: %w", err)
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	answer, err := r.open(ctx, s, what)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(answer.Body, limit+1))
+	came := &counter{}
+	defer r.watch(came, end)()
+	n, err := io.Copy(io.MultiWriter(to, sum, came), io.LimitReader(answer.Body, limit+1))
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	switch is := hex.EncodeToString(sum.Sum(nil)); {
 	case err != nil:
 		return r.clean(err)
@@ -81,4 +89,37 @@ func (r *Reader) write(ctx context.Context, s source, what, digest string, limit
 		return errors.New("what it sends is not what the digest says")
 	}
 	return nil
+}
+
+// counter counts what is written.
+type counter struct{ atomic.Int64 }
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
+	return len(b), nil
+}
+
+var errSlow = errors.New("what it sends comes too slowly")
+
+// watch gives up an answer that comes so slowly that it would never be here, until stop is called.
+func (r *Reader) watch(came *counter, give context.CancelCauseFunc) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(r.patience.quiet)
+		defer tick.Stop()
+		for last := int64(0); ; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				now := came.Load()
+				if float64(now-last) < float64(r.patience.slowest)*r.patience.quiet.Seconds() {
+					give(errSlow)
+					return
+				}
+				last = now
+			}
+		}
+	}()
+	return func() { close(done) }
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // accepted are the forms of manifests and indexes that are understood.
@@ -108,12 +109,26 @@ func (r *Reader) send(ctx context.Context, s source, scheme, what string) (*http
 	return answer, nil
 }
 
-// clean drops the URL, which may carry what a registry put into it, and masks what is left.
+// clean drops the URL, which may carry what a registry put into it, and masks and shortens what is left.
 func (r *Reader) clean(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	return errors.New(r.logins.Mask(err.Error()))
+	return errors.New(short(r.logins.Mask(err.Error())))
+}
+
+// short keeps what a registry wrote to some printable words.
+func short(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, text)
+	if len(text) > shownLimit {
+		text = strings.ToValidUTF8(text[:shownLimit], "") + "…"
+	}
+	return text
 }
 
 func (r *Reader) session(s source) (client *http.Client, token string) {

@@ -24,6 +24,14 @@ import (
 const (
 	// answerTime is how long a registry may take for one answer: it is a few kilobytes from a cache.
 	answerTime = 10 * time.Second
+	// quietTime is how long a layer may come slower than quietRate, bytes a second. The longest silence of a line that lives is a
+	// minute of retransmissions.
+	quietTime = 2 * time.Minute
+	quietRate = 4 << 10
+	// headerLimit is how long the head of an answer may be, and shownLimit how much of an error text that a registry had a part
+	// in is kept, bytes.
+	headerLimit = 64 << 10
+	shownLimit  = 500
 	// manifestLimit is what the distribution specification tells registries to take at least; CRI-O takes no more either.
 	manifestLimit = 4 << 20
 	workers       = 8
@@ -53,6 +61,8 @@ type Reader struct {
 	mirrors mirrors
 	proxy   func(*url.URL) (*url.URL, error)
 
+	patience patience
+
 	mu      sync.Mutex
 	clients map[string]*http.Client
 	tokens  map[string]string // header by registry and repository
@@ -60,11 +70,19 @@ type Reader struct {
 	plain   map[string]bool   // insecure registries that speak no TLS
 }
 
+// patience is how long a registry is waited for.
+type patience struct {
+	answer  time.Duration // for the whole of a short answer, and for the head of a long one
+	quiet   time.Duration // in which a long one has to bring slowest bytes a second
+	slowest int64
+}
+
 // New reads the node's settings. Settings that cannot be read are an error, and the reader goes without them.
 func New(m *host.Machine, logins auth.Logins) (*Reader, error) {
 	r := &Reader{
 		machine: m, logins: logins, proxy: readProxy(m), clients: map[string]*http.Client{},
 		tokens: map[string]string{}, dead: map[string]error{}, plain: map[string]bool{},
+		patience: patience{answerTime, quietTime, quietRate},
 	}
 	var err error
 	r.mirrors, err = readMirrors(m)

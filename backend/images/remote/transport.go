@@ -29,21 +29,24 @@ const proxyFile = "/etc/mco/proxy.env"
 // client makes the client for one registry.
 func (r *Reader) client(registry string, insecure bool) *http.Client {
 	transport := &http.Transport{
-		DialContext:           (&net.Dialer{Timeout: dialTime}).DialContext,
-		TLSClientConfig:       tlsFor(r.machine, registry, insecure),
-		TLSHandshakeTimeout:   dialTime,
-		ResponseHeaderTimeout: answerTime,
-		MaxIdleConnsPerHost:   workers,
-		IdleConnTimeout:       10 * time.Second,
-		Proxy:                 func(req *http.Request) (*url.URL, error) { return r.proxy(req.URL) },
+		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
+		TLSClientConfig:        tlsFor(r.machine, registry, insecure),
+		TLSHandshakeTimeout:    dialTime,
+		ResponseHeaderTimeout:  r.patience.answer,
+		MaxResponseHeaderBytes: headerLimit,
+		DisableCompression:     true, // a digest is of the bytes as they are
+		MaxIdleConnsPerHost:    workers,
+		IdleConnTimeout:        10 * time.Second,
+		Proxy:                  func(req *http.Request) (*url.URL, error) { return r.proxy(req.URL) },
 	}
-	return &http.Client{Transport: transport, Timeout: answerTime, CheckRedirect: checkRedirect}
+	return &http.Client{Transport: transport, Timeout: r.patience.answer, CheckRedirect: checkRedirect}
 }
 
 // checkRedirect keeps a registry from leading out of TLS, or round in circles. net/http drops the log-in by itself when the
 // host changes.
 func checkRedirect(req *http.Request, via []*http.Request) error {
-	if len(via) >= 5 || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+	web := req.URL.Scheme == "https" || req.URL.Scheme == "http" && via[0].URL.Scheme == "http"
+	if len(via) >= 5 || !web || req.URL.Host == "" {
 		return http.ErrUseLastResponse
 	}
 	return nil
