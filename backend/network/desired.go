@@ -50,6 +50,11 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 	if err != nil {
 		return nil, err
 	}
+	if len(s.Raw) > 0 {
+		if err := n.guard(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range files {
 		own, err := ours(f, p.Settings.Internal.Addr())
 		if err != nil {

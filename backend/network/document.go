@@ -139,11 +139,27 @@ func (d document) rename(from, to string) {
 	})
 }
 
-// links wants names of interfaces to be names that an interface can have.
+// links wants names of interfaces to be names that an interface can have, none of them the cluster's, and each interface to be
+// described once: of two the last would count.
 func (d document) links() error {
+	seen := map[any]bool{}
+	for n, i := range d.list("interfaces") {
+		if seen[i["name"]] {
+			return fmt.Errorf("interfaces[%d] is for the same interface as one before it", n)
+		}
+		seen[i["name"]] = true
+	}
+	for n, r := range d.list("routes", "config") {
+		if r["state"] == "absent" && (r["destination"] == nil || r["next-hop-interface"] == nil) {
+			return fmt.Errorf("routes.config[%d] would remove more than one route; give destination and next-hop-interface", n)
+		}
+	}
 	return d.references(func(place, name string) (string, error) {
 		if err := linkName(name); err != nil {
 			return "", fmt.Errorf("%s %w", place, err)
+		}
+		if forbidden.MatchString(name) {
+			return "", fmt.Errorf("%s is an interface of OpenShift's own network; describe the ports", place)
 		}
 		return name, nil
 	})

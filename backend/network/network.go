@@ -45,6 +45,7 @@ type library interface {
 	show(ctx context.Context, onlyConfigured bool) (*state, error)
 	apply(ctx context.Context, desired []byte, rollback time.Duration) error
 	generate(ctx context.Context, desired []byte) ([]keyfile, error)
+	compare(ctx context.Context, desired, present []byte) (changes []byte, err error)
 }
 
 // Open returns the network of the machine that this process runs on. A machine that is only a directory has none: nothing of

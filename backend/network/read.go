@@ -26,6 +26,7 @@ type Current struct {
 	Device  string            // what is below br-ex: port, bond or VLAN; without br-ex the same as Carrier
 	Macs    map[string]string // names of the physical ports by their MAC
 	Seen    *state            // what is configured, as nmstate tells it
+	live    []byte            // all of the network as it is, for nmstate to compare with
 }
 
 // Read tells the settings of now. It changes nothing.
@@ -63,7 +64,7 @@ func (n *Network) hint() string {
 
 // understand reads what nmstate shows: configured is what the profiles say, live what is in force.
 func understand(configured, live *state, internal netip.Prefix, hint string) *Current {
-	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured}
+	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured, live: live.text}
 	now.Internal = internal
 	for _, i := range live.Interfaces {
 		if !physical(i) {

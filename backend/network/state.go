@@ -12,6 +12,8 @@ type state struct {
 	Interfaces []iface   `json:"interfaces"`
 	Routes     *routes   `json:"routes,omitempty"`
 	DNS        *resolver `json:"dns-resolver,omitempty"`
+
+	text []byte // that it was read from, with all that is left out here
 }
 
 type iface struct {
@@ -156,6 +158,7 @@ func parseState(text []byte) (*state, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("reading the network's state: %w", err)
 	}
+	s.text = text
 	return &s, nil
 }
 

@@ -15,13 +15,6 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		f.add(path, "%s", err)
 		return
 	}
-	for _, i := range view.Interfaces {
-		for _, name := range []string{i.Name, i.Controller} {
-			if forbidden.MatchString(name) {
-				f.add(path, "%s is OpenShift's own and must not be in it; describe the ports", name)
-			}
-		}
-	}
 	if _, err := n.library.generate(ctx, d.json()); err != nil {
 		f.add(path, "%s", problemText(err))
 		return
@@ -37,7 +30,22 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	for _, p := range view.physicalPorts() {
 		f.port(path, p)
 	}
+	f.networks(path, d, view)
+	if len(f.all) > 0 {
+		return
+	}
+	if _, err := n.compile(ctx, f.s, f.facts.Now, f.facts.Now); err != nil {
+		f.add(path, "%s", problemText(err))
+	}
+}
+
+// networks wants what a document says about addresses, routes and rules to lie outside of the cluster's networks, which only the
+// facts name.
+func (f *faults) networks(path string, d document, view *state) {
 	for _, i := range view.Interfaces {
+		if i.MTU != 0 && (i.MTU < minMTU || i.MTU > maxMTU) {
+			f.add(path, "%s has an MTU of %d bytes; it can be %d to %d", i.Name, i.MTU, minMTU, maxMTU)
+		}
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
 			if fam == nil {
 				continue
@@ -45,6 +53,19 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 			for _, a := range fam.Address {
 				if p := a.prefix(); p.IsValid() && p.Addr() != f.s.Internal.Addr() {
 					f.overlaps(path, p)
+				}
+			}
+		}
+	}
+	for _, kind := range []string{"routes", "route-rules"} {
+		for _, r := range d.list(kind, "config") {
+			for _, key := range []string{"destination", "ip-from", "ip-to"} {
+				subnet, ok := r[key].(string)
+				if !ok || subnet == any4 || subnet == any6 {
+					continue
+				}
+				if err := apart("has a subnet in "+kind+" that", subnet, f.facts.Reserved); err != nil {
+					f.add(path, "%s", err)
 				}
 			}
 		}

@@ -1,0 +1,212 @@
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"touchdown/backend/problem"
+)
+
+// changes is what nmstate would change, as far as it is judged here.
+type changes struct {
+	Interfaces []iface `json:"interfaces"`
+	Routes     *routes `json:"routes"`
+	Rules      struct {
+		Config []rule `json:"config"`
+	} `json:"route-rules"`
+	OVSDB json.RawMessage `json:"ovs-db"`
+	OVN   json.RawMessage `json:"ovn"`
+}
+
+type rule struct {
+	State string `json:"state"`
+	From  string `json:"ip-from"`
+	To    string `json:"ip-to"`
+}
+
+// guard refuses a plan out of a document that would change what is not the site's to change: interfaces of the cluster and of
+// other programs, the node's internal address, routes and rules that would lead the cluster's traffic elsewhere. It goes by what
+// nmstate would change on this machine, whatever the document calls it.
+func (n *Network) guard(ctx context.Context, p *Plan) error {
+	live := &state{}
+	if len(p.now.live) > 0 {
+		var err error
+		if live, err = parseState(p.now.live); err != nil {
+			return err
+		}
+	}
+	want, err := parseState(p.desired)
+	if err != nil {
+		return err
+	}
+	present := p.now.live
+	if len(present) == 0 {
+		present = []byte(`{"interfaces": []}`)
+	}
+	text, err := n.library.compare(ctx, p.desired, present)
+	if err != nil {
+		return err
+	}
+	var c changes
+	if err := json.Unmarshal(text, &c); err != nil {
+		return fmt.Errorf("reading what nmstate would change: %w", err)
+	}
+	for _, err := range []error{
+		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved()), internalKept(want, p.Carrier, p.Settings.Internal),
+	} {
+		if err != nil {
+			return &problem.Problem{
+				Code: "NET-OWN", Summary: "The nmstate document " + err.Error() + ".",
+				Fix: "Leave that out of spec.networkConfig; describe the site's ports, bonds and VLANs alone.", Err: err,
+			}
+		}
+	}
+	return nil
+}
+
+// reserved are the networks inside of the node that every node has.
+func (p *Plan) reserved() []Reserved {
+	return append(slices.Clone(OVNDefaults), Reserved{"the node's internal", p.Settings.Internal.Masked()})
+}
+
+// interfaces wants the changed ones to be ports, bonds and VLANs, and br-ex as this package itself changes it.
+func (c *changes) interfaces(live *state) error {
+	if len(c.OVSDB) > 0 && string(c.OVSDB) != "null" || len(c.OVN) > 0 && string(c.OVN) != "null" {
+		return errors.New("would change the database of Open vSwitch")
+	}
+	for _, i := range c.Interfaces {
+		if i.Name == Bridge && (i.Type == "ovs-bridge" || i.Type == "ovs-interface") {
+			continue // of our own making: a document has neither type
+		}
+		if forbidden.MatchString(i.Name) || !ofASite(i) {
+			return fmt.Errorf("would change %q, which is not a port, a bond or a VLAN of the site", i.Name)
+		}
+		for _, now := range live.Interfaces {
+			if now.Name == i.Name && (!ofASite(now) || now.State == "ignore") {
+				return fmt.Errorf("would change %q, which belongs to the cluster or to another program", i.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func ofASite(i iface) bool {
+	return physical(i) || i.Type == "vlan" || i.Type == "bond"
+}
+
+// routing judges routes: those that come, and those that go, which nmstate leaves out of its comparison. Of the carrier only
+// default routes go, for new ones to take their place.
+func (c *changes) routing(p *Plan, want, live *state) error {
+	list := removed(want, live)
+	if c.Routes != nil {
+		list = append(list, c.Routes.Config...)
+	}
+	for _, r := range list {
+		isDefault := r.Destination == any4 || r.Destination == any6
+		switch described := r.Interface == p.Carrier || want.find(r.Interface, "") != nil; {
+		case !described:
+			return fmt.Errorf("would change a route over %q, which it does not describe", r.Interface)
+		case isDefault:
+		case r.State == "absent" && r.Interface == p.Carrier:
+			return fmt.Errorf("would remove the route to %s, which is not the site's", r.Destination)
+		default:
+			if err := apart("has a route to "+r.Destination+", which", r.Destination, p.reserved()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removed are the routes of live that want has go.
+func removed(want, live *state) (gone []route) {
+	if want.Routes == nil || live.Routes == nil {
+		return nil
+	}
+	for _, now := range slices.Concat(live.Routes.Config, live.Routes.Running) {
+		if slices.ContainsFunc(want.Routes.Config, func(r route) bool { return r.removes(now) }) {
+			now.State = "absent"
+			gone = append(gone, now)
+		}
+	}
+	return gone
+}
+
+// removes tells whether r takes a route away; what r leaves open is not compared.
+func (r route) removes(now route) bool {
+	return r.State == "absent" && (r.Interface == "" || r.Interface == now.Interface) && (r.Gateway == "" || sameAddress(r.Gateway, now.Gateway)) &&
+		(r.Metric == 0 || r.Metric == now.Metric) && (r.Table == 0 || r.Table == now.Table) && (r.Destination == "" || sameSubnet(r.Destination, now.Destination))
+}
+
+// sameSubnet compares as nmstate does, which takes 10.0.0.1/8 for 10.0.0.0/8; of what cannot be read it says yes.
+func sameSubnet(a, b string) bool {
+	x, errX := netip.ParsePrefix(a)
+	y, errY := netip.ParsePrefix(b)
+	return errX != nil || errY != nil || x.Masked() == y.Masked()
+}
+
+// rules judges rules: each is for addresses of the site, and for nothing inside of the node.
+func (c *changes) rules(reserved []Reserved) error {
+	for _, r := range c.Rules.Config {
+		if r.State == "absent" {
+			return errors.New("would remove a routing rule")
+		}
+		if r.From == "" && r.To == "" {
+			return errors.New("has a routing rule for all packets; give ip-from or ip-to")
+		}
+		for _, subnet := range []string{r.From, r.To} {
+			if subnet == "" {
+				continue
+			}
+			if err := apart("has a routing rule that", subnet, reserved); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apart wants a subnet to lie outside of all reserved networks.
+func apart(what, subnet string, reserved []Reserved) error {
+	prefix, err := netip.ParsePrefix(subnet)
+	if addr, bad := netip.ParseAddr(subnet); bad == nil {
+		prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	if err != nil {
+		return errors.New("has a subnet that cannot be read")
+	}
+	for _, r := range reserved {
+		if r.Prefix.Overlaps(prefix) {
+			return fmt.Errorf("%s overlaps %s network %s", what, r.Name, r.Prefix)
+		}
+	}
+	return nil
+}
+
+// internalKept wants the internal address on the carrier, as it is, and nothing of its network elsewhere.
+func internalKept(want *state, carrier string, internal netip.Prefix) error {
+	kept := false
+	for _, i := range want.Interfaces {
+		for _, f := range []*family{i.IPv4, i.IPv6} {
+			if f == nil {
+				continue
+			}
+			for _, a := range f.Address {
+				switch p := a.prefix(); {
+				case i.Name == carrier && p == internal:
+					kept = kept || f.Enabled
+				case p.IsValid() && p.Overlaps(internal.Masked()):
+					return fmt.Errorf("gives %s an address in the node's internal network %s", i.Name, internal.Masked())
+				}
+			}
+		}
+	}
+	if !kept {
+		return fmt.Errorf("would take the internal address %s from the node", internal)
+	}
+	return nil
+}

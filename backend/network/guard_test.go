@@ -1,0 +1,136 @@
+package network
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+)
+
+// busy is a node on which the cluster runs: with OVN's bridges and routes, the interfaces of pods, and a VLAN of another program.
+func busy(t testing.TB) *Current {
+	t.Helper()
+	now := factoryOf(t)
+	var live map[string]any
+	if err := json.Unmarshal(now.live, &live); err != nil {
+		t.Fatal(err)
+	}
+	ovs := map[string]any{"fail-mode": "secure"}
+	live["interfaces"] = append(live["interfaces"].([]any),
+		map[string]any{"name": "br-int", "type": "ovs-bridge", "state": "up", "bridge": map[string]any{"options": ovs, "port": []any{map[string]any{"name": "ovn-k8s-mp0"}}}},
+		map[string]any{"name": "ovn-k8s-mp0", "type": "ovs-interface", "state": "up", "ipv4": map[string]any{"enabled": true, "address": []any{map[string]any{"ip": "10.128.0.2", "prefix-length": 23}}}},
+		map[string]any{"name": "3f1c2a9d8e7b6a5", "type": "veth", "state": "ignore", "veth": map[string]any{"peer": "eth0"}},
+		map[string]any{"name": "docker0", "type": "linux-bridge", "state": "up", "bridge": map[string]any{"port": []any{}}},
+	)
+	routes := []any{}
+	for destination, over := range map[string]string{"10.128.0.0/14": "ovn-k8s-mp0", "169.254.0.1/32": "br-ex", "172.30.0.0/16": "br-ex"} {
+		routes = append(routes, map[string]any{"destination": destination, "next-hop-interface": over, "next-hop-address": "169.254.0.4", "metric": 0, "table-id": 254})
+	}
+	live["routes"] = map[string]any{"running": routes, "config": routes}
+	text, err := json.Marshal(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := parseState(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = understand(now.Seen, s, Internal, "")
+	now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
+	return now
+}
+
+func another(name, kind, more string) string {
+	return strings.Replace(siteDocument(""), "routes:", "- name: "+name+"\n  type: "+kind+"\n  state: up\n"+more+"routes:", 1)
+}
+
+func withRoute(route string) string {
+	return strings.Replace(siteDocument(""), "config: [{destination", "config: [{"+route+"}, {destination", 1)
+}
+
+func withRule(rule string) string {
+	return siteDocument("") + "route-rules: {config: [{" + rule + "}]}\n"
+}
+
+// harmful are documents that would change what is not a site's.
+var harmful = map[string]string{
+	"br-ex as the port of a bridge": another("enp2s0", "linux-bridge", "  bridge: {port: [{name: br-ex}]}\n"),
+	"br-ex as the port of a bond":   another("bond7", "bond", "  link-aggregation: {mode: active-backup, port: [br-ex]}\n"),
+	"a VLAN on br-ex":               another("v7", "vlan", "  vlan: {base-iface: br-ex, id: 7}\n"),
+	"br-ex itself":                  another("br-ex", "ovs-interface", "  ipv4: {enabled: false}\n"),
+	"br-ex as a VLAN":               another("br-ex", "vlan", "  vlan: {base-iface: enp2s0, id: 7}\n"),
+	"br-int as a VLAN":              another("br-int", "vlan", "  vlan: {base-iface: enp2s0, id: 7}\n"),
+	"another's bridge as a VLAN":    another("docker0", "vlan", "  vlan: {base-iface: enp2s0, id: 7}\n"),
+	"a pod's interface":             another("3f1c2a9d8e7b6a5", "ethernet", "  ipv4: {enabled: false}\n"),
+	"a pod's interface in a bond":   another("bond7", "bond", "  link-aggregation: {mode: active-backup, port: [3f1c2a9d8e7b6a5]}\n"),
+	"OVN's interface":               another("ovn-k8s-mp0", "ethernet", "  mtu: 1400\n"),
+	"another's bridge goes":         strings.Replace(another("docker0", "vlan", ""), "state: up\nroutes", "state: absent\nroutes", 1),
+	"loopback goes":                 strings.Replace(another("lo", "loopback", ""), "state: up\nroutes", "state: absent\nroutes", 1),
+	"its MAC address from br-ex":    siteDocument("  copy-mac-from: br-ex\n"),
+	"its controller":                siteDocument("  controller: br-ex\n"),
+	"a script as root":              siteDocument("  dispatch: {post-activation: touch /owned}\n"),
+	"Open vSwitch's database":       siteDocument("") + "ovs-db: {external_ids: {a: b}}\n",
+	"the port twice":                another("enp1s0", "ethernet", "  ipv4: {enabled: false}\n"),
+	"no forwarding":                 strings.Replace(siteDocument(""), "dhcp: false", "dhcp: false, forwarding: false", 1),
+	"all routes of br-ex go":        withRoute("state: absent, next-hop-interface: br-ex"),
+	"all routes of the port go":     withRoute("state: absent, next-hop-interface: enp1s0"),
+	"a route of OVN goes":           withRoute("state: absent, destination: 172.30.0.0/16, next-hop-interface: enp1s0"),
+	"a route of OVN goes, by name":  withRoute("state: absent, destination: 10.128.0.0/14, next-hop-interface: ovn-k8s-mp0"),
+	"all routes go":                 withRoute("state: absent"),
+	"a route to the node itself":    withRoute("destination: 192.168.127.0/25, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route to OVN's join network": withRoute("destination: 100.64.0.0/10, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"half of everything":            withRoute("destination: 128.0.0.0/1, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"all rules go":                  withRule("state: absent"),
+	"a rule for everything":         withRule("priority: 5, route-table: 77"),
+	"a rule for the node itself":    withRule("priority: 5, route-table: 77, ip-from: 192.168.127.10/32"),
+	"a rule to everything":          withRule("priority: 5, route-table: 77, ip-to: 0.0.0.0/0"),
+	"a rule for packets of OVN":     withRule("priority: 5, route-table: 77, ip-from: 198.51.100.10/32, fwmark: 1"),
+	"the internal address as /8":    strings.Replace(siteDocument(""), "{ip: 198.51.100.10, prefix-length: 24}", "{ip: 192.168.127.10, prefix-length: 8}", 1),
+	"the internal address as /32":   strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
+	"the internal address, again":   another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.10, prefix-length: 24}]}\n"),
+	"an address beside the node's":  another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
+	"a file of the machine":         siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/../shadow}\n"),
+	"the machine's environment":     siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /proc/self/environ}\n"),
+}
+
+// harmless are documents that a site may need.
+var harmless = map[string]string{
+	"a static address":      siteDocument(""),
+	"the internal address":  strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
+	"DHCP":                  "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
+	"the other port":        strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
+	"a VLAN":                rawVLAN,
+	"a bond":                carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0], options: {miimon: 100}}\n"),
+	"storage beside":        another("enp2s0", "ethernet", "  mtu: 9000\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a VLAN beside":         another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a route of the site":   withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route that goes":     withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
+	"a rule of its own":     withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
+	"802.1x":                siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
+	"802.1x by certificate": siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
+	"several name servers":  strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
+}
+
+// TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.
+func TestADocumentChangesTheSitesOwn(t *testing.T) {
+	now := busy(t)
+	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: OVNDefaults}
+	all := maps.Clone(harmful)
+	maps.Copy(all, harmless)
+	for name, text := range all {
+		t.Run(name, func(t *testing.T) {
+			s := Settings{Raw: []byte(text), Internal: Internal}
+			faults := offline(t).Validate(t.Context(), s, facts)
+			if _, bad := harmful[name]; bad && len(faults) == 0 {
+				t.Error("is accepted")
+			} else if !bad && len(faults) > 0 {
+				t.Errorf("is refused: %v", faults)
+			}
+			for _, f := range faults {
+				if strings.Contains(f.Text, "sesame") || f.Path != "spec.networkConfig" {
+					t.Errorf("says %+v", f)
+				}
+			}
+		})
+	}
+}
