@@ -86,7 +86,7 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 // reason finds out why settings did not come about: NetworkManager does not take an address that somebody else has, and a
 // port that lost its cable, but says neither. The old settings are back by then.
 func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
-	if problem.From(err).Code != network.NotTaken || len(plan.Settings.Raw) > 0 {
+	if problem.From(err).Code != network.NotTaken {
 		return err
 	}
 	var wrong doubts
@@ -131,9 +131,6 @@ func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *networ
 		return fail("net-up", "Address from the site", err)
 	}
 	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
-	if len(plan.Settings.Raw) > 0 {
-		return nil
-	}
 	settings := plan.Settings
 	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
 		if now, err := s.Sight.net.Read(ctx); err == nil {

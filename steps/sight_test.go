@@ -2,12 +2,17 @@ package steps
 
 import (
 	"context"
+	"net/netip"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/network"
 	"touchdown/backend/probe"
+	"touchdown/steps/site"
 )
 
 // TestSightTellsAgain: the network is not asked more often than it can stand, but each look is told what is known of it: what
@@ -49,5 +54,43 @@ func TestSightTellsAgain(t *testing.T) {
 		if got := look(want.at, want.ntp...); !slices.Equal(got, want.ids) || asked != want.asked {
 			t.Errorf("after %s, time servers %q: told %q, asked %d times", want.at, want.ntp, got, asked)
 		}
+	}
+}
+
+// TestADocumentIsProbed: the probes look at the ports and addresses that a document describes, as they do with typed settings.
+func TestADocumentIsProbed(t *testing.T) {
+	cfg := site.New()
+	for path, value := range map[string]string{
+		"spec.clusterName": "store51", "spec.baseDomain": "example.com", "spec.networkConfig": `
+interfaces:
+- name: bond0.7
+  type: vlan
+  state: up
+  mtu: 9000
+  vlan: {base-iface: bond0, id: 7}
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.10, prefix-length: 24}, {ip: 198.51.100.10, prefix-length: 24}]}
+  ipv6: {enabled: true, dhcp: false, autoconf: true}
+- name: bond0
+  type: bond
+  state: up
+  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0]}
+routes: {config: [{destination: 0.0.0.0/0, next-hop-interface: bond0.7, next-hop-address: 198.51.100.1}]}
+dns-resolver: {config: {server: [198.51.100.53, 198.51.100.54]}}
+`,
+	} {
+		if err := cfg.Set(path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := probeTarget(cfg, networkSettings(cfg).Resolve(&network.Current{Settings: network.Settings{Internal: network.Internal}}), &backend.Node{})
+	address := netip.MustParseAddr
+	want := probe.Target{
+		Ports: []string{"enp1s0", "enp2s0"}, VLAN: 7, MTU: 9000,
+		IPv4: probe.Settings{Method: probe.Static, Address: netip.MustParsePrefix("198.51.100.10/24"), Gateway: address("198.51.100.1")},
+		IPv6: probe.Settings{Method: probe.Autoconf}, DNS: []netip.Addr{address("198.51.100.53"), address("198.51.100.54")}, Domain: "store51.example.com",
+	}
+	got.Now = nil
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the probes look at\n%+v, want\n%+v", got, want)
 	}
 }

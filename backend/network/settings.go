@@ -60,7 +60,7 @@ func (s Settings) Resolve(now *Current) Settings {
 		r.Internal = now.Internal
 	}
 	if len(s.Raw) > 0 {
-		return r
+		return r.described(now.Macs)
 	}
 	r.Bond.Ports = slices.Clone(s.Bond.Ports)
 	for i, p := range r.Bond.Ports {

@@ -176,9 +176,9 @@ func (w *wrongs) fault(f netFault) {
 		}
 		struck <- f.during(ctx, w)
 	}()
-	var more []string
+	more := (&wrong{}).sure()
 	if f.dry {
-		more = append(more, "--dry-run")
+		more = []string{"--dry-run"}
 	}
 	out, code := w.applyConfig(ctx, config, more...)
 	w.events.close()

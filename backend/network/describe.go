@@ -1,0 +1,68 @@
+package network
+
+import "net/netip"
+
+// described is s with what its document says about the way to the site, as far as settings have words for it: what the probes
+// look at, and what a person is told. A document that cannot be used describes nothing; Validate says why.
+func (s Settings) described(macs map[string]string) Settings {
+	_, view, err := readDocument(s.Raw, macs)
+	if err != nil {
+		return s
+	}
+	top := view.find(view.carrier(), "")
+	if top == nil {
+		return s
+	}
+	s.MTU = top.MTU
+	s.IPv4, s.IPv6 = view.family(top.IPv4, top.Name, any4, s.Internal), view.family(top.IPv6, top.Name, any6, s.Internal)
+	s.under(view, top)
+	if view.DNS != nil && view.DNS.Config != nil {
+		s.DNS, s.Search = byFamily(view.DNS.Config.Server), view.DNS.Config.Search
+	}
+	return s
+}
+
+// under notes the ports below an interface of a document, and how they are put together.
+func (s *Settings) under(view *state, top *iface) {
+	switch {
+	case top.VLAN != nil:
+		s.VLAN, s.Interface = top.VLAN.ID, top.VLAN.Base
+		if base := view.find(top.VLAN.Base, ""); base != nil {
+			s.under(view, base)
+		}
+	case top.Bond != nil:
+		s.Bond, s.Interface = Bond{top.Bond.Mode, top.Bond.Ports}, ""
+	default:
+		s.Interface = top.Name
+	}
+}
+
+// family is one family of an interface of a document. The node's internal address is everywhere, and no part of it.
+func (s *state) family(f *family, over, anywhere string, internal netip.Prefix) Family {
+	if f == nil || !f.Enabled {
+		return Family{Method: Disabled}
+	}
+	switch {
+	case anywhere == any6 && (isSet(f.Autoconf) || isSet(f.DHCP)):
+		return Family{Method: Autoconf}
+	case isSet(f.DHCP):
+		return Family{Method: DHCP}
+	}
+	out := Family{Method: Disabled}
+	for _, a := range f.Address {
+		if p := a.prefix(); p.IsValid() && p.Addr() != internal.Addr() && !p.Addr().IsLinkLocalUnicast() {
+			out = Family{Method: Static, Address: a.IP, Prefix: a.Prefix}
+			break
+		}
+	}
+	if s.Routes == nil || out.Method != Static {
+		return out
+	}
+	for _, r := range defaults(s.Routes.Config, over) {
+		if r.Destination == anywhere && r.State != "absent" {
+			out.Gateway = r.Gateway
+			break
+		}
+	}
+	return out
+}
