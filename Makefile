@@ -61,17 +61,12 @@ TIER     = go run ./test/tier -cache $(CACHE)/bench
 
 test: build bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
 	@go vet ./...
-	@$(MAKE) --no-print-directory unit cover-whole
+	go test -race -short -timeout 30m $(NO_BENCH)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 	@$(TIER) -tier test
 
-# Beside it cover-whole tests the one package whose coverage is held.
-.PHONY: unit
-unit:
-	go test -race -short -timeout 30m $$(go list $(NO_BENCH) | grep -v '/steps/engine$$')
-
 .PHONY: test-all flake
-test-all: test bench-kernel ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release
+test-all: test bench-kernel ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
 flake: build bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)

@@ -11,7 +11,7 @@ cover: build bench-cluster bench-node bench-images-test cover-whole ## which sta
 	@go run ./test/cover -out $(COVER).json unit=$(COVER)/unit.out $(if $(UNIT),,'unit and cluster=$(COVER)/cluster.out')
 
 # The journal, the runner and undo are covered whole by their own package's tests; test/cover/whole.go has the list.
-cover-whole: libnmstate
+cover-whole: libnmstate ## hold the journal, the runner and undo to full coverage
 	@mkdir -p $(COVER)
 	go test -race -short -coverprofile=$(COVER)/engine.out ./steps/engine
 	@go run ./test/cover -whole $(COVER)/engine.out

@@ -37,6 +37,7 @@ var table = []Row{
 
 	// What is not a Go test.
 	{Make: "lint", Tier: All, Seconds: 120, Proves: "the linters of .golangci.yml find nothing"},
+	{Make: "cover-whole", Tier: All, Seconds: 40, Proves: "every statement of the journal, the runner and undo is reached by the tests of their package"},
 	{Make: "release", Tier: All, Seconds: 60, Proves: "two builds of a release are the same bytes"},
 	{Make: "bench SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of console, moves and relocation run"},
 	{Make: "bench-images SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of image store and pulls run"},
