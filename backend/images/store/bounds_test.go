@@ -52,7 +52,7 @@ func TestUnpackingIsBounded(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("refused with %.300v, want %q", err, c.want)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %s", took)
 			}
 			if used := blocks(t, root); used > 1<<20 {

@@ -81,7 +81,7 @@ func FuzzUntar(f *testing.F) {
 		defer stop()
 		began := time.Now()
 		_ = At(root).unpack(ctx, Layer{ID: id, DiffSize: size}, bytes.NewReader(blob))
-		if took := time.Since(began); took > 8*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
 		if left, err := os.ReadDir(top); err != nil || len(left) != 1 {
@@ -202,7 +202,7 @@ func FuzzLists(f *testing.F) {
 				}
 			}
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
 	})
