@@ -59,7 +59,7 @@ endif
 NO_BENCH = $$(go list ./... | grep -vE '/test/(bench/(node|kernel)|e2e(/.*)?)$$')
 TIER     = go run ./test/tier -cache $(CACHE)/bench
 
-test: build bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
+test: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
 	@go vet ./...
 	go test -race -short -timeout 30m $(NO_BENCH)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
@@ -69,7 +69,7 @@ test: build bench-factory bench-images-small e2e-tools ## CI's tier: unit tests,
 test-all: test bench-kernel ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
-flake: build bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
+flake: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
 	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1)
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json (SMALL=1: the smallest size, to see that it works)

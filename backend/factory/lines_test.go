@@ -75,7 +75,7 @@ func TestLines(t *testing.T) {
 		if err := m.Console("ttyS0").Close(); err != nil {
 			t.Fatal(err)
 		}
-		must(t, m, "stty -F /dev/ttyS0 2>&1 | grep -q 'Input/output error'")
+		await(t, m, 20*time.Second, "stty -F /dev/ttyS0 2>&1 | grep -q 'Input/output error'") // once whoever had it open let it go
 		must(t, m, "systemctl restart touchdown-consoles; journalctl --sync")
 		must(t, m, "journalctl --boot --no-pager -u touchdown-consoles | grep -q 'no wizard on ttyS0.*Input/output error'")
 		must(t, m, "systemctl is-active touchdown-console@tty1 && ! systemctl is-active touchdown-console@ttyS0")
