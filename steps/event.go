@@ -21,6 +21,7 @@ const (
 	Undone     EventKind = "undone"    //
 	Cancelled  EventKind = "cancelled" // a person stopped the work; the step can be retried
 	Rebooting  EventKind = "reboot"    // Text is why; Boot the boot id before it
+	Lost       EventKind = "lost"      // records of the state folder were lost; Text says which, Job what is known, Problem what is asked
 	Changed    EventKind = "changed"   // something a console shows changed outside the work: fields, pen, state; never journalled
 )
 
@@ -40,6 +41,19 @@ type Event struct {
 	Check       *Check    `json:"check,omitempty"`
 	Question    *Question `json:"question,omitempty"`
 	Problem     *Trouble  `json:"problem,omitempty"`
+	Job         *JobState `json:"job,omitempty"` // with Lost
+}
+
+// JobState is what is known of a job without its events: where it was when records of it were lost.
+type JobState struct {
+	State      string   `json:"state"`
+	Step       string   `json:"step,omitempty"`       // the one at work
+	Inputs     string   `json:"inputs,omitempty"`     // fingerprint of the answers that were accepted
+	Undoing    bool     `json:"undoing,omitempty"`    //
+	Landed     bool     `json:"landed,omitempty"`     // an earlier job ended well
+	HandedOver bool     `json:"handedOver,omitempty"` //
+	Locked     bool     `json:"locked,omitempty"`     // it may have been handed over: nobody can know
+	Touched    []string `json:"touched,omitempty"`    // steps that may have changed something
 }
 
 // Lifecycle reports whether the event must reach the disk before the work goes on.

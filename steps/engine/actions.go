@@ -32,8 +32,10 @@ func allowed(verb Verb) []State {
 		return []State{HasFailed, IsDone}
 	case Cancel:
 		return []State{Working, InQuestion, UndoingAll}
-	case HandOver, Unlock:
+	case HandOver:
 		return []State{IsDone}
+	case Unlock:
+		return idle
 	case Reboot, PowerOff:
 		return idle
 	}
@@ -86,8 +88,8 @@ func (e *Engine) mayLocked(pen string, verb Verb, states []State) error {
 	return nil
 }
 
-// lockedLocked tells whether the node has landed for good: nobody changes it without unlocking.
-func (e *Engine) lockedLocked() bool { return e.job.handedOver && !e.unlocked }
+// lockedLocked tells whether the node has landed for good, or may have: nobody changes it without unlocking.
+func (e *Engine) lockedLocked() bool { return (e.job.handedOver || e.job.doubtful) && !e.unlocked }
 
 // doLocked carries out what changes the job. The caller holds e.mu.
 func (e *Engine) doLocked(a Action) error {
@@ -187,6 +189,9 @@ func (e *Engine) touchedLocked() bool {
 
 // againLocked runs the list again. What is right already is seen to be and left alone.
 func (e *Engine) againLocked() error {
+	if err := e.acceptedLocked(); err != nil {
+		return err
+	}
 	e.job.state = Working
 	e.changedLocked()
 	e.workLocked(false)
@@ -212,8 +217,11 @@ func (e *Engine) replyLocked(a Action) error {
 
 // skipLocked leaves the failed step out and goes on.
 func (e *Engine) skipLocked(a Action) error {
-	if a.Step != e.job.current {
+	if a.Step != e.job.current || a.Step == "" {
 		return fmt.Errorf("%w: only the step that failed can be skipped", ErrInvalid)
+	}
+	if err := e.acceptedLocked(); err != nil && !e.job.undoing {
+		return err
 	}
 	if e.job.undoing {
 		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)

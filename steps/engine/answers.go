@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,6 +97,9 @@ func (e *Engine) pathsLocked(id string) (paths []string) {
 func (e *Engine) takeSiteLocked(cfg *site.Config) error {
 	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
 	if err := e.store.saveDraft(cfg); err != nil {
+		if errors.Is(err, ErrInvalid) {
+			return err
+		}
 		return journalProblem(err)
 	}
 	e.site, e.review = cfg, nil

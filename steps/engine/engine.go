@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -93,6 +94,10 @@ type Engine struct {
 	unlocked  bool
 	resumed   time.Time
 	notices   map[string]string
+	lost      []string        // what was lost of the records before this engine started
+	known     *steps.JobState // what they tell all the same, until that is recorded
+	asks      bool            // a person decides how the job goes on
+	records   bool            // the loss belongs into the journal: there is a job that it concerns
 }
 
 var _ Session = (*Engine)(nil)
@@ -138,37 +143,42 @@ func open(o Options, store *store) (*Engine, error) {
 		e.job.apply(event)
 		e.seq = event.Seq
 	}
-	if len(events) > 0 {
-		e.seq += restartGap
-	}
-	if damage != "" {
-		e.notices["journal"] = "The journal was damaged; what could not be read is kept in " + damage + "."
-	}
 	if e.job.handedOver { // a power cut may have come between the event and the wiping
 		if err := errors.Join(store.wipeSaved(), store.wipeSecrets()); err != nil {
 			o.Node.Log.Error("wiping after the hand-over", "error", err)
 			e.notices["wipe"] = "Saved originals and secrets could not be wiped after the hand-over; look into " + store.dir + "."
 		}
 	}
-	return e, e.loadSite()
+	e.loadSite()
+	e.takeStock(journal, damage)
+	if e.seq > 0 {
+		e.seq += restartGap
+	}
+	journal.read = reading{}
+	return e, nil
 }
 
-// loadSite takes up the draft. A draft that cannot be read is kept aside and said, never silently dropped.
-func (e *Engine) loadSite() error {
-	cfg, err := e.store.loadDraft()
+// loadSite takes up the draft. What cannot be read of it is told, never silently dropped.
+func (e *Engine) loadSite() {
+	cfg, lost, err := e.store.loadDraft()
 	if err != nil {
 		e.o.Node.Log.Error("draft not readable", "error", err)
-		if err := e.store.setAside("site.yaml"); err != nil {
-			return err
+		how := isUnreadable
+		if aside, err := putAside(e.store.path("site.yaml"), ".unreadable"); err == nil {
+			how += ", and is kept as " + filepath.Base(aside)
+			delete(e.store.sums.files, "site.yaml")
 		}
-		e.notices["draft"] = "The earlier answers could not be read; they are kept beside as site.yaml.unreadable."
-	}
-	if cfg == nil {
+		e.store.lose("site.yaml", how)
 		cfg = site.New()
+		lost = e.store.loadSecrets(cfg)
+	}
+	for _, name := range lost {
+		name = filepath.Join("secrets", name)
+		e.store.lose(name, isUnreadable)
+		e.store.remove(name)
 	}
 	e.site, e.found = cfg, valuesOf(cfg)
 	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
-	return nil
 }
 
 // begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.
@@ -177,8 +187,9 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
-	switch e.job.state {
-	case Working, InQuestion, UndoingAll:
+	e.tellLossLocked()
+	switch {
+	case underWay(e.job.state):
 		e.resumed = e.now()
 		e.resumeLocked()
 	default:
@@ -188,7 +199,7 @@ func (e *Engine) begin() {
 
 // resumeLocked goes on with the job after the engine was stopped or the power cut.
 func (e *Engine) resumeLocked() {
-	if e.job.state != UndoingAll && e.inputsLocked() != e.job.inputs {
+	if e.job.state != UndoingAll && e.acceptedLocked() != nil {
 		event := steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
 			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
 			Fix: "Go back to the answers, look them through, and start again.",
@@ -232,6 +243,9 @@ func (e *Engine) emitLocked(event steps.Event) error {
 	}
 	e.seq = event.Seq
 	e.job.apply(event)
+	if durable && e.known == nil && len(e.store.losses) == 0 {
+		e.store.sums.journalled(mark{e.seq, e.knownLocked()}, event.Step == "" || event.Kind == steps.Failed)
+	}
 	e.hub.publish(event)
 	if e.o.AfterEvent != nil && durable {
 		e.o.AfterEvent(event)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -33,9 +32,7 @@ func newFaulty(t *testing.T, undo func(context.Context, steps.Report) error) *fa
 		counts := map[string]int{}
 		data, err := os.ReadFile(filepath.Join(f.dir, "journal.jsonl"))
 		must(t, err)
-		events, _, _, err := readJournal(bytes.NewReader(data))
-		must(t, err)
-		for _, e := range events {
+		for _, e := range readJournal(data).events {
 			counts[strings.TrimSpace(string(e.Kind)+" "+e.Step)]++
 		}
 		return counts

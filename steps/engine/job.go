@@ -27,6 +27,8 @@ type job struct {
 	undoing      bool // the failure, if any, was in an undo
 	handedOver   bool
 	landedBefore bool     // an earlier job ended well and was not undone
+	doubtful     bool     // the record of a hand-over may be among those that were lost
+	lost         []string // records that were lost, until a person has begun again
 	time         worktime // of the job, or of its undo
 	met          []string // failures on the way, for the report
 }
@@ -64,6 +66,10 @@ func (j *job) step(id string) *stepState {
 // apply takes one event into the state.
 func (j *job) apply(e steps.Event) {
 	defer j.time.apply(e)
+	if e.Kind == steps.Lost {
+		j.applyLost(e)
+		return
+	}
 	if e.Step == "" {
 		j.applyJob(e)
 		return
@@ -147,8 +153,11 @@ func (j *job) applyJob(e steps.Event) {
 				s.status, s.skip, s.seconds, s.touched, s.handSkipped = Pending, "", 0, false, false
 			}
 		}
+	case steps.Failed: // no step was at work, or none is known
+		j.state, j.current, j.problem, j.question = HasFailed, "", e.Problem, nil
 	case steps.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
+		j.doubtful, j.lost = false, nil
 		for _, s := range j.steps {
 			s.forgetFailed()
 		}
@@ -160,6 +169,7 @@ func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
+	j.doubtful, j.lost = false, nil
 	for _, s := range j.steps {
 		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
 	}

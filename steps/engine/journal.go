@@ -1,25 +1,29 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
 
-// journalFormat is the first line of every journal.
-const journalFormat = `{"journal":"touchdown/v1"}`
+// journalFormat is the first line of every journal; like every other line it ends with its checksum.
+const journalFormat = `{"journal":"touchdown/v2","crc":"ede84ed7"}`
+
+// journalV1 is the first line of the previous release's journals, whose records have no checksum.
+const journalV1 = `{"journal":"touchdown/v1"}`
 
 // maxJournalLine bounds one record. The largest record is a check with evidence, a few KiB, and Masker.event bounds what
-// backends write; a longer line is damage, not data.
+// backends write.
 const maxJournalLine = 1 << 20
 
 // journalFile is what the journal needs of a file; a test puts a full disk in its place.
@@ -32,36 +36,48 @@ type journalFile interface {
 // journal is the event stream on disk, one JSON record a line.
 type journal struct {
 	file journalFile
-	size int64 // bytes known to be whole records
+	size int64   // bytes known to be whole records
+	read reading // what was found when it was opened
 }
 
+// shut stands for a file that cannot be opened for writing.
+type shut struct{ err error }
+
+func (s shut) Write([]byte) (int, error) { return 0, s.err }
+func (s shut) Sync() error               { return s.err }
+func (s shut) Truncate(int64) error      { return nil }
+func (s shut) Close() error              { return nil }
+
 // openJournal reads the journal at path, creating it when absent, and returns its events. A last record cut
-// short by a power failure is removed, because appending to it would glue two records together. A damaged
-// record elsewhere ends what can be trusted: it and what follows are moved to a file beside the journal, named
-// in damage. Nothing is lost by that but history: the machine is observed again in any case.
+// short by a power failure is removed, because appending to it would glue two records together. Of a damaged journal the
+// records that can be read are taken; as it was found it is kept in a file beside it, named in damage. Only a journal of
+// another version is an error.
 func openJournal(path string) (j *journal, events []steps.Event, damage string, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, nil, "", fmt.Errorf("opening the journal: %w", err)
-	}
-	events, good, rest, err := readJournal(file)
-	if err != nil {
-		file.Close()
-		return nil, nil, "", err
-	}
-	if len(bytes.TrimSpace(rest)) > 0 && bytes.Contains(bytes.TrimRight(rest, "\n"), []byte("\n")) {
-		damage = path + ".damaged"
-		if err := os.WriteFile(damage, rest, 0o600); err != nil {
+	data, readErr := readKept(path)
+	file, damage, openErr := openOwn(path, os.O_APPEND)
+	if openErr == nil && damage == "" && readErr != nil && !errors.Is(readErr, fs.ErrNotExist) { // a disk that gives it no more
+		if damage, err = putAside(path, ".damaged"); err == nil {
 			file.Close()
-			return nil, nil, "", fmt.Errorf("keeping the damaged end of the journal: %w", err)
+			file, _, openErr = openOwn(path, os.O_APPEND)
 		}
 	}
-	j = &journal{file: file, size: good}
-	if err := j.start(path); err != nil {
-		file.Close()
-		return nil, nil, "", err
+	j = &journal{file: file, read: readJournal(data)}
+	if openErr != nil {
+		j.file = shut{openErr}
 	}
-	return j, events, damage, nil
+	j.size = j.read.good
+	switch {
+	case j.read.foreign != "":
+		return nil, nil, "", errors.Join(otherVersion(j.read.foreign), j.file.Close())
+	case damage != "":
+		j.read.gone = true
+		_ = j.start(path) // what cannot be written now fails when something is recorded, and is told then
+	case j.read.bad > 0 || j.read.old:
+		damage = j.renew(path, data)
+	default:
+		_ = j.start(path)
+	}
+	return j, j.read.events, damage, nil
 }
 
 // start cuts off what is not a whole record and writes the first line of a new journal.
@@ -78,55 +94,52 @@ func (j *journal) start(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readJournal returns the whole records, the offset where they end, and the bytes after it.
-func readJournal(r io.Reader) (events []steps.Event, good int64, rest []byte, err error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, 0, nil, fmt.Errorf("reading the journal: %w", err)
-	}
-	lines := bufio.NewReader(bytes.NewReader(data))
-	for first := true; ; first = false {
-		line, err := lines.ReadBytes('\n')
-		if err != nil || len(line) > maxJournalLine {
-			return events, good, data[good:], nil
+// renew replaces a damaged journal, or one of the previous release, by the records that were read. It returns where the
+// damaged one is kept. Where the disk lets it do neither, the journal stays and is found again by the next engine.
+func (j *journal) renew(path string, data []byte) (damage string) {
+	if j.read.bad > 0 {
+		name, err := asideName(path, ".damaged")
+		if err == nil && (os.Link(path, name) == nil || host.WriteFileAtomic(name, data, 0o600) == nil) {
+			damage = name
 		}
-		if first {
-			if err := checkFormat(line); err != nil {
-				return nil, 0, nil, err
-			}
-		} else {
-			var e steps.Event
-			if json.Unmarshal(line, &e) != nil || e.Kind == "" {
-				return events, good, data[good:], nil
-			}
-			events = append(events, e)
-		}
-		good += int64(len(line))
 	}
+	whole := bytes.Join(append([][]byte{[]byte(journalFormat + "\n")}, j.read.lines...), nil)
+	if j.read.bad == 0 || damage != "" {
+		if err := host.WriteFileAtomic(path, whole, 0o600); err == nil {
+			if file, _, err := openOwn(path, os.O_APPEND); err == nil {
+				_ = j.file.Close()
+				j.file, j.size = file, int64(len(whole))
+				return damage
+			}
+		}
+	}
+	_ = j.rewind()
+	return damage
 }
 
-func checkFormat(line []byte) error {
-	if string(bytes.TrimRight(line, "\n")) == journalFormat {
-		return nil
-	}
+func otherVersion(first string) error {
 	return &problem.Problem{
 		Code: "JRNLFMT", Summary: "The journal was written by another version of Touchdown.",
-		Fix: "Finish the job with the version that began it, or move the state folder aside to start anew.",
-		Err: fmt.Errorf("first line of the journal is %.60q", line),
+		Fix: "Finish the job with the version that began it, or move the state folder aside to start again.",
+		Err: fmt.Errorf("first line of the journal is %.60q", first),
 	}
 }
 
 // append adds a record; when durable it is on the disk before append returns. A record that could not be
 // written whole leaves the journal as it was.
 func (j *journal) append(e steps.Event, durable bool) error {
-	line, err := json.Marshal(e)
+	record, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encoding a journal record: %w", err)
 	}
-	if len(line) >= maxJournalLine {
-		return fmt.Errorf("a journal record of %d bytes is too long: it would be read as damage", len(line))
+	line := seal(record)
+	if len(line) > maxJournalLine {
+		return fmt.Errorf("a journal record of %d bytes is too long", len(line))
 	}
-	return j.write(append(line, '\n'), durable)
+	if j.size == 0 { // its first line could not be written when it was opened
+		line = append([]byte(journalFormat+"\n"), line...)
+	}
+	return j.write(line, durable)
 }
 
 func (j *journal) write(line []byte, durable bool) error {

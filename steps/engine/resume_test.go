@@ -27,6 +27,15 @@ func (r *rig) reopen(t *testing.T) {
 	r.open(t)
 }
 
+// powerCut makes a state folder whose journal was cut that of a power cut: nobody was told of what is missing.
+func powerCut(t *testing.T, dir string) {
+	t.Helper()
+	s := openSums(filepath.Join(dir, "sums.jsonl"))
+	s.mark = nil
+	must(t, s.rewrite())
+	s.close()
+}
+
 // TestResumeFromEveryByte cuts the journal of a whole job at every byte. From each the next engine must come to
 // the same end, whatever the machine looked like at the cut.
 func TestResumeFromEveryByte(t *testing.T) {
@@ -44,6 +53,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 	}
 	for cut := 0; cut <= len(whole); cut += step {
 		must(t, os.WriteFile(path, whole[:cut], 0o600))
+		powerCut(t, r.dir)
 		for key, value := range map[string]string{"names": "factory", "light": "off"} {
 			r.w.set(key, value)
 		}
@@ -89,6 +99,7 @@ func TestResumeUndo(t *testing.T) {
 			continue
 		}
 		must(t, os.WriteFile(path, whole[:cut+len(line)], 0o600))
+		powerCut(t, r.dir)
 		r.open(t)
 		until(t, r, "everything back", inState(IsUndone))
 		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
@@ -194,7 +205,7 @@ func TestDamagedJournalIsKeptAside(t *testing.T) {
 func TestForeignJournalIsRefused(t *testing.T) {
 	r := newRig(t, newWorld())
 	must(t, r.Close())
-	must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), []byte("{\"journal\":\"touchdown/v9\"}\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), seal([]byte(`{"journal":"touchdown/v9"}`)), 0o600))
 	_, err := Open(r.options())
 	if problem.From(err).Code != "JRNLFMT" {
 		t.Errorf("opened a journal of another format: %v", err)

@@ -5,97 +5,100 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
-	"syscall"
 
 	"touchdown/backend/host"
-	"touchdown/backend/problem"
-	"touchdown/steps/site"
 )
 
 // store is the engine's state folder: /var/lib/touchdown on a node. The folder is 0700, each file 0600.
 //
 //	lock               held for as long as an engine lives; its text is the engine's pid
 //	journal.jsonl      the event stream
+//	sums.jsonl         checksums of the files below, and where the journal was
 //	site.yaml          the draft of the site config, without secrets
 //	sources.json       where each value of the draft came from
 //	secrets/PATH       one secret each, wiped at hand-over
 //	saved/STEP/KEY     originals and notes (note-KEY), wiped at hand-over and after undo
 //	key                the node-local key under which fingerprints are made
 //	report.*           written by the hand-over step
+//
+// What is found damaged is renamed: *.damaged, *.unreadable.
 type store struct {
-	dir  string
-	lock *os.File
-	key  []byte
+	dir    string
+	lock   *os.File
+	key    []byte
+	sums   *sums
+	losses []loss // what an audit found
 }
 
-// openStore creates or opens the state folder and takes its lock.
+// openStore creates or opens the state folder, takes its lock and looks whether everything is there that was written.
+// Whatever is damaged, the engine must start and tell; only a folder that another engine holds, or that cannot be made, fails.
 func openStore(dir string) (*store, error) {
-	for _, d := range []string{dir, filepath.Join(dir, "secrets"), filepath.Join(dir, "saved")} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, fmt.Errorf("creating the state folder: %w", err)
-		}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the state folder: %w", err)
 	}
 	lock, err := takeLock(filepath.Join(dir, "lock"))
 	if err != nil {
 		return nil, err
 	}
 	s := &store{dir: dir, lock: lock}
+	s.sums = openSums(s.path("sums.jsonl"))
+	s.audit()
 	if s.key, err = s.nodeKey(); err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, s.close())
+	}
+	if len(s.losses) == 0 { // of a folder of the previous release, before its journal gets checksums
+		s.settle()
 	}
 	return s, nil
 }
 
-func takeLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		pid, _ := os.ReadFile(path)
-		f.Close()
-		return nil, &problem.Problem{
-			Code: "BUSY", Summary: "Another engine is already at work on this node.",
-			Fix: "Attach to it with `touchdown console`; its process id is " + strings.TrimSpace(string(pid)) + ".",
-			Err: fmt.Errorf("locking %s: %w", path, err),
-		}
-	}
-	// The pid only helps a person; the lock itself is the kernel's and ends with the process.
-	if err := f.Truncate(0); err == nil {
-		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
-	return f, nil
+func (s *store) close() error {
+	s.sums.close()
+	return s.lock.Close()
 }
-
-func (s *store) close() error { return s.lock.Close() }
 
 func (s *store) path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
 }
 
+// put replaces a file, by its name below the state folder.
+func (s *store) put(name string, data []byte) error {
+	if len(s.losses) > 0 { // what is on the disk of the checksums tells them to the next engine, until they are recorded
+		s.sums.files[name] = sum{is: checksum(data)}
+		return host.WriteFileAtomic(s.path(name), data, 0o600)
+	}
+	content := map[string][]byte{name: data}
+	if err := s.sums.will(content); err != nil {
+		return err
+	}
+	if err := host.WriteFileAtomic(s.path(name), data, 0o600); err != nil {
+		return err
+	}
+	s.sums.are(content)
+	return nil
+}
+
 // nodeKey reads the key under which fingerprints are made, or makes it. It never leaves the node, so that a
-// fingerprint in a report says nothing about a secret.
+// fingerprint in a report says nothing about a secret. Without a disk to keep it on it holds for this engine.
 func (s *store) nodeKey() ([]byte, error) {
-	key, err := os.ReadFile(s.path("key"))
+	key, err := readKept(s.path("key"))
 	if err == nil && len(key) == sha256.Size {
 		return key, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the node's key: %w", err)
+		if _, err := putAside(s.path("key"), ".unreadable"); err != nil && !readOnly(err) {
+			return nil, fmt.Errorf("reading the node's key: %w", err)
+		}
 	}
 	key = make([]byte, sha256.Size)
 	rand.Read(key)
-	if err := host.WriteFileAtomic(s.path("key"), key, 0o600); err != nil {
+	if err := s.put("key", key); err != nil && !readOnly(err) {
 		return nil, fmt.Errorf("writing the node's key: %w", err)
 	}
 	return key, nil
@@ -108,87 +111,6 @@ func (s *store) fingerprint(parts ...string) string {
 		fmt.Fprintf(mac, "%d:%s", len(p), p) // with lengths, so that no two lists read the same
 	}
 	return hex.EncodeToString(mac.Sum(nil)[:16])
-}
-
-// saveDraft keeps the config as it stands. Secrets go to files of their own.
-func (s *store) saveDraft(cfg *site.Config) error {
-	text, err := cfg.WithoutSecrets().Marshal(false)
-	if err != nil {
-		return fmt.Errorf("encoding the draft: %w", err)
-	}
-	if err := s.saveSecrets(cfg.Secrets()); err != nil {
-		return err
-	}
-	if err := host.WriteFileAtomic(s.path("site.yaml"), text, 0o600); err != nil {
-		return fmt.Errorf("saving the draft: %w", err)
-	}
-	sources, err := json.Marshal(cfg.Sources)
-	if err == nil {
-		err = host.WriteFileAtomic(s.path("sources.json"), sources, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("saving the draft's sources: %w", err)
-	}
-	return nil
-}
-
-func (s *store) saveSecrets(secrets map[string]string) error {
-	kept, err := os.ReadDir(s.path("secrets"))
-	if err != nil {
-		return fmt.Errorf("listing the kept secrets: %w", err)
-	}
-	for _, f := range kept {
-		if _, still := secrets[f.Name()]; !still {
-			if err := wipe(s.path("secrets", f.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	for path, value := range secrets {
-		if old, err := os.ReadFile(s.path("secrets", path)); err == nil && string(old) == value {
-			continue
-		}
-		if err := host.WriteFileAtomic(s.path("secrets", path), []byte(value), 0o600); err != nil {
-			return fmt.Errorf("keeping the secret %s: %w", path, err)
-		}
-	}
-	return nil
-}
-
-// loadDraft returns the draft of an earlier engine, or nil when there is none.
-func (s *store) loadDraft() (*site.Config, error) {
-	text, err := os.ReadFile(s.path("site.yaml"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the draft: %w", err)
-	}
-	cfg, err := site.Parse(text, s.path("site.yaml"), nil)
-	if err != nil {
-		return nil, fmt.Errorf("reading the draft: %w", err)
-	}
-	if data, err := os.ReadFile(s.path("sources.json")); err == nil {
-		_ = json.Unmarshal(data, &cfg.Sources) // only tells where values came from; without it they read as from the draft
-	}
-	kept, err := os.ReadDir(s.path("secrets"))
-	if err != nil {
-		return nil, fmt.Errorf("listing the kept secrets: %w", err)
-	}
-	for _, f := range kept {
-		value, err := os.ReadFile(s.path("secrets", f.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("reading a kept secret: %w", err)
-		}
-		source := cfg.Sources[f.Name()]
-		if source == "" {
-			source = site.Typed
-		}
-		if err := cfg.SetFrom(f.Name(), string(value), source); err != nil {
-			return nil, fmt.Errorf("reading the kept secret %s: %w", f.Name(), err)
-		}
-	}
-	return cfg, nil
 }
 
 // plainName is what a key of a saved original may look like, so that it is a file name and nothing else.
@@ -217,14 +139,13 @@ func (s *store) note(step, key string, value []byte) error {
 func noteName(key string) string { return "note-" + key }
 
 func (s *store) keep(step, key string, original []byte) error {
-	path := s.path("saved", step, key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(s.path("saved", step), 0o700); err != nil {
 		return fmt.Errorf("saving an original: %w", err)
 	}
 	if err := syncDir(s.path("saved")); err != nil {
 		return err
 	}
-	if err := host.WriteFileAtomic(path, original, 0o600); err != nil {
+	if err := s.put(filepath.Join("saved", step, key), original); err != nil {
 		return fmt.Errorf("saving an original: %w", journalProblem(err))
 	}
 	return nil
@@ -232,76 +153,19 @@ func (s *store) keep(step, key string, original []byte) error {
 
 // saved returns an original, or an error that is fs.ErrNotExist.
 func (s *store) saved(step, key string) ([]byte, error) {
-	data, err := os.ReadFile(s.path("saved", step, key))
+	data, err := readKept(s.path("saved", step, key))
 	if err != nil {
 		return nil, fmt.Errorf("reading an original: %w", err)
 	}
 	return data, nil
 }
 
-// wipeSaved removes all originals.
-func (s *store) wipeSaved() error { return wipeTree(s.path("saved")) }
-
-// wipeSecrets removes the secrets kept on disk.
-func (s *store) wipeSecrets() error { return wipeTree(s.path("secrets")) }
-
-// wipeTree overwrites and removes every file below dir; dir itself stays.
-func wipeTree(dir string) error {
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || (err == nil && d.IsDir()) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return wipe(path)
-	})
-	if err != nil {
-		return fmt.Errorf("wiping %s: %w", dir, err)
-	}
-	return nil
-}
-
-// Purge removes a state folder with all that an engine kept in it, overwritten where that helps. An engine that lives keeps
-// its folder.
-func Purge(dir string) error {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	lock, err := takeLock(filepath.Join(dir, "lock"))
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if err := wipeTree(dir); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("removing the state folder: %w", err)
-	}
-	return nil
-}
-
-// wipe overwrites a file before it removes it. On a journaling or copy-on-write disk old blocks may stay, so
-// this is care, not a promise.
-func wipe(path string) error {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-			_, _ = f.Write(make([]byte, info.Size()))
-			_ = f.Sync()
-			f.Close()
+// touched are the steps of which an original is kept: they may have changed something.
+func (s *store) touched() (list []string) {
+	for _, step := range s.names("saved") {
+		if len(s.names(step)) > 0 {
+			list = append(list, filepath.Base(step))
 		}
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("wiping %s: %w", path, err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-// setAside renames a file that cannot be read, so that it is neither lost nor in the way.
-func (s *store) setAside(name string) error {
-	if err := os.Rename(s.path(name), s.path(name+".unreadable")); err != nil {
-		return fmt.Errorf("setting %s aside: %w", name, err)
-	}
-	return syncDir(s.dir)
+	return list
 }

@@ -37,31 +37,33 @@ func fails(t *testing.T, err error, says string) {
 	}
 }
 
-// TestStateFolderThatCannotBeUsed: the engine does not start and says which part it is; a later one gets the lock.
-func TestStateFolderThatCannotBeUsed(t *testing.T) {
-	for part, says := range map[string]string{
-		"secrets": "creating the state folder", "lock": "opening the lock", "key": "reading the node's key",
-	} {
+// TestStateFolderWithOtherThingsInIt: what lies in the place of a part is put aside and told, and the part is made.
+func TestStateFolderWithOtherThingsInIt(t *testing.T) {
+	for _, part := range []string{"secrets", "saved", "lock", "key", "sums.jsonl"} {
 		t.Run(part, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, part)
-			if part == "secrets" {
-				must(t, os.WriteFile(path, nil, 0o600))
-			} else {
-				must(t, os.Mkdir(path, 0o700))
+			r := newRig(t, newWorld())
+			must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "shop"))
+			must(t, r.Close())
+			path := filepath.Join(r.dir, part)
+			must(t, os.RemoveAll(path))
+			must(t, syscall.Mkfifo(path, 0o600))
+			r.open(t)
+			s := until(t, r, "the form", inState(Collecting))
+			if part != "lock" && len(s.Notices) != 1 || field(s, "spec.clusterName").Value != "shop" {
+				t.Errorf("notices %q, name %q", s.Notices, field(s, "spec.clusterName").Value)
 			}
-			_, err := openStore(dir)
-			fails(t, err, says)
-			must(t, os.Remove(path))
-			s, err := openStore(dir)
-			must(t, err)
-			must(t, s.close())
+			if _, err := os.Lstat(path + ".unreadable"); err != nil {
+				t.Error(err)
+			}
+			must(t, r.Set(t.Context(), take(t, r), "spec.pullSecret", registryPull))
+			r.reopen(t)
+			if s := until(t, r, "the form", inState(Collecting)); len(s.Notices) > 0 {
+				t.Errorf("told again: %q", s.Notices)
+			}
 		})
 	}
-	t.Run("gone", func(t *testing.T) {
-		_, err := (&store{dir: filepath.Join(t.TempDir(), "gone")}).nodeKey()
-		fails(t, err, "writing the node's key")
-	})
+	_, err := openStore("/proc/self/nothing")
+	fails(t, err, "creating the state folder")
 }
 
 // TestDraftThatCannotBeSaved: what was accepted before stays, and the person is told.
@@ -94,49 +96,54 @@ func TestDraftThatCannotBeSaved(t *testing.T) {
 	}
 }
 
-// TestDraftThatCannotBeRead is kept aside and said, whatever is wrong with it.
+// TestDraftThatCannotBeRead is kept aside and told; the secrets beside it stay.
 func TestDraftThatCannotBeRead(t *testing.T) {
-	for what, spoil := range map[string]func(dir string){
-		"a folder in its place": func(dir string) {
-			must(t, os.RemoveAll(filepath.Join(dir, "site.yaml")))
-			must(t, os.Mkdir(filepath.Join(dir, "site.yaml"), 0o700))
+	for what, spoil := range map[string]func(path string){
+		"a folder in its place": func(path string) {
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
 		},
-		"a secret that cannot be read":  func(dir string) { must(t, os.Mkdir(filepath.Join(dir, "secrets", "spec.pullSecret"), 0o700)) },
-		"a secret of no known question": func(dir string) { must(t, os.WriteFile(filepath.Join(dir, "secrets", "spec.nothing"), nil, 0o600)) },
+		"another text": func(path string) { must(t, os.WriteFile(path, []byte("spec: [broken"), 0o600)) },
+		"and no place beside it": func(path string) {
+			must(t, os.WriteFile(path, []byte("spec: [broken"), 0o600))
+			full(t, path+".unreadable")
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, newWorld())
-			must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "shop"))
+			pen := take(t, r)
+			must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
+			must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
 			must(t, r.Close())
-			spoil(r.dir)
+			spoil(filepath.Join(r.dir, "site.yaml"))
 			r.open(t)
 			s := until(t, r, "the form", inState(Collecting))
-			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "site.yaml.unreadable") || field(s, "spec.clusterName").Value != "" {
-				t.Errorf("notices %q, name %q", s.Notices, field(s, "spec.clusterName").Value)
+			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "site.yaml") || field(s, "spec.clusterName").Value != "" || !field(s, "spec.pullSecret").SecretSet {
+				t.Errorf("notices %q, name %q, secret set %t", s.Notices, field(s, "spec.clusterName").Value, field(s, "spec.pullSecret").SecretSet)
 			}
-			if _, err := os.Stat(filepath.Join(r.dir, "site.yaml.unreadable")); err != nil {
-				t.Error(err)
+			if kept, _ := filepath.Glob(filepath.Join(r.dir, "site.yaml.unreadable*")); len(kept) == 0 {
+				t.Error("it was not kept")
 			}
 			must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "again"))
 		})
 	}
-	s := newStore(t)
-	must(t, s.saveDraft(site.New()))
-	must(t, os.Remove(s.path("secrets")))
-	_, err := s.loadDraft()
-	fails(t, err, "listing the kept secrets")
 }
 
-// TestDraftThatCannotBeSetAside: the engine does not start over it, and frees the folder.
-func TestDraftThatCannotBeSetAside(t *testing.T) {
+// TestDraftThatWouldNotBeReadAgain: what together is too much for one document is refused while the person is there.
+func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 	r := newRig(t, newWorld())
-	must(t, r.Close())
-	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: [broken"), 0o600))
-	full(t, filepath.Join(r.dir, "site.yaml.unreadable"))
-	_, err := Open(r.options())
-	fails(t, err, "setting site.yaml aside")
-	must(t, os.RemoveAll(filepath.Join(r.dir, "site.yaml.unreadable")))
-	r.open(t)
+	pen := take(t, r)
+	var err error
+	for _, path := range []string{"spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca", "spec.additionalTrustBundle", "spec.networkConfig", "spec.apiCert.ca"} {
+		if err = r.Set(t.Context(), pen, path, strings.Repeat("aaaaaaaaa\n", 25<<10)); errors.Is(err, ErrInvalid) {
+			break
+		}
+	}
+	r.reopen(t)
+	s := until(t, r, "the form", inState(Collecting))
+	if len(s.Notices) > 0 {
+		t.Errorf("notices %q; the last answer was taken with %v", s.Notices, err)
+	}
 }
 
 // TestNotes: the last one counts, and none is an original.

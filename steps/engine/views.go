@@ -33,6 +33,9 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 		q := *j.question
 		s.Question = &q
 	}
+	for _, text := range j.lost {
+		s.Notices = append(s.Notices, "Records were lost: "+text)
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
 		s.Notices = append(s.Notices, e.notices[name])
 	}

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"touchdown/steps"
+)
+
+// loss is one file of the state folder that is not what was written.
+type loss struct{ file, how string }
+
+// String names the file as people know it.
+func (l loss) String() string {
+	folder, rest, _ := strings.Cut(l.file, "/")
+	name := map[string]string{
+		"site.yaml": "the answers (site.yaml)", "sources.json": "where the answers came from (sources.json)",
+		"key": "the key of the fingerprints (key)", "sums.jsonl": "the checksums of the records (sums.jsonl)",
+	}[l.file]
+	switch {
+	case name != "":
+	case folder == "secrets" && rest != "":
+		name = "the secret " + rest + ", which has to be entered again"
+	case folder == "saved" && rest != "":
+		step, key := filepath.Split(rest)
+		name = "what step " + strings.TrimSuffix(step, "/") + " saved for undo (" + key + ")"
+	default:
+		name = "the folder " + l.file
+	}
+	return name + ": " + l.how
+}
+
+// wiped tells whether the job has removed the file itself.
+func (l loss) wiped(k steps.JobState) bool {
+	folder, _, _ := strings.Cut(l.file, "/")
+	return folder == "saved" && (k.HandedOver || State(k.State) == IsUndone) || folder == "secrets" && k.HandedOver
+}
+
+// How a file can be lost.
+const (
+	isMissing    = "it is missing"
+	isChanged    = "its content is not what was written"
+	isUnreadable = "it cannot be read"
+)
+
+// ours are the files directly in the state folder whose checksums are kept.
+var ours = []string{"key", "site.yaml", "sources.json"}
+
+// audit compares the state folder with its checksums. What cannot be used is put aside or, when it is a secret, wiped; files of
+// the previous release, which kept no checksums, are taken as they are found.
+func (s *store) audit() {
+	for _, folder := range []string{"secrets", "saved"} {
+		if aside, err := ownFolder(s.path(folder)); aside != "" || err != nil {
+			s.lose(folder, isUnreadable)
+		}
+	}
+	s.clear()
+	if s.sums.bad || !s.sums.there && !s.fresh() {
+		s.lose("sums.jsonl", map[bool]string{true: isChanged, false: isMissing}[s.sums.bad])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.sums.files)) {
+		s.compare(name, s.sums.files[name])
+	}
+	found := append(slices.Clone(ours), s.names("secrets")...)
+	for _, step := range s.names("saved") {
+		found = append(found, s.names(step)...)
+	}
+	for _, name := range found {
+		if _, known := s.sums.files[name]; !known {
+			s.adopt(name)
+		}
+	}
+}
+
+// fresh tells whether no engine of this release has kept a journal here yet.
+func (s *store) fresh() bool {
+	data, err := readKept(s.path("journal.jsonl"))
+	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && (len(data) == 0 || first == journalV1 || strings.HasPrefix(journalV1, first))
+}
+
+// clear removes what a power cut left of a write that was under way.
+func (s *store) clear() {
+	_ = clearLeftovers(s.dir, append([]string{"journal.jsonl", "sums.jsonl", "report.txt", "report.json"}, ours...)...) // in nobody's way
+	_ = clearLeftovers(s.path("secrets"))
+	entries, _ := os.ReadDir(s.path("saved"))
+	for _, step := range entries {
+		if !step.IsDir() {
+			_, _ = putAside(s.path("saved", step.Name()), ".unreadable")
+			continue
+		}
+		_ = clearLeftovers(s.path("saved", step.Name()))
+	}
+}
+
+func (s *store) lose(file, how string) {
+	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool { return l.file == file })
+	s.losses = append(s.losses, loss{file, how})
+}
+
+// compare looks at one file whose checksum is known.
+func (s *store) compare(name string, known sum) {
+	data, err := readKept(s.path(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && known.is == "": // its first write was cut off, before anybody was told that it is kept
+		delete(s.sums.files, name)
+	case errors.Is(err, fs.ErrNotExist):
+		s.lose(name, isMissing)
+		delete(s.sums.files, name)
+	case err != nil:
+		s.lose(name, isUnreadable)
+		s.remove(name)
+	case !known.right(data):
+		s.lose(name, isChanged)
+		if slices.Contains(ours, name) { // what can be read of it is shown
+			s.sums.files[name] = sum{is: checksum(data)}
+			return
+		}
+		s.remove(name)
+	default:
+		s.sums.files[name] = sum{is: checksum(data)}
+	}
+}
+
+// remove takes away what must not be used. A secret is wiped, anything else renamed.
+func (s *store) remove(name string) {
+	delete(s.sums.files, name)
+	if info, err := os.Lstat(s.path(name)); err == nil && info.Mode().IsRegular() && strings.HasPrefix(name, "secrets/") {
+		_ = wipe(s.path(name)) // a disk that does not even let go of it has been told
+		return
+	}
+	aside, err := putAside(s.path(name), ".unreadable")
+	if err != nil || !strings.Contains(name, "/") {
+		return
+	}
+	// Beside the other files of its folder it would be taken for one of them.
+	to, err := asideName(s.path(strings.ReplaceAll(name, "/", "-")), ".unreadable")
+	if err == nil {
+		_ = os.Rename(aside, to)
+	}
+}
+
+// adopt takes up a file of which no checksum is known. A folder is nothing that was ever kept, so it stays for the wiping.
+func (s *store) adopt(name string) {
+	data, err := readKept(s.path(name))
+	info, statErr := os.Lstat(s.path(name))
+	switch {
+	case err == nil:
+		s.sums.files[name] = sum{is: checksum(data)}
+	case statErr == nil && (!info.IsDir() || slices.Contains(ours, name)):
+		s.lose(name, isUnreadable)
+		s.remove(name)
+	}
+}
+
+// names are what lies in a folder.
+func (s *store) names(folder string) (list []string) {
+	entries, _ := os.ReadDir(s.path(folder)) // what cannot be listed holds nothing that can be used
+	for _, entry := range entries {
+		list = append(list, filepath.Join(folder, entry.Name()))
+	}
+	return list
+}
+
+// settle writes the checksums of what the audit left. Losses are forgotten by that, so they are recorded first.
+func (s *store) settle() {
+	s.losses = nil
+	_ = s.sums.rewrite() // tried again when the next file is written, which then fails and tells why
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/steps"
+)
+
+// tried opens an engine and turns a panic into an error.
+func tried(o Options) (e *Engine, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return Open(o)
+}
+
+// settled waits until an engine has done what it does by itself when it starts.
+func settled(t *testing.T, e *Engine) *Snapshot {
+	t.Helper()
+	<-e.recovered
+	time.Sleep(5 * time.Millisecond) // the work, if it begins, begins here
+	s, err := e.Snapshot(t.Context())
+	must(t, err)
+	return s
+}
+
+// noisy has the light step leave one record of each kind.
+func noisy(r *rig) {
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+		report.Check(steps.Check{ID: "lamp", Title: "Lamp", Status: "pass", Observed: "there"})
+		report.Say("it is dark")
+		_, err := report.Ask(ctx, steps.Question{
+			ID: "sure", Text: "Sure?", Default: "no", Choices: []steps.Choice{{Value: "no", Label: "No"}, {Value: "yes", Label: "Yes"}},
+		})
+		return err
+	}
+}
+
+// TestOneFlippedBitOfTheJournal: at whichever bit, the engine starts, tells it, begins no work and keeps a landed node locked.
+func TestOneFlippedBitOfTheJournal(t *testing.T) {
+	r := newRig(t, newWorld())
+	noisy(r)
+	pen := take(t, r)
+	r.start(t, r, pen, true)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
+	must(t, r.Close())
+	path := filepath.Join(r.dir, "journal.jsonl")
+	whole, err := os.ReadFile(path)
+	must(t, err)
+	kept := keep(t, r.dir)
+	before := r.w.calls["light"]
+	step := 151
+	if !testing.Short() && !raceEnabled {
+		step = 11
+	}
+	for bit := 0; bit < len(whole)*8; bit += step {
+		kept.restore(t)
+		flipped := bytes.Clone(whole)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		must(t, os.WriteFile(path, flipped, 0o600))
+		r.w.set("light", "off")
+		before++
+		e, err := tried(r.options())
+		if err != nil {
+			t.Fatalf("bit %d (%q): %v", bit, whole[max(0, bit/8-20):min(len(whole), bit/8+20)], err)
+		}
+		s := settled(t, e)
+		must(t, e.Close())
+		if s.State != IsDone || !s.Locked || len(s.Notices) == 0 || r.w.calls["light"] != before {
+			t.Fatalf("bit %d (%q): state %s, locked %t, notices %q, light set %d times", bit, whole[max(0, bit/8-20):min(len(whole), bit/8+20)],
+				s.State, s.Locked, s.Notices, r.w.calls["light"]-before)
+		}
+	}
+}
+
+// TestRecordWithoutItsPart: records that a program would not write, at the places where it looks into them.
+func TestRecordWithoutItsPart(t *testing.T) {
+	for _, record := range []string{
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"names"}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"cleared","step":"names"}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"question","step":"names"}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"question","step":"names","question":{"id":"x","deadline":1e300}}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"names","check":{"id":"a","status":"waived"}}`,
+		`{"seq":18446744073709551615,"time":"2026-01-01T00:00:00Z","kind":"done"}`,
+	} {
+		r := newRig(t, newWorld())
+		must(t, r.Close())
+		must(t, os.RemoveAll(r.dir))
+		must(t, os.MkdirAll(r.dir, 0o700))
+		must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), []byte(`{"journal":"touchdown/v1"}`+"\n"+record+"\n"), 0o600))
+		e, err := tried(r.options())
+		if err != nil {
+			t.Errorf("%s: %v", record, err)
+			continue
+		}
+		s := settled(t, e)
+		if len(s.Notices) == 0 || s.State == Working || s.Seq > 1<<40 {
+			t.Errorf("%s: state %s, number %d, notices %q", record, s.State, s.Seq, s.Notices)
+		}
+		must(t, e.Close())
+	}
+}
+
+// TestLongRecord: the previous release wrote records of any length and did not read them again.
+func TestLongRecord(t *testing.T) {
+	r := newRig(t, newWorld())
+	r.start(t, r, take(t, r), false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Close())
+	must(t, os.RemoveAll(r.dir))
+	must(t, os.MkdirAll(r.dir, 0o700))
+	const at = `"time":"2026-01-01T00:00:00Z"`
+	journal := []string{
+		`{"journal":"touchdown/v1"}`,
+		`{"seq":1,` + at + `,"kind":"started","text":"x","fingerprint":"y"}`,
+		`{"seq":2,` + at + `,"kind":"started","step":"light"}`,
+		`{"seq":3,` + at + `,"kind":"check","step":"light","check":{"id":"whole","title":"Layers","status":"warn","evidence":["` + strings.Repeat("x", 2<<20) + `"]}}`,
+		`{"seq":4,` + at + `,"kind":"done","step":"light","seconds":1}`,
+		`{"seq":5,` + at + `,"kind":"done"}`,
+		`{"seq":6,` + at + `,"kind":"done","text":"handed over"}`, "",
+	}
+	must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), []byte(strings.Join(journal, "\n")), 0o600))
+	r.w.set("light", "off")
+	before := r.w.calls["light"]
+	for range 2 {
+		r.open(t)
+		if s := settled(t, r.Engine); s.State != IsDone || !s.Locked || r.w.calls["light"] != before {
+			t.Errorf("state %s, locked %t, light set %d times", s.State, s.Locked, r.w.calls["light"]-before)
+		}
+		must(t, r.Close())
+	}
+	data, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
+	must(t, err)
+	for line := range bytes.Lines(data) {
+		if len(line) > 1<<20 {
+			t.Errorf("a record of %d bytes is still there", len(line))
+		}
+	}
+}
+
+// kept is a copy of a state folder.
+type kept struct {
+	dir   string
+	files map[string][]byte
+}
+
+func keep(t *testing.T, dir string) kept {
+	t.Helper()
+	k := kept{dir, map[string][]byte{}}
+	must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		k.files[rel], err = os.ReadFile(path)
+		return err
+	}))
+	return k
+}
+
+// restore puts the folder back.
+func (k kept) restore(t *testing.T) {
+	t.Helper()
+	must(t, os.RemoveAll(k.dir))
+	for rel, data := range k.files {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(k.dir, rel)), 0o700))
+		must(t, os.WriteFile(filepath.Join(k.dir, rel), data, 0o600))
+	}
+}

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+
+	"touchdown/backend/check"
+	"touchdown/steps"
+)
+
+// sealed is how each line of our records ends: the checksum of the record without it. It stays one JSON object a line, so that
+// grep and jq read it.
+const sealed = `,"crc":"00000000"}`
+
+// checksum is the CRC-32C of data in hexadecimal digits.
+func checksum(data []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// seal makes a line of a record, which is a JSON object with at least one member.
+func seal(record []byte) []byte {
+	line := bytes.Clone(record[:len(record)-1])
+	return fmt.Appendf(line, `,"crc":"%s"}`+"\n", checksum(record))
+}
+
+// unseal returns the record of a line, and whether it is the one that was written.
+func unseal(line []byte) (record []byte, ok bool) {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	at := len(line) - len(sealed)
+	if at < 1 {
+		return nil, false
+	}
+	record = append(bytes.Clone(line[:at]), '}')
+	return record, bytes.Equal(line[at:], bytes.TrimSpace(seal(record))[at:])
+}
+
+// maxSeq is more events than a node can ever have; numbers are added to what is read.
+const maxSeq = 1 << 60
+
+// wellFormed tells whether a record has the parts that its kind needs. The records of the previous release have no checksum.
+func wellFormed(e steps.Event) bool {
+	const maxDeadline = 1e8 // seconds
+	switch c, q := e.Check, e.Question; e.Kind {
+	case "":
+		return false
+	case steps.Checked:
+		return e.Seq < maxSeq && c != nil && (c.Status != check.Waived || c.Waiver != nil)
+	case steps.Cleared:
+		return e.Seq < maxSeq && c != nil
+	case steps.Asked:
+		return e.Seq < maxSeq && q != nil && q.Deadline >= 0 && q.Deadline < maxDeadline
+	case steps.Lost:
+		return e.Seq < maxSeq && e.Job != nil
+	}
+	return e.Seq < maxSeq
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// wipeSaved removes all originals.
+func (s *store) wipeSaved() error { return s.wipeFolder("saved") }
+
+// wipeSecrets removes the secrets kept on disk.
+func (s *store) wipeSecrets() error { return s.wipeFolder("secrets") }
+
+// wipeFolder wipes although the checksums cannot be written: the next engine knows from the journal that nothing is to be there.
+func (s *store) wipeFolder(name string) error {
+	if len(s.names(name)) > 0 {
+		_ = s.sums.gone(name + "/")
+	}
+	return wipeTree(s.path(name))
+}
+
+// wipeTree overwrites and removes every file below dir; dir itself stays.
+func wipeTree(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || (err == nil && d.IsDir()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return wipe(path)
+	})
+	if err != nil {
+		return fmt.Errorf("wiping %s: %w", dir, err)
+	}
+	return nil
+}
+
+// Purge removes a state folder with all that an engine kept in it, overwritten where that helps. An engine that lives keeps
+// its folder.
+func Purge(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := takeLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := wipeTree(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the state folder: %w", err)
+	}
+	return nil
+}
+
+// wipe overwrites a file before it removes it. On a journaling or copy-on-write disk old blocks may stay, so
+// this is care, not a promise.
+func wipe(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			_, _ = f.Write(make([]byte, info.Size()))
+			_ = f.Sync()
+			f.Close()
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("wiping %s: %w", path, err)
+	}
+	return syncDir(filepath.Dir(path))
+}
