@@ -60,8 +60,7 @@ func (b *dashboard) buttons() []button {
 	switch {
 	case !d.held:
 	case d.snap.Locked:
-		a := engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname}
-		list = append(list, way(k.unlock, "unlock", ask("unlock", a, []string{d.snap.Hostname})))
+		list = append(list, way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil }))
 	case done:
 		if d.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
 			list = append(list, way(k.handover, "handover", ask("handover", engine.Action{Verb: engine.HandOver}, d.words())))
@@ -91,8 +90,11 @@ func (b *dashboard) view(w, h int) page {
 func (b *dashboard) text(w int) []string {
 	s := b.snap
 	title := t("dashboard.undone")
-	if s.State == engine.IsDone {
+	switch s.State {
+	case engine.IsDone:
 		title = b.desk.say("dashboard.done", span(seconds(s.Worked)))
+	case engine.Inspecting, engine.Collecting, engine.Reviewed:
+		title = t("dashboard.moving")
 	}
 	lines := []string{b.theme.strong.Render(title)}
 	if s.Locked {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -12,6 +13,9 @@ func (p *prompts) trouble() error {
 	if v := p.snap.Problem; v != nil {
 		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
 		p.write(v.Output...)
+	}
+	if p.snap.Locked {
+		return p.unlock()
 	}
 	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"),
 		t("button.log"), t("button.waive"))
@@ -27,6 +31,16 @@ func (p *prompts) trouble() error {
 		return p.sure(verbs[n], err)
 	case n >= 0:
 		p.act(verbs[n])
+	}
+	return err
+}
+
+// unlock asks for the host name. An empty line leaves the node locked.
+func (p *prompts) unlock() error {
+	p.write(t("unlock.title"), t("unlock.text"))
+	name, err := p.ask(t("confirm.type", p.snap.Hostname))
+	if err == nil && name != "" {
+		p.act(engine.Action{Verb: engine.Unlock, Value: name})
 	}
 	return err
 }
@@ -64,11 +78,13 @@ func (p *prompts) finish() error {
 	show := func(f func()) func(error) error {
 		return func(err error) error { f(); return err }
 	}
-	ways := []way{
-		{"report", show(func() { p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...) })},
-		{"undo", sure(engine.Undo)},
+	ways := []way{{"report", show(func() { p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...) })}}
+	if p.snap.Locked {
+		ways = append(ways, way{"unlock", func(err error) error { return errors.Join(err, p.unlock()) }})
+	} else {
+		ways = append(ways, way{"undo", sure(engine.Undo)})
 	}
-	if p.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
+	if p.snap.List != engine.ListFactory && !p.snap.Locked { // a node on the bench line is sealed, not handed over
 		ways = append(ways, way{"handover", sure(engine.HandOver)})
 	}
 	ways = append(ways,

@@ -49,20 +49,32 @@ func (p *trouble) ways() (list []button, says []string) {
 	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) {
 		list, says = append(list, button{k, t("button." + name), do}), append(says, t("does."+name))
 	}
-	if d.held {
-		way(k.retry, "retry", p.act(engine.Action{Verb: engine.Retry}))
+	lost := d.lostRecords()
+	switch {
+	case d.held && d.snap.Locked:
+		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil })
+	case d.held:
+		if lost {
+			way(k.retry, "continue", func() (screen, tea.Cmd) {
+				return newConfirm(d, confirm{title: t("lost.title"), text: t("lost.text"), verb: engine.Action{Verb: engine.Retry}}), nil
+			})
+		} else {
+			way(k.retry, "retry", p.act(engine.Action{Verb: engine.Retry}))
+		}
 		way(k.edit, "edit", func() (screen, tea.Cmd) {
 			if _, i := d.stage(step.Asks); i >= 0 {
 				d.page = step.Asks // where the answers to be mended are
 			}
 			return p.act(engine.Action{Verb: engine.Edit})()
 		})
-		way(k.skip, "skip", func() (screen, tea.Cmd) {
-			return newConfirm(d, confirm{
-				title: t("skip.title", step.Title), text: t("skip.text"), word: d.words(),
-				verb: engine.Action{Verb: engine.Skip, Step: step.ID},
-			}), nil
-		})
+		if !lost {
+			way(k.skip, "skip", func() (screen, tea.Cmd) {
+				return newConfirm(d, confirm{
+					title: t("skip.title", step.Title), text: t("skip.text"), word: d.words(),
+					verb: engine.Action{Verb: engine.Skip, Step: step.ID},
+				}), nil
+			})
+		}
 		for _, c := range step.Checks {
 			if f := (finding{Check: c, step: step.ID}); bad(f) {
 				way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, f), nil })
@@ -70,7 +82,7 @@ func (p *trouble) ways() (list []button, says []string) {
 			}
 		}
 		way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil })
-	} else {
+	default:
 		way(k.pen, "pen", d.takeOver)
 	}
 	way(k.log, "log", func() (screen, tea.Cmd) { return newLog(d) })
@@ -86,13 +98,17 @@ func (p *trouble) view(w, h int) page {
 	if v == nil {
 		v = &steps.Trouble{Code: t("problem.unknown"), Summary: t("problem.stopped"), Fix: t("problem.tryAgain")}
 	}
-	lines := []string{p.theme.bad.Render(cut(t("problem.title", step.Title), w))}
+	title, safe := t("problem.title", step.Title), t("problem.safe")
+	if p.desk.lostRecords() {
+		title, safe = t("lost.title"), t("lost.safe")
+	}
+	lines := []string{p.theme.bad.Render(cut(title, w))}
 	for _, line := range wrap(v.Summary, w, "") {
 		lines = append(lines, p.theme.strong.Render(line))
 	}
 	lines = append(lines, wrap(t("problem.fix", v.Fix), w, "")...)
 	lines = append(lines, t("problem.code", v.Code))
-	lines = append(lines, t("problem.safe"))
+	lines = append(lines, safe)
 	ways, says := p.ways()
 	list, y := p.row.list(p.theme, ways, func(i int) string { return says[i] }, w)
 	room := h - len(lines) - len(list) - 2
@@ -108,6 +124,19 @@ func (p *trouble) view(w, h int) page {
 	result := page{x: 0, y: len(lines) + y}
 	result.lines = append(lines, list...)
 	return result
+}
+
+// lostRecords tells whether the engine stopped because its own records were damaged.
+func (d *desk) lostRecords() bool {
+	return d.snap != nil && d.snap.Problem != nil && d.snap.Problem.Code == engine.RecordsLost
+}
+
+// confirmUnlock asks for the host name before a landed node may be changed again.
+func (d *desk) confirmUnlock() screen {
+	return newConfirm(d, confirm{
+		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.snap.Hostname},
+		verb: engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname},
+	})
 }
 
 // confirmUndo asks before everything is put back.

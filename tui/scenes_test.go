@@ -111,6 +111,17 @@ func working(s *engine.Snapshot) {
 	}
 }
 
+// lost is an engine whose records were damaged while the job was at work.
+func lost(s *engine.Snapshot) {
+	failed(s)
+	const what = "2 of the journal's records cannot be read; what was found is kept as journal.jsonl.damaged."
+	s.Notices = []string{"Records were lost: " + what}
+	s.Problem = &steps.Trouble{
+		Code: engine.RecordsLost, Summary: "Records of this job were damaged or lost, so it does not continue automatically.",
+		Fix: "Continue from what the machine shows, edit the answers to start over, or undo.", Detail: what,
+	}
+}
+
 func failed(s *engine.Snapshot) {
 	working(s)
 	s.State = engine.HasFailed

@@ -76,6 +76,9 @@ func (d *desk) choose(old screen) screen {
 func (d *desk) wanted() string {
 	switch d.state() {
 	case engine.Inspecting, engine.Collecting:
+		if d.snap.Locked { // it was unlocked, and locked itself again when the engine restarted
+			return "dashboard"
+		}
 		return d.collecting()
 	case engine.Reviewed:
 		return "review"

@@ -159,7 +159,12 @@ var texts = map[string]string{
 	"problem.stopped":  "The step did not finish.",
 	"problem.tryAgain": "Retry it, and look at the log when it fails again.",
 
-	"does.retry": "run this step again", "does.edit": "back to the questions, everything kept",
+	"lost.title":    "Records of this job were lost",
+	"lost.text":     "The job continues from what the machine shows. Each step looks first and changes only what is not right.",
+	"lost.safe":     "Nothing continues automatically. What can still be read is kept.",
+	"does.continue": "continue from what the machine shows", "does.unlock": "let this node be changed again",
+	"button.continue": "Continue the job",
+	"does.retry":      "run this step again", "does.edit": "back to the questions, everything kept",
 	"does.skip": "go on without this step", "does.waive": "take responsibility for a check",
 	"does.undo": "put everything back as it was", "does.log": "see what the engine did",
 	"does.bundle": "collect everything support needs", "does.stop": "leave it as it is, close this console",
@@ -191,6 +196,7 @@ var texts = map[string]string{
 
 	"dashboard.done":    "This node has landed. The work took %s.",
 	"dashboard.undone":  "Everything was put back as it was before.",
+	"dashboard.moving":  "This node has landed, and someone began to move it again.",
 	"dashboard.locked":  "The hand-over was accepted: this page is read-only until the node is unlocked.",
 	"dashboard.cluster": "Cluster   %s",
 	"dashboard.api":     "API       https://api.%s:6443",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -17,11 +18,12 @@ import (
 // applyFlags are what `touchdown apply` is told.
 type applyFlags struct {
 	*common
-	file   string
-	dryRun bool
-	force  bool
-	waive  []string
-	by     string
+	file      string
+	dryRun    bool
+	force     bool
+	waive     []string
+	by        string
+	afterLoss bool
 }
 
 func (c *common) applyCommand() *cobra.Command {
@@ -43,6 +45,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 	cmd.Flags().BoolVar(&f.force, "force", false, "take the pen over from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().BoolVar(&f.afterLoss, "after-loss", false, "start over although records of an earlier job were damaged or lost")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
 	return cmd
@@ -131,6 +134,12 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return nil, 0, err
+	}
+	if p := snapshot.Problem; p != nil && p.Code == engine.RecordsLost && !a.flags.afterLoss {
+		return nil, 0, &problem.Problem{
+			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail),
+			Fix: "Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`.",
+		}
 	}
 	switch snapshot.State {
 	case engine.Inspecting, engine.Collecting:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -139,9 +140,30 @@ func openLog(path string) (*os.File, error) {
 			return nil, fmt.Errorf("setting the old log aside: %w", err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	f, err := openFile(path)
+	if err == nil {
+		return f, nil
+	}
+	_ = os.Rename(path, path+".unreadable") // something in its place that is no file
+	if f, err = openFile(path); err == nil {
+		return f, nil
+	}
+	// On a disk that is full or read-only the node needs its console all the more.
+	if f, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	return f, nil
+}
+
+// openFile opens a file for appending. It waits for no pipe and follows no link.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fmt.Errorf("%s is no file", path)
 	}
 	return f, nil
 }

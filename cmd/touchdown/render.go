@@ -33,6 +33,8 @@ func renderEvent(e steps.Event) string {
 		return line("ANSWR %s, by %s", e.Text, e.By)
 	case steps.Failed, steps.Cancelled:
 		return line("%-5s %s", strings.ToUpper(string(e.Kind)), name) + renderTrouble(e.Problem)
+	case steps.Lost:
+		return line("LOST  %s", e.Text) + renderTrouble(e.Problem)
 	case steps.Changed:
 		return ""
 	}

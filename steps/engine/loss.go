@@ -124,7 +124,7 @@ func (e *Engine) tellLossLocked() {
 		e.known.State = string(HasFailed)
 		event.Problem = trouble(&problem.Problem{
 			Code: RecordsLost, Summary: "Records of this job were damaged or lost, so it does not continue automatically.",
-			Fix: "Retry to continue from what the machine shows, edit the answers to start over, or undo.", Err: errors.New(text),
+			Fix: "Continue from what the machine shows, edit the answers to start over, or undo.", Err: errors.New(text),
 		})
 	}
 	if !e.records || e.emitLocked(event) != nil { // when it cannot be recorded, the next engine finds and tells the same

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+)
+
+// lost is an engine that waits for a person after a loss of its records.
+type lost struct {
+	engine.Session
+	did []engine.Verb
+}
+
+func (l *lost) Snapshot(context.Context) (*engine.Snapshot, error) {
+	return &engine.Snapshot{State: engine.HasFailed, Problem: &steps.Trouble{Code: engine.RecordsLost, Summary: "Lost."}}, nil
+}
+
+func (l *lost) Do(_ context.Context, _ string, a engine.Action) error {
+	l.did = append(l.did, a.Verb)
+	return errors.New("enough")
+}
+
+// TestApplyDoesNotContinueAfterALoss: a document that is applied says nothing about records that were lost; a person has to.
+func TestApplyDoesNotContinueAfterALoss(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		session := &lost{}
+		a := &applying{flags: &applyFlags{afterLoss: after}, session: session}
+		_, _, err := a.review(t.Context(), site.New())
+		refused := problem.From(err).Code == engine.RecordsLost
+		if refused == after || (len(session.did) > 0) != after {
+			t.Errorf("--after-loss=%t: %v, did %v", after, err, session.did)
+		}
+		if p := problem.From(err); !after && (!strings.Contains(p.Fix, "--after-loss") || !strings.Contains(p.Fix, "touchdown undo")) {
+			t.Errorf("no way on in %q", p.Fix)
+		}
+	}
+}
+
+// TestLogThatIsNoFile: the engine starts whatever lies in the place of its log.
+func TestLogThatIsNoFile(t *testing.T) {
+	for what, spoil := range map[string]func(path string) error{
+		"a pipe":               func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a folder":             func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link":               func(path string) error { return os.Symlink("/dev/full", path) },
+		"nothing, nor a place": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+	} {
+		dir := filepath.Join(t.TempDir(), "state")
+		if err := errors.Join(os.Mkdir(dir, 0o700), spoil(filepath.Join(dir, "engine.log"))); err != nil {
+			t.Fatal(err)
+		}
+		f, err := openLog(filepath.Join(dir, "engine.log"))
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if _, err := f.WriteString("line\n"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		f.Close()
+	}
+}
