@@ -100,7 +100,7 @@ func TestActNeedsThePen(t *testing.T) {
 func TestActPlain(t *testing.T) {
 	f := newFake()
 	p, _ := startPlain(t, f)
-	p.after(t, "Press Enter to take the pen:", "")
+	p.after(t, "Type control to take control:", "control")
 	p.after(t, "Cluster name [sno-042]:", "")
 	p.after(t, "Base domain []:", "example.com")
 	p.after(t, "Pull secret []:", "")

@@ -24,13 +24,14 @@ type app struct {
 	generation int // of ticks
 	fast       bool
 	sized      bool
-	asking     bool              // for the pen, with the first key
-	ahead      []tea.KeyPressMsg // typed meanwhile
+	refused    bool // the rest of a batch of keys
+	handled    int  // keys of the batch that were no text
 	every      time.Duration
+	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 func newApp(d *desk, p *painter, w, h int, every time.Duration) *app {
-	return &app{desk: d, painter: p, w: w, h: h, page: d.choose(nil), lastKey: d.clock(), every: every}
+	return &app{desk: d, painter: p, w: w, h: h, page: d.choose(nil), lastKey: d.clock(), every: every, after: tea.Tick}
 }
 
 // Init implements tea.Model.
@@ -52,7 +53,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		if msg.Width > 0 && msg.Height > 0 {
-			a.w, a.h = msg.Width, msg.Height
+			a.w, a.h = bounded(msg.Width, msg.Height)
 			if a.sized {
 				a.wipe++
 			}
@@ -60,6 +61,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		return a, a.press(msg)
+	case batchMsg:
+		return a, a.batch(msg)
 	case tickMsg:
 		if msg.generation == a.generation {
 			cmds = append(cmds, a.onTick(), a.pass(msg))
@@ -82,7 +85,6 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case penMsg:
 		cmds = append(cmds, a.absorb(msg.sight))
 		a.tookPen(msg)
-		cmds = append(cmds, a.typeAhead())
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
@@ -104,8 +106,8 @@ func (a *app) settle() {
 	if a.over == nil {
 		return
 	}
-	// A confirmation of something that is over must not stay; reading matter may.
-	if c, ok := a.over.(*confirm); ok && c.cmd == nil && c.state != a.state() {
+	// A confirmation of something that is over, or that this console may no longer do, must not stay; reading matter may.
+	if c, ok := a.over.(*confirm); ok && c.over() {
 		a.over = nil
 	}
 }
@@ -119,6 +121,8 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	a.lastKey = now
 	a.flash = ""
 	top := a.top()
+	dialog, ok := top.(*confirm)
+	yesNo := ok && len(dialog.word) == 0
 	switch k := a.keys; {
 	case pressed(msg, k.repaint):
 		a.wipe++
@@ -126,12 +130,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.leave):
 		a.over = newLeave(a.desk)
 		return nil
-	case a.asking:
-		a.ahead = append(a.ahead, msg)
-		return nil
-	case a.free() && (top.typing() || !pressed(msg, k.pen)):
-		a.asking, a.ahead = true, []tea.KeyPressMsg{msg}
-		return a.link.take(false)
+	case yesNo: // any key that does not answer it closes it
 	case top.typing() && msg.Key().Text != "":
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
@@ -139,7 +138,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.mode) && !top.typing():
 		a.switchMode()
 		return nil
-	case pressed(msg, k.pen) && a.snap != nil && !a.held && !top.typing():
+	case pressed(msg, k.pen) && a.snap != nil && !a.held:
 		next, cmd := a.takeOver()
 		a.over = next
 		return cmd
@@ -200,21 +199,6 @@ func (a *app) tookPen(msg penMsg) {
 	}
 }
 
-// typeAhead types the keys that waited for the pen. When somebody else was faster they are dropped: they were meant for a
-// console that may write.
-func (a *app) typeAhead() tea.Cmd {
-	keys := a.ahead
-	a.asking, a.ahead = false, nil
-	if !a.held {
-		return nil
-	}
-	var cmds []tea.Cmd
-	for _, k := range keys {
-		cmds = append(cmds, a.press(k))
-	}
-	return tea.Batch(cmds...)
-}
-
 func (a *app) gotDocument(msg docMsg) {
 	if msg.what != engine.Bundle {
 		return
@@ -233,7 +217,7 @@ func (a *app) tick() tea.Cmd {
 		now := a.now()
 		wait = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
 	}
-	return tea.Tick(wait, func(time.Time) tea.Msg { return tickMsg{generation} })
+	return a.after(wait, func(time.Time) tea.Msg { return tickMsg{generation} })
 }
 
 func (a *app) onTick() tea.Cmd {

@@ -48,7 +48,7 @@ func TestWalk(t *testing.T) {
 	b.fake.change(failed)
 	b.refresh()
 	b.shows("RLT-DNS")
-	b.press("r")
+	b.press("r", "enter")
 	b.shows("Running for")
 	b.fake.change(finished)
 	b.refresh()
@@ -209,18 +209,18 @@ func TestPen(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.refresh()
-	b.shows("tty1 took the pen over")
-	b.shows("read-only: tty1 has the pen")
+	b.shows("tty1 took control")
+	b.shows("read-only: tty1 has control")
 	b.press("tab", "x")
 	if len(b.fake.sets) != 0 {
 		t.Errorf("a console without the pen set %q", b.fake.sets)
 	}
-	b.press("T")
-	b.shows("Take over?")
+	b.press("ctrl+g")
+	b.shows("Take control?")
 	b.press("enter")
 	b.shows("read-only")
-	b.press("T", "y")
-	b.shows("you have the pen")
+	b.press("ctrl+g", "ctrl+y")
+	b.shows("you have control")
 	b.press("up", "up", "down", "tab")
 	if !slices.Contains(b.fake.sets, "spec.baseDomain=half") {
 		t.Errorf("the draft was lost: %q", b.fake.sets)
@@ -243,7 +243,7 @@ func TestEngineGone(t *testing.T) {
 	b.fake.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started anew
 	b.refresh()
 	b.refresh()
-	b.shows("you have the pen")
+	b.shows("you have control")
 }
 
 // TestFlood: any number of events cost one look at the engine.

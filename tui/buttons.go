@@ -1,16 +1,20 @@
 package tui
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// button is one thing that can be done: by Tab and Enter, or by its letter where no text is typed.
+// button is one thing that can be done: by Tab and Enter, or by its letter where no text is typed. The letter of a careful
+// one only moves the focus to it, so that no word that is typed in the wrong place does it.
 type button struct {
-	key   key.Binding
-	label string
-	do    func() (screen, tea.Cmd)
+	key     key.Binding
+	label   string
+	do      func() (screen, tea.Cmd)
+	careful bool
 }
 
 // row is the focus among buttons.
@@ -27,16 +31,20 @@ func (r *row) press(msg tea.KeyPressMsg, keys keyMap, list []button) *button {
 	case pressed(msg, keys.enter):
 		return &list[r.at]
 	}
+	i := slices.IndexFunc(list, func(b button) bool { return pressed(msg, b.key) })
+	if i >= 0 && list[i].careful {
+		r.at = i
+	}
 	return letter(msg, list)
 }
 
 // turn moves the focus by step, round and round through n buttons.
 func (r *row) turn(step, n int) { r.at = (r.at + step + n) % n }
 
-// letter returns the button whose letter was typed.
+// letter returns the button whose letter was typed, unless it is a careful one.
 func letter(msg tea.KeyPressMsg, list []button) *button {
 	for i := range list {
-		if pressed(msg, list[i].key) {
+		if pressed(msg, list[i].key) && !list[i].careful {
 			return &list[i]
 		}
 	}

@@ -101,17 +101,17 @@ func (c *checks) buttons() []button {
 	k, d := c.desk.keys, c.desk
 	var list []button
 	if c.over {
-		list = []button{{k.back, t("button.back"), func() (screen, tea.Cmd) { return nil, nil }}}
+		list = []button{{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return nil, nil }}}
 	} else {
 		list = []button{
-			{k.goOn, t("button.goOn"), func() (screen, tea.Cmd) { return c, d.turn(1) }},
-			{k.back, t("button.back"), func() (screen, tea.Cmd) { return c, d.backPage() }},
+			{key: k.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return c, d.turn(1) }},
+			{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return c, d.backPage() }},
 		}
 	}
-	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return c, d.lookAgain() }})
+	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return c, d.lookAgain() }})
 	found := c.findings()
 	if at := c.explained(found); d.held && at >= 0 && bad(found[at]) {
-		list = append(list, button{k.waive, t("button.waive"), func() (screen, tea.Cmd) {
+		list = append(list, button{key: k.waive, label: t("button.waive"), do: func() (screen, tea.Cmd) {
 			return newWaive(d, found[at]), nil
 		}})
 	}

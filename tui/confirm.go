@@ -10,7 +10,8 @@ import (
 	"touchdown/steps/engine"
 )
 
-// confirm asks before something that a stray key must not do. With words, one of them must be typed.
+// confirm asks before something that a stray key must not do. With words, one of them must be typed. Without, no text can
+// answer it, however it is typed: only an arrow and Enter, or Ctrl-Y, say Yes; any other key says No.
 type confirm struct {
 	base
 	title, text string
@@ -33,7 +34,7 @@ func newLeave(d *desk) *confirm {
 	return newConfirm(d, confirm{title: t("leave.title"), text: t("leave.text"), cmd: tea.Quit})
 }
 
-// newTakeover asks before the pen is taken from somebody.
+// newTakeover asks before control is taken from another console.
 func newTakeover(d *desk) *confirm {
 	return newConfirm(d, confirm{
 		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true),
@@ -44,64 +45,70 @@ func (c *confirm) name() string  { return "confirm" }
 func (c *confirm) overlay() bool { return true }
 func (c *confirm) typing() bool  { return c.onWord }
 
+// over reports whether what was asked about is over, or for another console to do.
+func (c *confirm) over() bool { return c.cmd == nil && (c.desk.state() != c.state || !c.held) }
+
 func (c *confirm) keys() []key.Binding {
 	k := c.desk.keys
-	if c.onWord {
+	switch {
+	case c.onWord:
 		return []key.Binding{k.next, k.enter}
+	case len(c.word) > 0:
+		return []key.Binding{k.next, k.enter, k.back}
 	}
-	return []key.Binding{k.next, k.enter, k.back}
+	return []key.Binding{k.left, k.enter, k.sure}
 }
 
 func (c *confirm) update(msg tea.Msg) (screen, tea.Cmd) {
 	press, ok := msg.(tea.KeyPressMsg)
-	if !ok {
-		if c.cmd == nil && c.desk.state() != c.state {
-			return nil, nil // what was asked about is over
-		}
+	switch {
+	case c.over():
+		return nil, nil
+	case !ok:
 		return c, nil
+	case len(c.word) == 0:
+		return c.answer(press)
 	}
-	k := c.desk.keys
-	places := 2 // "No" and "Yes", with the word between them
-	if len(c.word) > 0 {
-		places = 3
-	}
-	at := c.place(places)
+	k, at := c.desk.keys, c.place()
 	switch {
 	case pressed(press, k.next, k.down):
-		c.put((at+1)%places, places)
+		c.put((at + 1) % 3)
 	case pressed(press, k.prev, k.up):
-		c.put((at+places-1)%places, places)
+		c.put((at + 2) % 3)
 	case !c.onWord && pressed(press, k.left, k.right):
-		c.row.at = 1 - c.row.at
-	case pressed(press, k.enter) && (c.onWord || c.row.at == 1):
+		c.put(2 - at)
+	case pressed(press, k.enter) && at > 0:
 		return c.yes()
-	case pressed(press, k.enter), !c.onWord && pressed(press, k.back, k.no):
+	case pressed(press, k.enter), pressed(press, k.back) && (!c.onWord || press.Key().Text == ""):
 		return nil, nil
 	case c.onWord:
 		c.ed.press(press, k)
-	case pressed(press, k.yes) && len(c.word) == 0:
-		return c.yes()
 	}
 	return c, nil
 }
 
-func (c *confirm) place(places int) int {
+// answer is how a question without a word is answered.
+func (c *confirm) answer(press tea.KeyPressMsg) (screen, tea.Cmd) {
+	k := c.desk.keys
 	switch {
-	case c.onWord:
-		return 1
-	case c.row.at == 1:
-		return places - 1
+	case pressed(press, k.left, k.right, k.up, k.down):
+		c.row.at = 1 - c.row.at
+		return c, nil
+	case pressed(press, k.sure), pressed(press, k.enter) && c.row.at == 1:
+		return c.yes()
 	}
-	return 0
+	return nil, nil
 }
 
-func (c *confirm) put(place, places int) {
-	c.onWord = places == 3 && place == 1
-	c.row.at = 0
-	if place == places-1 {
-		c.row.at = 1
+// place is what the focus is on: 0 "No", 1 the word, 2 "Yes".
+func (c *confirm) place() int {
+	if c.onWord {
+		return 1
 	}
+	return 2 * c.row.at
 }
+
+func (c *confirm) put(place int) { c.onWord, c.row.at = place == 1, place/2 }
 
 func (c *confirm) yes() (screen, tea.Cmd) {
 	typed := strings.TrimSpace(c.ed.value())
@@ -129,7 +136,10 @@ func (c *confirm) view(w, _ int) page {
 		}
 		lines = append(lines, mark+ask+" ["+pad(text, 24)+"]", "")
 	}
-	list := []button{{c.desk.keys.no, t("button.no"), nil}, {c.desk.keys.yes, t("button.yes"), nil}}
+	if len(c.word) == 0 {
+		lines = append(append(lines, wrap(t("confirm.how"), w, "")...), "")
+	}
+	list := []button{{label: t("button.no")}, {label: t("button.yes")}}
 	buttons, x, _ := c.row.view(c.theme, list, !c.onWord, w)
 	if !c.onWord {
 		p.x, p.y = x, len(lines)
@@ -151,6 +161,13 @@ func newWaive(d *desk, of finding) *waive { return &waive{base: base{d}, of: of}
 func (v *waive) name() string  { return "waive" }
 func (v *waive) overlay() bool { return true }
 func (v *waive) typing() bool  { return v.focus < 2 }
+
+func (v *waive) takes() bool { return v.typing() }
+func (v *waive) begins()     {}
+
+func (v *waive) taken(items []item) (int, tea.Cmd, string) {
+	return v.eds[v.focus].taken(items, t("waive.title", v.of.Title))
+}
 
 func (v *waive) keys() []key.Binding {
 	k := v.desk.keys
@@ -198,7 +215,7 @@ func (v *waive) view(w, _ int) page {
 		lines = append(lines, mark+pad(label, 10)+"["+pad(text, 48)+"]")
 	}
 	lines = append(lines, "")
-	list := []button{{v.desk.keys.no, t("button.goBack"), nil}, {v.desk.keys.yes, t("button.waive"), nil}}
+	list := []button{{label: t("button.goBack")}, {label: t("button.waive")}}
 	buttons, x, _ := row{max(v.focus-2, 0)}.view(v.theme, list, v.focus >= 2, w)
 	if v.focus >= 2 {
 		p.x, p.y = x, len(lines)

@@ -38,46 +38,61 @@ func (b *dashboard) update(msg tea.Msg) (screen, tea.Cmd) {
 	return b, nil
 }
 
+// buttons are what can be done now. Whatever users of the node would notice wants its name typed, and on a locked node it has
+// no letter either.
 func (b *dashboard) buttons() []button {
 	k, d := b.desk.keys, b.desk
-	ask := func(key string, a engine.Action, words []string) func() (screen, tea.Cmd) {
-		return func() (screen, tea.Cmd) {
-			return newConfirm(d, confirm{title: t(key + ".title"), text: t(key + ".text"), word: words, verb: a}), nil
+	var list []button
+	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) {
+		if d.snap.Locked {
+			k = key.NewBinding()
 		}
+		list = append(list, button{k, t("button." + name), do, true})
 	}
-	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) button {
-		return button{k, t("button." + name), do}
+	ask := func(k key.Binding, name string, a engine.Action) {
+		way(k, name, func() (screen, tea.Cmd) { return b.ask(name, a), nil })
 	}
-	done := d.state() == engine.IsDone
-	again := "move"
+	done, again := d.state() == engine.IsDone, "move"
 	if d.snap.List == engine.ListFactory {
 		again = "recheck"
 	}
-	var list []button
 	if done {
-		list = append(list, way(k.report, "report", func() (screen, tea.Cmd) { return newReport(d) }))
+		list = append(list, button{key: k.report, label: t("button.report"), do: func() (screen, tea.Cmd) { return newReport(d) }})
 	}
 	switch {
 	case !d.held:
 	case d.snap.Locked:
-		list = append(list, way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil }))
+		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil })
 	case done:
 		if d.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
-			list = append(list, way(k.handover, "handover", ask("handover", engine.Action{Verb: engine.HandOver}, d.words())))
+			ask(k.handover, "handover", engine.Action{Verb: engine.HandOver})
 		}
-		list = append(list,
-			way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil }),
-			way(k.edit, again, ask("move", engine.Action{Verb: engine.Edit}, nil)))
+		way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil })
+		ask(k.edit, again, engine.Action{Verb: engine.Edit})
 	default:
-		list = append(list, way(k.edit, again, ask("move", engine.Action{Verb: engine.Edit}, nil)))
+		ask(k.edit, again, engine.Action{Verb: engine.Edit})
 	}
-	list = append(list, way(k.bundle, "bundle", func() (screen, tea.Cmd) { return b, d.bundle() }))
+	way(k.bundle, "bundle", func() (screen, tea.Cmd) { return b, d.bundle() })
 	if d.held {
-		list = append(list,
-			way(k.reboot, "reboot", ask("reboot", engine.Action{Verb: engine.Reboot}, nil)),
-			way(k.powerOff, "powerOff", ask("powerOff", engine.Action{Verb: engine.PowerOff}, nil)))
+		ask(k.reboot, "reboot", engine.Action{Verb: engine.Reboot})
+		ask(k.powerOff, "powerOff", engine.Action{Verb: engine.PowerOff})
 	}
 	return append(list, d.common(b)...)
+}
+
+// ask wants to be sure: by the node's name, but on the bench line, where a node has no users.
+func (b *dashboard) ask(name string, a engine.Action) screen {
+	if name == "recheck" {
+		name = "move" // the same question
+	}
+	c := confirm{title: t(name + ".title"), text: t(name + ".text"), verb: a}
+	switch {
+	case a.Verb == engine.Unlock:
+		c.word = []string{b.snap.Hostname}
+	case b.snap.List != engine.ListFactory:
+		c.word = b.words()
+	}
+	return newConfirm(b.desk, c)
 }
 
 func (b *dashboard) view(w, h int) page {

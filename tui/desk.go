@@ -42,7 +42,7 @@ type desk struct {
 
 // absorb takes over a snapshot, unless a newer one is known already.
 func (d *desk) absorb(s sight) tea.Cmd {
-	if s.n < d.seen {
+	if s.n < d.seen || s.n == 0 {
 		return nil
 	}
 	d.seen = s.n
@@ -62,8 +62,7 @@ func (d *desk) absorb(s sight) tea.Cmd {
 	return nil
 }
 
-// free reports whether this console may have the pen for the asking. The first key that somebody presses does: a console at
-// which nobody sits takes it from nobody.
+// free reports whether this console may have control for the asking.
 func (d *desk) free() bool {
 	return d.snap != nil && d.gone == nil && !d.held && (d.snap.Pen.Holder == "" || d.snap.Pen.Holder == d.name)
 }

@@ -65,13 +65,28 @@ func (e *editor) insert(s string) bool {
 		}
 		return r
 	}, s)
-	if s == "" || len(e.text) >= longest {
+	add := []rune(s)
+	if len(add) == 0 || len(e.text)+len(add) > longest {
 		return false
 	}
-	add := []rune(s)
 	e.text = append(e.text[:e.pos:e.pos], append(add, e.text[e.pos:]...)...)
 	e.pos += len(add)
 	return true
+}
+
+// taken puts text that came in a batch into the editor, for screens with fields of a few words.
+func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
+	const most = 400
+	switch text := items[0].text; {
+	case text == "":
+		return 0, nil, ""
+	case len(e.text)+len(text) > most:
+		*e = editor{}
+		return 1, nil, t("paste.long", label, most)
+	default:
+		e.insert(text)
+		return 1, nil, ""
+	}
 }
 
 // view returns the part of the text that w columns show and the cursor's column in it. Text is moved by half a field

@@ -20,6 +20,7 @@ type form struct {
 	ed      editor
 	typed   bool // into ed, since the field is in focus
 	paste   paste
+	before  before
 	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
 	scroll  scroller
@@ -98,6 +99,7 @@ func (f *form) focus(path string) {
 		text = draft
 	}
 	f.ed = newEditor(text)
+	f.begins()
 }
 
 func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -277,25 +279,25 @@ func (f *form) problem(v engine.FieldView) string {
 func (f *form) buttons() []button {
 	k, d := f.desk.keys, f.desk
 	list := []button{
-		{k.goOn, t("button.goOn"), f.goOn},
-		{k.back, t("button.back"), func() (screen, tea.Cmd) { return f, d.backPage() }},
+		{key: k.goOn, label: t("button.goOn"), do: f.goOn},
+		{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return f, d.backPage() }},
 	}
 	stage, _ := d.stage(f.stage)
 	if found := findings(stage); len(found) > 0 {
-		list = append(list, button{k.checks, t("button.checks", tally(found)), func() (screen, tea.Cmd) {
+		list = append(list, button{key: k.checks, label: t("button.checks", tally(found)), do: func() (screen, tea.Cmd) {
 			c := newChecks(d, f.stage)
 			c.over = true
 			return c, nil
 		}})
 	}
 	if f.held {
-		list = append(list, button{k.restorePage, t("button.restorePage"), f.restorePage})
+		list = append(list, button{key: k.restorePage, label: t("button.restorePage"), do: f.restorePage})
 	}
 	for _, v := range f.fields() {
 		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
-			list = append(list, button{f.actKey(v), v.Act.Label, func() (screen, tea.Cmd) { return f, f.act(v, value) }})
+			list = append(list, button{key: f.actKey(v), label: v.Act.Label, do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
-	list = append(list, button{k.again, t("button.again"), func() (screen, tea.Cmd) { return f, d.lookAgain() }})
+	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
 	return append(list, d.common(f)...)
 }

@@ -112,11 +112,11 @@ func (d *desk) notice(w, h int) string {
 func (d *desk) common(of screen) []button {
 	var list []button
 	if d.snap != nil && !d.held {
-		list = append(list, button{d.keys.pen, t("button.pen"), d.takeOver})
+		list = append(list, button{key: d.keys.pen, label: t("button.pen"), do: d.takeOver})
 	}
 	return append(list,
-		button{d.keys.log, t("button.log"), func() (screen, tea.Cmd) { return newLog(d) }},
-		button{d.keys.help, t("button.help"), func() (screen, tea.Cmd) { return newHelp(d, of), nil }},
-		button{d.keys.leave, t("button.leave"), func() (screen, tea.Cmd) { return newLeave(d), nil }},
+		button{key: d.keys.log, label: t("button.log"), do: func() (screen, tea.Cmd) { return newLog(d) }},
+		button{key: d.keys.help, label: t("button.help"), do: func() (screen, tea.Cmd) { return newHelp(d, of), nil }},
+		button{key: d.keys.leave, label: t("button.leave"), do: func() (screen, tea.Cmd) { return newLeave(d), nil }},
 	)
 }

@@ -73,10 +73,10 @@ func scenes() []scene {
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},
 		{"help", nil, []string{"c", "tab", "tab", "tab", "tab", "?"}},
-		{"confirm-undo", on(failed), []string{"u", "tab"}},
+		{"confirm-undo", on(failed), []string{"u", "enter", "tab"}},
 		{"confirm-leave", nil, []string{"ctrl+c"}},
-		{"takeover", on(held), []string{"T"}},
-		{"waive", on(failed), []string{"w"}},
+		{"takeover", on(held), []string{"ctrl+g"}},
+		{"waive", on(failed), []string{"w", "enter"}},
 	}
 }
 

@@ -39,7 +39,7 @@ func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
 	b.app = newApp(newDesk(link, o), nil, w, h, time.Second)
-	_, cmd := b.app.Update(link.take(false)()) // somebody has pressed a key before; a busy machine may take its time
+	_, cmd := b.app.Update(link.take(false)()) // as if Ctrl-G had been pressed; a busy machine may take its time
 	b.run(cmd)
 	return b
 }
@@ -122,7 +122,8 @@ func keyPress(name string) tea.KeyPressMsg {
 		"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
 		"backspace": {Code: tea.KeyBackspace}, "pgdown": {Code: tea.KeyPgDown}, "esc": {Code: tea.KeyEscape},
 		"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl}, "ctrl+l": {Code: 'l', Mod: tea.ModCtrl},
-		"ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "space": {Code: ' ', Text: " "},
+		"ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+g": {Code: 'g', Mod: tea.ModCtrl}, "ctrl+y": {Code: 'y', Mod: tea.ModCtrl},
+		"space": {Code: ' ', Text: " "},
 	}
 	if msg, ok := codes[name]; ok {
 		return msg

@@ -73,9 +73,10 @@ the log first does no harm; the time goes on.`,
 
 	"problem": `A step failed. Nothing is lost, and nothing goes on by itself.
 
-Read "Try" first: it is the most likely cure. "Retry" runs the step again;
-what is right already is left alone. "Edit answers" leads to the questions,
-with everything kept. "Undo" puts everything back, last step first.
+Read "Try" first: it is the most likely cure. Up, Down or a letter choose;
+Enter does it. "Retry" runs the step again; what is right already is left
+alone. "Edit answers" leads to the questions, with everything kept; "Undo"
+puts everything back.
 
 Calling somebody? Read them the code, and make a support bundle: it holds
 the log and the journal, but no secrets.`,
@@ -85,10 +86,13 @@ the log and the journal, but no secrets.`,
 "Report" shows the hand-over report. "Hand over" accepts it: the saved
 originals and the secrets are wiped, undo ends, and the node is locked.
 "Undo" puts everything back as it was at the factory.
-"Leave" closes this console; the node keeps running.`,
+"Leave" closes this console; the node keeps running.
+
+Tab and Enter choose. What the users of this node would notice asks for its
+name first; type it by hand, a paste does not count.`,
 
 	"confirm": `This asks whether you mean it. "No, go back" changes nothing. Where a name
-has to be typed, it stands in the line above.`,
+has to be typed, it stands in the line above: Tab leads there.`,
 
 	"waive": `A waiver says that you know about a check that did not pass and that you
 take responsibility. Type your name and why.

@@ -15,7 +15,7 @@ type keyMap struct {
 	pageUp, pageDown, first, last                    key.Binding
 	back, help, pen, log, repaint, leave, mode       key.Binding
 	restore, restorePage, erase, delLeft, delRight   key.Binding
-	yes, no, find, follow                            key.Binding
+	yes, no, sure, find, follow                      key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks                         key.Binding
@@ -40,13 +40,13 @@ func newKeys() keyMap {
 		pageUp: bind("key.pageUp", "pgup", "-"), pageDown: bind("key.pageDown", "pgdown", "space"),
 		first: bind("key.first", "home"), last: bind("key.last", "end"),
 		back: bind("key.back", "b", "esc"), help: bind("key.help", "?", "f1", "alt+1"),
-		pen: bind("key.pen", "T"), log: bind("key.log", "l"),
+		pen: bind("key.pen", "ctrl+g"), log: bind("key.log", "l"),
 		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
 		mode:    bind("key.mode", "m"),
 		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
 		restorePage: bind("key.restorePage", "o"),
 		delLeft:     bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
-		yes: bind("key.yes", "y"), no: bind("key.no", "n"),
+		yes: bind("key.yes", "y"), no: bind("key.no", "n"), sure: bind("key.yes", "ctrl+y"),
 		find: bind("key.find", "/"), follow: bind("key.follow", "f"),
 		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"),
 		retry: bind("key.retry", "r"), edit: bind("key.edit", "e"), skip: bind("key.skip", "s"),

@@ -145,6 +145,9 @@ func (l *link) set(path, value string) tea.Cmd {
 	return l.setting(path, func() (string, error) { return value, nil })
 }
 
+// longestFile is how many bytes a file may have that a field names.
+const longestFile = 1 << 20
+
 // setFile gives a field what lies in a file of this machine, such as one on a stick.
 func (l *link) setFile(path, file string) tea.Cmd {
 	return l.setting(path, func() (string, error) {
@@ -157,9 +160,12 @@ func (l *link) setFile(path, file string) tea.Cmd {
 			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, longest))
+		data, err := io.ReadAll(io.LimitReader(f, longestFile+1))
 		if err != nil {
 			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
+		}
+		if len(data) > longestFile {
+			return file, fmt.Errorf("%w: %s has more than %d bytes", engine.ErrInvalid, file, longestFile)
 		}
 		return string(data), nil
 	})
@@ -177,7 +183,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 		stale, pen := l.newest[path] != mine, l.pen
 		l.mu.Unlock()
 		if stale {
-			return setMsg{sight: l.look(), path: path, stale: true}
+			return setMsg{path: path, stale: true}
 		}
 		v, err := value()
 		if err == nil {

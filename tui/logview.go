@@ -33,6 +33,13 @@ func (l *logView) name() string  { return "log" }
 func (l *logView) overlay() bool { return true }
 func (l *logView) typing() bool  { return l.searching }
 
+func (l *logView) takes() bool { return l.searching }
+func (l *logView) begins()     {}
+
+func (l *logView) taken(items []item) (int, tea.Cmd, string) {
+	return l.ed.taken(items, t("log.find"))
+}
+
 func (l *logView) keys() []key.Binding {
 	k := l.desk.keys
 	if l.searching {
@@ -129,22 +136,22 @@ func (l *logView) buttons() []button {
 		name = t("button.unfollow")
 	}
 	page := func(to key.Binding, text string, step int) button {
-		return button{to, text, func() (screen, tea.Cmd) {
+		return button{key: to, label: text, do: func() (screen, tea.Cmd) {
 			l.follow = false
 			l.scroll.at += step * l.scroll.height
 			return l, nil
 		}}
 	}
 	return []button{
-		{k.back, t("button.close"), func() (screen, tea.Cmd) { return nil, nil }},
-		{k.find, t("button.find"), func() (screen, tea.Cmd) { l.searching = true; return l, nil }},
+		{key: k.back, label: t("button.close"), do: func() (screen, tea.Cmd) { return nil, nil }},
+		{key: k.find, label: t("button.find"), do: func() (screen, tea.Cmd) { l.searching = true; return l, nil }},
 		page(k.pageUp, t("button.older"), -1),
 		page(k.pageDown, t("button.newer"), 1),
-		{k.follow, name, func() (screen, tea.Cmd) {
+		{key: k.follow, label: name, do: func() (screen, tea.Cmd) {
 			l.follow = !l.follow
 			return l, l.link.log(logLines)
 		}},
-		{k.bundle, t("button.bundle"), func() (screen, tea.Cmd) { return l, l.bundle() }},
+		{key: k.bundle, label: t("button.bundle"), careful: true, do: func() (screen, tea.Cmd) { return l, l.bundle() }},
 	}
 }
 

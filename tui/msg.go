@@ -47,6 +47,10 @@ type (
 		saved  string
 		failed error
 	}
+	batchMsg struct { // keys that came together, or faster than hands type
+		items []item
+		first bool // they do not go on from the batch before
+	}
 	tickMsg  struct{ generation int } // time to look at the clock
 	flashMsg struct{ text string }    // one sentence for the person
 )

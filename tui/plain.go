@@ -33,9 +33,13 @@ func Plain(ctx context.Context, session engine.Session, name string, in io.Reade
 	p.desk = newDesk(newLink(ctx, session, name, time.Second), o)
 	go func() {
 		defer close(p.lines)
-		for scan := bufio.NewScanner(in); scan.Scan(); {
+		for r := bufio.NewReaderSize(in, longest); ; {
+			line, err := readLine(r)
+			if err != nil {
+				return
+			}
 			select {
-			case p.lines <- scan.Text():
+			case p.lines <- line:
 			case <-ctx.Done():
 				return
 			}
@@ -53,6 +57,17 @@ func Plain(ctx context.Context, session engine.Session, name string, in io.Reade
 	}
 }
 
+// readLine reads a line without its end. Of a longer one than a field takes it returns nothing: it was no answer.
+func readLine(r *bufio.Reader) (string, error) {
+	line, long, err := r.ReadLine()
+	text := string(line)
+	for more := long; more && err == nil; {
+		text = ""
+		_, more, err = r.ReadLine()
+	}
+	return text, err
+}
+
 // turnOnce does what the job's state asks for. Its error ends the console.
 func (p *prompts) turnOnce() error {
 	p.absorb(p.link.look())
@@ -61,15 +76,15 @@ func (p *prompts) turnOnce() error {
 		p.write(t("engine.gone"))
 		return p.pause(retryPause)
 	case p.free() && p.asksNow():
-		_, err := p.ask(t("plain.take"))
-		if err == nil {
+		answer, err := p.decide(t("plain.take", t("plain.control")))
+		if err == nil && answer == t("plain.control") {
 			p.write(p.do(p.link.take(false)))
 		}
 		return err
 	case !p.held && p.asksNow():
 		p.write(p.penState())
-		answer, err := p.ask(t("plain.pen"))
-		if err == nil && answer == "T" {
+		answer, err := p.decide(t("plain.pen", t("plain.control")))
+		if err == nil && answer == t("plain.control") {
 			p.write(p.do(p.link.take(true)))
 		}
 		return err
@@ -111,6 +126,33 @@ func (p *prompts) ask(prompt string) (string, error) {
 			return "", ErrHungUp
 		}
 		return strings.TrimSpace(line), nil
+	}
+}
+
+// quiet is how long nothing may come before a decision is asked for: a pasted text is a line every few milliseconds.
+const quiet = 150 * time.Millisecond
+
+// decide asks for what no pasted line may answer.
+func (p *prompts) decide(prompt string) (string, error) {
+	if err := p.drop(); err != nil {
+		return "", err
+	}
+	return p.ask(prompt)
+}
+
+// drop forgets the lines that came already, until there are none.
+func (p *prompts) drop() error {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case _, ok := <-p.lines:
+			if !ok {
+				return ErrHungUp
+			}
+		case <-time.After(quiet):
+			return nil
+		}
 	}
 }
 

@@ -83,13 +83,14 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case v.Kind == steps.PEM && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
 	case v.Kind == steps.PEM:
-		for line := text; line != "" && line != "."; {
-			if line, err = p.ask(""); err != nil {
-				return false, false, err
-			}
-			text += "\n" + strings.TrimSuffix(line, ".")
+		if text, err = p.block(text); err != nil {
+			return false, false, err
 		}
-		cmd = p.link.set(v.Path, strings.TrimSpace(text)+"\n")
+		if len(text) > longestPEM {
+			p.write(t("paste.long", v.Label, longestPEM))
+			return false, true, p.drop()
+		}
+		cmd = p.link.set(v.Path, text)
 	}
 	p.write(p.do(cmd))
 	why := p.refused[v.Path]
@@ -100,8 +101,24 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	}
 	if why != "" {
 		p.write(alert + why)
+		err = p.drop() // what follows a wrong answer was meant for it
 	}
-	return false, why != "", nil
+	return false, why != "", err
+}
+
+// block reads on from line to an empty line or a dot. Of what is too long it keeps no more than tells so.
+func (p *prompts) block(line string) (string, error) {
+	var all strings.Builder
+	for line != "" && line != "." {
+		if all.Len() <= longestPEM {
+			all.WriteString(line + "\n")
+		}
+		var err error
+		if line, err = p.ask(""); err != nil {
+			return "", err
+		}
+	}
+	return all.String(), nil
 }
 
 // echo switches the terminal's echo, so that a secret does not stay on the screen.
@@ -130,7 +147,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	text, err := p.ask(t("plain.start", p.word()))
+	text, err := p.decide(t("plain.start", p.word()))
 	if err != nil {
 		return err
 	}
@@ -170,7 +187,7 @@ func (p *prompts) options(names ...string) (int, error) {
 	for i, name := range names {
 		p.write(t("pick.choice", i+1, name))
 	}
-	text, err := p.ask(t("plain.number"))
+	text, err := p.decide(t("plain.number"))
 	n, bad := strconv.Atoi(text)
 	if err != nil || bad != nil || n < 1 || n > len(names) {
 		return -1, err

@@ -50,7 +50,7 @@ func (p *prompts) sure(a engine.Action, err error) error {
 	if err != nil {
 		return err
 	}
-	text, err := p.ask(t("confirm.type", p.word()))
+	text, err := p.decide(t("confirm.type", p.word()))
 	if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) }) {
 		p.act(a)
 	}
@@ -138,11 +138,11 @@ func (p *prompts) waive() error {
 		return err
 	}
 	p.write(t("waive.title", all[n].Title), t("waive.text"))
-	by, err := p.ask(t("waive.by") + ":")
+	by, err := p.decide(t("waive.by") + ":")
 	if err != nil {
 		return err
 	}
-	why, err := p.ask(t("waive.reason") + ":")
+	why, err := p.decide(t("waive.reason") + ":")
 	if err != nil {
 		return err
 	}

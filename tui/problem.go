@@ -47,7 +47,8 @@ func (p *trouble) ways() (list []button, says []string) {
 	k, d := p.desk.keys, p.desk
 	step, _ := d.current()
 	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) {
-		list, says = append(list, button{k, t("button." + name), do}), append(says, t("does."+name))
+		looks := name == "log" || name == "help" || name == "pen" || name == "stop"
+		list, says = append(list, button{k, t("button." + name), do, !looks}), append(says, t("does."+name))
 	}
 	lost := d.lostRecords()
 	switch {

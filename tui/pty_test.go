@@ -241,6 +241,7 @@ func measured(t *testing.T, term string) (c bytesOf) {
 	l.shows("Hardware check")
 	c.first = l.quiet()
 	c.text = l.first.Round(time.Millisecond)
+	l.cost("\x07")
 	c.page = l.cost("c")
 	l.shows("Base domain")
 	for range 3 {
@@ -307,6 +308,8 @@ func TestSplitKeys(t *testing.T) {
 	t.Parallel()
 	l := openLine(t, "", "vt220", size(80, 24))
 	l.shows("Hardware check")
+	l.send("\x07")
+	l.shows("you have control")
 	l.send("c")
 	l.shows("Base domain")
 	for _, key := range []string{"\x1b[D", "\x1bOD"} {
@@ -321,19 +324,31 @@ func TestSplitKeys(t *testing.T) {
 			l.shows("[aXb ")
 		}
 	}
-	l.send("\x15ab\x1b1") // Dell's F1
+	l.send("\x15ab")
+	l.shows("[ab ")
+	l.send("\x1b1") // Dell's F1
 	l.shows("Whom to call")
 	l.send("\r")
 	l.shows("[ab ")
 }
 
-// TestScript walks through every screen on a real line, typing ahead, and checks every byte and every answer.
+// hand presses keys as a person does who looks at the screen after each.
+func (l *line) hand(keys ...string) {
+	l.t.Helper()
+	for _, key := range keys {
+		l.cost(key)
+	}
+}
+
+// TestScript walks through every screen on a real line, typing ahead in the form, and checks every byte and every answer.
 func TestScript(t *testing.T) {
 	for _, term := range []string{"vt220", "linux", "xterm-256color"} {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			l := openLine(t, "play", term, size(80, 24))
 			l.shows("Hardware check")
+			l.send("\x07")
+			l.shows("you have control")
 			l.send("c")
 			l.shows("Base domain")
 			l.send("\x15store0042\texample.com\t{\"auths\":{}}\t-----BEGIN X-----\r\nAA==\r\n-----END X-----\r\n\r\n\t")
@@ -342,27 +357,28 @@ func TestScript(t *testing.T) {
 			l.shows("Network card")
 			l.send("\r")
 			l.shows("eno1, 10 Gbit/s")
-			l.send("2?\rb")
-			l.send("b\t\t\t\tc")
+			l.hand("2", "?", "\r", "b")
+			l.shows("store0042")
+			l.hand("\t", "\t", "\t", "\t", "c")
 			l.shows("eno2, no link")
-			l.send("\t\tc")
+			l.hand("\t", "\t", "c")
 			l.shows("To start, type")
 			l.send("l")
 			l.shows("all quiet")
-			l.send("b\tsno-042\r")
+			l.hand("b", "\t", "s", "n", "o", "-", "0", "4", "2", "\r")
 			l.shows("(default)")
 			time.Sleep(settle) // a question ignores what was typed ahead
-			l.send("1\r")
+			l.hand("1", "\r")
 			l.shows("RLT-DNS")
-			l.send("w\x1b[Zbu")
+			l.hand("w", "\r", "\x1b[Z", "b", "u", "\r")
 			l.shows("Put everything back?")
-			l.send("\rr")
+			l.hand("\r", "r", "\r")
 			l.shows("This node has landed")
 			l.send("r")
 			l.shows("HAND-OVER REPORT")
-			l.send("\r\x03")
+			l.hand("\r", "\x03")
 			l.shows("Leave this console?")
-			l.send("y")
+			l.send("\x19")
 			if err := <-l.ended; err != nil {
 				t.Errorf("the console ended with %v", err)
 			}

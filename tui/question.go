@@ -63,7 +63,7 @@ func (q *question) buttons() []button {
 	var list []button
 	for i, c := range q.snap.Question.Choices {
 		number := numbered(i)
-		list = append(list, button{number, c.Label, func() (screen, tea.Cmd) {
+		list = append(list, button{key: number, label: c.Label, careful: true, do: func() (screen, tea.Cmd) {
 			if !q.held {
 				q.flash = t("pen.readonly")
 				return q, nil

@@ -22,7 +22,7 @@ func TestRestorePage(t *testing.T) {
 	b.shows("Restore the page: Names and log-ins")
 	b.press("enter")
 	b.shows("sno-0429") // the default gives nothing up
-	b.press("o", "tab", "enter")
+	b.press("o", "right", "enter")
 	b.shows("The whole page is back to what was found.")
 	b.shows("[sno-042 ")
 	if strings.Contains(b.screen(), "[example") {

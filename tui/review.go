@@ -85,11 +85,11 @@ func (d *desk) word() string { return strings.Join(d.words(), t("word.or")) }
 
 func (r *review) buttons() []button {
 	k, d := r.desk.keys, r.desk
-	list := []button{{k.back, t("button.goBack"), func() (screen, tea.Cmd) {
+	list := []button{{key: k.back, label: t("button.goBack"), do: func() (screen, tea.Cmd) {
 		return r, d.link.act(engine.Action{Verb: engine.Edit})
 	}}}
 	if r.ready() {
-		list = append(list, button{key.NewBinding(), t("button.start"), r.start})
+		list = append(list, button{label: t("button.start"), do: r.start})
 	}
 	return append(list, d.common(r)...)
 }

@@ -63,18 +63,19 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	link := newLink(ctx, session, o.Name, every)
 	root := newApp(newDesk(link, o), painter, w, h, every)
 
-	input, err := newJoiner(o.In, func() { cancel(ErrHungUp) })
+	input, err := newInput(o.In, line.baud)
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
-	defer func() { _ = input.Close() }()
+	defer input.close()
 	program := tea.NewProgram(root,
-		tea.WithContext(ctx), tea.WithInput(input), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
+		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
 	stop := line.resized(func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
 	defer stop()
 	painting, done := paintUntil(painter)
 	go link.follow()
+	go input.run(program.Send, func() { cancel(ErrHungUp) })
 	_, err = program.Run()
 	painting()
 	<-done

@@ -64,8 +64,16 @@ func (t *terminal) size() (w, h int) {
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
 		return minWidth, minHeight
 	}
-	return int(ws.Col), int(ws.Row)
+	return bounded(int(ws.Col), int(ws.Row))
 }
+
+// The largest size that is drawn. A client of ssh may claim any: 65535x65535 would take gigabytes.
+const (
+	maxWidth  = 400
+	maxHeight = 150
+)
+
+func bounded(w, h int) (int, int) { return min(w, maxWidth), min(h, maxHeight) }
 
 // resized tells about each change of size until stop is called.
 func (t *terminal) resized(tell func(w, h int)) (stop func()) {

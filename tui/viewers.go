@@ -23,7 +23,7 @@ func (h *hello) buttons() []button {
 	list := h.common(h)
 	if h.snap != nil && h.held {
 		d := h.desk
-		review := button{d.keys.goOn, t("button.goOn"), func() (screen, tea.Cmd) { return h, d.review() }}
+		review := button{key: d.keys.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return h, d.review() }}
 		return append([]button{review}, list...)
 	}
 	return list

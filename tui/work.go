@@ -42,8 +42,12 @@ func (s *work) buttons() []button {
 	d := s.desk
 	list := d.common(s)
 	if d.held {
-		list = append(list, button{d.keys.stop, t("button.cancel"), func() (screen, tea.Cmd) {
-			return newConfirm(d, confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}), nil
+		list = append(list, button{key: d.keys.stop, label: t("button.cancel"), careful: true, do: func() (screen, tea.Cmd) {
+			c := confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}
+			if d.snap.Life == engine.LifeMoving {
+				c.word = d.words() // the node has users
+			}
+			return newConfirm(d, c), nil
 		}})
 	}
 	return list

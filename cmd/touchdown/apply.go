@@ -42,7 +42,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed")
-	cmd.Flags().BoolVar(&f.force, "force", false, "take the pen over from another console")
+	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	cmd.Flags().BoolVar(&f.afterLoss, "after-loss", false, "start over although records of an earlier job were damaged or lost")

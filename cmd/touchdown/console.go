@@ -18,7 +18,7 @@ func (c *common) consoleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "console",
 		Short: "Open the wizard on this terminal",
-		Long: `The console is a window on the engine. Any number may be open at once; one of them holds the pen. Closing
+		Long: `The console is a window on the engine. Any number may be open at once; one of them has control. Closing
 a console, or losing its line, changes nothing: the work goes on.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },

@@ -45,7 +45,7 @@ tick-packed: "yes"), and what has none there ends the work with a problem that n
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "a site config, of which only spec.policy is read")
 	cmd.Flags().BoolVar(&f.reopen, "reopen", false, "take a sealed node back to the bench line")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --unattended: stop after the review; nothing is changed")
-	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take the pen over from another console")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	c.outputFlag(cmd)

@@ -33,7 +33,7 @@ engine goes on.`,
 			return explainClient(a.undo(cmd.Context()))
 		},
 	}
-	cmd.Flags().BoolVar(&f.force, "force", false, "take the pen over from another console")
+	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	c.outputFlag(cmd)
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 	"touchdown/test/patience"
 )
 
-// begin puts a person at the node's serial line, with the pen, before the first page.
+// begin puts a person at the node's serial line, with control, before the first page.
 func begin(t *testing.T, l *landing.Landing) *person.Person {
 	t.Helper()
 	p := person.Sit(t, l.Node.Console("ttyS0"))
@@ -64,7 +64,7 @@ func names(p *person.Person) {
 // start types the word that starts the work.
 func start(p *person.Person) {
 	p.Shows("To start, type sno-factory or store0051")
-	p.Types("\tstore0051\r")
+	p.ByHand("\tstore0051\r")
 }
 
 // landed waits for the end and looks at the report.
@@ -116,7 +116,7 @@ func TestWrongGateway(t *testing.T) {
 		t.Errorf("the old settings: %v", err)
 	}
 	keepOutput(t, l, p, "The node is at its old address, by its old way")
-	p.Types("e")
+	p.ByHand("e\r")                  // Edit answers
 	p.Shows("Stage 2 of 7: Network") // where the answer is, not where the work was
 	p.Fill("IPv4 gateway", "198.51.100.1")
 	p.Keep("Mended")

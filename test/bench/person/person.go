@@ -176,6 +176,14 @@ func (p *Person) Types(keys string) {
 	p.rest()
 }
 
+// ByHand types key by key and looks at the screen after each. What agrees to something takes no keys that come faster.
+func (p *Person) ByHand(keys string) {
+	p.t.Helper()
+	for _, key := range split(keys) {
+		p.Types(key)
+	}
+}
+
 // Costs is how many bytes a key makes, and how long it is until the last of them has come over the line.
 func (p *Person) Costs(key string) (bytes int, took time.Duration) {
 	p.t.Helper()

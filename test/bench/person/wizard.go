@@ -137,32 +137,37 @@ func (p *Person) Press(button string) {
 	p.Types("\r")
 }
 
-// Take presses a key, which makes this console the one that writes where nobody else does. A console that has not heard yet
-// that the pen is free takes the key for another.
+// The keys that agree: no text has them.
+const (
+	control = "\x07" // Ctrl-G takes control
+	Sure    = "\x19" // Ctrl-Y answers a question with Yes
+)
+
+// Take takes control where no other console has it. A console that has not heard yet that it is free asks first.
 func (p *Person) Take() {
 	p.t.Helper()
 	const again = 20 * time.Second // after which the key is pressed once more
 	var pressed time.Time
-	p.Shows("nobody has the pen")
-	patience.Until(p.t, "the pen for this console", func() bool {
+	p.Shows("nobody has control")
+	patience.Until(p.t, "control for this console", func() bool {
 		screen := p.Screen()
-		if strings.Contains(screen, "nobody has the pen") && time.Since(pressed) > again {
+		if strings.Contains(screen, "nobody has control") && time.Since(pressed) > again {
 			pressed = time.Now()
-			p.send("\t")
+			p.send(control)
 		}
-		return strings.Contains(screen, "you have the pen")
+		return strings.Contains(screen, "you have control")
 	})
 	p.rest()
 }
 
-// TakeOver takes the pen from another console.
+// TakeOver takes control from another console.
 func (p *Person) TakeOver() {
 	p.t.Helper()
-	p.Shows("T takes over")
-	p.Types("T")
-	p.Shows("Take over?")
-	p.Types("y")
-	p.Shows("you have the pen")
+	p.Shows("has control, Ctrl-G takes it")
+	p.Types(control)
+	p.Shows("Take control?")
+	p.Types(Sure)
+	p.Shows("you have control")
 }
 
 // Waive takes responsibility for what failed on the page of checks.
@@ -173,7 +178,9 @@ func (p *Person) Waive(by, why string) {
 		before := strings.Count(p.Screen(), "  FAIL ")
 		p.Press("Waive")
 		p.Shows("You take responsibility")
-		p.Types(by + "\t" + why + "\t\t")
+		for _, keys := range []string{by, "\t", why, "\t", "\t"} {
+			p.Types(keys)
+		}
 		p.Until("the button to waive", func(s string) bool { return at(s, "[ Waive") })
 		p.Types("\r")
 		p.Until("one failure less", func(s string) bool {

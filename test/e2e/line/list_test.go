@@ -57,9 +57,9 @@ func TestFactoryList(t *testing.T) {
 	p.Shows("TOUCHDOWN FACTORY REPORT")
 	p.Keep("The factory's report")
 	p.Types("b")
-	p.Types("P")
+	p.Press("Power off")
 	p.Shows("Switch this machine off?")
-	p.Types("y")
+	p.Types(person.Sure)
 	<-l.Node.Off()
 
 	l.must(l.Node.Boot(l.ctx))
@@ -127,12 +127,12 @@ func throughTheList(l *factoryLine, p *person.Person) {
 	p.Shows("To start, type ")
 	p.Keep("What the bench line would do")
 	p.At("[ Go back")
-	p.Types("\t" + node.HostName + "\r")
+	p.ByHand("\t" + node.HostName + "\r")
 	p.Shows("Running for")
 	p.Keep("At work")
 	for i, question := range ticks {
 		p.Shows(question)
-		if !strings.Contains(p.Screen(), "you have the pen") {
+		if !strings.Contains(p.Screen(), "you have control") {
 			p.Take() // the consoles were started anew with each reboot
 		}
 		if i == 0 {
@@ -193,7 +193,7 @@ func (l *factoryLine) takenBack(p *person.Person) {
 	t.Helper()
 	p.Types("\x03")
 	p.Shows("Leave this console?")
-	p.Types("y")
+	p.Types(person.Sure)
 	login(l, p)
 	p.Types("touchdown factory --reopen\r")
 	p.Shows("Stage 1 of 6: Hardware check")

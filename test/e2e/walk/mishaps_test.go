@@ -28,7 +28,7 @@ func (w *walk) other() string {
 	return "tty1"
 }
 
-// takenOver lets a colleague at the node's other console take the pen, and takes it back. What was half typed stays.
+// takenOver lets a colleague at the node's other console take control, and takes it back. What was half typed stays.
 func (w *walk) takenOver() {
 	w.t.Helper()
 	colleague := person.Sit(w.t, w.l.Node.Console(w.other()))
@@ -38,10 +38,10 @@ func (w *walk) takenOver() {
 		w.p.Replace("198.51")
 	}
 	colleague.TakeOver()
-	w.p.Shows(w.other() + " took the pen over. What you typed is kept here.")
-	w.look("A colleague at " + w.other() + " took the pen over")
+	w.p.Shows(w.other() + " took control. What you typed is kept here.")
+	w.look("A colleague at " + w.other() + " took control")
 	w.p.TakeOver()
-	colleague.Shows(w.console + " took the pen over.")
+	colleague.Shows(w.console + " took control.")
 	if half {
 		w.p.Shows("[198.51 ")
 	}
@@ -83,7 +83,7 @@ func (w *walk) loggedIn() {
 	w.shell("echo root:letmein | chpasswd")
 	p.Types("\x03")
 	p.Shows("Leave this console?")
-	p.Types("y")
+	p.Types(person.Sure)
 	p.Shows("login:")
 	p.Types("root\r")
 	p.Shows("Password:")

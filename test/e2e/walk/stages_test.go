@@ -165,7 +165,7 @@ func (w *walk) reviews() {
 		w.engine = w.shell("systemctl show -P MainPID touchdown-engine")
 	})
 	p.At("[ Go back")
-	p.Types("\tstore0051")
+	p.ByHand("\tstore0051")
 	w.look("The word that starts the work")
 	p.Types("\r")
 	w.hands = w.sofar()
@@ -188,7 +188,7 @@ func working(screen string) bool {
 // handsOver reads the report and accepts.
 func (w *walk) handsOver() {
 	p := w.p
-	if !strings.Contains(p.Screen(), "you have the pen") {
+	if !strings.Contains(p.Screen(), "you have control") {
 		p.Take()
 	}
 	p.Types("r")
@@ -198,7 +198,7 @@ func (w *walk) handsOver() {
 	p.Shows("This node has landed.")
 	p.Press("Hand over")
 	p.Shows("Accept the hand-over?")
-	p.Types("\tstore0051")
+	p.ByHand("\tstore0051")
 	w.look("What accepting means")
 	p.Types("\r")
 	p.Shows("The hand-over was accepted: this page is read-only until the node is unlocked.")

@@ -122,7 +122,7 @@ func arrive(t *testing.T, way *way) *walk {
 	if err := w.l.Hasten(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.p.Shows("nobody has the pen")
+	w.p.Shows("nobody has control")
 	w.p.Measure()
 	return w
 }

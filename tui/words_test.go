@@ -1,0 +1,299 @@
+package tui
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+
+	"touchdown/steps/engine"
+)
+
+// keysOf are the messages for bytes that come together.
+func keysOf(data string) tea.Msg {
+	var d decoder
+	d.feed([]byte(data))
+	d.rest()
+	return typed(d.take(), true)
+}
+
+// paste sends bytes all at once.
+func (b *bench) paste(data string) {
+	b.t.Helper()
+	_, cmd := b.app.Update(keysOf(data))
+	b.run(cmd)
+}
+
+// harmless are the actions that nobody else notices.
+func harmless(v engine.Verb) bool {
+	return slices.Contains([]engine.Verb{engine.Inspect, engine.Review, engine.Act, engine.Restore}, v)
+}
+
+// words are what people type or paste in the wrong place. Tabs and ends of lines are part of it.
+func words() []string {
+	all := []string{
+		"Ready", "Property", "Policy", "Play", "every", "proxy", "Really", "Retry", "matrix\t\n", "root\ntoor\n", "kubeadmin",
+		"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDRkPyq7 core@laptop\n", "u\ty\nu\t\ty\t\nR\t\nP\t\nk\t\n", "\n\n\n\t\n\t\t\n\t\t\t\n",
+		"  RPuehkxs\t\n\n\tyes\n", "y\ny\nYes\nyes\nY\n",
+	}
+	random := rand.New(rand.NewPCG(5, 0))
+	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\n\t "
+	for range 20 {
+		var line strings.Builder
+		for range 68 {
+			line.WriteByte(base64[random.IntN(len(base64))])
+		}
+		all = append(all, line.String())
+	}
+	return all
+}
+
+// TestTextDoesNothing types words key by key, as slowly as anyone, on every page where nothing is to be filled in. No text
+// reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs a word of its own or a key that is in
+// no text.
+func TestTextDoesNothing(t *testing.T) {
+	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
+	moving := func(s *engine.Snapshot) { working(s); s.Life = engine.LifeMoving }
+	sealed := func(s *engine.Snapshot) { finished(s); s.List, s.Life = engine.ListFactory, "armed" }
+	for name, edit := range map[string]func(*engine.Snapshot){
+		"landed": finished, "locked": locked, "undone": undone, "work": working, "moving": moving, "undoing": undoing, "sealed": sealed,
+	} {
+		for _, word := range words() {
+			b := newBench(t, 80, 24, edit)
+			for _, r := range word {
+				b.key(map[rune]string{'\n': "enter", '\t': "tab", ' ': "space"}[r] + strings.Trim(string(r), "\n\t "))
+			}
+			if got := b.fake.verbs(); len(got) > 0 {
+				t.Errorf("%s: typing %q did %v", name, word, got)
+			}
+		}
+	}
+}
+
+// TestLettersChooseEnterDoes: on the pages that decide, a letter moves the focus and no more.
+func TestLettersChooseEnterDoes(t *testing.T) {
+	for _, edit := range []func(*engine.Snapshot){failed, asking} {
+		b := newBench(t, 80, 24, edit)
+		b.now = b.now.Add(time.Minute)
+		b.press("'RetryproxySkipUndoEditwaive12")
+		if got := b.fake.verbs(); len(got) > 0 {
+			t.Errorf("letters did %v", got)
+		}
+	}
+	b := newBench(t, 80, 24, failed)
+	b.press("r", "enter")
+	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Retry}) {
+		t.Errorf("r and Enter did %v", got)
+	}
+}
+
+// TestLockedIsQuiet: on a locked node a letter shows something, or does nothing at all.
+func TestLockedIsQuiet(t *testing.T) {
+	for _, r := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!\"$%&/()=+*#'_.:,;<>@" {
+		b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked = true })
+		before := b.screen()
+		b.press(string(r))
+		page := b.app.top().name()
+		if page != "dashboard" && page != "log" && page != "report" {
+			t.Errorf("%q opened %s", r, page)
+		}
+		if page == "dashboard" && b.screen() != before {
+			t.Errorf("%q changed the page:\n%s", r, b.screen())
+		}
+	}
+}
+
+// TestLandedWantsTheName: whatever users of a landed node would notice wants its name.
+func TestLandedWantsTheName(t *testing.T) {
+	for key, verb := range map[string]engine.Verb{
+		"R": engine.Reboot, "P": engine.PowerOff, "u": engine.Undo, "e": engine.Edit, "h": engine.HandOver,
+	} {
+		b := newBench(t, 80, 24, finished)
+		b.press(key, "enter", "ctrl+y", "right", "enter", "y", "'yes", "enter", "esc")
+		b.press(key, "enter", "tab", "'sno-04", "enter", "tab", "enter", "esc")
+		if got := b.fake.verbs(); len(got) > 0 {
+			t.Errorf("without the name %s did %v", key, got)
+		}
+		b = newBench(t, 80, 24, finished)
+		b.press(key, "enter", "tab", "'sno-042", "enter")
+		if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{verb}) {
+			t.Errorf("with the name %s did %v, want %s", key, got, verb)
+		}
+	}
+	b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked = true })
+	b.press("tab", "enter", "tab", "'sno-042.factory.example", "enter")
+	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
+		t.Errorf("with the name Unlock did %v", got)
+	}
+}
+
+// TestDialogSaysNo: any key but an arrow with Enter, and Ctrl-Y, leaves a dialog with nothing done.
+func TestDialogSaysNo(t *testing.T) {
+	for _, key := range []string{"enter", "tab", "shift+tab", "space", "y", "Y", "n", "b", "esc", "x", "?", "m", "l", "ctrl+u", "backspace"} {
+		b := newBench(t, 80, 24, working)
+		b.press("x", "enter")
+		b.shows("Stop the work?")
+		b.press(key)
+		if strings.Contains(b.screen(), "Stop the work?") || len(b.fake.verbs()) > 0 {
+			t.Errorf("%s: did %v\n%s", key, b.fake.verbs(), b.screen())
+		}
+	}
+	for _, keys := range [][]string{{"ctrl+y"}, {"right", "enter"}, {"down", "enter"}} {
+		b := newBench(t, 80, 24, working)
+		b.press(append([]string{"x", "enter"}, keys...)...)
+		if !slices.Equal(b.fake.verbs(), []engine.Verb{engine.Cancel}) {
+			t.Errorf("%s did %v", keys, b.fake.verbs())
+		}
+	}
+	b := newBench(t, 80, 24, working)
+	b.press("x", "enter")
+	if _, err := b.fake.TakePen(t.Context(), "tty1", true); err != nil {
+		t.Fatal(err)
+	}
+	b.refresh()
+	if strings.Contains(b.screen(), "Stop the work?") {
+		t.Error("a console that lost control still asks")
+	}
+}
+
+// TestPasteReachesNoButton pastes keys that would do something if a person pressed them one by one.
+func TestPasteReachesNoButton(t *testing.T) {
+	for name, edit := range map[string]func(*engine.Snapshot){
+		"landed": finished, "work": working, "problem": failed, "question": asking,
+		"review": func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+	} {
+		for _, data := range []string{
+			"x\x19", "x\r\x1b[C\r", "R\r\tsno-042\r", "u\r\tsno-042\r", "\tsno-042\r", "r\r", "e\r", "1\r", "\r", "\x1b[C\r", "\x07\x19", "ab\x1b1\r", "\x03\x19", "\x1b\x1b\x1b",
+		} {
+			for _, data := range []string{data, "\x1b[200~" + data + "\x1b[201~", strings.Repeat(data, 100)} {
+				if data == "\r" {
+					continue // one key
+				}
+				b := newBench(t, 80, 24, edit)
+				b.now = b.now.Add(time.Minute)
+				b.paste(data)
+				if got := b.fake.verbs(); len(got) > 0 || b.app.over != nil {
+					t.Errorf("%s: pasting %q did %v, opened %v", name, data, got, b.app.over)
+				}
+			}
+		}
+	}
+}
+
+// TestPasteIntoADialog: the word that agrees to something is typed by hand.
+func TestPasteIntoADialog(t *testing.T) {
+	b := newBench(t, 80, 24, finished)
+	b.press("R", "enter", "tab")
+	b.paste("sno-042\r")
+	b.shows("came too fast")
+	b.press("enter")
+	b = newBench(t, 80, 24, working)
+	b.press("x", "enter")
+	b.paste("\x1b[C\x1b[C\x1b[C\r")
+	if got := b.fake.verbs(); len(got) > 0 {
+		t.Errorf("did %v", got)
+	}
+}
+
+// TestPasteIntoFields: in a form it does what typing does, as far as there are text fields, and goes no further.
+func TestPasteIntoFields(t *testing.T) {
+	const pem = "-----BEGIN X-----\r\nAA==\r\n\r\nBB==\r\n-----END X-----\r\n"
+	b := newBench(t, 80, 24)
+	b.press("c")
+	b.paste("\x15store0042\texample.com\r{\"auths\":\r\n{}}\r" + pem + pem + "\r\n")
+	b.press("tab")
+	want := []string{
+		"spec.clusterName=store0042", "spec.baseDomain=example.com", "spec.pullSecret={\"auths\":\n\n{}}",
+		"spec.apiCert.cert=" + strings.Repeat("-----BEGIN X-----\nAA==\nBB==\n-----END X-----\n", 2),
+	}
+	if !slices.Equal(b.fake.sets, want) {
+		t.Errorf("set %q, want %q", b.fake.sets, want)
+	}
+	b = newBench(t, 80, 24)
+	b.press("c", "tab")
+	b.paste("\x1b[200~" + strings.Repeat("abcd efgh\r", 20) + "\x1b[201~")
+	if got := b.fake.verbs(); len(got) > 0 || b.app.page.name() != "form" {
+		t.Errorf("many lines did %v, and show %s", got, b.app.page.name())
+	}
+}
+
+// TestHugePaste: whatever is pasted wherever, it is taken or refused at once, and the field is whole.
+func TestHugePaste(t *testing.T) {
+	const size = 1 << 20
+	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for name, data := range map[string]string{
+		"letters": fill("a"), "NUL": fill("\x00"), "bracketed": "\x1b[200~" + fill("abcd efgh\r") + "\x1b[201~", "lines": fill("a\r"), "ends": fill("\r"),
+		"JSON": `{"auths":{` + fill(`"registry.example.com":{"auth":"dXNlcjpwYXNz"},`), "open JSON": fill("{\r"), "ESC": fill("\x1b"),
+		"unfinished": "\x1b[" + fill("9"), "blocks": fill("-----BEGIN X-----\rAA==\r-----END X-----\r\r"), "mouse": fill("\x1b[<35;10;10M"),
+		"tabs": fill("\t"), "arrows": fill("\x1b[D"), "OSC": "\x1b]0;" + fill("x"), "no UTF-8": fill("\xc3\xff"), "wide": fill("\U0001F600"),
+	} {
+		for field, keys := range [][]string{{"c"}, {"c", "tab", "tab"}, {"c", "tab", "tab", "tab"}, nil} {
+			b := newBench(t, 80, 24)
+			b.press(keys...)
+			began := worked()
+			b.stream(data)
+			b.screen()
+			if took := worked() - began; took > 2*time.Second {
+				t.Errorf("%s in field %d: %s", name, field, took)
+			}
+			for _, set := range b.fake.sets {
+				if len(set) > longestPEM+100 {
+					t.Errorf("%s in field %d: %d bytes were set", name, field, len(set))
+				}
+			}
+			if name == "letters" && field < 2 {
+				b.shows(fmt.Sprintf("more than %d characters", longest))
+				if n := len(b.app.page.(*form).ed.text); n > 10 {
+					t.Errorf("in field %d stay %d characters of what was refused", field, n)
+				}
+			}
+		}
+	}
+}
+
+// worked is how much time of a processor this process has used: on a busy machine it is less than what has passed.
+func worked() time.Duration {
+	var use unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &use)
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// stream sends data as the reader of a line does, in parts.
+func (b *bench) stream(data string) {
+	b.t.Helper()
+	var d decoder
+	for first := true; data != ""; first = false {
+		n := min(len(data), showBytes)
+		d.feed([]byte(data[:n]))
+		data = data[n:]
+		if msg := typed(d.take(), first); msg != nil {
+			_, cmd := b.app.Update(msg)
+			b.run(cmd)
+		}
+	}
+	d.rest()
+}
+
+// TestLongPasteOnALine sends a megabyte through a real line: it is read to its end, refused, and the next key works.
+func TestLongPasteOnALine(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "", "vt220", size(80, 24))
+	l.shows("Hardware check")
+	l.send("\x07")
+	l.shows("you have control")
+	l.send("c")
+	l.shows("Base domain")
+	began := time.Now()
+	l.send(strings.Repeat("a", 1<<20))
+	l.shows("more than 65536 characters")
+	t.Logf("a megabyte in %s", time.Since(began).Round(time.Millisecond))
+	l.quiet()
+	l.send("b")
+	l.shows("[sno-042b ")
+	l.clean()
+}
