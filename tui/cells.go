@@ -116,7 +116,7 @@ func printable(r rune, ascii bool) rune {
 		return r
 	case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
 		return 0
-	case ascii || r == utf8.RuneError || ansi.StringWidth(string(r)) != 1:
+	case ascii || obeyed(r) || r == utf8.RuneError || ansi.StringWidth(string(r)) != 1:
 		return '?'
 	}
 	return r

@@ -29,7 +29,7 @@ func Plain(ctx context.Context, session engine.Session, name string, in io.Reade
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := Options{Name: name, Mode: Basic, Clock: time.Now, Save: saveBundle}
-	p := &prompts{ctx: ctx, in: in, out: out, lines: make(chan string)}
+	p := &prompts{ctx: ctx, in: in, out: Safe(out, true), lines: make(chan string)}
 	p.desk = newDesk(newLink(ctx, session, name, time.Second), o)
 	go func() {
 		defer close(p.lines)

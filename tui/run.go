@@ -135,10 +135,15 @@ func detect(fd int, name string) Mode {
 		return Line
 	case kernelConsole(fd):
 		return Colour
-	case name == "" || name == "vt220" || name == "vt102" || name == "vt100" || os.Getenv("NO_COLOR") != "":
+	case old(name) || os.Getenv("NO_COLOR") != "":
 		return Basic
 	}
 	return Colour
+}
+
+// old reports whether a terminal of that name may have neither colours nor UTF-8, as serial lines are told to be.
+func old(name string) bool {
+	return name == "" || name == "vt220" || name == "vt102" || name == "vt100"
 }
 
 func newDesk(l *link, o Options) *desk {

@@ -72,7 +72,7 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	if err != nil {
 		return err
 	}
-	if err := f.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+	if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
 	a := &applying{flags: f, source: source, cmd: cmd, session: session, json: asJSON}
@@ -87,7 +87,7 @@ func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
 	}
 	errs, warnings := cfg.Validate(time.Now())
 	for _, w := range warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %v\n", w)
+		fmt.Fprintf(complaints(cmd), "warning: %v\n", w)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, usage(err)
@@ -185,7 +185,7 @@ func (a *applying) printReview(r *engine.ReviewView) error {
 		}
 	}
 	if !a.json {
-		renderReview(a.cmd.OutOrStdout(), r)
+		renderReview(printed(a.cmd), r)
 	}
 	if len(r.Problems) > 0 {
 		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(r.Problems, "\n  "))}
@@ -244,7 +244,7 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 		if !errors.Is(err, engine.ErrNoEngine) {
 			return err
 		}
-		fmt.Fprintln(a.cmd.ErrOrStderr(), "touchdown: the engine does not answer; trying again")
+		fmt.Fprintln(complaints(a.cmd), "touchdown: the engine does not answer; trying again")
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -30,7 +30,7 @@ itself, and installs Touchdown and its units. The node takes this as MachineConf
 command again after it. It changes nothing that is right already, and says so. Last it writes the factory's record.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out != "" {
-				return writeManifests(cmd.OutOrStdout(), out)
+				return writeManifests(printed(cmd), out)
 			}
 			return c.bake(cmd, dry, arm)
 		},
@@ -85,7 +85,7 @@ func (c *common) benchLine(cmd *cobra.Command) (*backend.Node, *steps.Direct, er
 		c.hooks.cluster(cluster)
 	}
 	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
-	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory", "saved"), Out: cmd.OutOrStdout()}
+	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory", "saved"), Out: printed(cmd)}
 	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, report, nil
 }
 

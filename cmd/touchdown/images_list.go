@@ -49,7 +49,7 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 		if asJSON {
 			return printJSON(cmd, r)
 		}
-		imageTable{all: l.all}.print(cmd.OutOrStdout(), r)
+		imageTable{all: l.all}.print(printed(cmd), r)
 		return nil
 	}
 	return cmd

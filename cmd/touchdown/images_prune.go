@@ -81,7 +81,7 @@ func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f prun
 			return err
 		}
 	} else {
-		printLeftovers(cmd.OutOrStdout(), l)
+		printLeftovers(printed(cmd), l)
 	}
 	if f.dry || len(l.Images) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f prun
 		return err
 	}
 	if !f.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s removed. %s will be free after the next boot that goes well.\n", sentence(count(len(l.Images), "image")), amount(l.Bytes))
+		fmt.Fprintf(printed(cmd), "%s removed. %s will be free after the next boot that goes well.\n", sentence(count(len(l.Images), "image")), amount(l.Bytes))
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ var errNo = errors.New("nothing was removed")
 
 // confirmed asks on the terminal. Only y and yes go on.
 func confirmed(cmd *cobra.Command, question string) error {
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
+	fmt.Fprintf(complaints(cmd), "%s [y/N] ", question)
 	answer := make(chan string, 1)
 	go func() { // a read of a terminal cannot be ended
 		line, _ := bufio.NewReader(terminal(cmd)).ReadString('\n')

@@ -80,7 +80,7 @@ store where that has it whole, else from the registry (or its mirror). --quick l
 			if err != nil {
 				return err
 			}
-			printChecks(cmd.OutOrStdout(), status.Checks())
+			printChecks(printed(cmd), status.Checks())
 			if !status.Well() {
 				return errNotWhole
 			}
@@ -109,7 +109,7 @@ func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) 
 	l.Tell = func(p images.Progress) {
 		if now := time.Now(); now.Sub(told) > 5*time.Second {
 			told = now
-			fmt.Fprintf(cmd.ErrOrStderr(), "... %s: %d of %d MiB\n", p.What, p.Done>>20, p.Total>>20)
+			fmt.Fprintf(complaints(cmd), "... %s: %d of %d MiB\n", p.What, p.Done>>20, p.Total>>20)
 		}
 	}
 	return l.Run(cmd.Context())
@@ -142,7 +142,7 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 				return printJSON(cmd, status)
 			}
 			if !status.Looked.IsZero() {
-				fmt.Fprintf(cmd.OutOrStdout(), "Looked at %s, generation %d.\n", status.Looked.Format("2006-01-02 15:04 UTC"), status.Generation)
+				fmt.Fprintf(printed(cmd), "Looked at %s, generation %d.\n", status.Looked.Format("2006-01-02 15:04 UTC"), status.Generation)
 			}
 			checks := status.Checks()
 			if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Over {
@@ -151,7 +151,7 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			if d, err := images.LoadMoved(node.Host); err == nil {
 				checks = append(checks, d.Check())
 			}
-			printChecks(cmd.OutOrStdout(), checks)
+			printChecks(printed(cmd), checks)
 			return nil
 		},
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"touchdown/backend/images/wanted"
+	"touchdown/tui"
 )
 
 // imageTable prints images in 80 columns.
@@ -157,21 +157,11 @@ func amount(bytes int64) string {
 
 // cut shortens a text that others wrote, and takes out what a terminal would obey.
 func cut(text string, width int) string {
-	text = plain(text)
+	text = tui.Shown(strings.Join(strings.Fields(text), " "), true)
 	if len(text) <= width {
 		return text
 	}
 	return text[:max(0, width-2)] + ".."
-}
-
-// plain takes out what a terminal would obey.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r > unicode.MaxASCII || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // paragraph prints a text behind a head, lines of at most 80 columns, broken at blanks; a word that is longer is broken anywhere.
@@ -184,7 +174,7 @@ func paragraph(w io.Writer, head, text string) {
 			head, line = strings.Repeat(" ", len(head)), ""
 		}
 	}
-	for _, word := range strings.Fields(plain(text)) {
+	for _, word := range strings.Fields(tui.Shown(text, true)) {
 		if line != "" && len(line)+1+len(word) > width {
 			flush()
 		}

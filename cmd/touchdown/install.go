@@ -81,7 +81,7 @@ func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
 	}
 	return &factory.Hand{
 		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Cluster: defaultKubeconfig, Dry: dry,
-		Say:  func(format string, args ...any) { fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...) },
+		Say:  func(format string, args ...any) { fmt.Fprintf(printed(cmd), format+"\n", args...) },
 		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) },
 	}, nil
 }
@@ -89,7 +89,7 @@ func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
 // idle refuses while work is under way, or may be.
 func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 	session := c.client()
-	if err := c.wake(ctx, cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+	if err := c.wake(ctx, complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
 		if _, gone := os.Stat(filepath.Join(c.engine.state, "journal.jsonl")); errors.Is(gone, os.ErrNotExist) {
 			return nil // nothing was ever begun here
 		}

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,9 +74,9 @@ func execute(ctx context.Context, root *cobra.Command, args []string) int {
 		return e.code
 	}
 	if o := cmd.Flags().Lookup("output"); o != nil && o.Value.String() == "json" && !e.inJSON {
-		_ = json.NewEncoder(root.OutOrStdout()).Encode(failureOf(err)) // it is told on standard error too
+		_ = printLine(root, failureOf(err)) // it is told on standard error too
 	}
-	printError(root.ErrOrStderr(), err)
+	printError(complaints(root), err)
 	return e.code
 }
 

@@ -18,6 +18,7 @@ func renderEvent(e steps.Event) string {
 	if name == "" {
 		name = "job"
 	}
+	e = whole(e)
 	switch e.Kind {
 	case steps.Checked:
 		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
@@ -46,6 +47,20 @@ func renderEvent(e steps.Event) string {
 		out += fmt.Sprintf(" (%.1f s)", e.Seconds)
 	}
 	return line("%s", out)
+}
+
+// whole is e with what its kind needs: a journal that was damaged may have lost it.
+func whole(e steps.Event) steps.Event {
+	if e.Check == nil {
+		e.Check = &steps.Check{}
+	}
+	if e.Progress == nil {
+		e.Progress = &steps.Progress{}
+	}
+	if e.Question == nil {
+		e.Question = &steps.Question{}
+	}
+	return e
 }
 
 func renderProgress(p steps.Progress) string {

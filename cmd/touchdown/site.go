@@ -22,7 +22,7 @@ func siteNew() *cobra.Command {
 	return &cobra.Command{
 		Use: "new", Short: "Print a site config to fill in", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := cmd.OutOrStdout().Write(site.Example())
+			_, err := printed(cmd).Write(site.Example())
 			return err
 		},
 	}
@@ -42,7 +42,7 @@ func (c *common) siteValidate() *cobra.Command {
 			if _, err := loadSite(cmd, args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s is a valid site config\n", args[0])
+			fmt.Fprintf(printed(cmd), "%s is a valid site config\n", args[0])
 			return nil
 		},
 	}
@@ -108,7 +108,7 @@ func explain(cmd *cobra.Command, args []string, asJSON bool) error {
 	if asJSON {
 		return printJSON(cmd, items)
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(text, "\n"))
+	fmt.Fprintln(printed(cmd), strings.TrimRight(text, "\n"))
 	return nil
 }
 
@@ -169,15 +169,15 @@ func runImport(cmd *cobra.Command, file string, read func([]byte, string) (*site
 		return usage(err)
 	}
 	for _, n := range notes {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", n)
+		fmt.Fprintf(complaints(cmd), "note: %s\n", n)
 	}
 	if errs, _ := cfg.Validate(time.Now()); errs.Err() != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: still to be filled in or mended:\n%v\n", errs.Err())
+		fmt.Fprintf(complaints(cmd), "note: still to be filled in or mended:\n%v\n", errs.Err())
 	}
 	out, err := cfg.Marshal(false)
 	if err != nil {
 		return err
 	}
-	_, err = cmd.OutOrStdout().Write(out)
+	_, err = printed(cmd).Write(out)
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -27,7 +26,7 @@ func (c *common) statusCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, snapshot)
 			}
-			renderSnapshot(cmd.OutOrStdout(), snapshot)
+			renderSnapshot(printed(cmd), snapshot)
 			return nil
 		},
 	}
@@ -85,22 +84,10 @@ func (c *common) events(cmd *cobra.Command, follow bool, from uint64, asJSON boo
 
 func printEvent(cmd *cobra.Command, e steps.Event, asJSON bool) error {
 	if !asJSON {
-		fmt.Fprint(cmd.OutOrStdout(), renderEvent(e))
+		fmt.Fprint(printed(cmd), renderEvent(e))
 		return nil
 	}
-	if err := json.NewEncoder(cmd.OutOrStdout()).Encode(e); err != nil {
-		return fmt.Errorf("printing an event: %w", err)
-	}
-	return nil
-}
-
-func printJSON(cmd *cobra.Command, v any) error {
-	encoder := json.NewEncoder(cmd.OutOrStdout())
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(v); err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
+	return printLine(cmd, e)
 }
 
 func (c *common) answersCommand() *cobra.Command {
@@ -142,7 +129,13 @@ func exportFrom(ctx context.Context, cmd *cobra.Command, session engine.Session,
 	if err != nil {
 		return err
 	}
-	if _, err := cmd.OutOrStdout().Write(data); err != nil {
+	switch what {
+	case engine.Bundle:
+		return printArchive(cmd, data)
+	case engine.ReportJSON:
+		return printDocument(cmd, data)
+	}
+	if _, err := printed(cmd).Write(data); err != nil {
 		return fmt.Errorf("printing %s: %w", what, err)
 	}
 	return nil

@@ -26,7 +26,7 @@ engine goes on.`,
 				return err
 			}
 			session := f.client()
-			if err := f.wake(cmd.Context(), cmd.ErrOrStderr(), session); errors.Is(err, engine.ErrNoEngine) {
+			if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
 				return noEngine(err)
 			}
 			a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}

@@ -19,7 +19,7 @@ func (c *common) versionCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd, map[string]string{"version": version, "platform": platform, "go": runtime.Version()})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "touchdown %s %s %s\n", version, platform, runtime.Version())
+			fmt.Fprintf(printed(cmd), "touchdown %s %s %s\n", version, platform, runtime.Version())
 			return nil
 		},
 	}

@@ -67,7 +67,7 @@ func restart(ctx context.Context, machine *host.Machine, session engine.Session)
 func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	for {
-		err := c.wake(ctx, os.Stdout, session)
+		err := c.wake(ctx, screen(), session)
 		switch {
 		case !errors.Is(err, engine.ErrNoEngine):
 			return true, nil // what else may be wrong, the wizard tells
@@ -81,7 +81,7 @@ func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awa
 			Err: errors.New(lastWords(ctx, machine)),
 		})
 		fmt.Fprintf(&text, "\nIt is tried again every %.0f seconds. Press Enter to log in to this machine instead.\n", wakeAgain.Seconds())
-		fmt.Fprintln(os.Stdout, "\n"+ansi.Wordwrap(text.String(), 79, "")) // no console is narrower
+		fmt.Fprintln(screen(), "\n"+ansi.Wordwrap(text.String(), 79, "")) // no console is narrower
 		if left, err := entered(ctx, os.Stdin, wakeAgain); left || err != nil {
 			return false, err
 		}
@@ -96,7 +96,7 @@ func lastWords(ctx context.Context, machine *host.Machine) string {
 	if err != nil || words == "" {
 		return "it said nothing"
 	}
-	return plain(words)
+	return words
 }
 
 // entered waits for a line to be typed. The terminal gives whole lines only, so that no key of one that is not finished is

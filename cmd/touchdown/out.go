@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"touchdown/tui"
+)
+
+// What a command prints comes from clusters, certificates, registries and other people's documents, and leaves here: nothing
+// in it may steer the terminal that it ends up on.
+
+// printed is where a command prints.
+func printed(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.OutOrStdout()) }
+
+// complaints is where a command prints what is no result.
+func complaints(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.ErrOrStderr()) }
+
+// screen is the terminal of a person whose console is not open yet.
+func screen() io.Writer { return tui.Outlet(os.Stdout) }
+
+// printJSON prints a document for people who read JSON, too.
+func printJSON(cmd *cobra.Command, v any) error { return encode(cmd, v, "  ") }
+
+// printLine prints a document in one line.
+func printLine(cmd *cobra.Command, v any) error { return encode(cmd, v, "") }
+
+func encode(cmd *cobra.Command, v any, indent string) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return printDocument(cmd, text.Bytes())
+}
+
+// printDocument prints JSON that was written already.
+func printDocument(cmd *cobra.Command, document []byte) error {
+	if _, err := printed(cmd).Write(tui.Escaped(document, cmd.OutOrStdout())); err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
+}
+
+// printArchive writes bytes that are no text, but never to a terminal.
+func printArchive(cmd *cobra.Command, data []byte) error {
+	out := cmd.OutOrStdout()
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return usage(errors.New("the archive does not go to a terminal; send it to a file: touchdown report bundle > bundle.tar.gz"))
+	}
+	if _, err := out.Write(data); err != nil {
+		return fmt.Errorf("printing the archive: %w", err)
+	}
+	return nil
+}

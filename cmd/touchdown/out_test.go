@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/tui"
+)
+
+// planted is what a terminal must never get: a title, a clipboard, an erased screen, a second screen, the eight-bit CSI as a
+// character and as a byte, a text that runs backwards, a line that is written over, and an end that a bell marks.
+const planted = "a\x1b]0;title\x07b\x1b]52;c;cm0gLXJmIC8=\x1b\\c\x1b[2J\x1b[?1049h\u009b2J\x9b2Jd\u202ecba\u200bz\roverwritten\x7f\x00\b"
+
+// hostile is an engine all of whose texts are planted.
+type hostile struct {
+	state engine.State
+	fails bool
+}
+
+// plant puts the planted text into every string below v that is no name of a kind, and makes lists and maps of one.
+func plant(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(planted)
+	case reflect.Pointer:
+		if depth > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			plant(v.Elem(), depth-1)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		plant(v.Index(0), depth-1)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				plant(v.Field(i), depth)
+			}
+		}
+	}
+}
+
+func (h hostile) err() error {
+	if h.fails {
+		return errors.New(planted)
+	}
+	return nil
+}
+
+// eventKinds are all kinds, each told once with everything that an event may have, and once with nothing.
+var eventKinds = []steps.EventKind{
+	steps.Started, steps.Progressed, steps.Checked, steps.Cleared, steps.Said, steps.Asked, steps.Answered, steps.Skipped, steps.Done,
+	steps.Failed, steps.Undoing, steps.Undone, steps.Cancelled, steps.Rebooting, steps.Changed, planted,
+}
+
+func (h hostile) Snapshot(context.Context) (*engine.Snapshot, error) {
+	s := &engine.Snapshot{}
+	plant(reflect.ValueOf(s).Elem(), 8)
+	s.State, s.Seq = h.state, uint64(2*len(eventKinds))
+	return s, h.err()
+}
+
+func (h hostile) Events(_ context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+	for i, kind := range append(eventKinds, eventKinds...) {
+		var e steps.Event
+		if i < len(eventKinds) {
+			plant(reflect.ValueOf(&e).Elem(), 8)
+		}
+		e.Kind, e.Seq = kind, uint64(i+1)
+		if err := each([]steps.Event{e}); err != nil {
+			return err
+		}
+	}
+	return h.err()
+}
+
+func (h hostile) Set(context.Context, string, string, string) error             { return h.err() }
+func (h hostile) Load(context.Context, string, map[string]string, string) error { return h.err() }
+func (h hostile) Do(context.Context, string, engine.Action) error               { return h.err() }
+func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
+func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
+func (h hostile) Log(context.Context, int) ([]string, error)                    { return []string{planted}, h.err() }
+func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
+	if what == engine.ReportJSON {
+		data, err := json.Marshal(map[string]string{planted: planted})
+		return data, errors.Join(err, h.err())
+	}
+	return []byte(planted), h.err()
+}
+
+// clean fails where a terminal would get more than text.
+func clean(t *testing.T, what, text string) {
+	t.Helper()
+	for i, r := range text {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			t.Errorf("%s prints %U: %.80q", what, r, text[max(0, i-20):])
+			return
+		}
+	}
+}
+
+// talks says how each command is made to print what an engine answers. The others have no engine to ask; why, stands here.
+func talks(dir string) (lines map[string][]string, silent map[string]string) {
+	config := "../../test/sites/store.yaml"
+	hostileFile := filepath.Join(dir, "site.yaml")
+	lines = map[string][]string{
+		"status": {"status"}, "status json": {"status", "-o", "json"}, "events": {"events"}, "events json": {"events", "-o", "json"},
+		"apply": {"apply", "-f", config}, "apply json": {"apply", "-f", config, "-o", "json"},
+		"apply dry": {"apply", "-f", config, "--dry-run"}, "apply dry json": {"apply", "-f", config, "--dry-run", "-o", "json"},
+		"undo": {"undo"}, "undo json": {"undo", "-o", "json"}, "answers": {"answers"},
+		"report show": {"report", "show"}, "report show json": {"report", "show", "-o", "json"},
+		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
+		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
+		"site import":  {"site", "import", hostileFile, "--from", "install-config"},
+		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
+	}
+	silent = map[string]string{
+		"": "opens the console", "console": "the same; its painter has a test of its own", "engine": "is one", "version": "is asked of nobody", "site new": "is asked of nobody",
+		"report bundle": "is an archive, which printArchive keeps from terminals",
+		"factory":       "opens the console, or applies", "factory bake": "asks the cluster; prints by the same writer", "factory unbake": "asks the cluster; prints by the same writer",
+		"completion bash": "cobra's", "completion zsh": "cobra's", "completion fish": "cobra's", "completion powershell": "cobra's", "help": "cobra's",
+	}
+	for _, name := range []string{"list", "prune", "seed", "verify", "status", "boot", "check", "rehearse"} {
+		silent["images "+name] = "asks cluster and CRI-O; prints by the same writer"
+	}
+	return lines, silent
+}
+
+// TestNothingSteersATerminal runs every command against an engine, and with documents, all of whose texts would steer a
+// terminal: whatever the command prints, as text and as JSON, is only text.
+func TestNothingSteersATerminal(t *testing.T) {
+	dir := t.TempDir()
+	lines, silent := talks(dir)
+	if err := os.WriteFile(filepath.Join(dir, "site.yaml"), []byte("apiVersion: \"a\\e[2J\\x9b\"\n\"k\\e[2J\": \"\\u202ec\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		name := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), "touchdown"), " ")
+		if _, ok := silent[name]; c.Runnable() && !c.HasSubCommands() && lines[name] == nil && !ok {
+			t.Errorf("nobody has looked at what %q prints", name)
+		}
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot(hooks{}))
+	for _, h := range []hostile{{state: engine.Collecting}, {state: engine.IsDone}, {state: engine.IsUndone}, {state: planted}, {fails: true}} {
+		socket := filepath.Join(t.TempDir(), "s")
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- engine.Serve(ctx, h, socket) }()
+		for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
+			time.Sleep(time.Millisecond)
+		}
+		for name, line := range lines {
+			var out, complaints bytes.Buffer
+			root := newRoot(hooks{root: dir})
+			root.SetOut(&out)
+			root.SetErr(&complaints)
+			execute(t.Context(), root, append(slices.Clone(line), "--socket", socket))
+			if out.Len()+complaints.Len() == 0 {
+				t.Errorf("%s printed nothing", name)
+			}
+			clean(t, name, out.String())
+			clean(t, name+" on standard error", complaints.String())
+			for decoder := json.NewDecoder(&out); strings.HasSuffix(name, "json"); {
+				var v any
+				if err := decoder.Decode(&v); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Errorf("%s is no JSON: %v", name, err)
+					break
+				}
+			}
+		}
+		stop()
+		<-served
+	}
+}
+
+// TestEscapedMeansTheSame: what JSON says is not changed by how it is printed.
+func TestEscapedMeansTheSame(t *testing.T) {
+	want := map[string]string{"a": strings.ToValidUTF8(planted, "\ufffd") + "\U000e0001 \u00fc \u4e16 \U0001f600 \u2028"}
+	data, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	escaped := tui.Escaped(data, io.Discard)
+	clean(t, "JSON", string(escaped))
+	var got map[string]string
+	if err := json.Unmarshal(escaped, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q became %q, %v", want, got, err)
+	}
+}
+
+// TestOneWayOut: the writers that a command prints to are made in out.go alone.
+func TestOneWayOut(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways := []string{"OutOrStdout", "ErrOrStderr", "OutOrStderr", "Stdout", "Stderr", "Println", "Printf", "Print", "PrintErrln", "PrintErrf", "PrintErr"}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || file == "out.go" || file == "console.go" { // the console paints by itself
+			continue
+		}
+		tree, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains(ways, s.Sel.Name) {
+				t.Errorf("%s uses %s; what is printed goes through out.go", file, s.Sel.Name)
+			}
+			return true
+		})
+	}
+}
