@@ -3,25 +3,25 @@ package main
 // table holds every test that needs the bench, and says what it alone proves. test/README.md is made from it.
 var table = []Row{
 	// Whole nodes, with every change: one pass over every real part.
-	{Package: "test/e2e", Run: "TestWrongGateway", Tier: Test, Seconds: 110, Boots: true, Proves: "a landing by hand at the serial line, with a wrong gateway that is put back and a power cut in the middle of the work; the Machine Config Operator's files stay the operator's"},
-	{Package: "test/e2e/line", Run: "TestFactoryList", Tier: Test, Seconds: 275, Boots: true, Proves: "the factory's list at a serial line over three reboots, to the seal, and back to the bench line"},
-	{Package: "test/e2e/line", Run: "TestImageStoreIsSeededAndRehearsed", Tier: Test, Seconds: 100, Boots: true, Proves: "an image store seeded, moved and rehearsed on a real CRI-O"},
-	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 165, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, log-in, dropped session and killed console"},
-	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 80, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
-	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 40, Boots: true, Proves: "install and uninstall on a booted machine; log-ins come back"},
-	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 150, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back"},
+	{Package: "test/e2e", Run: "TestWrongGateway", Tier: Test, Seconds: 86, Boots: true, Proves: "a landing by hand at the serial line, with a wrong gateway that is put back and a power cut in the middle of the work; the Machine Config Operator's files stay the operator's"},
+	{Package: "test/e2e/line", Run: "TestFactoryList", Tier: Test, Seconds: 238, Boots: true, Proves: "the factory's list at a serial line over three reboots, to the seal, and back to the bench line"},
+	{Package: "test/e2e/line", Run: "TestImageStoreIsSeededAndRehearsed", Tier: Test, Seconds: 79, Boots: true, Proves: "an image store seeded, moved and rehearsed on a real CRI-O"},
+	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, log-in, dropped session and killed console"},
+	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 44, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
+	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; log-ins come back"},
+	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back"},
 
 	// A cluster without a node: real etcd and kube-apiserver with stand-in operators.
-	{Package: "backend/csr", Tier: Test, Seconds: 5, Proves: "the cluster's real signers sign what was approved"},
-	{Package: "backend/domain", Tier: Test, Seconds: 15, Proves: "names and certificates are merged and restored on a real API"},
-	{Package: "backend/health", Tier: Test, Seconds: 5, Proves: "health reads a real API"},
-	{Package: "backend/images/wanted", Tier: Test, Seconds: 5, Proves: "wanted images are read from a real API"},
-	{Package: "backend/factory", Tier: Test, Seconds: 20, Proves: "what the bake makes, against a real API"},
-	{Package: "steps", Tier: Test, Seconds: 100, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
+	{Package: "backend/csr", Tier: Test, Seconds: 3, Proves: "the cluster's real signers sign what was approved"},
+	{Package: "backend/domain", Tier: Test, Seconds: 71, Proves: "names and certificates are merged and restored on a real API"},
+	{Package: "backend/health", Tier: Test, Seconds: 9, Proves: "health reads a real API"},
+	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
+	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
+	{Package: "steps", Tier: Test, Seconds: 108, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
-	{Package: "cmd/touchdown", Tier: Test, Seconds: 120, Proves: "engine and commands with a real API: faults, a life, nothing before the review"},
-	{Package: "backend/images/store", Tier: Test, Seconds: 20, Proves: "real layers on XFS: cloned, verified, damage found"},
-	{Package: "backend/images/pool", Tier: Test, Seconds: 60, Proves: "the image store cut and killed at every point"},
+	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, nothing before the review"},
+	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
+	{Package: "backend/images/pool", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
