@@ -9,15 +9,22 @@ import (
 	"touchdown/test/patience"
 )
 
-// TestFactoryDisk makes the disk of the node that leaves the factory and boots it as a site may: with the cable out. It
-// waits for its site: its address is there, its kubelet is not.
-func TestFactoryDisk(t *testing.T) {
+// TestFactoryIsPrepared makes the disk of the node that leaves the factory, where there is none yet (make bench-factory).
+func TestFactoryIsPrepared(t *testing.T) {
+	patience.Slow(t)
 	begun := time.Now()
 	image, err := node.Factory(patience.Within(t, 10*time.Minute))
 	node.Require(t, err)
 	t.Logf("disk %s after %.1f s", image, time.Since(begun).Seconds())
+}
+
+// TestFactoryDisk boots the node that leaves the factory as a site may: with the cable out. It waits for its site: its address
+// is there, its kubelet is not.
+func TestFactoryDisk(t *testing.T) {
+	image, err := node.Factory(patience.Within(t, 10*time.Minute))
+	node.Require(t, err)
 	m := node.Start(t, node.Options{Image: image, Unplugged: []int{0}})
-	begun = time.Now()
+	begun := time.Now()
 	await(t, m, time.Minute, "systemctl is-active touchdown-internal-address && systemctl is-active kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF "+node.InternalAddress+"/24")
 	t.Logf("internal address %.1f s after boot, without a cable", time.Since(begun).Seconds())
 	if got := must(t, m, "systemctl show kubelet -p ConditionResult -p ActiveState --value | paste -sd ' '; test -e /var/lib/touchdown/armed && cat /var/lib/touchdown/factory.json"); !strings.HasPrefix(got, "inactive") || !strings.Contains(got, `"domain": "`+node.Domain+`"`) {
