@@ -189,6 +189,7 @@ func TestSettingsOnANode(t *testing.T) {
 	part("read", read)
 	part("ports", ports)
 	part("validate", validate)
+	part("harmful documents", harmfulDocuments)
 	part("deadline", deadline)
 	part("put back", func(b *bench) { putBack(b, originals) })
 	part("manager killed", func(b *bench) { managerKilled(b, originals) })

@@ -9,7 +9,7 @@ var table = []Row{
 	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, log-in, dropped session and killed console"},
 	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 44, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
 	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; log-ins come back"},
-	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back"},
+	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back; harmful documents refused"},
 
 	// A cluster without a node: real etcd and kube-apiserver with stand-in operators.
 	{Package: "backend/csr", Tier: Test, Seconds: 3, Proves: "the cluster's real signers sign what was approved"},
@@ -30,7 +30,7 @@ var table = []Row{
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
-	{Package: "backend/network", Tier: All, Seconds: 60, Boots: true, Proves: "no lease at boot"},
+	{Package: "backend/network", Tier: All, Seconds: 90, Boots: true, Proves: "no lease at boot; nmstate documents that a site may bring, over boots"},
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a kernel of their own"},
