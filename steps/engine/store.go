@@ -49,9 +49,7 @@ func openStore(dir string) (*store, error) {
 	s := &store{dir: dir, lock: lock}
 	s.sums = openSums(s.path("sums.jsonl"))
 	s.audit()
-	if s.key, err = s.nodeKey(); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
+	s.key = s.nodeKey()
 	if len(s.losses) == 0 { // of a folder of the previous release, before its journal gets checksums
 		s.settle()
 	}
@@ -85,23 +83,20 @@ func (s *store) put(name string, data []byte) error {
 }
 
 // nodeKey reads the key under which fingerprints are made, or makes it. It never leaves the node, so that a
-// fingerprint in a report says nothing about a secret. Without a disk to keep it on it holds for this engine.
-func (s *store) nodeKey() ([]byte, error) {
+// fingerprint in a report says nothing about a secret. A key that no disk takes holds for this engine: the next one
+// finds that its answers changed, and asks.
+func (s *store) nodeKey() []byte {
 	key, err := readKept(s.path("key"))
 	if err == nil && len(key) == sha256.Size {
-		return key, nil
+		return key
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if _, err := putAside(s.path("key"), ".unreadable"); err != nil && !readOnly(err) {
-			return nil, fmt.Errorf("reading the node's key: %w", err)
-		}
+		_, _ = putAside(s.path("key"), ".unreadable") // in the way of the next one only
 	}
 	key = make([]byte, sha256.Size)
 	rand.Read(key)
-	if err := s.put("key", key); err != nil && !readOnly(err) {
-		return nil, fmt.Errorf("writing the node's key: %w", err)
-	}
-	return key, nil
+	_ = s.put("key", key)
+	return key
 }
 
 // fingerprint returns an HMAC over parts under the node's key.
