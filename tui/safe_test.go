@@ -79,16 +79,16 @@ func TestHostileTexts(t *testing.T) {
 			var out bytes.Buffer
 			ctx, stop := context.WithTimeout(t.Context(), 2*quiet)
 			defer stop()
-			_ = Plain(ctx, f, "ttyS1", io.MultiReader(strings.NewReader("?\n"), &silence{ctx}), &out)
+			_ = Plain(ctx, f, "ttyS1", io.MultiReader(strings.NewReader("?\n"), silence(ctx.Done())), &out)
 			onlyText(t, "a line terminal", out.Bytes(), true)
 		})
 	}
 }
 
 // silence is an input that nothing comes from.
-type silence struct{ ctx context.Context }
+type silence <-chan struct{}
 
-func (s *silence) Read([]byte) (int, error) { <-s.ctx.Done(); return 0, io.EOF }
+func (s silence) Read([]byte) (int, error) { <-s; return 0, io.EOF }
 
 // TestOneWayOut: only the painter, the terminal's own start and end, and Safe write to a terminal.
 func TestOneWayOut(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -70,10 +69,14 @@ func TestTokenAloneIsNotEnough(t *testing.T) {
 		"an expired one":                  {map[string]string{pki + "kubelet-client-current.pem": issued(t, key, "sno1", now.Add(-2*time.Hour), now.Add(-time.Hour))}, "", ""},
 		"one of the time before a rename": {map[string]string{pki + "kubelet-client-current.pem": good("old")}, "", ""},
 		"a damaged one":                   {map[string]string{pki + "kubelet-client-current.pem": "-----BEGIN"}, "", ""},
-		"a key in a file": {map[string]string{pki + "kubelet-client.key.tmp": keyFile(t, key),
-			"/etc/kubernetes/kubelet.conf": "rotateCertificates: false\n"}, "", "another key"},
-		"a key file of another time": {map[string]string{pki + "kubelet-client.key.tmp": keyFile(t, ecKey(t)),
-			"/etc/kubernetes/kubelet.conf": "rotateCertificates: true\n"}, "", ""},
+		"a key in a file": {map[string]string{
+			pki + "kubelet-client.key.tmp": keyFile(t, key),
+			"/etc/kubernetes/kubelet.conf": "rotateCertificates: false\n",
+		}, "", "another key"},
+		"a key file of another time": {map[string]string{
+			pki + "kubelet-client.key.tmp": keyFile(t, ecKey(t)),
+			"/etc/kubernetes/kubelet.conf": "rotateCertificates: true\n",
+		}, "", ""},
 		"no kubelet": {nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +207,7 @@ func replaced(t *testing.T, sequence, old, fresh []byte) []byte {
 	}
 	content := slices.Concat(sequence[4:at], fresh, sequence[at+len(old):]) // both lengths have two bytes
 	if len(content) > 0xffff || sequence[1] != 0x82 {
-		t.Fatal(fmt.Sprintf("%d bytes, form %x", len(content), sequence[1]))
+		t.Fatalf("%d bytes, form %x", len(content), sequence[1])
 	}
 	return slices.Concat([]byte{sequence[0], 0x82, byte(len(content) >> 8), byte(len(content))}, content)
 }

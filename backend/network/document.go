@@ -191,7 +191,7 @@ func (d document) references(f func(place, name string) (string, error)) error {
 				ports[p] = one["port"]
 			}
 		}
-		for p, config := range (document(bond)).list("ports-config") {
+		for p, config := range document(bond).list("ports-config") {
 			err = errors.Join(err, each(fmt.Sprintf("%s.link-aggregation.ports-config[%d]", place, p), config, "name"))
 		}
 		if err != nil {

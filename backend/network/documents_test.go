@@ -59,8 +59,10 @@ func goodDocuments(b *bench, originals []byte) {
 	for _, d := range []document{
 		{"plain", network.SiteDocument(""), "true"},
 		{"by its MAC address", network.SiteDocument("  profile-name: uplink\n  identifier: mac-address\n  mac-address: " + mac + "\n"), "true"},
-		{"a route beside", network.WithRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
-			"ip route show 10.20.0.0/16 | grep -q 'via 198.51.100.9 dev br-ex'"},
+		{
+			"a route beside", network.WithRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+			"ip route show 10.20.0.0/16 | grep -q 'via 198.51.100.9 dev br-ex'",
+		},
 		{"the other port", strings.ReplaceAll(network.SiteDocument(""), "enp1s0", "enp2s0"), "ovs-vsctl list-ports br-ex | grep -qx enp2s0"},
 	} {
 		s := network.Settings{Raw: []byte(d.text)}

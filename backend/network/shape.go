@@ -38,13 +38,20 @@ func (s *shape) and(key string, of *shape) *shape {
 
 var (
 	semicolons = &shape{list: true}
-	anAddress  = &shape{check: func(s string) error { _, err := netip.ParseAddr(s); return err }}
-	aSubnet    = &shape{check: func(s string) error {
+	anAddress  = &shape{check: func(s string) error {
+		if _, err := netip.ParseAddr(s); err != nil {
+			return errors.New("is not an IP address")
+		}
+		return nil
+	}}
+	aSubnet = &shape{check: func(s string) error {
 		if _, err := netip.ParseAddr(s); err == nil {
 			return nil
 		}
-		_, err := netip.ParsePrefix(s)
-		return err
+		if _, err := netip.ParsePrefix(s); err != nil {
+			return errors.New("is not a subnet")
+		}
+		return nil
 	}}
 	aCertificate = &shape{check: func(s string) error {
 		if !certificate.MatchString(s) || path.Clean(s) != s {

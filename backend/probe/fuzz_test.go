@@ -35,7 +35,7 @@ type canned struct {
 	from *bytes.Reader
 }
 
-func (c *canned) Read(b []byte) (int, error)       { return c.from.Read(b) } //nolint:wrapcheck // io.EOF
+func (c *canned) Read(b []byte) (int, error)       { return c.from.Read(b) }
 func (c *canned) Write(b []byte) (int, error)      { return len(b), nil }
 func (c *canned) Close() error                     { return nil }
 func (c *canned) SetDeadline(time.Time) error      { return nil }

@@ -235,7 +235,7 @@ func (e *Engine) emitLocked(event steps.Event) error {
 	event.Seq, event.Time = e.seq+1, e.now()
 	durable := event.Lifecycle() && e.journalled(event)
 	if durable {
-		if err := e.journal.append(event, true); err != nil {
+		if err := e.journal.append(event); err != nil {
 			e.notices["disk"] = problem.From(err).Summary
 			return err
 		}

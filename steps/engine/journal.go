@@ -125,9 +125,9 @@ func otherVersion(first string) error {
 	}
 }
 
-// append adds a record; when durable it is on the disk before append returns. A record that could not be
+// append adds a record, which is on the disk before it returns. One that could not be
 // written whole leaves the journal as it was.
-func (j *journal) append(e steps.Event, durable bool) error {
+func (j *journal) append(e steps.Event) error {
 	record, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encoding a journal record: %w", err)
@@ -139,7 +139,7 @@ func (j *journal) append(e steps.Event, durable bool) error {
 	if j.size == 0 { // its first line could not be written when it was opened
 		line = append([]byte(journalFormat+"\n"), line...)
 	}
-	return j.write(line, durable)
+	return j.write(line, true)
 }
 
 func (j *journal) write(line []byte, durable bool) error {

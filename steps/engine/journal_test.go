@@ -105,10 +105,10 @@ func TestRecordThatFails(t *testing.T) {
 			file := &memory{}
 			j := &journal{file: file}
 			must(t, j.start(filepath.Join(t.TempDir(), "journal.jsonl")))
-			must(t, j.append(steps.Event{Kind: steps.Said, Text: "first"}, true))
+			must(t, j.append(steps.Event{Kind: steps.Said, Text: "first"}))
 			before := file.String()
 			file.writes, file.syncs, file.cuts = c.fault.writes, c.fault.syncs, c.fault.cuts
-			err := j.append(steps.Event{Kind: steps.Said, Text: "second"}, true)
+			err := j.append(steps.Event{Kind: steps.Said, Text: "second"})
 			if problem.From(err).Code != c.code || errors.Is(err, syscall.EROFS) != c.both {
 				t.Errorf("got %v", err)
 			}
@@ -130,7 +130,7 @@ func TestAppendsFollowTheLastWholeRecord(t *testing.T) {
 	if err != nil || len(events) != 1 || damage != "" {
 		t.Fatalf("%v, damage %q, %v", events, damage, err)
 	}
-	must(t, j.append(steps.Event{Seq: 3, Kind: steps.Said}, true))
+	must(t, j.append(steps.Event{Seq: 3, Kind: steps.Said}))
 	must(t, j.file.Close())
 	data, err := os.ReadFile(path)
 	must(t, err)

@@ -129,10 +129,10 @@ func TestMachineNamesItsBusiestProcess(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
-		for {
+		for done := false; !done; {
 			select {
 			case <-stop:
-				return
+				done = true
 			default:
 			}
 		}

@@ -161,5 +161,5 @@ func (m *meter) Put(name string, content io.Reader) (int64, []byte, error) {
 	if m.left -= n; m.left < 0 && err == nil {
 		err = errors.New("its files are larger than it is; one of them is sparse")
 	}
-	return n, sum, err //nolint:wrapcheck // the library's own text says what it is about
+	return n, sum, err
 }

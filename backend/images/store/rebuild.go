@@ -122,7 +122,7 @@ func (s *Store) unpack(ctx context.Context, l Layer, blob io.Reader) (err error)
 	case limited.N == 0:
 		return fmt.Errorf("it is larger than %d bytes", l.DiffSize)
 	case err != nil: // the other side's is the same, or that nobody reads any more
-		return err
+		return fmt.Errorf("unpacking: %w", err)
 	}
 	return errors.Join(split, zip.Close())
 }

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// badSector makes every read of a file fail with an I/O error, and every attempt to rename it.
+func badSector(t *testing.T, path string) { over(t, "/proc/self/mem", path, 0) }
+
+// readOnlyFile makes every write to a file fail, and every attempt to replace it.
+func readOnlyFile(t *testing.T, path string) { over(t, path, path, unix.MS_RDONLY) }
+
+func over(t *testing.T, source, path string, flags uintptr) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root: it mounts")
+	}
+	must(t, unix.Mount(source, path, "", unix.MS_BIND, ""))
+	t.Cleanup(func() { _ = unix.Unmount(path, unix.MNT_DETACH) })
+	if flags != 0 {
+		must(t, unix.Mount("", path, "", unix.MS_BIND|unix.MS_REMOUNT|flags, ""))
+	}
+}
+
+// TestBadSectors: whichever file the disk does not give back, the engine starts, tells it, and knows the rest.
+func TestBadSectors(t *testing.T) {
+	for _, name := range []string{"key", "journal.jsonl", "sums.jsonl", "site.yaml", "sources.json"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, newWorld())
+			r.start(t, r, take(t, r), false)
+			until(t, r, "the end", inState(IsDone))
+			must(t, r.Close())
+			path := filepath.Join(r.dir, name)
+			badSector(t, path)
+			r.open(t)
+			s := until(t, r, "the end", inState(IsDone))
+			if len(s.Notices) == 0 {
+				t.Error("nothing is told")
+			}
+			must(t, r.Close())
+			must(t, unix.Unmount(path, 0))
+			r.open(t)
+			until(t, r, "the end, with a good disk", inState(IsDone))
+		})
+	}
+}
+
+// TestReadOnlyFiles: what is known stays known, and what cannot be written is refused.
+func TestReadOnlyFiles(t *testing.T) {
+	for _, c := range []struct {
+		name, file, more string
+		state            State
+	}{
+		{"the journal", "journal.jsonl", "", Collecting},
+		{"a damaged journal", "journal.jsonl", "{damage\n", HasFailed},
+		{"the checksums", "sums.jsonl", "", Collecting},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, newWorld())
+			must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "shop"))
+			must(t, r.Close())
+			path := filepath.Join(r.dir, c.file)
+			data, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, append(data, c.more...), 0o600))
+			readOnlyFile(t, path)
+			r.open(t)
+			s := until(t, r, "the form", inState(c.state))
+			if field(s, "spec.clusterName").Value != "shop" {
+				t.Errorf("the answer is %q", field(s, "spec.clusterName").Value)
+			}
+			if c.file == "sums.jsonl" {
+				err = r.store.put("site.yaml", nil)
+			} else {
+				err = r.emit(steps.Event{Kind: steps.Cancelled})
+			}
+			if problem.From(err).Code != "JRNL-ERR" {
+				t.Errorf("written: %v", err)
+			}
+		})
+	}
+	if err := (shut{syscall.EROFS}).Sync(); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("a journal that cannot be opened is on the disk: %v", err)
+	}
+}
+
+// TestDraftThatIsNone is kept beside an empty one; a secret of no field is put away too.
+func TestDraftThatIsNone(t *testing.T) {
+	r := newRig(t, newWorld())
+	must(t, r.Close())
+	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.nothing"), []byte("sesame"), 0o600))
+	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: {clusterName: [shop"), 0o600))
+	r.open(t)
+	s := until(t, r, "an empty form", inState(Collecting))
+	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "site.yaml.unreadable") || !strings.Contains(s.Notices[0], "spec.nothing") {
+		t.Errorf("notices %q", s.Notices)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "secrets", "spec.nothing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a secret of no field: %v", err)
+	}
+}
+
+// TestJournalTooLargeToRead is put aside as it is.
+func TestJournalTooLargeToRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	must(t, os.WriteFile(path, []byte(journalFormat+"\n"), 0o600))
+	must(t, os.Truncate(path, maxKept+1))
+	j, _, damage, err := openJournal(path)
+	must(t, err)
+	must(t, j.append(steps.Event{Kind: steps.Said}))
+	must(t, j.file.Close())
+	if info, err := os.Stat(damage); err != nil || info.Size() != maxKept+1 || damage != path+".damaged" {
+		t.Errorf("kept as %q: %v", damage, err)
+	}
+}
+
+// TestJournalWithoutItsFirstLine gets it with its first record.
+func TestJournalWithoutItsFirstLine(t *testing.T) {
+	file := &memory{cuts: syscall.EIO}
+	j := &journal{file: file}
+	if err := j.start("journal.jsonl"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("began although it cannot be cut: %v", err)
+	}
+	file.cuts = nil
+	must(t, j.append(steps.Event{Kind: steps.Said}))
+	if !strings.HasPrefix(file.String(), journalFormat+"\n{") {
+		t.Errorf("the journal is %q", file.String())
+	}
+}
+
+// TestFailureOutsideOfAStep ends the job where it is.
+func TestFailureOutsideOfAStep(t *testing.T) {
+	j := &job{state: Working, current: "light"}
+	j.applyJob(steps.Event{Kind: steps.Failed, Problem: trouble(&problem.Problem{Code: "X"})})
+	if j.state != HasFailed || j.current != "" || j.problem.Code != "X" {
+		t.Errorf("%s at %q: %v", j.state, j.current, j.problem)
+	}
+}
