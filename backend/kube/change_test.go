@@ -270,6 +270,16 @@ func TestRetry(t *testing.T) {
 			t.Error(err, told)
 		}
 	})
+	for _, text := range []string{"not yet ready to handle request", "caches not synchronized"} {
+		t.Run("403 of a server that just started: "+text, func(t *testing.T) {
+			n, told, err := get(t, func(n int64, w http.ResponseWriter) bool {
+				return n < 4 && kubetest.Refuse(w, 403, "Forbidden", `secrets "router-certs" is forbidden: `+text)
+			})
+			if err != nil || n != 4 || len(told) != 3 {
+				t.Error(err, n, told)
+			}
+		})
+	}
 	t.Run("403 at once", func(t *testing.T) {
 		n, _, err := get(t, func(_ int64, w http.ResponseWriter) bool {
 			return kubetest.Refuse(w, 403, "Forbidden", `apiservers "cluster" is forbidden: User "x" cannot get resource "apiservers" in API group "config.openshift.io"`)

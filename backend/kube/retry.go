@@ -94,12 +94,21 @@ func transient(err error) bool {
 		return false
 	case errors.As(err, &status):
 		code := status.Status().Code
-		return code >= 500 || code == 429 || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+		return notReady(err) || code >= 500 || code == 429 || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
 	case errors.As(err, &reach), errors.As(err, &network):
 		return true
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
 		utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || strings.Contains(err.Error(), "http2:")
+}
+
+// notReady tells whether an API server that just started refuses a change because its admission plugins have not read what they
+// judge by. It says 403, in words of its own: k8s.io/apiserver v0.34.1, pkg/admission/plugin/namespace/lifecycle/admission.go
+// and webhook/generic/webhook.go; OpenShift's own plugins, github.com/openshift/cluster-version-operator issue 119.
+func notReady(err error) bool {
+	text := err.Error()
+	return apierrors.IsForbidden(err) &&
+		(strings.Contains(text, "not yet ready to handle request") || strings.Contains(text, "caches not synchronized"))
 }
 
 // refused explains an answer that will not change by asking again.
