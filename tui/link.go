@@ -17,9 +17,11 @@ import (
 )
 
 const (
-	askTimeout  = 3 * time.Second // for what the engine answers at once
-	workTimeout = 5 * time.Minute // for looking at the machine
-	retryPause  = time.Second     // between two attempts to reach the engine
+	askTimeout = 3 * time.Second // for what the engine answers at once
+	// workTimeout is for what the engine looks at the machine for. The engine itself ends what makes no progress, so this
+	// ends the waiting only for an engine that hangs.
+	workTimeout = 30 * time.Minute
+	retryPause  = time.Second // between two attempts to reach the engine
 	urgentGap   = 100 * time.Millisecond
 )
 

@@ -10,7 +10,8 @@ const (
 	// inspectEvery is how often the machine is looked at again while somebody fills in the form: a cable that
 	// is plugged in shows within a few seconds.
 	inspectEvery = 5 * time.Second
-	// inspectLimit ends a step's look that hangs, so that the form never waits for it for long.
+	// inspectLimit ends a look that reported no new check for so long. The slowest check that a step makes takes 30 s
+	// (a lease that does not come); a busy machine that reports one check after another is not stopped.
 	inspectLimit = 45 * time.Second
 )
 

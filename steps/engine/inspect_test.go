@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -99,4 +100,67 @@ func TestEndOfALookIsTold(t *testing.T) {
 		leave()
 		<-watching
 	})
+}
+
+// probing reports a check every so often, and then hangs or ends.
+type probing struct {
+	checks int
+	pause  time.Duration
+	hangs  bool
+}
+
+func (probing) ID() string                                             { return "probing" }
+func (probing) Title() string                                          { return "Look at many things" }
+func (probing) Fields() []steps.Field                                  { return nil }
+func (probing) Run(context.Context, *backend.Node, steps.Report) error { return nil }
+
+func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
+	pause := func(d time.Duration) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	for n := range p.checks {
+		pause(p.pause)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		report.Check(steps.Check{ID: fmt.Sprint("probe-", n), Title: "Probe", Status: check.Pass})
+	}
+	if p.hangs {
+		pause(24 * time.Hour)
+	}
+	return nil
+}
+
+// TestALookMayTakeLong: a busy machine that reports one check after another is waited for; a look that hangs is ended and told.
+func TestALookMayTakeLong(t *testing.T) {
+	for name, p := range map[string]probing{
+		"slow":  {checks: 20, pause: inspectLimit - time.Second},
+		"hangs": {checks: 3, pause: time.Second, hangs: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.more = []steps.Stage{{ID: "probing", Steps: []steps.Step{p}}}
+				r := newRig(t, w)
+				defer r.Close()
+				time.Sleep(20 * inspectLimit)
+				s, err := r.Snapshot(t.Context())
+				must(t, err)
+				var seen, warned int
+				for _, c := range s.Stages[len(s.Stages)-1].Steps[0].Checks {
+					if c.Status == check.Pass {
+						seen++
+					} else {
+						warned++
+					}
+				}
+				if want := map[bool]int{true: 1}[p.hangs]; seen != p.checks || warned != want {
+					t.Errorf("%d checks and %d warnings, want %d and %d", seen, warned, p.checks, want)
+				}
+			})
+		})
+	}
 }

@@ -25,17 +25,18 @@ type look struct {
 
 // lookOnce has a step look, and tells whether it has to look again because the answers that it reads are other ones by now.
 func (e *Engine) lookOnce(id string) (again bool) {
-	ctx, stop := context.WithTimeout(e.closing, inspectLimit)
-	defer stop()
+	ctx, dog := watchOver(e.closing, inspectLimit, context.DeadlineExceeded)
+	defer dog.stop()
 	ctx, drop := context.WithCancelCause(ctx)
 	defer drop(nil)
 	report := e.beginLook(id, drop)
 	if report == nil {
 		return false
 	}
+	report.dog = dog
 	err := guard(func() error { return report.look.step.(steps.Inspector).Inspect(ctx, e.o.Node, report) })
-	if err == nil {
-		err = ctx.Err() // it was stopped, and told what it had found until then
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // it was stopped, and told what it had found until then
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

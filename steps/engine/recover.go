@@ -8,7 +8,8 @@ import (
 	"touchdown/steps"
 )
 
-// recoverLimit bounds how long one step may take to put right what it left behind; the consoles wait for it.
+// recoverLimit ends a recovery that made no progress for so long; the consoles wait for it. A step that is stopped tells so in
+// a notice, and tries again when the next engine starts.
 const recoverLimit = 2 * time.Minute
 
 // recover lets each step whose Run was interrupted put right what it must not leave behind. It comes before the
@@ -37,8 +38,9 @@ func (e *Engine) interrupted(id string) bool {
 }
 
 func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
-	ctx, stop := context.WithTimeout(e.closing, recoverLimit)
-	defer stop()
+	ctx, dog := watchOver(e.closing, recoverLimit, context.DeadlineExceeded)
+	defer dog.stop()
+	report.dog = dog
 	err := guard(func() error { return r.Recover(ctx, e.o.Node, report) })
 	if e.closing.Err() != nil {
 		return

@@ -46,6 +46,9 @@ func (r *stepReport) Progress(p steps.Progress) {
 func (r *stepReport) Check(c steps.Check) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
+	if r.look != nil && !r.look.told[c.ID] {
+		r.dog.wake() // a look makes progress by what it reports
+	}
 	if r.look == nil || !r.look.outdated && r.e.job.state == Collecting {
 		r.checkLocked(c)
 	}

@@ -149,7 +149,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
 		return 0, steps.Reboot("the reboot that was asked for has not happened yet")
 	}
-	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog)
+	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog, errWatchdog)
 	defer dog.stop()
 	report := &stepReport{e: r.e, step: step.ID(), dog: dog}
 	err = guard(func() error { return step.Run(ctx, r.e.o.Node, report) })

@@ -13,20 +13,20 @@ import (
 // errWatchdog is the cause with which the context of a step ends that made no progress for longer than the policy allows.
 var errWatchdog = errors.New("no progress for longer than spec.policy.watchdog")
 
-// watchdog ends a step that makes no progress. It rests while a question waits for a person.
+// watchdog ends what makes no progress: a step, a look, a recovery. It rests while a question waits for a person.
 type watchdog struct {
 	limit time.Duration
 	timer *time.Timer
 	done  int64 // units of work of the last progress; under the engine's mu
 }
 
-// watchOver returns a context that ends when limit has passed without progress; 0 is no limit.
-func watchOver(ctx context.Context, limit time.Duration) (context.Context, *watchdog) {
+// watchOver returns a context that ends with cause when limit has passed without progress; 0 is no limit.
+func watchOver(ctx context.Context, limit time.Duration, cause error) (context.Context, *watchdog) {
 	if limit == 0 {
 		return ctx, nil
 	}
 	ctx, end := context.WithCancelCause(ctx)
-	return ctx, &watchdog{limit: limit, timer: time.AfterFunc(limit, func() { end(errWatchdog) })}
+	return ctx, &watchdog{limit: limit, timer: time.AfterFunc(limit, func() { end(cause) })}
 }
 
 func (d *watchdog) rest() {
