@@ -59,8 +59,9 @@ func (e *Engine) takeStock(j *journal, damage string) {
 		e.lost = append(e.lost, "the newest records of the journal are missing")
 		e.seq = where.Seq
 	}
-	if lostSums := slices.ContainsFunc(e.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && len(e.store.touched()) > 0 {
-		e.lost = append(e.lost, "the journal tells of no job, and what one saved is there")
+	// A record that was cut off is of a job; so is what a step saved.
+	if lostSums := slices.ContainsFunc(e.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (j.read.torn || len(e.store.touched()) > 0) {
+		e.lost = append(e.lost, "the journal tells of no job, though there may have been one")
 	}
 	incomplete := len(e.lost) > 0
 	unsure := incomplete && (where == nil || where.Seq < last) && (!j.read.whole || !ended(e.job.state))

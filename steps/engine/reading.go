@@ -19,6 +19,7 @@ type reading struct {
 	gone    bool     // nothing of it can be read
 	foreign string   // the first line of another version's journal
 	whole   bool     // the last whole line is a record, or the first line
+	torn    bool     // a record behind it was cut off while it was written
 }
 
 // readJournal reads every record that is what was written, and counts the others.
@@ -30,6 +31,7 @@ func readJournal(data []byte) reading {
 			if first && !strings.HasPrefix(journalFormat, string(line)) && !strings.HasPrefix(journalV1, string(line)) {
 				r.bad++
 			}
+			r.torn = !first
 			break
 		}
 		r.good += int64(len(line))
