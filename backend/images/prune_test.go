@@ -24,6 +24,7 @@ func nothing(context.Context, host.Command) (stdout, both []byte, err error) { r
 // storeOf has images by name in CRI-O's own store below a root, each with one layer of its own on a base that all share.
 func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	t.Helper()
+	imagestore.NeedsRoot(t)
 	s := imagestore.New(filepath.Join(root, images.Primary))
 	base := s.Layer("", imagestore.Tree(1, 20, 1<<16)...)
 	ids := map[string]string{}

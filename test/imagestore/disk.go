@@ -55,6 +55,14 @@ type T interface {
 	Cleanup(f func())
 }
 
+// NeedsRoot skips a test that unpacks files of other users.
+func NeedsRoot(t T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skipf("skipped: it needs root, to unpack files of other users")
+	}
+}
+
 // Disk is a file system of its own on a file.
 type Disk struct {
 	Dir string // where it is mounted

@@ -40,8 +40,10 @@ type keys struct {
 
 func newKeys(ctx context.Context, packages []string) (*keys, error) {
 	k := &keys{packages: map[string]listed{}}
-	args := append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,Standard,Deps,GoFiles,CgoFiles,CFiles,HFiles,EmbedFiles,TestGoFiles,XTestGoFiles",
-		"./cmd/touchdown"}, packages...)
+	args := append([]string{
+		"list", "-deps", "-test", "-json=ImportPath,Dir,Standard,Deps,GoFiles,CgoFiles,CFiles,HFiles,EmbedFiles,TestGoFiles,XTestGoFiles",
+		"./cmd/touchdown",
+	}, packages...)
 	out, err := exec.CommandContext(ctx, "go", args...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing packages: %w", withOutput(err))

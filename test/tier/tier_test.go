@@ -221,8 +221,13 @@ func TestChosen(t *testing.T) {
 
 func TestInProcess(t *testing.T) {
 	got := inProcess([]Row{
-		{Package: "a", Tier: Test}, {Package: "a", Run: "TestSlow", Tier: All}, {Package: "b", Run: "TestNode", Tier: Test, Boots: true},
-		{Package: "b", Tier: Test}, {Package: "c", Run: "TestX", Tier: Test}, {Package: "c", Tier: Test}, {Make: "lint", Tier: All},
+		{Package: "a", Tier: Test},
+		{Package: "a", Run: "TestSlow", Tier: All},
+		{Package: "b", Run: "TestNode", Tier: Test, Boots: true},
+		{Package: "b", Tier: Test},
+		{Package: "c", Run: "TestX", Tier: Test},
+		{Package: "c", Tier: Test},
+		{Make: "lint", Tier: All},
 	})
 	if want := []string{"-skip=^(TestSlow)$", "./a", "./c"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

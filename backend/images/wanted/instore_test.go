@@ -16,6 +16,7 @@ import (
 
 // A file of an image is what a container would see: the upper layer wins, deleted is gone, and no link leads out.
 func TestFileOfAnImage(t *testing.T) {
+	imagestore.NeedsRoot(t)
 	made := imagestore.New(t.TempDir())
 	folder := imagestore.File{Name: "m/", Type: tar.TypeDir}
 	base := made.Layer("", folder, imagestore.File{Name: "m/low", Size: 10}, imagestore.File{Name: "m/both", Size: 20}, imagestore.File{Name: "m/gone", Size: 5})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"touchdown/test/bench"
+	"touchdown/test/bench/images"
 	"touchdown/test/patience"
 )
 
@@ -84,7 +85,7 @@ func Start(t testing.TB, o Options) *Machine {
 func Require(t testing.TB, err error) {
 	t.Helper()
 	switch {
-	case errors.Is(err, ErrUnable) && os.Getenv("CI") != "true":
+	case (errors.Is(err, ErrUnable) || errors.Is(err, images.ErrNotMade)) && os.Getenv("CI") != "true":
 		t.Skipf("skipped: %v", err)
 	case err != nil:
 		t.Fatalf("making the bench node: %v", err)
