@@ -34,14 +34,14 @@ func readDocument(text []byte, macs map[string]string) (document, *state, error)
 	return d, view, err
 }
 
-// atLine finds the line number in an error of the YAML library, whose other words can quote the document.
-var atLine = regexp.MustCompile(`\bline ([0-9]+)\b`)
+// atLine finds the line number in an error of the YAML library, whose other words can quote the document, a line number in it too.
+var atLine = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: (?:unmarshal errors:\s+)?(line [0-9]{1,7}):`)
 
 func parseDocument(text []byte) (document, error) {
 	var d document
 	if err := yaml.Unmarshal(text, &d); err != nil {
-		if at := atLine.FindString(err.Error()); at != "" {
-			return nil, fmt.Errorf("%s is not valid YAML", at)
+		if at := atLine.FindStringSubmatch(err.Error()); at != nil {
+			return nil, fmt.Errorf("%s is not valid YAML", at[1])
 		}
 		return nil, errors.New("the document is not valid YAML")
 	}
@@ -54,11 +54,8 @@ func parseDocument(text []byte) (document, error) {
 // view is the part of a document that this package reads.
 func (d document) view() (*state, error) {
 	s, err := parseState(d.json())
-	if at, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return nil, fmt.Errorf("%s has a value of another kind than it should have", at.Field)
-	}
 	if err != nil {
-		return nil, errors.New("a value is of another kind than it should be")
+		return nil, errors.Unwrap(err) // a document is no state of the network yet
 	}
 	return s, nil
 }

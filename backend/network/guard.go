@@ -53,7 +53,7 @@ func (n *Network) guard(ctx context.Context, p *Plan) error {
 	}
 	var c changes
 	if err := json.Unmarshal(text, &c); err != nil {
-		return fmt.Errorf("reading what nmstate would change: %w", err)
+		return fmt.Errorf("reading what nmstate would change: %w", unfit(err))
 	}
 	for _, err := range []error{
 		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved()), internalKept(want, p.Carrier, p.Settings.Internal),

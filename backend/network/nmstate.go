@@ -32,7 +32,7 @@ func (l nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, 
 	}
 	text, err := nmstate.New(options...).RetrieveNetState()
 	if err != nil {
-		return nil, explain("reading the network's state", err)
+		return nil, explain("reading the network's state", err, nil)
 	}
 	return parseState([]byte(text))
 }
@@ -52,7 +52,7 @@ func (l nmstateLibrary) apply(ctx context.Context, desired []byte, rollback time
 		options = append(options, nmstate.WithNoCommit(), nmstate.WithTimeout(rollback))
 	}
 	if _, err := nmstate.New(options...).ApplyNetState(string(desired)); err != nil {
-		return explain("applying the network settings", err)
+		return explain("applying the network settings", err, desired)
 	}
 	return nil
 }
@@ -67,13 +67,13 @@ func (nmstateLibrary) generate(ctx context.Context, desired []byte) ([]keyfile, 
 	}
 	text, err := nmstate.New().GenerateConfiguration(string(desired))
 	if err != nil {
-		return nil, explain("compiling the network settings", err)
+		return nil, explain("compiling the network settings", err, desired)
 	}
 	var out struct {
 		NetworkManager [][2]string `yaml:"NetworkManager"`
 	}
 	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
-		return nil, fmt.Errorf("reading nmstate's keyfiles: %w", err)
+		return nil, errors.New("reading nmstate's keyfiles: they are not written as nmstate writes them") // the cause quotes them
 	}
 	files := make([]keyfile, 0, len(out.NetworkManager))
 	for _, f := range out.NetworkManager {
@@ -82,10 +82,10 @@ func (nmstateLibrary) generate(ctx context.Context, desired []byte) ([]keyfile, 
 	return files, nil
 }
 
-// failure is an error of nmstate without the state that the binding repeats in it: that can hold secrets.
+// failure is an error of nmstate without what the binding and nmstate repeat of the state: that can hold secrets.
 type failure struct {
 	kind string // nmstate's: InvalidArgument, VerificationError, Bug, ...
-	text string
+	text string // what reason leaves of its words
 }
 
 func (f *failure) Error() string { return f.kind + ": " + f.text }
@@ -93,53 +93,41 @@ func (f *failure) Error() string { return f.kind + ": " + f.text }
 // messageAt finds the library's own words: the binding puts them last, behind the state.
 var messageAt = regexp.MustCompile(`(?s)^(.*), err_kind: (\w*)$`)
 
-// parseFailure reads the one string that the binding makes of code, message and kind.
-func parseFailure(err error) *failure {
+// parseFailure reads the one string that the binding makes of code, message and kind. What nmstate said is not to be shown.
+func parseFailure(err error) (kind, said string) {
 	text := err.Error()
 	if i := strings.LastIndex(text, ", err_msg: "); i >= 0 {
 		if m := messageAt.FindStringSubmatch(text[i+len(", err_msg: "):]); m != nil {
-			return &failure{kind: m[2], text: lastCause(m[1])}
+			return m[2], strings.TrimPrefix(m[1], "Error on converting string to rust NetworkState: ")
 		}
 	}
-	return &failure{kind: "Unknown", text: "nmstate gave no reason"}
-}
-
-// lastCause drops the words that wrap the cause, and keeps one line of sensible length.
-func lastCause(text string) string {
-	text = strings.TrimPrefix(text, "Error on converting string to rust NetworkState: ")
-	text, _, _ = strings.Cut(text, "\n")
-	for _, prefix := range []string{"InvalidArgument: ", "Invalid YAML string: ", "Bug: "} {
-		text = strings.TrimPrefix(text, prefix)
-	}
-	if len(text) > 300 {
-		text = text[:300] + "…"
-	}
-	return text
+	return "Unknown", "nmstate gave no reason"
 }
 
 // NotTaken is the code of the Problem that the network did not become as asked, with the old settings back.
 const NotTaken = "NET-VRFY"
 
-// explain makes a Problem of what nmstate says.
-func explain(doing string, err error) error {
-	f := parseFailure(err)
+// explain makes a Problem of what nmstate says about a desired state.
+func explain(doing string, err error, desired []byte) error {
+	kind, said := parseFailure(err)
+	f := &failure{kind, reason(said, desired)}
 	p := &problem.Problem{Err: fmt.Errorf("%s: %w", doing, f)}
 	switch {
-	case strings.Contains(f.text, "CheckpointConflict"):
+	case strings.Contains(said, "CheckpointConflict"):
 		return checkpointOpen(f)
 	case f.kind == "InvalidArgument":
 		p.Code, p.Summary = "NET-ARG", "nmstate does not accept the network settings: "+f.text+"."
 		p.Fix = "Correct the settings; if they were typed as a form, make a support bundle."
 	case f.kind == "VerificationError":
 		p.Code, p.Summary = NotTaken, "The network did not become as asked; the old settings are back."
-		p.Fix = "Check cable and port, then try again; what differed is in the log."
+		p.Fix = "Check cable and port, then try again; where it differed is in the log."
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
 		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
 		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
-	case strings.Contains(f.text, "checkpoint ") && strings.Contains(f.text, " does not exist"): // a new process of it knows none
+	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
 		p.Code, p.Summary = Gone, "NetworkManager lost the trial of the network settings, as it does when it is restarted."
 		p.Fix = "Try again; if it comes to this again, make a support bundle."
-	case strings.Contains(f.text, "ServiceUnknown") || strings.Contains(f.text, "NameHasNoOwner") || strings.Contains(f.text, "failed to connect"):
+	case strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") || strings.Contains(said, "failed to connect"):
 		return managerGone(f)
 	default:
 		p.Code, p.Summary = "NET-FAIL", "NetworkManager did not carry out the network settings; the old ones are back."

@@ -153,7 +153,9 @@ func dropLinkLocal(f *family) {
 func readOriginals(data []byte) (*originals, error) {
 	var o originals
 	err := json.Unmarshal(data, &o)
-	if err == nil && (o.Version != originalsVersion || o.Before == nil || o.Before.Seen == nil) {
+	if err != nil {
+		err = unfit(err)
+	} else if o.Version != originalsVersion || o.Before == nil || o.Before.Seen == nil {
 		err = fmt.Errorf("version %d is not known", o.Version)
 	}
 	if err != nil {

@@ -156,7 +156,7 @@ func (s *state) json() []byte {
 func parseState(text []byte) (*state, error) {
 	var s state
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("reading the network's state: %w", err)
+		return nil, fmt.Errorf("reading the network's state: %w", unfit(err))
 	}
 	s.text = text
 	return &s, nil

@@ -44,7 +44,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 func (f *faults) networks(path string, d document, view *state) {
 	for _, i := range view.Interfaces {
 		if i.MTU != 0 && (i.MTU < minMTU || i.MTU > maxMTU) {
-			f.add(path, "%s has an MTU of %d bytes; it can be %d to %d", i.Name, i.MTU, minMTU, maxMTU)
+			f.add(path, "%s has an MTU that is not %d to %d bytes", i.Name, minMTU, maxMTU)
 		}
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
 			if fam == nil {
