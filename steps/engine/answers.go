@@ -95,7 +95,7 @@ func (e *Engine) pathsLocked(id string) (paths []string) {
 // takeSiteLocked makes cfg the draft once it is on the disk, so that what a person saw accepted survives a
 // power cut.
 func (e *Engine) takeSiteLocked(cfg *site.Config) error {
-	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
+	e.mask.Hide(cfg.SecretTexts())
 	if err := e.store.saveDraft(cfg); err != nil {
 		if errors.Is(err, ErrInvalid) {
 			return err

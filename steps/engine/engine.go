@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -178,7 +176,7 @@ func (e *Engine) loadSite() {
 		e.store.remove(name)
 	}
 	e.site, e.found = cfg, valuesOf(cfg)
-	e.mask.Hide(slices.Collect(maps.Values(cfg.Secrets())))
+	e.mask.Hide(cfg.SecretTexts())
 }
 
 // begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.

@@ -2,24 +2,31 @@ package engine
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"touchdown/steps"
 )
 
-// shortestSecret is the length from which a part of a secret is masked on its own; shorter parts, such as the
-// last line of a PEM block, would mask ordinary words.
-const shortestSecret = 8
+const (
+	// shortestSecret is the length from which a part of a secret is masked on its own; shorter parts, such as the
+	// last line of a PEM block, would mask ordinary words.
+	shortestSecret = 8
+	// shortestWhole is the same for a secret as a whole, such as a password. It is masked where it is a word of its own.
+	shortestWhole = 4
+)
 
 // Masker hides the secrets that a person entered wherever text leaves the engine. The zero value masks nothing.
 type Masker struct {
 	mu    sync.RWMutex
 	parts []string
+	words *regexp.Regexp // the whole secrets that are too short to be parts of words; nil: none
 }
 
 // Hide sets the secrets. Of a text of several lines each line is hidden too, since logs and events often carry
@@ -38,11 +45,41 @@ func (m *Masker) Hide(secrets []string) {
 	for _, s := range secrets {
 		parts = append(parts, tokens(s)...)
 	}
+	for _, p := range parts {
+		parts = append(parts, spellings(p)...)
+	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < shortestSecret })
 	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.parts = parts
+	m.parts, m.words = parts, shortWords(secrets)
+}
+
+// spellings are how a secret reads inside of a JSON text, of a quotation in an error and of a URL.
+func spellings(secret string) []string {
+	out := []string{url.QueryEscape(secret), url.PathEscape(secret)}
+	quoted := []string{strconv.Quote(secret), strconv.QuoteToASCII(secret)}
+	if b, err := json.Marshal(secret); err == nil {
+		quoted = append(quoted, string(b))
+	}
+	for _, q := range quoted {
+		out = append(out, q[1:len(q)-1])
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == secret })
+}
+
+// shortWords finds the short secrets where they stand by themselves.
+func shortWords(secrets []string) *regexp.Regexp {
+	var words []string
+	for _, s := range secrets {
+		if len(s) >= shortestWhole && len(s) < shortestSecret {
+			words = append(words, regexp.QuoteMeta(s))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return regexp.MustCompile(`(^|[^0-9A-Za-z_])(?:` + strings.Join(words, "|") + `)($|[^0-9A-Za-z_])`)
 }
 
 // tokenKeys are the keys of a dockerconfigjson whose values are secret by themselves.
@@ -77,6 +114,11 @@ func (m *Masker) Mask(text string) string {
 	defer m.mu.RUnlock()
 	for _, p := range m.parts {
 		text = strings.ReplaceAll(text, p, "<secret>")
+	}
+	if m.words != nil {
+		for range 2 { // two of them can share the character between them
+			text = m.words.ReplaceAllString(text, "${1}<secret>${2}")
+		}
 	}
 	return text
 }

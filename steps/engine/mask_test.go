@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"touchdown/steps/site"
 )
 
 // TestMaskOfAProxy holds that the password of a proxy's URL is hidden by itself too, as it is written and decoded.
@@ -20,5 +22,31 @@ func TestMaskOfAProxy(t *testing.T) {
 	}
 	if text := "proxy.example.com:3128 is silent"; m.Mask(text) != text {
 		t.Errorf("%q is masked as %q", text, m.Mask(text))
+	}
+}
+
+// TestMaskOfADesiredState holds that a secret in a desired state of nmstate is hidden by itself, however a text spells it.
+func TestMaskOfADesiredState(t *testing.T) {
+	cfg := site.New()
+	err := cfg.Set("spec.networkConfig", "interfaces:\n- name: ens3\n  802.1x: {identity: peer, eap-methods: [peap], password: 'correct\"horse\\1'}\n  macsec: {mka-cak: 0123456789abcdef}\n- name: ens4\n  802.1x: {password: sesam}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m Masker
+	m.Hide(cfg.SecretTexts())
+	for _, text := range []string{
+		`password=correct"horse\1`, `{"err":"password correct\"horse\\1"}`, "cak 0123456789abcdef", "password=sesam", "sesam sesam", "see password=correct%22horse%5C1",
+	} {
+		got := m.Mask(text)
+		for _, secret := range []string{"horse", "0123456789abcdef", "sesam"} {
+			if strings.Contains(got, secret) {
+				t.Errorf("%q is masked as %q", text, got)
+			}
+		}
+	}
+	for _, text := range []string{"ens3 has no link", "peap for peer", "sesamoid", "sesame"} {
+		if got := m.Mask(text); got != text {
+			t.Errorf("%q is masked as %q", text, got)
+		}
 	}
 }

@@ -168,6 +168,15 @@ func (c *Config) WithoutSecrets() *Config {
 	return d
 }
 
+// SecretTexts returns what must not be shown: the secrets that are set, and those that a desired state holds among other things.
+func (c *Config) SecretTexts() []string {
+	var texts []string
+	for _, value := range c.Secrets() {
+		texts = append(texts, value)
+	}
+	return append(texts, networkSecrets(string(c.Spec.NetworkConfig))...)
+}
+
 // Secrets returns the secrets that are set, by path. SetFrom puts them back.
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}

@@ -116,11 +116,30 @@ func asFault(err error) *Error {
 	return &Error{Msg: err.Error()}
 }
 
-// shown quotes a value that is no secret for a message. Quoting makes invisible characters visible.
-func shown(value string) string {
+// shown quotes a value that is no secret for a message. A secret that was typed into the wrong field is left out.
+func shown(value string) string { return quoted(withoutLogin(value)) }
+
+// quoted shortens and quotes a value. Quoting makes invisible characters visible.
+func quoted(value string) string {
 	const most = 60 // fits on a line of 80 columns together with a path
 	if runes := []rune(value); len(runes) > most {
 		value = string(runes[:most]) + "..."
 	}
 	return fmt.Sprintf("%+q", value)
+}
+
+// withoutLogin leaves out what a value has in front of an @, which in a URL or the name of a registry is a user and a password,
+// and all of a pull secret or a private key. The @ in front of a digest stays.
+func withoutLogin(value string) string {
+	if strings.Contains(value, `"auth`) || holdsPrivateKey(value) {
+		return "..."
+	}
+	at := strings.LastIndex(value, "@")
+	if digest := strings.HasPrefix(value[at+1:], "sha256:") || strings.HasPrefix(value[at+1:], "sha512:"); digest {
+		at = strings.LastIndex(value[:at], "@")
+	}
+	if at < 0 {
+		return value
+	}
+	return "..." + value[at:]
 }

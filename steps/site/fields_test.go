@@ -53,7 +53,7 @@ func TestFields(t *testing.T) {
 	var b strings.Builder
 	for _, c := range cases {
 		for _, value := range c.values {
-			label := shown(value)
+			label := quoted(value)
 			label = strings.ReplaceAll(label, "PLANTED", "") // the golden file may hold no secret, and these are inputs
 			verdict := "fine"
 			if err := Check(c.path, value); err != nil {

@@ -11,14 +11,6 @@ import (
 // nmstateKeys are the groups of a desired state that a site may set; ovn and ovs-db belong to the cluster.
 var nmstateKeys = []string{"interfaces", "routes", "route-rules", "dns-resolver"}
 
-// secretKeys are the keys of nmstate whose values are secret (802.1x, MACsec and IPsec of its interfaces).
-var secretKeys = []string{"password", "private-key-password", "phase2-password", "mka-cak", "psk"}
-
-// holdsSecretKey reports whether a desired state may hold a secret; one that cannot be read is searched as text.
-func holdsSecretKey(s string) bool {
-	return slices.ContainsFunc(secretKeys, func(key string) bool { return strings.Contains(s, key) })
-}
-
 // NetworkConfig reports what is wrong with a desired state of nmstate, as far as can be told without nmstate and
 // without the machine. Its errors never hold a value of it, except names of interfaces.
 func NetworkConfig(s string) error {

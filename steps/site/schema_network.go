@@ -87,7 +87,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.networkConfig", Type: typeNMState, Meaning: "desired state of nmstate instead of spec.network, as in agent-config.yaml; secret when it holds a password", Example: "|", Secret: true},
-		limit: maxNMState, check: NetworkConfig, guard: holdsSecretKey,
+		limit: maxNMState, check: NetworkConfig, guard: holdsNetworkSecret,
 		at: func(c *Config) any { return (*string)(&c.Spec.NetworkConfig) },
 	},
 	{
