@@ -15,6 +15,9 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	if w.Proxy.HTTP == "" && w.Proxy.HTTPS == "" {
 		return nil, nil
 	}
+	if err := w.Proxy.sourceable(); err != nil {
+		return nil, err
+	}
 	now, err := c.Get(ctx, kube.Config("proxies"))
 	if err != nil {
 		return nil, err

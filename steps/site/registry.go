@@ -1,8 +1,6 @@
 package site
 
 import (
-	"net/netip"
-	"net/url"
 	"regexp"
 	"strings"
 )
@@ -85,63 +83,4 @@ func registryHost(s string) *Error {
 		return reachable(addr)
 	}
 	return dnsName(s, "registry.example.com")
-}
-
-// ProxyURL reports what is wrong with the URL of a proxy. Its errors never hold any of it, since it can hold a password.
-func ProxyURL(s string) error {
-	encode := "write special characters of user and password as % and two digits, for example %40 for @"
-	u, err := url.Parse(s)
-	switch {
-	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
-		return fault("write it like http://proxy.example.com:3128", "does not start with http:// or https://")
-	case strings.Count(s, "@") > 1 || strings.ContainsAny(s, "# \t\\"):
-		return fault(encode, "has a character that a URL cannot hold")
-	case err != nil:
-		return fault(encode, "is no URL")
-	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery:
-		return fault("write it like http://proxy.example.com:3128; "+encode, "has something behind the proxy's address")
-	case u.Port() != "" && Port(u.Port()) != nil || strings.HasSuffix(u.Host, ":"):
-		return fault("write a port from 1 to 65535", "has a port that does not exist")
-	}
-	if u.User != nil && u.User.Username() == "" {
-		return fault("write it like http://user:password@proxy.example.com:3128", "has a log-in without a user")
-	}
-	if f := hostOrAddress(u.Hostname()); f != nil {
-		return fault("write it like http://proxy.example.com:3128", "names no proxy: neither a host name nor an address")
-	}
-	return nil
-}
-
-// holdsPassword reports whether a URL may hold a log-in; one that cannot be read counts as if it did.
-func holdsPassword(s string) bool { return strings.Contains(s, "@") }
-
-// NoProxy reports what is wrong with the list of what is reached without the proxy.
-func NoProxy(s string) error {
-	for item := range strings.SplitSeq(s, ",") {
-		if f := noProxyItem(strings.TrimSpace(item)); f != nil {
-			return f
-		}
-	}
-	return nil
-}
-
-func noProxyItem(s string) *Error {
-	switch {
-	case s == "":
-		return fault("remove one of the commas", "has nothing between two commas, or at an end")
-	case s == "*":
-		return nil
-	case strings.Contains(s, "/") && !strings.Contains(s, "://"):
-		if _, err := netip.ParsePrefix(s); err != nil {
-			return fault("write it like 198.51.100.0/24", "has %s, which is no subnet", shown(s))
-		}
-		return nil
-	case strings.HasPrefix(s, "*."):
-		return fault("write "+shown(s[1:]), "has %s; everything below a domain starts with a dot here", shown(s))
-	}
-	f := hostOrAddress(strings.TrimPrefix(s, "."))
-	if f != nil {
-		f.Msg = "has an entry that " + f.Msg
-	}
-	return f
 }

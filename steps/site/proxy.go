@@ -1,0 +1,111 @@
+package site
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// scriptSafe are the characters besides ASCII letters and digits that may stand in the proxy's URLs and in the list of what goes
+// around it. The Machine Config Operator writes both as they are to /etc/mco/proxy.env, and scripts of the node source that file:
+// a shell must find nothing in them to run, to expand or to end the value at. ~ is one too behind a colon.
+const scriptSafe = "-._:/@%[]+,=?"
+
+// notForScripts returns the place of the first character that is not scriptSafe, or -1.
+func notForScripts(s string) int {
+	return strings.IndexFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune(scriptSafe, r)
+	})
+}
+
+// called names a character for people. Of those outside of ASCII only that there is one: they are no part of any mistake.
+func called(r rune) string {
+	switch {
+	case r == ' ':
+		return "a space"
+	case r < ' ' || r == 0x7f:
+		return "a control character"
+	case r > '~':
+		return "a character that is not ASCII"
+	}
+	return fmt.Sprintf("the character %c", r)
+}
+
+// percent writes a character as a URL does.
+func percent(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}
+
+// ProxyURL reports what is wrong with the URL of a proxy. Its errors hold no more of it than one
+// character that has to be written otherwise, since it can hold a password.
+func ProxyURL(s string) error {
+	encode := "write special characters of user and password as % and two digits, for example %40 for @"
+	u, err := url.Parse(s)
+	at := notForScripts(s)
+	switch {
+	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
+		return fault("write it like http://proxy.example.com:3128", "does not start with http:// or https://")
+	case at >= 0:
+		r, size := utf8.DecodeRuneInString(s[at:])
+		return fault("write it as "+percent(s[at:at+size]), "has %s, which the node's scripts would not read as part of the URL", called(r))
+	case strings.Count(s, "@") > 1:
+		return fault(encode, "has a character that a URL cannot hold")
+	case err != nil:
+		return fault(encode, "is no URL")
+	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery:
+		return fault("write it like http://proxy.example.com:3128; "+encode, "has something behind the proxy's address")
+	case u.Port() != "" && Port(u.Port()) != nil || strings.HasSuffix(u.Host, ":"):
+		return fault("write a port from 1 to 65535", "has a port that does not exist")
+	}
+	if u.User != nil && u.User.Username() == "" {
+		return fault("write it like http://user:password@proxy.example.com:3128", "has a log-in without a user")
+	}
+	if f := hostOrAddress(u.Hostname()); f != nil {
+		return fault("write it like http://proxy.example.com:3128", "names no proxy: neither a host name nor an address")
+	}
+	return nil
+}
+
+// holdsPassword reports whether a URL may hold a log-in; one that cannot be read counts as if it did.
+func holdsPassword(s string) bool { return strings.Contains(s, "@") }
+
+// NoProxy reports what is wrong with the list of what is reached without the proxy.
+func NoProxy(s string) error {
+	for item := range strings.SplitSeq(s, ",") {
+		if f := noProxyItem(strings.TrimSpace(item)); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func noProxyItem(s string) *Error {
+	switch {
+	case s == "":
+		return fault("remove one of the commas", "has nothing between two commas, or at an end")
+	case s == "*":
+		return fault("remove it, or leave the proxy out", "has *, with which nothing would use the proxy")
+	case strings.Contains(s, "/") && !strings.Contains(s, "://"):
+		if _, err := netip.ParsePrefix(s); err != nil {
+			return fault("write it like 198.51.100.0/24", "has %s, which is no subnet", shown(s))
+		}
+		return nil
+	case strings.HasPrefix(s, "*."):
+		return fault("write "+shown(s[1:]), "has %s; everything below a domain starts with a dot here", shown(s))
+	}
+	if at := notForScripts(s); at >= 0 && s[at] != ' ' {
+		r, _ := utf8.DecodeRuneInString(s[at:])
+		return fault("remove it", "has an entry with %s, which the node's scripts would not read as part of a name", called(r))
+	}
+	f := hostOrAddress(strings.TrimPrefix(s, "."))
+	if f != nil {
+		f.Msg = "has an entry that " + f.Msg
+	}
+	return f
+}
