@@ -72,3 +72,18 @@ func TestMountsAreShared(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCoreDumps: what our programs hold in memory can be secret. The log-in gives a person a shell, whose limits are theirs.
+func TestNoCoreDumps(t *testing.T) {
+	t.Parallel()
+	for name, unit := range unitFiles(t) {
+		limit := strings.Join(unit["Service.LimitCORE"], " ")
+		switch shell := strings.HasPrefix(name, "touchdown-login@"); {
+		case !strings.HasPrefix(name, "touchdown-") || !strings.HasSuffix(name, ".service"):
+		case shell && limit != "":
+			t.Errorf("%s gives a shell with LimitCORE=%s", name, limit)
+		case !shell && limit != "0":
+			t.Errorf("%s leaves core dumps", name)
+		}
+	}
+}

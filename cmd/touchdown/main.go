@@ -30,6 +30,7 @@ const (
 )
 
 func main() {
+	hideMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := execute(ctx, newRoot(hooks{}), os.Args[1:])
 	stop()
