@@ -62,15 +62,6 @@ func (m *Machine) Path(path string) string {
 	return filepath.Join(m.root, path)
 }
 
-// ReadFile returns the content of a file.
-func (m *Machine) ReadFile(path string) ([]byte, error) {
-	b, err := os.ReadFile(m.Path(m.follow(path)))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, cause(err))
-	}
-	return b, nil
-}
-
 // follow goes along a link to a path of the machine, such as the kubelet's to its newest certificate: below a root the kernel
 // would go outside of it.
 func (m *Machine) follow(path string) string {

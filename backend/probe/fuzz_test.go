@@ -5,8 +5,11 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/beevik/ntp"
 )
@@ -15,13 +18,28 @@ import (
 func FuzzProxy(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\nhello"))
 	f.Add([]byte("HTTP/1.1 407 \x1b[2J\r\nContent-Length: 9999999999\r\n\r\n"))
+	f.Add([]byte("HTTP/1.1 407 \nForged line of a report\r\n\r\n"))
+	f.Add([]byte("HTTP/1.1 403 thisisnotforyourreport\r\n\r\n"))
+	f.Add([]byte("220 mail.example ESMTP thisisnotforyourreport\r\n\r\n"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\nthisisnotforyourreport\r\n\r\n"))
+	f.Add(bytes.Repeat([]byte("x"), 2*longestAnswer))
+	f.Add(append([]byte("HTTP/1.1 200 OK\r\n"), bytes.Repeat([]byte("A: b\r\n"), longestAnswer)...))
 	f.Add([]byte("HTTP/1.0 200\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n"))
 	proxy := &url.URL{Scheme: "http", Host: "proxy.example:3128", User: url.UserPassword("u", "p")}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		c, err := connect(t.Context(), &canned{from: bytes.NewReader(answer)}, proxy, "quay.io:443", nil)
+		from := bytes.NewReader(answer)
+		c, err := connect(t.Context(), &canned{from: from}, proxy, "quay.io:443", nil)
+		if read := len(answer) - from.Len(); read > longestAnswer {
+			t.Errorf("%d bytes of an answer are read", read)
+		}
 		if err != nil {
-			if len(err.Error()) > 4<<10 {
-				t.Errorf("a reason of %d bytes", len(err.Error()))
+			if len(err.Error()) > 4<<10 || strings.ContainsFunc(err.Error(), unicode.IsControl) {
+				t.Errorf("the reason is %q", err)
+			}
+			for _, word := range regexp.MustCompile(`[0-9A-Za-z\x1b]{12,}`).FindAllString(string(answer), -1) {
+				if strings.Contains(err.Error(), word) && word != "Authentication" { // of the standard's own words
+					t.Errorf("the reason repeats %q: %v", word, err)
+				}
 			}
 			return
 		}

@@ -6,11 +6,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"golang.org/x/net/http/httpproxy"
 )
@@ -69,11 +71,28 @@ func splitPort(endpoint string, port uint16) (string, uint16, error) {
 	return host, uint16(n), nil
 }
 
-// refused is the proxy's own answer.
+// refused is the proxy's own answer: its code, in the words of the standard. Whatever else it says is not repeated.
 type refused struct{ status string }
 
 // Error tells the status line.
 func (e refused) Error() string { return "the proxy answered " + e.status }
+
+// longestAnswer is how much of a proxy's answer is read before what is tunnelled: far more than a status line and headers have.
+const longestAnswer = 64 << 10
+
+// unquoted is an error of reading HTTP without what the other end said, which net/http repeats.
+func unquoted(err error) error {
+	var network net.Error
+	for _, known := range []error{io.EOF, io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	if errors.As(err, &network) {
+		return err
+	}
+	return errors.New("it is not HTTP")
+}
 
 // connect asks the proxy for a connection to endpoint, over a connection to the proxy.
 func connect(ctx context.Context, c net.Conn, proxy *url.URL, endpoint string, config *tls.Config) (net.Conn, error) {
@@ -98,13 +117,13 @@ func connect(ctx context.Context, c net.Conn, proxy *url.URL, endpoint string, c
 	if err := request.Write(c); err != nil {
 		return nil, fmt.Errorf("asking the proxy: %w", err)
 	}
-	reader := bufio.NewReader(c)
+	reader := bufio.NewReader(io.LimitReader(c, longestAnswer))
 	answer, err := http.ReadResponse(reader, request)
 	if err != nil {
-		return nil, fmt.Errorf("reading the proxy's answer: %w", err)
+		return nil, fmt.Errorf("reading the proxy's answer: %w", unquoted(err))
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, refused{answer.Status}
+		return nil, refused{strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode))}
 	}
 	// The registry speaks only after the client has: nothing of it can be in the reader.
 	return c, nil

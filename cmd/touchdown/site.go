@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/host"
 	"touchdown/steps/site"
 )
 
@@ -153,16 +153,12 @@ send the output to a file that only you can read.`,
 }
 
 func runImport(cmd *cobra.Command, file string, read func([]byte, string) (*site.Config, []string, error)) error {
-	info, err := os.Stat(file)
+	data, whole, err := host.ReadRegular(file, maxImport)
 	if err != nil {
 		return usage(err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxImport {
-		return usage(fmt.Errorf("%s is no file of at most %d bytes", file, maxImport))
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return usage(err)
+	if !whole {
+		return usage(fmt.Errorf("%s has more than %d bytes", file, maxImport))
 	}
 	cfg, notes, err := read(data, file)
 	if err != nil {

@@ -19,7 +19,7 @@ func Load(name string) (*Config, error) {
 		return nil, Errors{{File: filepath.Base(name), Msg: "cannot be read: " + cause(err)}}
 	}
 	defer func() { _ = root.Close() }()
-	return LoadFS(root.FS(), filepath.Base(name))
+	return LoadFS(unwaiting{root}, filepath.Base(name))
 }
 
 // LoadFS reads the document of that name; the files that it names are read in its folder.
@@ -30,11 +30,11 @@ func LoadFS(files fs.FS, name string) (*Config, error) {
 		f.File = base
 		return nil, Errors{f}
 	}
-	folder, err := fs.Sub(files, path.Dir(name))
+	beside, err := fs.Sub(files, path.Dir(name))
 	if err != nil {
 		return nil, Errors{{File: base, Msg: "cannot be read: " + cause(err)}}
 	}
-	return Parse(data, base, folder)
+	return Parse(data, base, beside)
 }
 
 // readReferenced reads a file that the document names.
@@ -74,21 +74,28 @@ func derHint(data []byte) string {
 	return ""
 }
 
-// readLimited reads a regular file and no more of it than allowed. It asks before it opens: to open a named pipe waits
-// for a writer that never comes.
+// unwaiting is a folder of this machine whose files are opened without waiting: to open a named pipe otherwise waits for a writer that
+// may never come.
+type unwaiting struct{ *os.Root }
+
+// Open implements fs.FS.
+func (f unwaiting) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return f.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+}
+
+// readLimited reads a regular file and no more of it than allowed. It asks what it has opened: what a name stands for can change.
 func readLimited(files fs.FS, name string, limit int) ([]byte, *Error) {
-	info, err := fs.Stat(files, name)
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fault("name a regular file", "is no regular file")
-	}
 	file, err := files.Open(name)
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fault("name a regular file", "is no regular file")
+	}
 	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {
 		return nil, unreadable(err)
