@@ -197,8 +197,14 @@ func TestPEM(t *testing.T) {
 	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.apiCert.cert=from a file" {
 		t.Errorf("set %q", last)
 	}
-	b.press("up", "'/no/such/file", "tab")
+	b.press("up", "'/tmp/no/such/file", "tab")
 	b.shows("no such file")
+	sets := len(b.fake.sets)
+	b.press("up", "'/etc/shadow", "tab")
+	if len(b.fake.sets) != sets {
+		t.Errorf("set %q", b.fake.sets[sets:])
+	}
+	b.shows("is not read")
 }
 
 // TestPen: two consoles, one pen, nothing lost.

@@ -2,9 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -147,27 +144,12 @@ func (l *link) set(path, value string) tea.Cmd {
 	return l.setting(path, func() (string, error) { return value, nil })
 }
 
-// longestFile is how many bytes a file may have that a field names.
-const longestFile = 1 << 20
-
 // setFile gives a field what lies in a file of this machine, such as one on a stick.
 func (l *link) setFile(path, file string) tea.Cmd {
 	return l.setting(path, func() (string, error) {
-		// A pipe or a device could keep the console waiting for ever.
-		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-			return file, fmt.Errorf("%w: %s is no ordinary file", engine.ErrInvalid, file)
-		}
-		f, err := os.Open(file)
+		data, err := engine.ReadGiven(file)
 		if err != nil {
-			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
-		}
-		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, longestFile+1))
-		if err != nil {
-			return file, fmt.Errorf("%w: %w", engine.ErrInvalid, err)
-		}
-		if len(data) > longestFile {
-			return file, fmt.Errorf("%w: %s has more than %d bytes", engine.ErrInvalid, file, longestFile)
+			return file, err
 		}
 		return string(data), nil
 	})
