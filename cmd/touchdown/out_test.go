@@ -35,26 +35,29 @@ type hostile struct {
 	fails bool
 }
 
-// plant puts the planted text into every string below v that is no name of a kind, and makes lists and maps of one.
-func plant(v reflect.Value, depth int) {
+// plant is plantText with the text that a terminal must never get.
+func plant(v reflect.Value, depth int) { plantText(v, depth, planted) }
+
+// plantText puts a text into every string below v that is no name of a kind, and makes lists and maps of one.
+func plantText(v reflect.Value, depth int, text string) {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(planted)
+		v.SetString(text)
 	case reflect.Pointer:
 		if depth > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
-			plant(v.Elem(), depth-1)
+			plantText(v.Elem(), depth-1, text)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		plant(v.Index(0), depth-1)
+		plantText(v.Index(0), depth-1, text)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return
 		}
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {
-				plant(v.Field(i), depth)
+				plantText(v.Field(i), depth, text)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
 func renderEvent(e steps.Event) string {
 	at := e.Time.Format(time.TimeOnly)
-	line := func(format string, args ...any) string { return at + "  " + fmt.Sprintf(format, args...) + "\n" }
+	line := func(format string, args ...any) string { return linef(at+"  "+format, args...) }
 	name := e.Step
 	if name == "" {
 		name = "job"
@@ -80,42 +80,43 @@ func renderTrouble(t *steps.Trouble) string {
 	if t == nil {
 		return ""
 	}
-	out := fmt.Sprintf("    %s  %s\n", t.Code, t.Summary)
+	out := linef("    %s  %s", t.Code, t.Summary)
 	if t.Detail != "" {
-		out += fmt.Sprintf("    cause: %s\n", t.Detail)
+		out += linef("    cause: %s", t.Detail)
 	}
 	for _, l := range t.Output {
-		out += "    | " + l + "\n"
+		out += linef("    | %s", l)
 	}
-	return out + fmt.Sprintf("    try:   %s\n", t.Fix)
+	return out + linef("    try:   %s", t.Fix)
 }
 
 // renderReview prints what would be done.
 func renderReview(out io.Writer, r *engine.ReviewView) {
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	for _, s := range r.Steps {
 		if s.Skip != "" {
-			fmt.Fprintf(out, "  %s: left out, %s\n", s.Title, s.Skip)
+			say("  %s: left out, %s", s.Title, s.Skip)
 			continue
 		}
 		if len(s.Plan.Changes)+len(s.Plan.Disturbances)+len(s.Plan.Permanent) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "  %s\n", s.Title)
+		say("  %s", s.Title)
 		for _, c := range s.Plan.Changes {
-			fmt.Fprintf(out, "    %s: %s -> %s\n", c.What, orNone(c.Old), c.New)
+			say("    %s: %s -> %s", c.What, orNone(c.Old), c.New)
 		}
 		for _, d := range s.Plan.Disturbances {
-			fmt.Fprintf(out, "    %s, about %s: %s\n", d.What, time.Duration(d.Seconds*float64(time.Second)), d.Cause)
+			say("    %s, about %s: %s", d.What, time.Duration(d.Seconds*float64(time.Second)), d.Cause)
 		}
 		for _, p := range s.Plan.Permanent {
-			fmt.Fprintf(out, "    cannot be undone: %s\n", p)
+			say("    cannot be undone: %s", p)
 		}
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(out, "  WARN  %s\n", w)
+		say("  WARN  %s", w)
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(out, "  STOP  %s\n", p)
+		say("  STOP  %s", p)
 	}
 }
 
@@ -128,15 +129,16 @@ func orNone(s string) string {
 
 // renderSnapshot prints where the node and the job are.
 func renderSnapshot(out io.Writer, s *engine.Snapshot) {
-	fmt.Fprintf(out, "%s %s: node %s, job %s\n", s.Hostname, s.Cluster, s.Life, s.State)
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
+	say("%s %s: node %s, job %s", s.Hostname, s.Cluster, s.Life, s.State)
 	if s.Pen.Holder != "" {
-		fmt.Fprintf(out, "pen: %s\n", s.Pen.Holder)
+		say("control: %s", s.Pen.Holder)
 	}
 	for _, n := range s.Notices {
-		fmt.Fprintf(out, "notice: %s\n", n)
+		say("notice: %s", n)
 	}
 	for _, stage := range s.Stages {
-		fmt.Fprintf(out, "%s\n", stage.Title)
+		say("%s", stage.Title)
 		for _, step := range stage.Steps {
 			line := fmt.Sprintf("  %-8s %s", step.Status, step.Title)
 			if step.Progress != nil {
@@ -145,11 +147,11 @@ func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 			if step.Skip != "" {
 				line += ": " + step.Skip
 			}
-			fmt.Fprintln(out, line)
+			say("%s", line)
 		}
 	}
 	if s.Question != nil {
-		fmt.Fprintf(out, "question: %s\n", s.Question.Text)
+		say("question: %s", s.Question.Text)
 	}
 	fmt.Fprint(out, renderTrouble(s.Problem))
 }
