@@ -219,7 +219,7 @@ func TestPen(t *testing.T) {
 	b.shows("read-only: tty1 has control")
 	b.press("tab", "x")
 	if len(b.fake.sets) != 0 {
-		t.Errorf("a console without the pen set %q", b.fake.sets)
+		t.Errorf("a console without control set %q", b.fake.sets)
 	}
 	b.press("ctrl+g")
 	b.shows("Take control?")

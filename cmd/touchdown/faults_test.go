@@ -100,16 +100,16 @@ func (n *node) penPasses() {
 		n.t.Fatal(err)
 	}
 	if _, err := two.TakePen(ctx, "two", false); !errors.Is(err, engine.ErrPenHeld) || !strings.Contains(err.Error(), "one") {
-		n.t.Errorf("the pen was given away: %v", err)
+		n.t.Errorf("control was given away: %v", err)
 	}
 	if code, out := finished(n.t, n.command(shop)); code != exitFailed || !strings.Contains(out, "--force") {
-		n.t.Errorf("a client without the pen ended with %d: %s", code, out)
+		n.t.Errorf("a client without control ended with %d: %s", code, out)
 	}
 	if _, err := two.TakePen(ctx, "two", true); err != nil {
 		n.t.Error(err)
 	}
 	if err := one.Do(ctx, first, engine.Action{Verb: engine.Cancel}); !errors.Is(err, engine.ErrNoPen) {
-		n.t.Errorf("a pen that was taken over still writes: %v", err)
+		n.t.Errorf("a console that lost control still writes: %v", err)
 	}
 }
 

@@ -89,8 +89,8 @@ const (
 
 // The errors that a client can tell apart; they keep their identity over the socket.
 var (
-	ErrNoPen    = errors.New("this console does not hold the pen")
-	ErrPenHeld  = errors.New("another console holds the pen")
+	ErrNoPen    = errors.New("this console does not have control")
+	ErrPenHeld  = errors.New("another console has control")
 	ErrLocked   = errors.New("the node has landed and is locked")
 	ErrState    = errors.New("not possible in this state")
 	ErrNotFound = errors.New("not found")

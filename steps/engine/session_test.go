@@ -160,23 +160,23 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 func TestPen(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
-			t.Errorf("a write without the pen: %v", err)
+			t.Errorf("a write without control: %v", err)
 		}
 		first := take(t, s)
 		_, err := s.TakePen(t.Context(), "ttyS0", false)
 		if !errors.Is(err, ErrPenHeld) || !strings.Contains(err.Error(), "tty1") {
-			t.Errorf("a second console took the pen unasked: %v", err)
+			t.Errorf("a second console took control unasked: %v", err)
 		}
 		second, err := s.TakePen(t.Context(), "ttyS0", true)
 		must(t, err)
 		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
-			t.Errorf("the console that lost the pen still wrote: %v", err)
+			t.Errorf("the console that lost control still wrote: %v", err)
 		}
 		must(t, s.Set(t.Context(), second, "spec.clusterName", "x"))
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
 		if snapshot.Pen.Holder != "ttyS0" {
-			t.Errorf("the pen is with %q", snapshot.Pen.Holder)
+			t.Errorf("control is with %q", snapshot.Pen.Holder)
 		}
 		again, err := s.TakePen(t.Context(), "ttyS0", false) // the same console, after its line dropped
 		must(t, err)

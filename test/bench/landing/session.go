@@ -37,7 +37,7 @@ func (l *Landing) Do(ctx context.Context, actions ...engine.Action) error {
 	}
 	pen, err := session.TakePen(ctx, "the bench's console", true)
 	if err != nil {
-		return fmt.Errorf("taking the pen: %w", err)
+		return fmt.Errorf("taking control: %w", err)
 	}
 	for _, a := range actions {
 		if err := session.Do(ctx, pen, a); err != nil {
@@ -56,7 +56,7 @@ func (l *Landing) Hasten(ctx context.Context) error {
 	}
 	pen, err := session.TakePen(ctx, "stick", true)
 	if err != nil {
-		return fmt.Errorf("taking the pen: %w", err)
+		return fmt.Errorf("taking control: %w", err)
 	}
 	if err := session.Set(ctx, pen, "spec.policy.stabilityWindow", "1s"); err != nil {
 		return fmt.Errorf("setting the stability window: %w", err)
@@ -80,7 +80,7 @@ func (l *Landing) Begin(ctx context.Context, config string) error {
 	}
 	pen, err := session.TakePen(ctx, "the bench's console", true)
 	if err != nil {
-		return fmt.Errorf("taking the pen: %w", err)
+		return fmt.Errorf("taking control: %w", err)
 	}
 	if err := session.Load(ctx, pen, values, "the bench"); err != nil {
 		return fmt.Errorf("loading the answers: %w", err)
