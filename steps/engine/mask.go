@@ -68,11 +68,12 @@ func spellings(secret string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == secret })
 }
 
-// shortWords finds the short secrets where they stand by themselves.
+// shortWords finds the short secrets where they stand by themselves. What JSON itself is written with is left out: a support bundle
+// could not be read any more.
 func shortWords(secrets []string) *regexp.Regexp {
 	var words []string
 	for _, s := range secrets {
-		if len(s) >= shortestWhole && len(s) < shortestSecret {
+		if len(s) >= shortestWhole && len(s) < shortestSecret && !slices.Contains([]string{"true", "false", "null"}, s) {
 			words = append(words, regexp.QuoteMeta(s))
 		}
 	}
