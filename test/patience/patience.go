@@ -31,7 +31,7 @@ func Within(t testing.TB, idle time.Duration) context.Context {
 func bounded(ctx context.Context, t testing.TB, most time.Duration) (context.Context, context.CancelFunc) {
 	if limited, is := t.(interface{ Deadline() (time.Time, bool) }); is {
 		if end, ok := limited.Deadline(); ok {
-			most = min(most, time.Until(end)*9/10)
+			most = min(most, time.Until(end)*4/5)
 		}
 	}
 	return context.WithTimeoutCause(ctx, most, fmt.Errorf("not within %s", most.Round(time.Second)))

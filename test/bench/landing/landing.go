@@ -42,6 +42,7 @@ type Landing struct {
 // Start makes a landing for a test. Where a node cannot run the test is skipped; in CI it fails.
 func Start(t testing.TB, o Options) *Landing {
 	t.Helper()
+	patience.Slow(t)
 	l, err := Launch(patience.Within(t, 8*time.Minute), o) // the factory's disk may have to be made first
 	node.Require(t, err)
 	t.Cleanup(func() {

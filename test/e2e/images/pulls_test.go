@@ -13,6 +13,7 @@ import (
 // TestPullsShareLayers pulls images with as many at once as there may be: the registry hands out each layer once, as for a
 // loop that pulls one after the other.
 func TestPullsShareLayers(t *testing.T) {
+	patience.Slow(t)
 	ctx := patience.Within(t, 3*time.Minute)
 	b, err := pulls.Launch(ctx, images.Small)
 	node.Require(t, err)

@@ -78,6 +78,7 @@ type factoryLine struct {
 
 func installed(t *testing.T) *factoryLine {
 	t.Helper()
+	patience.Slow(t)
 	ctx := patience.Within(t, 20*time.Minute)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)

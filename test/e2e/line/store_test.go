@@ -34,6 +34,7 @@ func newLine(t *testing.T, limit time.Duration) *line {
 // lineWithRegistry is the same in a LAN with a registry that has all images of the bench.
 func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, *site.Site) {
 	t.Helper()
+	patience.Slow(t)
 	folder, err := bench.Find(bench.Small)
 	node.Require(t, err)
 	var s *site.Site
@@ -49,6 +50,7 @@ func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, 
 // bootLine is such a node in a LAN that serve makes.
 func bootLine(t *testing.T, limit time.Duration, serve func(*line)) *line {
 	t.Helper()
+	patience.Slow(t)
 	ctx := patience.Within(t, limit)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)

@@ -35,6 +35,7 @@ type seeded struct {
 
 func start(t *testing.T, limit time.Duration) *seeded {
 	t.Helper()
+	patience.Slow(t)
 	ctx := patience.Within(t, limit)
 	image, err := node.StockedFactory(ctx, images.Small)
 	node.Require(t, err)
