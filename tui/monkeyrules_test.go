@@ -1,0 +1,198 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// evidence is what a person saw last and did there: the page or dialog on top, since when, and the keys pressed one by one.
+type evidence struct {
+	title string
+	words []string // that named the machine when it came up
+	since time.Time
+	typed []rune
+	keys  int  // pressed on it
+	arrow bool // one of them was an arrow
+}
+
+// cause is why a console asks the engine for something: the one key that was pressed, on what page.
+type cause struct {
+	key   tea.KeyPressMsg
+	alone bool // not in a batch, and not by itself
+	page  evidence
+	snap  *engine.Snapshot
+	typed []rune
+	now   time.Time
+}
+
+// titleOf names what is on top.
+func titleOf(s screen) string {
+	switch s := s.(type) {
+	case *confirm:
+		return s.title
+	case *question:
+		return "question " + s.id
+	}
+	return s.name()
+}
+
+// turn begins anew when something else is on top.
+func (e *evidence) turn(s *seat) {
+	if title := titleOf(s.app.top()); title != e.title {
+		*e = evidence{title: title, since: s.m.now, words: namesOf(s.app.snap)}
+	}
+}
+
+// pressed notes a key.
+func (e *evidence) pressed(key tea.KeyPressMsg) {
+	e.keys++
+	e.typed = append(e.typed, []rune(strings.ToLower(key.Text))...)
+	if len(e.typed) > 1000 {
+		e.typed = e.typed[500:]
+	}
+	switch key.Code {
+	case tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight:
+		e.arrow = true
+	}
+}
+
+// namesOf are the words that name the machine.
+func namesOf(s *engine.Snapshot) []string {
+	if s == nil {
+		return nil
+	}
+	names := []string{s.Hostname, strings.SplitN(s.Hostname, ".", 2)[0], t("word.none")}
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			for _, f := range step.Fields {
+				if strings.HasSuffix(f.Path, ".clusterName") {
+					names = append(names, f.Value)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" || name == "localhost" })
+}
+
+// enter is a key that chooses what has the focus.
+func (c cause) enter() bool {
+	return c.alone && (c.key.Code == tea.KeyEnter || c.key.Code == 'j' && c.key.Mod == tea.ModCtrl)
+}
+
+// word: Enter on the page with that title, where one of the machine's names was typed key by key.
+func (c cause) word(title string) bool {
+	if !c.enter() || c.page.title != title {
+		return false
+	}
+	return slices.ContainsFunc(append(c.page.words, namesOf(c.snap)...), func(name string) bool { return within(name, c.typed) })
+}
+
+// within tells whether a word's letters are among those typed, in this order.
+func within(word string, typed []rune) bool {
+	for _, r := range strings.ToLower(word) {
+		at := slices.Index(typed, r)
+		if at < 0 {
+			return false
+		}
+		typed = typed[at+1:]
+	}
+	return true
+}
+
+// yes: Ctrl-Y, or Enter after an arrow, in the dialog with that title.
+func (c cause) yes(title string) bool {
+	sure := c.alone && c.key.Code == 'y' && c.key.Mod == tea.ModCtrl
+	return c.page.title == title && (sure || c.enter() && c.page.arrow)
+}
+
+// meant: Enter on that page, which was there for long enough to be read, or where another key was pressed before.
+func (c cause) meant(page string, keys bool) bool {
+	return c.enter() && c.page.title == page && (c.now.Sub(c.page.since) >= settle || keys && c.page.keys > 0)
+}
+
+// judge fails when something was asked for that nobody has asked for as it must be.
+func (m *monkey) judge(c cause, what string, a engine.Action) {
+	if !c.may(what, a) {
+		m.fail("%s %+v was asked for by %+v", what, a, c.page)
+	}
+	if c.alone {
+		m.counts["asked: "+what]++
+	}
+}
+
+// may tells whether what is asked for was asked for as it must be.
+func (c cause) may(what string, a engine.Action) bool {
+	factory := c.snap != nil && c.snap.List == engine.ListFactory
+	named := func(title string) bool { return c.word(title) || factory && c.yes(title) }
+	switch what {
+	case "leave":
+		return c.yes(t("leave.title"))
+	case "take control":
+		return c.yes(t("pen.title"))
+	case "bundle":
+		return c.enter()
+	}
+	switch a.Verb {
+	case engine.Inspect, engine.Review, engine.Act, engine.Restore:
+		return true
+	case engine.Reboot:
+		return named(t("reboot.title"))
+	case engine.PowerOff:
+		return named(t("powerOff.title"))
+	case engine.HandOver:
+		return c.word(t("handover.title"))
+	case engine.Undo:
+		return c.word(t("undo.title"))
+	case engine.Unlock:
+		return c.word(t("unlock.title"))
+	case engine.Skip:
+		return strings.HasSuffix(c.page.title, "?") && c.word(c.page.title)
+	case engine.Start:
+		return c.word("review")
+	case engine.Cancel:
+		return c.word(t("cancel.title")) || c.snap.Life != engine.LifeMoving && c.yes(t("cancel.title"))
+	case engine.Waive:
+		return c.enter() && c.page.title == "waive"
+	case engine.Reply:
+		return c.meant("question "+a.Question, false)
+	case engine.Retry:
+		return c.yes(t("lost.title")) || c.meant("problem", true)
+	case engine.Edit:
+		return c.alone && c.page.title == "review" || c.meant("problem", true) || named(t("move.title"))
+	}
+	return false
+}
+
+// TestMonkeyRules: the rules see what must not be.
+func TestMonkeyRules(t0 *testing.T) {
+	snap := collectingSnapshot()
+	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
+	dialog := evidence{title: t("reboot.title"), since: epoch}
+	named := []rune("sno-042")
+	for name, c := range map[string]struct {
+		cause
+		verb engine.Verb
+		want bool
+	}{
+		"a word":              {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.Reboot, true},
+		"no word":             {cause{key: enter, alone: true, page: dialog, snap: &snap}, engine.Reboot, false},
+		"half of it":          {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named[:4]}, engine.Reboot, false},
+		"in a batch":          {cause{key: enter, page: dialog, snap: &snap, typed: named}, engine.Reboot, false},
+		"another dialog":      {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.PowerOff, false},
+		"by itself":           {cause{}, engine.Undo, false},
+		"too early":           {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch}, engine.Reply, false},
+		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(settle)}, engine.Reply, true},
+		"a stray Enter":       {cause{key: enter, alone: true, page: evidence{title: "problem", since: epoch}, now: epoch}, engine.Retry, false},
+		"nothing of the kind": {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, "explode", false},
+	} {
+		if got := c.may(string(c.verb), engine.Action{Verb: c.verb}); got != c.want {
+			t0.Errorf("%s: %t", name, got)
+		}
+	}
+}
