@@ -19,6 +19,7 @@ type app struct {
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
+	last       screen // that was on top when things settled last
 	wipe       int    // rises for each full repaint
 	lastKey    time.Time
 	generation int // of ticks
@@ -60,6 +61,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			a.sized = true // Bubble Tea tells the size once by itself
 		}
 	case tea.KeyPressMsg:
+		a.touched = a.touched || !pressed(msg, a.keys.enter)
 		return a, a.press(msg)
 	case batchMsg:
 		return a, a.batch(msg)
@@ -103,12 +105,12 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // settle brings the page in line with the job's state.
 func (a *app) settle() {
 	a.page = a.choose(a.page)
-	if a.over == nil {
-		return
-	}
 	// A confirmation of something that is over, or that this console may no longer do, must not stay; reading matter may.
 	if c, ok := a.over.(*confirm); ok && c.over() {
 		a.over = nil
+	}
+	if top := a.top(); top != a.last {
+		a.last, a.shown, a.touched = top, a.clock(), false
 	}
 }
 

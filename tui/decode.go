@@ -37,6 +37,7 @@ type decoder struct {
 	skip   int    // bytes of a mouse report still to come
 	utf    []byte // of a character that has not ended
 	paste  bool   // between the marks of a bracketed paste
+	known  bool   // the sequence is a key of the console
 	text   []byte // of the run at the end of items
 	items  []item
 }
@@ -48,9 +49,12 @@ func (d *decoder) feed(data []byte) {
 		case d.skip > 0:
 			d.skip--
 		case d.at == ground:
+			d.known = false
 			d.plain(b)
 		default:
-			d.sequence(b)
+			if d.sequence(b); d.at == ground && !d.known {
+				d.drop()
+			}
 		}
 	}
 }
@@ -61,10 +65,22 @@ func (d *decoder) inKey() bool { return d.at != ground || d.skip > 0 || len(d.ut
 // unfinished reports whether a key or a bracketed paste has begun that may go on.
 func (d *decoder) unfinished() bool { return d.inKey() || d.paste }
 
+// drop notes that something came that is no key: what comes with it was not pressed by a person.
+func (d *decoder) drop() {
+	d.endText()
+	if n := len(d.items); n == 0 || d.items[n-1] != (item{}) {
+		d.items = append(d.items, item{})
+	}
+}
+
 // rest ends what has begun: nothing came for longer than the bytes of one key are apart. An ESC alone is a key.
 func (d *decoder) rest() {
-	if d.at == escaped {
+	switch d.at {
+	case ground:
+	case escaped:
 		d.press(tea.KeyPressMsg{Code: tea.KeyEscape})
+	default:
+		d.drop()
 	}
 	d.at, d.skip, d.params, d.utf, d.paste = ground, 0, d.params[:0], d.utf[:0], false
 }
@@ -86,6 +102,7 @@ func (d *decoder) endText() {
 
 // press notes a key. In a paste only those count that a text consists of.
 func (d *decoder) press(k tea.KeyPressMsg) {
+	d.known = true
 	breaks := k.Mod == 0 && (k.Code == tea.KeyEnter || k.Code == tea.KeyTab) || k.Mod == tea.ModCtrl && k.Code == 'j'
 	if d.paste && !breaks {
 		return
@@ -204,9 +221,8 @@ func (d *decoder) end(b byte) {
 	case b == 'M' && params == "": // X10 mouse: three more bytes
 		d.skip = 3
 	case b == '~' && params == "200":
-		d.endText()
+		d.drop() // so that it is never taken for one key
 		d.paste = true
-		d.items = append(d.items, item{}) // so that it is never taken for one key
 	case b == '~' && params == "201":
 		d.paste = false
 	case b == '~':

@@ -38,7 +38,15 @@ type desk struct {
 	ended   bool              // this console saw work that came to its end
 	pending int               // values on their way to the engine
 	flash   string            // one sentence above the keys, until the next key
+	shown   time.Time         // since when the page on top is there
+	touched bool              // a key other than Enter was pressed there
 }
+
+// settle is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.
+const settle = time.Second
+
+// hasty reports whether the page on top came up just now.
+func (d *desk) hasty() bool { return d.clock().Sub(d.shown) < settle }
 
 // absorb takes over a snapshot, unless a newer one is known already.
 func (d *desk) absorb(s sight) tea.Cmd {

@@ -44,7 +44,7 @@ func (s *seat) type_() {
 	case n < 560:
 		s.intend()
 	case n < 580:
-		s.plan = letters(rounds.One(r, monkeyWords...))
+		s.plan = lettersOf(rounds.One(r, monkeyWords...))
 	case n < 590:
 		s.hand(rounds.One(r, "\x03", "\x07", "m", "\u20ac", "\u0301", "\u202e"))
 	case n < 592:
@@ -73,7 +73,7 @@ func (s *seat) intend() {
 		s.plan = append(s.plan, "\x1b[C", "\r")
 	default:
 		s.plan = append(s.plan, "\t")
-		s.plan = append(s.plan, letters(rounds.One(r, monkeyWords[:4]...))...)
+		s.plan = append(s.plan, lettersOf(rounds.One(r, monkeyWords[:4]...))...)
 		s.plan = append(s.plan, "\r")
 	}
 	if r.Chance(3) { // something comes in between
@@ -82,8 +82,8 @@ func (s *seat) intend() {
 	}
 }
 
-// letters are the keys of a word.
-func letters(word string) []string { return strings.Split(word, "") }
+// lettersOf are the keys of a word.
+func lettersOf(word string) []string { return strings.Split(word, "") }
 
 // hand presses one key, as slowly as a person, sometimes with its bytes apart.
 func (s *seat) hand(key string) {

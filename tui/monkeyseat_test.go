@@ -116,9 +116,8 @@ func (s *seat) hear(data string, gap time.Duration) {
 		s.dec.rest()
 	}
 	if paused || len(s.burst) >= showBytes {
-		items := s.dec.take()
-		m.counts["keys"] += len(items)
-		if msg := typed(items, !s.goesOn); msg != nil {
+		if msg := typed(s.dec.take(), !s.goesOn); msg != nil {
+			m.counts["keys"]++ // a paste counts as one
 			s.deliver(msg, s.causeOf(msg))
 		}
 		s.goesOn, s.burst = !paused, s.burst[:0]

@@ -24,10 +24,12 @@ func (p *trouble) keys() []key.Binding {
 }
 
 func (p *trouble) update(msg tea.Msg) (screen, tea.Cmd) {
-	if press, ok := msg.(tea.KeyPressMsg); ok {
-		if hit := p.row.choose(press, p.desk.keys, p.buttons()); hit != nil {
-			return hit.do()
-		}
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok || pressed(press, p.desk.keys.enter) && p.hasty() && !p.touched {
+		return p, nil
+	}
+	if hit := p.row.choose(press, p.desk.keys, p.buttons()); hit != nil {
+		return hit.do()
 	}
 	return p, nil
 }

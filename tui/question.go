@@ -1,27 +1,21 @@
 package tui
 
 import (
-	"time"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/engine"
 )
 
-// settle is how long a question ignores Enter after it came up: the key may have been meant for the page before.
-const settle = time.Second
-
 // question asks what a step wants to know.
 type question struct {
 	base
-	id    string
-	since time.Time
-	row   row
+	id  string
+	row row
 }
 
 func newQuestion(d *desk) *question {
-	q := &question{base: base{d}, id: d.snap.Question.ID, since: d.clock()}
+	q := &question{base: base{d}, id: d.snap.Question.ID}
 	for i, c := range d.snap.Question.Choices {
 		if c.Value == d.snap.Question.Default {
 			q.row.at = i
@@ -38,9 +32,6 @@ func (q *question) keys() []key.Binding {
 }
 
 func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
-	if q.snap.Question != nil && q.snap.Question.ID != q.id {
-		*q = *newQuestion(q.desk)
-	}
 	press, ok := msg.(tea.KeyPressMsg)
 	if !ok || q.snap.Question == nil {
 		return q, nil
@@ -51,7 +42,7 @@ func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
 		return q, nil
 	}
 	if hit := q.row.choose(press, q.desk.keys, list); hit != nil {
-		if q.clock().Sub(q.since) < settle {
+		if q.hasty() {
 			return q, nil
 		}
 		return hit.do()

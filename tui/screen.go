@@ -49,7 +49,8 @@ func (d *desk) choose(old screen) screen {
 	if old != nil && old.name() == want {
 		f, isForm := old.(*form)
 		c, isChecks := old.(*checks)
-		if (!isForm || f.stage == d.page) && (!isChecks || c.stage == d.page) {
+		q, asks := old.(*question)
+		if (!isForm || f.stage == d.page) && (!isChecks || c.stage == d.page) && (!asks || q.id == d.snap.Question.ID) {
 			return old
 		}
 	}
