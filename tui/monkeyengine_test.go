@@ -79,6 +79,9 @@ func (j *jungle) turn() {
 			*s = collectingSnapshot()
 			monkeyScenes[n](s)
 			s.Pen, s.Seq, s.Now = pen, seq, j.m.now
+			if s.Review != nil {
+				s.Review.Fingerprint = rounds.One(r, "f00d", "beef")
+			}
 			if s.Question != nil {
 				s.Question.Until = j.m.now.Add(95 * time.Second)
 			}

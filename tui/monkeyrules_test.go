@@ -13,12 +13,14 @@ import (
 
 // evidence is what a person saw last and did there: the page or dialog on top, since when, and the keys pressed one by one.
 type evidence struct {
+	on    screen
 	title string
 	words []string // that named the machine when it came up
 	since time.Time
 	typed []rune
-	keys  int  // pressed on it
-	arrow bool // one of them was an arrow
+	keys  int       // pressed on it
+	arrow bool      // one of them was an arrow
+	below *evidence // of the page that an overlay covers
 }
 
 // cause is why a console asks the engine for something: the one key that was pressed, on what page.
@@ -38,16 +40,36 @@ func titleOf(s screen) string {
 		return s.title
 	case *question:
 		return "question " + s.id
+	case *review:
+		if s.snap.Review != nil {
+			return "review " + s.snap.Review.Fingerprint
+		}
 	}
 	return s.name()
 }
 
-// turn begins anew when something else is on top.
+// turn begins anew when something else is on top. What was typed on a page that an overlay covered is still there.
 func (e *evidence) turn(s *seat) {
-	if title := titleOf(s.app.top()); title != e.title {
-		*e = evidence{title: title, since: s.m.now, words: namesOf(s.app.snap)}
+	top := s.app.top()
+	title := titleOf(top)
+	if title == e.title && top == e.on {
+		return
+	}
+	old := *e
+	*e = evidence{on: top, title: title, since: s.m.now, words: namesOf(s.app.snap), below: old.below}
+	switch below := old.below; {
+	case top.overlay() && !old.covers():
+		e.below = &old
+	case !top.overlay() && below != nil && below.on == top && below.title == title:
+		e.typed, e.words = below.typed, append(e.words, below.words...)
+		fallthrough
+	case !top.overlay():
+		e.below = nil
 	}
 }
+
+// covers tells whether it is of an overlay.
+func (e *evidence) covers() bool { return e.on != nil && e.on.overlay() }
 
 // pressed notes a key.
 func (e *evidence) pressed(key tea.KeyPressMsg) {
@@ -154,7 +176,7 @@ func (c cause) may(what string, a engine.Action) bool {
 	case engine.Skip:
 		return strings.HasSuffix(c.page.title, "?") && c.word(c.page.title)
 	case engine.Start:
-		return c.word("review")
+		return c.word("review " + a.Fingerprint)
 	case engine.Cancel:
 		return c.word(t("cancel.title")) || c.snap.Life != engine.LifeMoving && c.yes(t("cancel.title"))
 	case engine.Waive:
@@ -164,7 +186,7 @@ func (c cause) may(what string, a engine.Action) bool {
 	case engine.Retry:
 		return c.yes(t("lost.title")) || c.meant("problem", true)
 	case engine.Edit:
-		return c.alone && c.page.title == "review" || c.meant("problem", true) || named(t("move.title"))
+		return c.alone && strings.HasPrefix(c.page.title, "review") || c.meant("problem", true) || named(t("move.title"))
 	}
 	return false
 }
