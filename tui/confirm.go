@@ -21,11 +21,15 @@ type confirm struct {
 	row         row
 	onWord      bool
 	ed          editor
-	state       engine.State
+	state       engine.State // and life: those that it was asked in
+	life        string
 }
 
 func newConfirm(d *desk, c confirm) *confirm {
 	c.base, c.state = base{d}, d.state()
+	if d.snap != nil {
+		c.life = d.snap.Life
+	}
 	return &c
 }
 
@@ -46,7 +50,9 @@ func (c *confirm) overlay() bool { return true }
 func (c *confirm) typing() bool  { return c.onWord }
 
 // over reports whether what was asked about is over, or for another console to do.
-func (c *confirm) over() bool { return c.cmd == nil && (c.desk.state() != c.state || !c.held) }
+func (c *confirm) over() bool {
+	return c.cmd == nil && (c.desk.state() != c.state || c.snap.Life != c.life || !c.held)
+}
 
 func (c *confirm) keys() []key.Binding {
 	k := c.desk.keys

@@ -16,13 +16,22 @@ import (
 // on going back, so that no number of Enters starts anything.
 type review struct {
 	base
+	of     string // its fingerprint: what is typed is for no other one
 	row    row
 	onWord bool
 	ed     editor
 	scroll scroller
 }
 
-func newReview(d *desk) *review { return &review{base: base{d}} }
+func newReview(d *desk) *review { return &review{base: base{d}, of: d.fingerprint()} }
+
+// fingerprint is that of the review, or "".
+func (d *desk) fingerprint() string {
+	if d.snap.Review == nil {
+		return ""
+	}
+	return d.snap.Review.Fingerprint
+}
 
 func (r *review) name() string { return "review" }
 func (r *review) typing() bool { return r.onWord }

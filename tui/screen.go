@@ -46,13 +46,8 @@ func (base) overlay() bool { return false }
 // choose returns the page for the job's state: old when it is still right.
 func (d *desk) choose(old screen) screen {
 	want := d.wanted()
-	if old != nil && old.name() == want {
-		f, isForm := old.(*form)
-		c, isChecks := old.(*checks)
-		q, asks := old.(*question)
-		if (!isForm || f.stage == d.page) && (!isChecks || c.stage == d.page) && (!asks || q.id == d.snap.Question.ID) {
-			return old
-		}
+	if old != nil && old.name() == want && d.about(old) {
+		return old
 	}
 	switch want {
 	case "checks":
@@ -71,6 +66,21 @@ func (d *desk) choose(old screen) screen {
 		return newDashboard(d)
 	}
 	return &hello{base{d}}
+}
+
+// about tells whether a page is still about what it was made for.
+func (d *desk) about(old screen) bool {
+	switch old := old.(type) {
+	case *form:
+		return old.stage == d.page
+	case *checks:
+		return old.stage == d.page
+	case *review:
+		return old.of == d.fingerprint()
+	case *question:
+		return old.id == d.snap.Question.ID
+	}
+	return true
 }
 
 // wanted names the page for the job's state.

@@ -46,6 +46,37 @@ func TestChosenAtOnce(t *testing.T) {
 	}
 }
 
+// TestWordForAnotherReview: the word was typed, and another console went back and asked for a new review.
+func TestWordForAnotherReview(t *testing.T) {
+	reviewed := func(fingerprint string) func(*engine.Snapshot) {
+		return func(s *engine.Snapshot) {
+			s.State, s.Review = engine.Reviewed, reviewView()
+			s.Review.Fingerprint = fingerprint
+		}
+	}
+	b := newBench(t, 80, 24, reviewed("read"))
+	b.press("tab", "'sno-042", "tab")
+	b.fake.change(reviewed("not read"))
+	b.refresh()
+	b.press("enter")
+	if got := b.fake.verbs(); slices.Contains(got, engine.Start) {
+		t.Errorf("the keys did %v", got)
+	}
+}
+
+// TestDialogOfAnotherJob: the work of a landing may be stopped with two keys, that of a node with users with its name.
+func TestDialogOfAnotherJob(t *testing.T) {
+	b := newBench(t, 80, 24, working)
+	b.press("x", "enter")
+	b.shows("Stop the work?")
+	b.fake.change(func(s *engine.Snapshot) { s.Life = engine.LifeMoving })
+	b.refresh()
+	b.press("ctrl+y")
+	if got := b.fake.verbs(); len(got) > 0 {
+		t.Errorf("the keys did %v", got)
+	}
+}
+
 // TestKeyBesideASequence: what comes together with a sequence that is no key was not pressed by a person.
 func TestKeyBesideASequence(t *testing.T) {
 	for _, data := range []string{
