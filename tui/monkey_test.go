@@ -34,6 +34,7 @@ func TestMonkey(t *testing.T) {
 		keys := monkeyShort
 		if r.Long {
 			keys = monkeyKeys
+			debug.SetGCPercent(400)
 		}
 		for m.counts["keys"] < keys && !t.Failed() {
 			m.step()
@@ -105,7 +106,7 @@ func (m *monkey) step() {
 	case n < 60:
 		s.late()
 	default:
-		s.type_()
+		s.press()
 	}
 }
 

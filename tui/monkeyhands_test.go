@@ -27,8 +27,8 @@ var monkeyPastes = []string{
 	"\x1b]0;title\x07", "\x1bP1$r\x1b\\", "\x1b[\x1b[\x1b", "\x1b[[A", "\xff\xfe\x80", "\xe2\x82", "\x9b2J", "\x00\x1a\x1c",
 }
 
-// type_ presses one thing: a key, something pasted, or the next key of what the monkey has in mind.
-func (s *seat) type_() {
+// press presses one thing: a key, something pasted, or the next key of what the monkey has in mind.
+func (s *seat) press() {
 	r := s.m.r
 	if len(s.plan) > 0 {
 		key := s.plan[0]
@@ -58,13 +58,20 @@ func (s *seat) type_() {
 	}
 }
 
+// monkeyWays are the keys of what can be done on a page.
+var monkeyWays = map[string][]string{
+	"dashboard": {"R", "P", "h", "u", "e", "k", "p", "r"}, "problem": {"r", "e", "s", "w", "u", "p", "k", "\x07"}, "work": {"x", "x", "l", "\x07"},
+	"form": {"\x07", "\t", "o", "i", "a"}, "checks": {"\x07", "c", "w", "i"}, "question": {"1", "2", "\x07"}, "hello": {"\x07", "c", "\x03"},
+}
+
 // intend plans to do something that matters, as a person would: choose it, go to the word, type it, Enter.
 func (s *seat) intend() {
 	r := s.m.r
-	choose := rounds.One(r, "R", "P", "h", "u", "e", "k", "s", "x", "w", "p", "r", "o", "\x07", "\x03")
-	s.plan = append(s.plan, choose)
-	if r.Chance(2) {
-		s.plan = append(s.plan, "\r")
+	if ways := monkeyWays[s.app.top().name()]; ways != nil {
+		s.plan = append(s.plan, rounds.One(r, ways...))
+		if r.Chance(2) {
+			s.plan = append(s.plan, "\r")
+		}
 	}
 	switch r.IntN(4) {
 	case 0:
