@@ -62,7 +62,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)
-		return a, a.press(msg)
+		cmd := a.press(msg)
+		a.settle()
+		return a, cmd
 	case batchMsg:
 		return a, a.batch(msg)
 	case tickMsg:
@@ -145,9 +147,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		a.over = next
 		return cmd
 	}
-	cmd := a.pass(msg)
-	a.settle()
-	return cmd
+	return a.pass(msg)
 }
 
 // switchMode turns colours on or off: what a line is, is guessed, and a person sees at once when the guess was wrong.

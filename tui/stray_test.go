@@ -23,6 +23,8 @@ func TestStrayEnter(t *testing.T) {
 		b.press("enter")
 		b.now = b.now.Add(time.Minute)
 		b.press("l", "enter", "enter") // the second one is a bouncing key
+		b.now = b.now.Add(time.Minute)
+		b.press("ctrl+c", "enter", "enter")
 		if got := b.fake.verbs(); len(got) > 0 {
 			t.Errorf("%s: a stray Enter did %v", name, got)
 		}
