@@ -37,6 +37,10 @@ func (a attack) play(ctx context.Context, binary string, from, last int, each fu
 	defer cancel()
 	cmd := command(ctx, a.pack, binary, "-test.run=^"+a.test+"$", "-test.v", "-test.timeout=0")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d", rounds.Env, a.seed, from, last))
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+		cmd.Env = append(cmd.Env, rounds.OwnMounts+"=yes")
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return from, err.Error()
