@@ -86,10 +86,7 @@ func (b *dashboard) ask(name string, a engine.Action) screen {
 		name = "move" // the same question
 	}
 	c := confirm{title: t(name + ".title"), text: t(name + ".text"), verb: a}
-	switch {
-	case a.Verb == engine.Unlock:
-		c.word = []string{b.snap.Hostname}
-	case b.snap.List != engine.ListFactory:
+	if b.snap.List != engine.ListFactory {
 		c.word = b.words()
 	}
 	return newConfirm(b.desk, c)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -259,3 +260,6 @@ func (d *desk) words() []string {
 	}
 	return words
 }
+
+// hostWord is what a person types to unlock the node: its host name. A node without one must not be unlocked by typing nothing.
+func (d *desk) hostWord() string { return cmp.Or(d.snap.Hostname, t("word.none")) }

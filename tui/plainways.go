@@ -38,8 +38,12 @@ func (p *prompts) trouble() error {
 // unlock asks for the host name. An empty line leaves the node locked.
 func (p *prompts) unlock() error {
 	p.write(t("unlock.title"), t("unlock.text"))
-	name, err := p.ask(t("confirm.type", p.snap.Hostname))
-	if err == nil && name != "" {
+	name, err := p.ask(t("confirm.type", p.hostWord()))
+	switch {
+	case err != nil || name == "":
+	case strings.EqualFold(name, p.hostWord()):
+		p.act(engine.Action{Verb: engine.Unlock, Value: p.snap.Hostname})
+	default: // the engine says what to type
 		p.act(engine.Action{Verb: engine.Unlock, Value: name})
 	}
 	return err

@@ -137,7 +137,7 @@ func (d *desk) lostRecords() bool {
 // confirmUnlock asks for the host name before a landed node may be changed again.
 func (d *desk) confirmUnlock() screen {
 	return newConfirm(d, confirm{
-		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.snap.Hostname},
+		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.hostWord()},
 		verb: engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname},
 	})
 }

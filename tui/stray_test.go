@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,25 @@ func TestDialogOfAnotherJob(t *testing.T) {
 	b.press("ctrl+y")
 	if got := b.fake.verbs(); len(got) > 0 {
 		t.Errorf("the keys did %v", got)
+	}
+}
+
+// TestUnlockWithoutAHostName: a node that has lost its name is not unlocked by typing nothing.
+func TestUnlockWithoutAHostName(t *testing.T) {
+	b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked, s.Hostname = true, "" })
+	unlock := func(word string) {
+		for !strings.Contains(b.screen(), ">[ Unlock") {
+			b.press("tab")
+		}
+		b.press("enter", "tab", word, "enter")
+	}
+	unlock("'")
+	if got := b.fake.verbs(); len(got) > 0 {
+		t.Errorf("no word did %v", got)
+	}
+	b.press("'relocate", "enter")
+	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
+		t.Errorf("the word did %v:\n%s", got, b.screen())
 	}
 }
 

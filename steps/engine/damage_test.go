@@ -133,7 +133,9 @@ func (d *damaged) play() {
 	if !d.t.Failed() {
 		d.goOn()
 	}
-	must(d.t, os.RemoveAll(base))
+	if d.tight == nil { // a disk of its own goes with the process
+		must(d.t, os.RemoveAll(base))
+	}
 }
 
 // open starts an engine, whose clock may be anywhere.
