@@ -150,6 +150,33 @@ func TestLongRecord(t *testing.T) {
 	}
 }
 
+// TestSumsThatAreNone: whole records that are not about a file, as of a journal in the wrong place, and no record at all. The state
+// folder stays where it is, and the loss is told.
+func TestSumsThatAreNone(t *testing.T) {
+	for _, record := range []string{
+		"", `{"journal":"touchdown/v2"}`, `{"seq":3,"kind":"started","step":"light"}`, `{"file":".","is":"00000000"}`, `{"file":"../x","is":"00000000"}`,
+		`{"file":"/etc/hostname","is":"00000000"}`, `{"file":"key"}`,
+	} {
+		r := atWork(t)
+		line := []byte{}
+		if record != "" {
+			line = seal([]byte(record))
+		}
+		must(t, os.WriteFile(filepath.Join(r.dir, "sums.jsonl"), line, 0o600))
+		lit := r.w.calls["light"]
+		e, err := tried(r.options())
+		if err != nil {
+			t.Errorf("%s: %v", record, err)
+			continue
+		}
+		s := settled(t, e)
+		if s.State != HasFailed || len(s.Notices) == 0 || r.w.calls["light"] != lit || field(s, "spec.clusterName").Value != "shop" {
+			t.Errorf("%s: state %s, notices %q", record, s.State, s.Notices)
+		}
+		must(t, e.Close())
+	}
+}
+
 // kept is a copy of a state folder.
 type kept struct {
 	dir   string

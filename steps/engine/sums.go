@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,6 +49,13 @@ type sumLine struct {
 	Journal *mark  `json:"journal,omitempty"`
 }
 
+// wellFormed tells whether a line is about a file below the state folder, or the journal. The records of the journal have
+// checksums too, and a disk may put them here.
+func (l sumLine) wellFormed() bool {
+	name := strings.TrimSuffix(l.File, "/")
+	return l.Journal != nil || filepath.IsLocal(name) && name != "." && (l.Gone || l.Is != "" || l.Will != "")
+}
+
 // openSums reads the sums. It does not write them: settle does.
 func openSums(path string) *sums {
 	s := &sums{path: path, files: map[string]sum{}}
@@ -60,14 +68,14 @@ func openSums(path string) *sums {
 		_, _ = putAside(path, ".unreadable") // in the way of the next one only
 		return s
 	}
-	s.there = true
+	s.there = len(data) > 0 // only the first engine of a folder leaves it empty
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // cut off while it was written
 		}
 		var l sumLine
 		record, ok := unseal(line)
-		if !ok || json.Unmarshal(record, &l) != nil {
+		if !ok || json.Unmarshal(record, &l) != nil || !l.wellFormed() {
 			s.bad = true
 			continue
 		}
