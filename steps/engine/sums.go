@@ -25,7 +25,7 @@ type sums struct {
 	files map[string]sum
 	mark  *mark // where the journal was
 	bad   bool  // a line of it could not be read
-	there bool  // the file was there
+	there bool  // the file was there, with a line at least
 }
 
 // sum is what is known of one file: the checksum of its content, and of those that were on their way.
@@ -68,11 +68,11 @@ func openSums(path string) *sums {
 		_, _ = putAside(path, ".unreadable") // in the way of the next one only
 		return s
 	}
-	s.there = len(data) > 0 // only the first engine of a folder leaves it empty
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // cut off while it was written
 		}
+		s.there = true // only the first engine of a folder leaves it without a line
 		var l sumLine
 		record, ok := unseal(line)
 		if !ok || json.Unmarshal(record, &l) != nil || !l.wellFormed() {
