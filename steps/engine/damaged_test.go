@@ -3,16 +3,19 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/test/patience"
 )
 
 // tried opens an engine and turns a panic into an error.
@@ -174,6 +177,48 @@ func TestSumsThatAreNone(t *testing.T) {
 			t.Errorf("%s: state %s, notices %q", record, s.State, s.Notices)
 		}
 		must(t, e.Close())
+	}
+}
+
+// TestPipeInPlaceOfAFolder: where it cannot be put aside, what would lie in it is neither read nor waited for.
+func TestPipeInPlaceOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	must(t, syscall.Mkfifo(filepath.Join(dir, "secrets"), 0o600))
+	over := make(chan error, 1)
+	go func() {
+		_, err := putAside(filepath.Join(dir, "secrets", "spec.pullSecret"), ".unreadable")
+		over <- err
+	}()
+	select {
+	case err := <-over:
+		if !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("it says %v", err)
+		}
+	case <-time.After(patience.Of(time.Second)):
+		t.Fatal("it waits for the pipe")
+	}
+}
+
+// TestAnswersDamagedDuringAnUndo: the undo stops as any other work does after a loss.
+func TestAnswersDamagedDuringAnUndo(t *testing.T) {
+	begun := make(chan struct{})
+	f := newFaulty(t, func(ctx context.Context, _ steps.Report) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	pen := take(t, f)
+	f.start(t, f, pen, false)
+	until(t, f, "the end", inState(IsDone))
+	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
+	<-begun
+	must(t, f.Close())
+	change(t, f.rig, "site.yaml", func(b []byte) []byte { return bytes.Replace(b, []byte("shop"), []byte("evil"), 1) })
+	e, err := tried(f.options())
+	must(t, err)
+	defer e.Close()
+	if s := settled(t, e); s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost {
+		t.Errorf("state %s, problem %+v", s.State, s.Problem)
 	}
 }
 

@@ -79,8 +79,12 @@ func putAside(path, suffix string) (string, error) {
 func asideName(path, suffix string) (string, error) {
 	name := path + suffix
 	for n := 2; n <= 20; n++ {
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
 			return name, nil
+		}
+		if err != nil { // its folder is none, and a pipe would be waited for
+			return "", err
 		}
 		name = fmt.Sprintf("%s%s-%d", path, suffix, n)
 	}
