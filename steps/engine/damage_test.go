@@ -51,10 +51,10 @@ func lives(t *testing.T) (all []image) {
 		r := &rig{w: newWorld(), host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
 		noisy(r)
 		o := r.options()
-		take1 := func(name string) {
+		shoot := func(name string) {
 			all = append(all, picture(t, r, life+", "+name))
 		}
-		o.AfterEvent = func(e steps.Event) { take1(strings.TrimSpace(fmt.Sprint(e.Kind, " ", e.Step))) }
+		o.AfterEvent = func(e steps.Event) { shoot(strings.TrimSpace(fmt.Sprint(e.Kind, " ", e.Step))) }
 		var err error
 		r.Engine, err = Open(o)
 		must(t, err)
@@ -65,7 +65,7 @@ func lives(t *testing.T) (all []image) {
 		must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
 		review := r.fill(t, r, pen).Review
 		r.mu.Lock()
-		take1("reviewed")
+		shoot("reviewed")
 		r.mu.Unlock()
 		must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
 		until(t, r, "the question", inState(InQuestion))
@@ -122,7 +122,7 @@ func (d *damaged) play() {
 	kept{d.rig.dir, d.files}.restore(d.t)
 	d.damage()
 	d.t.Logf("seed %d, round %d: %s: %s", d.r.Seed, d.r.Number, d.name, d.how)
-	d.counts[strings.Fields(d.how)[0]]++
+	d.counts[strings.Trim(strings.Fields(d.how)[0], ";")]++
 	before := worked()
 	d.first(d.open())
 	d.again(d.open())

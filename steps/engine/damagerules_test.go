@@ -136,6 +136,9 @@ func (d *damaged) goOn() {
 		return
 	}
 	if way == Edit {
+		if d.is("secrets") { // what lies there now may be anything
+			must(d.t, r.Set(d.t.Context(), pen, "spec.pullSecret", registryPull))
+		}
 		r.start(d.t, r, pen, true)
 	}
 	s = until(d.t, r, "the end", func(s *Snapshot) bool { return s.State == IsDone || s.State == IsUndone || s.State == HasFailed })
