@@ -61,15 +61,15 @@ var monkeyScenes = []func(*engine.Snapshot){
 // turn has the engine do something: most often the job comes to another state.
 func (j *jungle) turn() {
 	r := j.m.r
-	switch n := r.IntN(20); {
-	case n == 0:
+	switch r.IntN(20) {
+	case 0:
 		j.gone = !j.gone
-	case n == 1:
+	case 1:
 		j.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started anew
 		j.pen = ""
-	case n == 2:
+	case 2:
 		j.change(func(s *engine.Snapshot) { plant(reflect.ValueOf(s).Elem()) })
-	case n == 3:
+	case 3:
 		j.change(func(s *engine.Snapshot) { s.Hostname = rounds.One(r, "", "localhost", "store0042.example.com") })
 	default:
 		j.gone = false

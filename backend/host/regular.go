@@ -23,7 +23,7 @@ var ErrNotRegular = errors.New("is not a regular file")
 func ReadRegular(path string, limit int64) (head []byte, whole bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // the caller knows what it reads
+		return nil, false, err
 	}
 	defer f.Close()
 	return readRegular(f, limit)
