@@ -23,7 +23,7 @@ var ErrNotRegular = errors.New("is not a regular file")
 func ReadRegular(path string, limit int64) (head []byte, whole bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, false, err
+		return nil, false, err //nolint:wrapcheck // the caller knows what it reads
 	}
 	defer f.Close()
 	return readRegular(f, limit)
@@ -50,7 +50,7 @@ func readRegular(f *os.File, limit int64) (head []byte, whole bool, err error) {
 		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNotRegular}
 	}
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // the caller knows what it reads
+		return nil, false, err
 	}
 	head, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
