@@ -47,25 +47,34 @@ func (w *walk) takenOver() {
 	}
 }
 
-// killed takes the console's process away; its unit brings it back, and what was typed is there.
+// killedAtWork: the console that comes back shows the work. It may have ended meanwhile.
+func (w *walk) killedAtWork() {
+	w.t.Helper()
+	w.killed()
+	w.p.Until("the work", working)
+}
+
+// killedAtForm: what was typed is there.
+func (w *walk) killedAtForm() {
+	w.t.Helper()
+	screen := w.p.Screen()
+	w.killed()
+	w.p.Until("the page of before", func(now string) bool { return line(now, 1) == line(screen, 1) })
+	for _, field := range sheet {
+		w.p.At(field.label)
+		w.p.Shows("[" + field.value + " ")
+	}
+}
+
+// killed takes the console's process away; its unit brings it back.
 func (w *walk) killed() {
 	w.t.Helper()
 	unit := "touchdown-console@" + w.console
-	screen := w.p.Screen()
 	before := w.shell("systemctl show -P MainPID " + unit)
 	w.shell("kill -9 " + before)
 	w.p.Take()
 	if after := w.shell("systemctl show -P MainPID " + unit); after == before || after == "0" {
 		w.t.Errorf("the console was process %s, is %s", before, after)
-	}
-	if working(screen) {
-		w.p.Until("the work", working)
-		return
-	}
-	w.p.Until("the page of before", func(now string) bool { return line(now, 1) == line(screen, 1) })
-	for _, field := range sheet {
-		w.p.At(field.label)
-		w.p.Shows("[" + field.value + " ")
 	}
 }
 

@@ -57,16 +57,16 @@ func ways() []*way {
 	all := []*way{
 		{name: "tty1", console: "tty1", mishaps: map[moment][]func(*walk){
 			atReview: {(*walk).takenOver},
-			atWork:   {(*walk).killed},
+			atWork:   {(*walk).killedAtWork},
 		}},
 		{name: "9600", console: "ttyS0", baud: 9600, mishaps: map[moment][]func(*walk){
-			atForm: {(*walk).killed},
+			atForm: {(*walk).killedAtForm},
 		}},
 		{name: "sol", console: "ttyS0", baud: 115200, over: true, mishaps: map[moment][]func(*walk){
 			atForm:   {(*walk).takenOver},
 			atNames:  {(*walk).loggedIn},
 			atReview: {(*walk).hungUp},
-			atWork:   {(*walk).killed, (*walk).dropped, (*walk).otherGone},
+			atWork:   {(*walk).killedAtWork, (*walk).dropped, (*walk).otherGone},
 		}},
 	}
 	if os.Getenv("WALKS") == "all" {
