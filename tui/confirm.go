@@ -51,7 +51,8 @@ func (c *confirm) typing() bool  { return c.onWord }
 
 // over reports whether what was asked about is over, or for another console to do.
 func (c *confirm) over() bool {
-	return c.cmd == nil && (c.desk.state() != c.state || c.snap.Life != c.life || !c.held)
+	another := len(c.word) == 0 && c.snap.Life != c.life // which may want a word
+	return c.cmd == nil && (c.desk.state() != c.state || another || !c.held)
 }
 
 func (c *confirm) keys() []key.Binding {
