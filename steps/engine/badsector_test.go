@@ -79,6 +79,9 @@ func TestReadOnlyFiles(t *testing.T) {
 			if field(s, "spec.clusterName").Value != "shop" {
 				t.Errorf("the answer is %q", field(s, "spec.clusterName").Value)
 			}
+			if told := strings.Contains(strings.Join(s.Notices, " "), "cannot be saved"); told != (c.file == "sums.jsonl") {
+				t.Errorf("notices %q", s.Notices)
+			}
 			if c.file == "sums.jsonl" {
 				err = r.store.put("site.yaml", nil)
 			} else {

@@ -186,12 +186,26 @@ func (e *Engine) begin() {
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
 	e.tellLossLocked()
+	e.tellDiskLocked()
 	switch {
 	case underWay(e.job.state):
 		e.resumed = e.now()
 		e.resumeLocked()
 	default:
 		e.changedLocked() // for a client that read the job's last event and follows on: no other one would come
+	}
+}
+
+// tellDiskLocked tells, for as long as it is so, that nothing can be saved. The caller holds e.mu.
+func (e *Engine) tellDiskLocked() {
+	const notice = "save"
+	was := e.notices[notice]
+	delete(e.notices, notice)
+	if err := e.store.writable(); err != nil {
+		e.notices[notice] = "Answers and progress cannot be saved: " + err.Error() + ". Look at the disk that holds " + e.store.dir + "."
+	}
+	if e.notices[notice] != was {
+		e.changedLocked()
 	}
 }
 

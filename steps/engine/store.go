@@ -65,6 +65,14 @@ func (s *store) path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
 }
 
+// writable tries to write to the folder where that failed before.
+func (s *store) writable() error {
+	if s.sums.log != nil {
+		return nil
+	}
+	return s.sums.rewrite()
+}
+
 // put replaces a file, by its name below the state folder.
 func (s *store) put(name string, data []byte) error {
 	if len(s.losses) > 0 { // what is on the disk of the checksums tells them to the next engine, until they are recorded
