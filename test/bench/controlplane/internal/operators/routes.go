@@ -24,24 +24,46 @@ func reconcileRoutes(ctx context.Context, e *Env) error {
 	if err != nil {
 		return fmt.Errorf("listing routes: %w", err)
 	}
+	domain, err := e.routerDomain(ctx)
+	if err != nil {
+		return err
+	}
 	var served []Served
 	for i := range list.Items {
 		r := &list.Items[i]
-		if r.Spec.Host == "" {
+		if r.Spec.Host == "" && r.Spec.Subdomain == "" {
 			if r, err = e.giveHost(ctx, r); err != nil {
 				return err
 			}
 		}
-		if err := e.admit(ctx, r); err != nil {
+		host := hostOf(r, domain)
+		if err := e.admit(ctx, r, host); err != nil {
 			return err
 		}
-		s, err := e.serve(ctx, r)
+		s, err := e.serve(ctx, r, host)
 		if err != nil {
 			return err
 		}
 		served = append(served, s)
 	}
 	return e.Router.SetRoutes(served)
+}
+
+// routerDomain is what the router appends to a subdomain: status.domain of its IngressController, which never changes.
+func (e *Env) routerDomain(ctx context.Context) (string, error) {
+	ic, err := e.Operator.IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("reading the IngressController: %w", err)
+	}
+	return ic.Status.Domain, nil
+}
+
+// hostOf is the host under which the router serves a route.
+func hostOf(r *routev1.Route, routerDomain string) string {
+	if r.Spec.Host != "" {
+		return r.Spec.Host
+	}
+	return r.Spec.Subdomain + "." + routerDomain
 }
 
 // giveHost writes the host that openshift-apiserver would have written before the route was stored.
@@ -59,9 +81,9 @@ func (e *Env) giveHost(ctx context.Context, r *routev1.Route) (*routev1.Route, e
 	return r, nil
 }
 
-func (e *Env) admit(ctx context.Context, r *routev1.Route) error {
+func (e *Env) admit(ctx context.Context, r *routev1.Route, host string) error {
 	for _, in := range r.Status.Ingress {
-		if in.Host == r.Spec.Host && in.RouterName == "default" {
+		if in.Host == host && in.RouterName == "default" {
 			return nil
 		}
 	}
@@ -70,7 +92,7 @@ func (e *Env) admit(ctx context.Context, r *routev1.Route) error {
 	}
 	now := metav1.Now()
 	r.Status.Ingress = []routev1.RouteIngress{{
-		Host: r.Spec.Host, RouterName: "default", RouterCanonicalHostname: "router-default.apps." + e.Domain, WildcardPolicy: routev1.WildcardPolicyNone,
+		Host: host, RouterName: "default", RouterCanonicalHostname: "router-default.apps." + e.Domain, WildcardPolicy: routev1.WildcardPolicyNone,
 		Conditions: []routev1.RouteIngressCondition{{Type: routev1.RouteAdmitted, Status: v1.ConditionTrue, LastTransitionTime: &now}},
 	}}
 	if _, err := e.Route.Routes(r.Namespace).UpdateStatus(ctx, r, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
@@ -80,8 +102,8 @@ func (e *Env) admit(ctx context.Context, r *routev1.Route) error {
 }
 
 // serve finds the certificate of a route: its own, or for the OAuth server, whose TLS the router passes through, the one of its component route.
-func (e *Env) serve(ctx context.Context, r *routev1.Route) (Served, error) {
-	s := Served{Host: r.Spec.Host, Namespace: r.Namespace, Name: r.Name}
+func (e *Env) serve(ctx context.Context, r *routev1.Route, host string) (Served, error) {
+	s := Served{Host: host, Namespace: r.Namespace, Name: r.Name}
 	if r.Spec.TLS != nil && r.Spec.TLS.Certificate != "" {
 		s.Cert, s.Key = []byte(r.Spec.TLS.Certificate), []byte(r.Spec.TLS.Key)
 	}
@@ -99,45 +121,4 @@ func (e *Env) serve(ctx context.Context, r *routev1.Route) (Served, error) {
 		}
 	}
 	return s, nil
-}
-
-type ownedRoute struct {
-	namespace, name string
-	termination     routev1.TLSTerminationType
-}
-
-// ownedRoutes are the routes operators keep without naming a host; those of the console and the OAuth server have stand-ins of their own.
-func ownedRoutes() []ownedRoute {
-	all := []ownedRoute{{"openshift-ingress-canary", "canary", routev1.TLSTerminationEdge}}
-	for _, name := range []string{"alertmanager-main", "prometheus-k8s", "prometheus-k8s-federate", "thanos-querier"} {
-		all = append(all, ownedRoute{"openshift-monitoring", name, routev1.TLSTerminationReencrypt})
-	}
-	return all
-}
-
-// runOwnedRoutes makes operators' routes again after somebody deleted them; without a host, so they come back in the domain of the day.
-func runOwnedRoutes(ctx context.Context, e *Env) {
-	e.loop(ctx, "owned-routes", []resource{routev1.GroupVersion.WithResource("routes")}, func(ctx context.Context) error {
-		var missing []ownedRoute
-		for _, o := range ownedRoutes() {
-			_, err := e.Route.Routes(o.namespace).Get(ctx, o.name, metav1.GetOptions{})
-			if apierrors.IsNotFound(err) {
-				missing = append(missing, o)
-			} else if err != nil {
-				return fmt.Errorf("reading route %s: %w", o.name, err)
-			}
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		if err := e.Pace.Sleep(ctx, routeOwner); err != nil {
-			return err
-		}
-		for _, o := range missing {
-			if err := e.applyRoute(ctx, operatorRoute(o.namespace, o.name, o.name, "", o.termination)); err != nil {
-				return fmt.Errorf("making route %s again: %w", o.name, err)
-			}
-		}
-		return nil
-	})
 }

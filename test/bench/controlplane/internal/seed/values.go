@@ -47,6 +47,7 @@ type componentRoute struct{ Namespace, Name, Host, User string }
 type route struct {
 	Namespace, Name, Host, Termination string
 	Generated                          bool
+	Subdomain, Port                    string // instead of a host: the router appends its domain and says so in the status
 }
 
 type keySecret struct {
