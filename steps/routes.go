@@ -11,8 +11,8 @@ import (
 	"touchdown/steps/site"
 )
 
-// Routes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host that somebody
-// chose are listed, never touched.
+// Routes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host or a subdomain that
+// somebody chose are listed, never touched.
 type Routes struct{ Site *site.Config }
 
 var (
@@ -52,11 +52,11 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 		return nil
 	}
 	for _, r := range routes {
-		if r.Kind == domain.Custom {
+		if r.Kind == domain.Custom || r.Kind == domain.Bound {
 			ch.Evidence = append(ch.Evidence, r.String())
 		}
 	}
-	ch.Observed = fmt.Sprintf("%d keep the address that somebody chose for them", len(ch.Evidence))
+	ch.Observed = fmt.Sprintf("%d keep the address that they have", len(ch.Evidence))
 	if len(ch.Evidence) > 0 {
 		ch.Status, ch.Fix = check.Warn, "Tell their owners; the site's DNS has to know these addresses."
 	}

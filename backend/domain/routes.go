@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	routev1 "github.com/openshift/api/route/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +21,8 @@ const (
 	Owned     Kind = "owned"     // an operator makes it again when it is deleted
 	Generated Kind = "generated" // the cluster chose its host; made again, it gets one of the new domain
 	Custom    Kind = "custom"    // somebody chose its host
-	Moved     Kind = "moved"     // its operator moves it by itself, or serves it elsewhere
+	Moved     Kind = "moved"     // not ours: its operator moves it by itself, or serves it elsewhere
+	Bound     Kind = "bound"     // has a subdomain, to which the router appends its own domain; that domain never changes
 )
 
 // generated marks a route whose host the cluster chose.
@@ -40,13 +40,14 @@ func (r Route) String() string { return r.Namespace + "/" + r.Name + " (" + r.Ho
 
 func (r Route) ref() kube.Ref { return kube.Route(r.Namespace, r.Name) }
 
-// left are the namespaces whose operators move their routes by the ingress configuration, or never do and make the old host again.
-var left = []string{"openshift-console", "openshift-authentication", "open-cluster-management-agent-addon"}
+// left are the namespaces whose operators move their routes by the ingress configuration, or never do and make the old host
+// again. The canary's route has a subdomain, and its operator deletes one that has a host.
+var left = []string{"openshift-console", "openshift-authentication", "openshift-ingress-canary", "open-cluster-management-agent-addon"}
 
 // known are operators' routes in whose manifests the host is empty although they lack the mark.
 var known = []string{
-	"openshift-ingress-canary/canary", "openshift-monitoring/alertmanager-main", "openshift-monitoring/prometheus-k8s",
-	"openshift-monitoring/prometheus-k8s-federate", "openshift-monitoring/thanos-querier",
+	"openshift-monitoring/alertmanager-main", "openshift-monitoring/prometheus-k8s", "openshift-monitoring/prometheus-k8s-federate",
+	"openshift-monitoring/thanos-querier",
 }
 
 // Routes lists the cluster's routes and what may be done with each when the names move to domain.
@@ -64,7 +65,7 @@ func Routes(ctx context.Context, c *kube.Cluster, now Now, domain string) ([]Rou
 	}
 	out := make([]Route, 0, len(items))
 	for i := range items {
-		out = append(out, Route{items[i].Namespace, items[i].Name, items[i].Spec.Host, items[i].UID, classify(&items[i], now, domain)})
+		out = append(out, Route{items[i].Namespace, items[i].Name, host(&items[i]), items[i].UID, classify(&items[i], now, domain)})
 	}
 	slices.SortFunc(out, func(a, b Route) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	return out, nil
@@ -77,7 +78,11 @@ func classify(r *routev1.Route, now Now, domain string) Kind {
 	switch {
 	case below(r.Spec.Host, Apps(domain)):
 		return Fine
-	case slices.Contains(left, r.Namespace), r.Spec.Host == "", !byDefaultRouter(r):
+	case slices.Contains(left, r.Namespace), !byDefaultRouter(r):
+		return Moved
+	case bound(r):
+		return Bound
+	case r.Spec.Host == "":
 		return Moved
 	case chosen && owned, old && slices.Contains(known, r.Namespace+"/"+r.Name):
 		return Owned
@@ -87,28 +92,19 @@ func classify(r *routev1.Route, now Now, domain string) Kind {
 	return Custom
 }
 
-// try is an earlier deletion of a route: the host that it had, and which object it was.
-type try struct {
-	host string
-	uid  types.UID
-}
+func bound(r *routev1.Route) bool { return r.Spec.Host == "" && r.Spec.Subdomain != "" }
 
-// savedTry is what an original tells of a deletion; the zero try where it is of something else.
-func savedTry(original []byte) (try, error) {
-	manifest, uid, err := kube.SavedManifest(original)
-	if err != nil {
-		return try{}, err
+// host is what a route is served under; of one with a subdomain only the router's status tells it.
+func host(r *routev1.Route) string {
+	if !bound(r) {
+		return r.Spec.Host
 	}
-	spec, _ := manifest["spec"].(map[string]any)
-	host, _ := spec["host"].(string)
-	return try{host, uid}, nil
-}
-
-// cameBack tells whether a route was deleted and made again with the same old host. One that was saved for a deletion that
-// never happened, since the power failed in between, is still the same object.
-func cameBack(r Route, tries []try) bool {
-	return slices.ContainsFunc(tries, func(t try) bool { return t.host == r.Host }) &&
-		!slices.ContainsFunc(tries, func(t try) bool { return t.uid == r.UID })
+	for _, in := range r.Status.Ingress {
+		if in.RouterName == "default" && in.Host != "" {
+			return in.Host
+		}
+	}
+	return r.Spec.Subdomain
 }
 
 func below(host, domain string) bool { return domain != "" && strings.HasSuffix(host, "."+domain) }
@@ -118,118 +114,4 @@ func byDefaultRouter(r *routev1.Route) bool {
 	return len(r.Status.Ingress) == 0 || slices.ContainsFunc(r.Status.Ingress, func(i routev1.RouteIngress) bool {
 		return i.RouterName == "default"
 	})
-}
-
-// Reset deletes the routes that may be touched and sees that each comes back, with a host of the new domain. saved are
-// the originals of an earlier try: a route that it deleted and did not make again is made again, one that came back
-// from its operator with the old host is not deleted twice.
-func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte, save kube.Save) (reset []Route, err error) {
-	tried := map[kube.Ref][]try{} // also by a move to another domain
-	for _, original := range saved {
-		ref, err := kube.SavedRef(original)
-		if err != nil {
-			return nil, err
-		}
-		last, err := savedTry(original)
-		if err != nil {
-			return nil, err
-		}
-		tried[ref] = append(tried[ref], last)
-		if err := comeBack(ctx, c, ref, original); err != nil {
-			return nil, err
-		}
-	}
-	var deleted [][]byte // in the order of reset; nil for what came back at once
-	for _, r := range routes {
-		if r.Kind != Owned && r.Kind != Generated || cameBack(r, tried[r.ref()]) {
-			continue
-		}
-		var original []byte
-		if _, err := c.Delete(ctx, r.ref(), func(ref kube.Ref, b []byte) error { original = b; return save(ref, b) }); err != nil {
-			return reset, err
-		}
-		if original == nil { // gone before we came
-			continue
-		}
-		reset = append(reset, r)
-		if r.Kind == Generated {
-			if _, err = c.Recreate(ctx, original, withoutHost); err != nil {
-				return reset, err
-			}
-			original = nil
-		}
-		deleted = append(deleted, original)
-	}
-	// All are deleted before the first is waited for, so that their operators work side by side.
-	for i, original := range deleted {
-		if original == nil {
-			continue
-		}
-		if err := comeBack(ctx, c, reset[i].ref(), original); err != nil {
-			return reset, err
-		}
-	}
-	return reset, nil
-}
-
-// Hosts waits until each of the routes has a host again, and returns those whose operator gave them another than one below
-// the domain's apps.
-func Hosts(ctx context.Context, c *kube.Cluster, now Now, domain string, reset []Route) (kept []Route, err error) {
-	w := kube.Wait{
-		What: "giving the applications their addresses", Limit: c.Pace.Limit, Usual: 10 * time.Second, Code: "RTE-HST",
-		Fix: "Look at the operator openshift-apiserver, then retry.",
-	}
-	err = c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		all, err := Routes(ctx, c, now, domain)
-		p := kube.Progress{Total: int64(len(reset)), Unit: "applications"}
-		kept = kept[:0]
-		for _, r := range reset {
-			i := slices.IndexFunc(all, func(a Route) bool { return a.ref() == r.ref() })
-			switch {
-			case i < 0 || all[i].Host == "":
-				p.Waiting = "an address for " + r.Namespace + "/" + r.Name
-				continue
-			case all[i].Kind != Fine:
-				kept = append(kept, all[i])
-			}
-			p.Done++
-		}
-		return p, p.Done == p.Total, err
-	})
-	return kept, err
-}
-
-// looks is how often an operator's route is looked for before we make it ourselves; operators answer at once or not at all.
-const looks = 10
-
-// comeBack waits for an operator to make its route again, and else makes it: a route in a namespace of the cluster need
-// not have an operator behind it.
-func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byte) error {
-	seen, there := 0, false
-	w := kube.Wait{What: "making the route " + ref.Name + " again", Limit: c.Pace.Limit, Code: "RTE-GNE", Fix: "Retry."}
-	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		seen++
-		err := c.Do(ctx, "looking for "+ref.String(), func(ctx context.Context) error {
-			list, err := c.Route.Routes(ref.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ref.Name})
-			there = err == nil && len(list.Items) > 0
-			return err
-		})
-		return kube.Progress{Waiting: "the operator of " + ref.Namespace + " to make its route again"}, there || seen >= looks, err
-	})
-	if err != nil || there {
-		return err
-	}
-	_, err = c.Recreate(ctx, original, withoutHost)
-	return err
-}
-
-// withoutHost lets the cluster choose the host.
-func withoutHost(object map[string]any) {
-	if spec, ok := object["spec"].(map[string]any); ok {
-		delete(spec, "host")
-	}
-	meta, _ := object["metadata"].(map[string]any)
-	if annotations, ok := meta["annotations"].(map[string]any); ok {
-		delete(annotations, generated)
-	}
 }

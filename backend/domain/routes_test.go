@@ -13,10 +13,20 @@ import (
 
 const old, site = "sno.factory.example", "store1.site.example"
 
+// putRoute stores a route; one without a host has a subdomain.
 func putRoute(api *kubetest.API, path, host, meta, status string) {
 	ns, name, _ := strings.Cut(path, "/")
+	spec := fmt.Sprintf(`"host":%q`, host)
+	if host == "" {
+		spec = fmt.Sprintf(`"subdomain":%q`, name)
+	}
 	api.Put("/apis/route.openshift.io/v1/namespaces/"+ns+"/routes/"+name,
-		fmt.Sprintf(`{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{%s},"spec":{"host":%q,"to":{"kind":"Service","name":"x"}},"status":{%s}}`, meta, host, status))
+		fmt.Sprintf(`{"apiVersion":"route.openshift.io/v1","kind":"Route","metadata":{%s},"spec":{%s,"to":{"kind":"Service","name":"x"}},"status":{%s}}`, meta, spec, status))
+}
+
+// served is the status of a route with a subdomain.
+func served(name string) string {
+	return fmt.Sprintf(`"ingress":[{"routerName":"default","host":"%s.apps.%s"}]`, name, old)
 }
 
 const chosen = `"annotations":{"openshift.io/host.generated":"true"}`
@@ -32,7 +42,11 @@ func TestRouteKinds(t *testing.T) {
 		"openshift-console/console":                {"console-openshift-console.apps." + old, chosen, "", domain.Moved},
 		"openshift-authentication/oauth-openshift": {"oauth-openshift.apps." + old, "", "", domain.Moved},
 		"open-cluster-management-agent-addon/x":    {"x.apps." + old, chosen, "", domain.Moved},
-		"openshift-ingress-canary/canary":          {"canary.apps." + old, "", "", domain.Owned},
+		"openshift-ingress-canary/canary":          {"", "", served("canary"), domain.Moved},
+		"openshift-ingress-canary/other":           {"canary.apps." + old, chosen, "", domain.Moved},
+		"plant/subdomain":                          {"", "", served("sub"), domain.Bound},
+		"plant/subdomain-not-served":               {"", "", "", domain.Bound},
+		"plant/subdomain-elsewhere":                {"", "", other, domain.Moved},
 		"openshift-monitoring/thanos-querier":      {"t.apps." + old, "", "", domain.Owned},
 		"openshift-monitoring/prometheus-k8s":      {"prometheus.vanity.example", "", "", domain.Custom},
 		"openshift-image-registry/default-route":   {"r.apps." + old, chosen, "", domain.Owned},
@@ -43,7 +57,6 @@ func TestRouteKinds(t *testing.T) {
 		"plant/says-not-generated":                 {"shop.apps." + old, `"annotations":{"openshift.io/host.generated":"false"}`, "", domain.Custom},
 		"plant/looks-like-ours":                    {"x.myapps." + site, "", "", domain.Custom},
 		"plant/moved":                              {"x.apps." + site, chosen, "", domain.Fine},
-		"plant/subdomain":                          {"", "", "", domain.Moved},
 		"plant/edge":                               {"x.apps." + old, chosen, other, domain.Moved},
 		"plant/both":                               {"x.apps." + old, chosen, `"ingress":[{"routerName":"edge"},{"routerName":"default"}]`, domain.Generated},
 		"team/operand":                             {"x.apps." + old, chosen + `,"ownerReferences":[{"kind":"X","name":"x","apiVersion":"v1","uid":"1"}]`, "", domain.Owned},
@@ -56,6 +69,24 @@ func TestRouteKinds(t *testing.T) {
 		}
 		ns, name, _ := strings.Cut(path, "/")
 		api.Drop("/apis/route.openshift.io/v1/namespaces/" + ns + "/routes/" + name)
+	}
+}
+
+// A route with a subdomain stays where the router serves it: it is listed with that host, and never touched or waited for.
+func TestResetLeavesBoundRoutes(t *testing.T) {
+	api, c := kubetest.New(t)
+	now := domain.Now{Factory: old, OldApps: "apps." + old, Domain: site}
+	putRoute(api, "openshift-ingress-canary/canary", "", "", served("canary"))
+	putRoute(api, "plant/shop", "", chosen, served("shop"))
+	routes, err := domain.Routes(t.Context(), c, now, site)
+	fatal(t, err)
+	if len(routes) != 2 || routes[0].Host != "canary.apps."+old || routes[1].Host != "shop.apps."+old {
+		t.Errorf("listed as %v", routes)
+	}
+	api.Changes()
+	reset, err := domain.Reset(t.Context(), c, routes, nil, func(kube.Ref, []byte) error { return nil })
+	if changes := api.Changes(); err != nil || len(reset) > 0 || len(changes) > 0 {
+		t.Errorf("%v %v %v", reset, changes, err)
 	}
 }
 

@@ -79,6 +79,13 @@ func route(namespace, name, host string, admitted corev1.ConditionStatus) routev
 	}
 }
 
+// canary is the route as the ingress operator keeps it: a subdomain, to which the router appends its own domain.
+func canary(host string) routev1.Route {
+	r := route("openshift-ingress-canary", "canary", host, corev1.ConditionTrue)
+	r.Spec.Host, r.Spec.Subdomain = "", "canary-openshift-ingress-canary"
+	return r
+}
+
 func secret(name string, from, to time.Time, owner ...metav1.OwnerReference) metav1.PartialObjectMetadata {
 	return metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "openshift-kube-apiserver", Name: name, OwnerReferences: owner,
@@ -154,13 +161,13 @@ func healthy() *health.State {
 			route("openshift-console", "console", "console-openshift-console.apps.factory.example.com", corev1.ConditionTrue),
 			route("openshift-console", "console-custom", "console.apps."+domain, corev1.ConditionTrue),
 			route("openshift-authentication", "oauth-openshift", "oauth.apps."+domain, corev1.ConditionTrue),
-			route("openshift-ingress-canary", "canary", "canary.apps."+domain, corev1.ConditionTrue),
+			canary("canary-openshift-ingress-canary.apps.factory.example.com"),
 			route("plant", "portal", "portal.plant.example", corev1.ConditionTrue),
 		},
 		Secrets: []metav1.PartialObjectMetadata{secret("kubelet-client", now.Add(-days(10)), now.Add(days(20)))},
 		Sites: map[string]health.Answer{
 			"web-console": {Host: "console.apps." + domain, Status: 200}, "web-login": {Host: "oauth.apps." + domain, Status: 200},
-			"web-canary": {Host: "canary.apps." + domain, Status: 200},
+			"web-canary": {Host: "canary-openshift-ingress-canary.apps.factory.example.com", Status: 200},
 		},
 		Served: map[string]health.Shown{
 			"cert-api":     shown("api.factory.example.com", "api.factory.example.com"),

@@ -112,7 +112,7 @@ func judgeRoutes(s *State, o Options) check.Check {
 		}
 	}
 	for _, w := range sites {
-		if h := s.host(w, o.Domain); h != "" && !below(h, o.Domain) {
+		if h := s.host(w, o.Domain); h != "" && !below(h, o.Domain) && !s.bound(w) {
 			grave = append(grave, "no new address for: "+w.title+" (only "+h+")")
 		}
 	}
@@ -153,10 +153,21 @@ func refused(r *routev1.Route) string {
 	return why
 }
 
-// moved reports whether a route is below the new domain. A component that got a second route for its new name keeps
-// the old one as a redirect.
+// bound reports whether a route never moves: to a subdomain without a host the router appends its own domain, and the
+// domain of an IngressController cannot be changed.
+func bound(r *routev1.Route) bool { return r.Spec.Host == "" && r.Spec.Subdomain != "" }
+
+// bound reports whether one of a site's routes never moves. The ingress canary's is the only such one.
+func (s *State) bound(w site) bool {
+	return slices.ContainsFunc(s.Routes, func(r routev1.Route) bool {
+		return r.Namespace == w.namespace && slices.Contains(w.routes, r.Name) && bound(&r)
+	})
+}
+
+// moved reports whether a route is below the new domain, or never has to be. A component that got a second route for its
+// new name keeps the old one as a redirect.
 func (s *State) moved(r *routev1.Route, domain string) bool {
-	if slices.ContainsFunc(hosts(r), func(h string) bool { return below(h, domain) }) {
+	if bound(r) || slices.ContainsFunc(hosts(r), func(h string) bool { return below(h, domain) }) {
 		return true
 	}
 	return slices.ContainsFunc(s.Routes, func(other routev1.Route) bool {

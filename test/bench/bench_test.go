@@ -186,6 +186,28 @@ func (s *site) testApps(t *testing.T) {
 	if code, _, err := s.Get(ctx, "nobody.apps.site.example", "/"); err != nil || code != 503 {
 		t.Errorf("unknown host: %d, %v", code, err)
 	}
+	s.testCanary(t)
+}
+
+// testCanary checks that the canary stays below the router's domain: its route has a subdomain, and a host that somebody
+// gives it is withdrawn.
+func (s *site) testCanary(t *testing.T) {
+	routes, host := s.route.RouteV1().Routes("openshift-ingress-canary"), "canary-openshift-ingress-canary.apps."+s.Domain
+	served := func(not types.UID) bool {
+		r, err := routes.Get(t.Context(), "canary", metav1.GetOptions{})
+		return err == nil && r.UID != not && r.Spec.Host == "" && len(r.Status.Ingress) == 1 && r.Status.Ingress[0].Host == host
+	}
+	before, err := routes.Get(t.Context(), "canary", metav1.GetOptions{})
+	check(t, err)
+	if !served("") {
+		t.Errorf("the canary has the host %q, status %+v", before.Spec.Host, before.Status.Ingress)
+	}
+	_, err = routes.Patch(t.Context(), "canary", types.MergePatchType, []byte(`{"spec":{"host":"canary.apps.site.example"}}`), metav1.PatchOptions{})
+	check(t, err)
+	patience.Until(t, "the canary is made again without a host", func() bool { return served(before.UID) })
+	if code, _, err := s.Get(t.Context(), host, "/"); err != nil || code != 200 {
+		t.Errorf("the canary answers %d, %v", code, err)
+	}
 }
 
 // TestRollOut gives the API a certificate for a new name and follows it through the outage.
