@@ -28,7 +28,7 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 	cfg.Spec.ClusterName, cfg.Spec.BaseDomain = "store1", "site.example"
 	cfg.Spec.PullSecret = `{"auths":{"reg.site.example":{"auth":"dXNlcjpwYXNz"}}}`
 	own, key := selfSigned(t, "*.apps.store1.site.example")
-	cfg.Spec.IngressCert.Cert, cfg.Spec.IngressCert.Key = own, site.Secret(key)
+	cfg.Spec.IngressCert.Cert, cfg.Spec.IngressCert.Key, cfg.Spec.IngressCert.CA = own, site.Secret(key), own
 	look := func() string {
 		t.Helper()
 		var lines []string
@@ -44,6 +44,15 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 		r := newReport()
 		if err := (&steps.Names{Site: cfg}).Inspect(t.Context(), node(m, c), r); err != nil {
 			t.Fatal(err)
+		}
+		if err := (&steps.Credentials{Site: cfg}).Inspect(t.Context(), node(m, c), r); err != nil {
+			t.Fatal(err)
+		}
+		// Trust and NodeConfig add the CA to the node's and the cluster's trust, so there is nothing to say about it.
+		for id, ch := range r.checks {
+			if id != "names-now" && id != "apps-cert" {
+				t.Errorf("the check %s says %s: %s", id, ch.Status, ch.Observed)
+			}
 		}
 		seen := r.checks["names-now"]
 		return strings.Join(append(lines, string(seen.Status)+": "+seen.Observed), "\n")

@@ -79,13 +79,6 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 		old = []string{"*." + now.OldApps}
 	}
 	report.Check(ownCheck("apps-cert", "Own certificate for the apps", *apps, []string{"*." + domain.Apps(d)}, old, node))
-	if s.Site.Spec.IngressCert.CA != "" {
-		report.Check(Check{
-			ID: "apps-ca", Title: "CA of the apps certificate", Status: check.Warn,
-			Observed: "Touchdown does not add it to the cluster's trust",
-			Fix:      "Put it behind the apps certificate as the last of its chain, which the console and the log-in trust.",
-		})
-	}
 	return nil
 }
 
