@@ -20,6 +20,7 @@ const (
 	// own sorts behind the installer's single-node.conf; dnsmasq reads every file of the folder, and names of two files add up.
 	own     = folder + "/touchdown-site.conf"
 	service = "dnsmasq.service"
+	comment = "# The cluster's names at its site, beside those of the factory, for this node and its pods. Written by Touchdown.\n"
 )
 
 // Zone is what the node answers by itself: for each domain api, api-int and everything below apps.
@@ -109,10 +110,15 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 			Fix:     "Remove the MachineConfig that does, or change the names in it.",
 		}
 	}
-	content, err := z.encode(domain)
+	names, err := z.encode(domain)
 	if err != nil {
 		return false, err
 	}
+	where, err := listen(m, z)
+	if err != nil {
+		return false, err
+	}
+	content := comment + where + names
 	if b, err := m.ReadFile(own); err == nil && string(b) == content {
 		return false, nil
 	}
@@ -132,7 +138,6 @@ func (z Zone) encode(domain string) (string, error) {
 		}
 	}
 	var out strings.Builder
-	out.WriteString("# The cluster's names at its site, beside those of the factory. Written by Touchdown.\n")
 	for _, name := range []string{"api.", "api-int.", "apps."} {
 		for _, a := range z.Addresses {
 			fmt.Fprintf(&out, "address=/%s%s/%s\n", name, domain, a)

@@ -63,6 +63,9 @@ func TestAddAndRemove(t *testing.T) {
 	if got := m.Calls(); !slices.Equal(got, []string{"systemctl restart dnsmasq.service", "systemctl restart dnsmasq.service"}) {
 		t.Errorf("calls are %q", got)
 	}
+	if got := m.Content("/etc/dnsmasq.d/touchdown-site.conf"); got != "" {
+		t.Errorf("left behind: %q", got)
+	}
 	m.On("systemctl restart", "", errors.New("exit status 1"))
 	if _, err := dns.Add(t.Context(), m.Machine, z, "x.example"); code(err) != "DNS-STRT" {
 		t.Errorf("err is %v", err)
