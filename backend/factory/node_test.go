@@ -1,12 +1,15 @@
 package factory_test
 
 import (
+	"net/netip"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"touchdown/backend/dns"
 	"touchdown/backend/factory"
+	"touchdown/backend/host/hosttest"
 	"touchdown/test/bench/node"
 	"touchdown/test/patience"
 )
@@ -70,6 +73,21 @@ const (
 	leased   = "ip -o -4 address show br-ex | grep -qF 192.0.2.10/24"
 )
 
+// nameTheSite gives the node the file that the site's names come from.
+func nameTheSite(t *testing.T, m *node.Machine) {
+	t.Helper()
+	const file = "/etc/dnsmasq.d/touchdown-site.conf"
+	staged := hosttest.New(t)
+	z := dns.Zone{Domains: []string{"sno.factory.example"}, Addresses: []netip.Addr{netip.MustParseAddr(factory.InternalAddress)}}
+	if _, err := dns.Add(t.Context(), staged.Machine, z, "store1.site.example"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.WriteFile(file, []byte(staged.Content(file)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must(t, m, "sync")
+}
+
 // TestTheInternalAddressNeedsNoSite boots a baked node with the cable out, without any server, and with a lease.
 func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 	m := node.Start(t, node.Options{})
@@ -106,8 +124,15 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 		t.Logf("lease %.1f s after the cable", time.Since(begun).Seconds())
 	})
 	t.Run("a lease", func(t *testing.T) {
+		nameTheSite(t, m)
 		boot(t, time.Minute)
 		await(t, m, 30*time.Second, leased)
+		// dnsmasq starts before br-ex has its addresses. The site's is none of those that it answers at.
+		const want = "127.0.0.1:53 192.168.127.10:53"
+		if got := must(t, m, "ss -Hlun 'sport = 53' | awk '{print $4}' | sort | paste -sd ' '"); got != want {
+			t.Errorf("the name server listens at %s, want %s", got, want)
+		}
+		must(t, m, "getent ahostsv4 x.apps.store1.site.example | grep -q ^192.168.127.10")
 	})
 }
 
