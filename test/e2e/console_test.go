@@ -165,18 +165,19 @@ func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const readOnly = `systemctl stop touchdown-console@ttyS0 touchdown-engine
-mount --bind /var/lib/touchdown /var/lib/touchdown; mount -o remount,bind,ro /var/lib/touchdown
+	const held = `systemctl stop touchdown-console@ttyS0 touchdown-engine
+systemd-run --unit=held flock /var/lib/touchdown/lock sleep infinity
+until ! flock --nonblock /var/lib/touchdown/lock true; do sleep 0.1; done
 systemctl start --no-block touchdown-console@ttyS0`
-	run(readOnly)
+	run(held)
 	p.Shows("ENG-DOWN")
-	p.Shows("/var/lib/touchdown/engine.log: read-only")
+	p.Shows("Another engine is already at work on this node")
 	p.Shows("Press Enter to log in")
 	p.Keep("No engine")
-	run("umount /var/lib/touchdown")
+	run("systemctl stop held")
 	p.Shows("Stage 1 of 7: Hardware check")
 
-	run(readOnly)
+	run(held)
 	p.Shows("Press Enter to log in")
 	p.Types("\r")
 	p.Shows("login:")
