@@ -39,7 +39,7 @@ type child struct {
 	exited   chan struct{}
 	wanted   bool // an exit that nobody asked for is followed by a new start
 	sni      []string
-	faults   []apiserver.Fault
+	faults   orders
 	past     apiserver.Counts // of the processes before
 	restarts int
 }
@@ -83,6 +83,7 @@ func (c *child) start(ctx context.Context, sni []string) error {
 	exited := make(chan struct{})
 	c.mu.Lock()
 	c.process, c.stdin, c.exited, c.sni, c.wanted = cmd, stdin, exited, sni, true
+	c.faults.restarted()
 	c.mu.Unlock()
 	go func() { _ = cmd.Wait(); close(exited) }()
 	if err := c.waitReady(ctx, exited); err != nil {
