@@ -24,7 +24,6 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
-	sized      bool
 	refused    bool // the rest of a batch of keys
 	handled    int  // keys of the batch that were no text
 	every      time.Duration
@@ -52,13 +51,10 @@ func (a *app) top() screen {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmds []tea.Cmd
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		if msg.Width > 0 && msg.Height > 0 {
-			a.w, a.h = bounded(msg.Width, msg.Height)
-			if a.sized {
-				a.wipe++
-			}
-			a.sized = true // Bubble Tea tells the size once by itself
+	case resizedMsg: // Bubble Tea's own message of the first size is not used: it may come after a newer one
+		if msg.w > 0 && msg.h > 0 {
+			a.w, a.h = bounded(msg.w, msg.h)
+			a.wipe++
 		}
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)

@@ -58,7 +58,7 @@ func (s *seat) sit() {
 	s.dec, s.goesOn, s.burst, s.plan, s.open = decoder{}, false, nil, nil, nil
 	s.page = evidence{}
 	s.run(s.app.Init(), cause{})
-	s.deliver(tea.WindowSizeMsg{Width: 80, Height: 24}, cause{})
+	s.deliver(resizedMsg{80, 24}, cause{})
 	s.look()
 }
 
@@ -80,11 +80,11 @@ func (s *seat) resize() {
 		w, h = r.IntN(8)-1, r.IntN(8)-1
 	case 4:
 		w, h = 65535, r.IntN(65536)
-		defer s.deliver(tea.WindowSizeMsg{Width: 80, Height: 24}, cause{})
+		defer s.deliver(resizedMsg{80, 24}, cause{})
 	}
 	s.m.note(s.name, [2]int{w, h})
 	s.m.counts["resizes"]++
-	s.deliver(tea.WindowSizeMsg{Width: w, Height: h}, cause{})
+	s.deliver(resizedMsg{w, h}, cause{})
 }
 
 // look brings what the engine tells.

@@ -13,6 +13,8 @@ type sight struct {
 
 // The messages. Each brings what a command found out.
 type (
+	resizedMsg struct{ w, h int } // of the terminal; 0 is not known
+
 	sightMsg struct{ sight } // somebody asked for a fresh snapshot
 	eventMsg struct{ sight } // something happened in the engine; ask to wait for the next
 	setMsg   struct {        // a field was set

@@ -71,7 +71,7 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	program := tea.NewProgram(root,
 		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
-	stop := line.resized(func(w, h int) { program.Send(tea.WindowSizeMsg{Width: w, Height: h}) })
+	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
 	defer stop()
 	painting, done := paintUntil(painter)
 	go link.follow()

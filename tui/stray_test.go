@@ -114,3 +114,11 @@ func TestKeyBesideASequence(t *testing.T) {
 		}
 	}
 }
+
+// TestSizeOfTheStart: on a busy machine Bubble Tea tells the size of the start after the terminal was resized.
+func TestSizeOfTheStart(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.took(resizedMsg{79, 23})
+	b.took(tea.WindowSizeMsg{Width: 80, Height: 24})
+	b.shows("this window is 79x23")
+}

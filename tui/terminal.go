@@ -75,12 +75,15 @@ const (
 
 func bounded(w, h int) (int, int) { return min(w, maxWidth), min(h, maxHeight) }
 
-// resized tells about each change of size until stop is called.
-func (t *terminal) resized(tell func(w, h int)) (stop func()) {
+// resized tells about each change of size until stop is called, also about one since it was w and h.
+func (t *terminal) resized(w, h int, tell func(w, h int)) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	done := make(chan struct{})
 	signal.Notify(signals, unix.SIGWINCH)
 	go func() {
+		if nw, nh := t.size(); nw != w || nh != h {
+			tell(nw, nh)
+		}
 		for {
 			select {
 			case <-done:
