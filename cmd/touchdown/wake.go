@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,11 +89,18 @@ func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awa
 	}
 }
 
-// lastWords is what the engine said before it ended, or systemd of why it cannot even begin.
+// lastWords is what the engine said before it ended, or systemd of why it cannot even begin. A problem has three lines: what,
+// the cause, and what to try. A unit that is started again and again says the same each time.
 func lastWords(ctx context.Context, machine *host.Machine) string {
-	out, err := machine.Run(ctx, "journalctl", "--boot", "--no-pager", "--output", "cat", "--lines", "1",
+	out, err := machine.Run(ctx, "journalctl", "--boot", "--no-pager", "--output", "cat", "--lines", "4",
 		"_SYSTEMD_UNIT="+engineUnit, "+", "UNIT="+engineUnit, "PRIORITY=3")
-	words := strings.TrimPrefix(strings.TrimSpace(string(out)), "touchdown: ")
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimPrefix(strings.TrimSpace(line), "touchdown: "); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	words := strings.Join(lines, " ")
 	if err != nil || words == "" {
 		return "it said nothing"
 	}

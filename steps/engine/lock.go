@@ -24,11 +24,14 @@ func takeLock(path string) (*os.File, error) {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		pid, _ := readKept(path)
+		pid := "not known"
+		if text, err := readKept(path); err == nil && len(text) > 0 {
+			pid = strings.TrimSpace(string(text))
+		}
 		f.Close()
 		return nil, &problem.Problem{
 			Code: "BUSY", Summary: "Another engine is already at work on this node.",
-			Fix: "Attach to it with `touchdown console`; its process id is " + strings.TrimSpace(string(pid)) + ".",
+			Fix: "Attach to it with `touchdown console`; its process id is " + pid + ".",
 			Err: fmt.Errorf("locking %s: %w", path, err),
 		}
 	}

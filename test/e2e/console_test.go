@@ -171,7 +171,7 @@ until ! flock --nonblock /var/lib/touchdown/lock true; do sleep 0.1; done
 systemctl start --no-block touchdown-console@ttyS0`
 	run(held)
 	p.Shows("ENG-DOWN")
-	p.Shows("Another engine is already at work on this node")
+	p.Shows("Another engine is already at work")
 	p.Shows("Press Enter to log in")
 	p.Keep("No engine")
 	run("systemctl stop held")
