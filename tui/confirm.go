@@ -51,8 +51,10 @@ func (c *confirm) typing() bool  { return c.onWord }
 
 // over reports whether what was asked about is over, or for another console to do.
 func (c *confirm) over() bool {
-	another := len(c.word) == 0 && c.snap.Life != c.life // which may want a word
-	return c.cmd == nil && (c.desk.state() != c.state || another || !c.held)
+	if c.cmd != nil || !c.held { // before the engine has answered, nobody has control
+		return c.cmd == nil
+	}
+	return c.desk.state() != c.state || len(c.word) == 0 && c.snap.Life != c.life // another life may want a word
 }
 
 func (c *confirm) keys() []key.Binding {

@@ -122,3 +122,13 @@ func TestSizeOfTheStart(t *testing.T) {
 	b.took(tea.WindowSizeMsg{Width: 80, Height: 24})
 	b.shows("this window is 79x23")
 }
+
+// TestLeaveBeforeTheEngineAnswers: the dialog needs nothing of the engine.
+func TestLeaveBeforeTheEngineAnswers(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.app.snap, b.app.held = nil, false
+	b.press("ctrl+c")
+	b.shows("Leave this console?")
+	b.took(resizedMsg{100, 30})
+	b.shows("Leave this console?")
+}
