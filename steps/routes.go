@@ -12,7 +12,7 @@ import (
 )
 
 // Routes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host or a subdomain that
-// somebody chose are listed, never touched.
+// an administrator chose are listed, never changed.
 type Routes struct{ Site *site.Config }
 
 var (

@@ -56,7 +56,7 @@ type monkey struct {
 	n      atomic.Int64   // how many there were
 }
 
-// happening is one thing that happened. Its text is made only when somebody asks for it.
+// happening is one thing that happened. Its text is made only when it is printed.
 type happening struct {
 	at   string // the console, or the engine
 	what any
@@ -129,7 +129,7 @@ func (m *monkey) watch() (stop func()) {
 	go func() {
 		last, since := int64(-1), worked()
 		for ctx.Err() == nil {
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond) // only how often it looks: a hang is measured in processor time
 			if n := m.n.Load(); n != last {
 				last, since = n, worked()
 			}

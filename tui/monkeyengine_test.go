@@ -65,7 +65,7 @@ func (j *jungle) turn() {
 	case 0:
 		j.gone = !j.gone
 	case 1:
-		j.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started anew
+		j.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // the engine restarted
 		j.pen = ""
 	case 2:
 		j.change(func(s *engine.Snapshot) { plant(reflect.ValueOf(s).Elem()) })

@@ -26,7 +26,7 @@ type evidence struct {
 // cause is why a console asks the engine for something: the one key that was pressed, on what page.
 type cause struct {
 	key   tea.KeyPressMsg
-	alone bool // not in a batch, and not by itself
+	alone bool // a single key press: not part of a batch, not caused by a tick
 	page  evidence
 	snap  *engine.Snapshot
 	typed []rune
@@ -48,7 +48,7 @@ func titleOf(s screen) string {
 	return s.name()
 }
 
-// turn begins anew when something else is on top. What was typed on a page that an overlay covered is still there.
+// turn starts again when another page comes on top. What was typed on a page that an overlay covered is still there.
 func (e *evidence) turn(s *seat) {
 	top := s.app.top()
 	title := titleOf(top)
@@ -207,7 +207,7 @@ func TestMonkeyRules(t0 *testing.T) {
 		"half of it":          {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named[:4]}, engine.Reboot, false},
 		"in a batch":          {cause{key: enter, page: dialog, snap: &snap, typed: named}, engine.Reboot, false},
 		"another dialog":      {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.PowerOff, false},
-		"by itself":           {cause{}, engine.Undo, false},
+		"no key":              {cause{}, engine.Undo, false},
 		"too early":           {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch}, engine.Reply, false},
 		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(settle)}, engine.Reply, true},
 		"a stray Enter":       {cause{key: enter, alone: true, page: evidence{title: "problem", since: epoch}, now: epoch}, engine.Retry, false},

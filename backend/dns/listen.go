@@ -13,7 +13,8 @@ var chosen = regexp.MustCompile(`(?m)^\s*(interface|except-interface|listen-addr
 
 // listen is where dnsmasq answers: to the node itself and to its pods, whose resolver (CoreDNS) has the servers of the node's
 // resolv.conf. Without it everyone on the site's LAN could ask the node for any name, and would be told the internal address
-// for the cluster's. "" where somebody chose already: dnsmasq does not start with two choices that contradict each other.
+// for the cluster's. It is "" where another file already says where dnsmasq listens:
+// dnsmasq does not start with two settings that contradict each other.
 func listen(m *host.Machine, z Zone) (string, error) {
 	files, err := m.Glob(folder + "/*")
 	if err != nil {

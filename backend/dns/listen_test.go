@@ -10,7 +10,7 @@ import (
 )
 
 // The names of the site are answered for the node and its pods, who ask at the node's internal address. The site's LAN gets no
-// answer, unless somebody chose where dnsmasq listens: two such choices can keep it from starting.
+// answer, unless another file already says where dnsmasq listens: two such settings can keep it from starting.
 func TestSiteNamesAreNotForTheLAN(t *testing.T) {
 	const chosen = "/etc/dnsmasq.d/chosen.conf"
 	for name, c := range map[string]struct {

@@ -21,7 +21,7 @@ const (
 	Owned     Kind = "owned"     // an operator makes it again when it is deleted
 	Generated Kind = "generated" // the cluster chose its host; made again, it gets one of the new domain
 	Custom    Kind = "custom"    // somebody chose its host
-	Moved     Kind = "moved"     // not ours: its operator moves it by itself, or serves it elsewhere
+	Moved     Kind = "moved"     // not ours: its operator moves it, or serves it elsewhere
 	Bound     Kind = "bound"     // has a subdomain, to which the router appends its own domain; that domain never changes
 )
 

@@ -103,7 +103,7 @@ func transient(err error) bool {
 }
 
 // notReady tells whether an API server that just started refuses a change because its admission plugins have not read what they
-// judge by. It says 403, in words of its own: k8s.io/apiserver v0.34.1, pkg/admission/plugin/namespace/lifecycle/admission.go
+// judge by. It answers 403 with these texts: k8s.io/apiserver v0.34.1, pkg/admission/plugin/namespace/lifecycle/admission.go
 // and webhook/generic/webhook.go; OpenShift's own plugins, github.com/openshift/cluster-version-operator issue 119.
 func notReady(err error) bool {
 	text := err.Error()

@@ -169,7 +169,7 @@ func FuzzReason(f *testing.F) {
 		secret := marker + password
 		desired, err := json.Marshal(map[string]any{"interfaces": []any{map[string]any{"802.1x": map[string]any{"password": secret}}}})
 		if err != nil || !json.Valid(desired) {
-			t.Skip()
+			t.Skip("the password cannot be written as JSON")
 		}
 		if got := reason(strings.ReplaceAll(said, "%s", secret), desired); strings.Contains(got, marker) && oneLine(secret) && !strings.Contains(said, marker) {
 			t.Errorf("%q with %q is told as %q", said, secret, got)

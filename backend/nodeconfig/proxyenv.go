@@ -6,12 +6,12 @@ import (
 	"touchdown/backend/problem"
 )
 
-// literal are the characters besides ASCII letters and digits that a shell takes as they are in the value of an assignment. ~ is
-// none of them: behind a colon a shell makes a home directory of it.
+// literal lists the characters, besides ASCII letters and digits, that a shell does not change in the value of an assignment.
+// It leaves out ~, which a shell replaces by a home directory after a colon.
 const literal = "-._:/@%[]+,="
 
-// sourceable refuses what scripts of the node would not read as it is written: the operator writes proxies raw to /etc/mco/proxy.env,
-// which they source as root. The site config refuses the same, and can say which character it is; a URL is never repeated, since it
+// sourceable refuses values that a shell would change or run: the operator writes proxies unquoted to /etc/mco/proxy.env, which
+// scripts of the node source as root. The site config refuses the same, and can say which character it is; a URL is never repeated, since it
 // can hold a password.
 func (p Proxy) sourceable() error {
 	for _, value := range append([]string{p.HTTP, p.HTTPS}, p.NoProxy...) {

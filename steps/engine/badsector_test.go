@@ -113,7 +113,7 @@ func TestDraftThatIsNone(t *testing.T) {
 	}
 }
 
-// TestJournalTooLargeToRead is put aside as it is.
+// TestJournalTooLargeToRead: a journal that is too large to read is renamed, unchanged.
 func TestJournalTooLargeToRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	must(t, os.WriteFile(path, []byte(journalFormat+"\n"), 0o600))

@@ -133,7 +133,7 @@ func (d *damaged) play() {
 	if !d.t.Failed() {
 		d.goOn()
 	}
-	if d.tight == nil { // a disk of its own goes with the process
+	if d.tight == nil { // the small disk goes away with the process
 		must(d.t, os.RemoveAll(base))
 	}
 }

@@ -23,8 +23,8 @@ func worked() time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// room makes a small disk of its own for some rounds, where the process has mounts of its own; it is filled or read-only when the
-// engine starts. free gives it room again.
+// room mounts a small disk for some rounds, where the process has a private mount namespace. The disk is full or read-only when
+// the engine starts; free makes room again.
 func (d *damaged) room(base string) (free func()) {
 	free = func() {}
 	if os.Getenv(rounds.OwnMounts) == "" || !d.r.Chance(5) {

@@ -75,7 +75,7 @@ func (d *damaged) refused(s *Snapshot) bool {
 	return s.State == HasFailed && s.Problem != nil && s.Problem.Code == "CFG-DFF"
 }
 
-// still fails when a job went on by itself after a loss.
+// still fails when a job resumed automatically after a loss.
 func (d *damaged) still(s *Snapshot) {
 	lost := d.told || d.matters()
 	if lost && (d.changed() > 0 || underWay(s.State)) {

@@ -196,7 +196,7 @@ func (e *Engine) begin() {
 	}
 }
 
-// tellDiskLocked tells, for as long as it is so, that nothing can be saved. The caller holds e.mu.
+// tellDiskLocked shows a notice while nothing can be saved. The caller holds e.mu.
 func (e *Engine) tellDiskLocked() {
 	const notice = "save"
 	was := e.notices[notice]

@@ -18,7 +18,7 @@ const (
 	// shortestSecret is the length from which a part of a secret is masked on its own; shorter parts, such as the
 	// last line of a PEM block, would mask ordinary words.
 	shortestSecret = 8
-	// shortestWhole is the same for a secret as a whole, such as a password. It is masked where it is a word of its own.
+	// shortestWhole is the same for a secret as a whole, such as a password. It is masked where it is a whole word.
 	shortestWhole = 4
 )
 

@@ -25,7 +25,7 @@ func TestMaskOfAProxy(t *testing.T) {
 	}
 }
 
-// TestMaskOfADesiredState holds that a secret in a desired state of nmstate is hidden by itself, however a text spells it.
+// TestMaskOfADesiredState: each secret in a desired state of nmstate is masked separately, however a text spells it.
 func TestMaskOfADesiredState(t *testing.T) {
 	cfg := site.New()
 	err := cfg.Set("spec.networkConfig", "interfaces:\n- name: ens3\n  802.1x: {identity: peer, eap-methods: [peap], password: 'correct\"horse\\1'}\n  macsec: {mka-cak: 0123456789abcdef}\n- name: ens4\n  802.1x: {password: sesam, private-key-password: true}\n")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSecretsOfADesiredState holds that a secret is known by its key as it is parsed, and is among what must not be shown.
+// TestSecretsOfADesiredState: a secret is recognised by its parsed key, and listed among the values that must not be shown.
 func TestSecretsOfADesiredState(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
@@ -73,7 +73,7 @@ func FuzzNetworkConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, head, tail string) {
 		if strings.Contains(head+tail, planted) {
-			t.Skip()
+			t.Skip("the text holds the marker itself, so a match would prove nothing")
 		}
 		text := head + planted + tail
 		if err := NetworkConfig(text); err != nil && strings.Contains(err.Error(), planted) && !clusterOwnedName(text) {

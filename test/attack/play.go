@@ -20,7 +20,7 @@ type done = rounds.Over
 // most is how much of what a failed process wrote is kept, in bytes: its end.
 const most = 64 << 10
 
-// command runs in a process group of its own, which ends with ctx.
+// command runs in a new process group, which ends with ctx.
 func command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -189,8 +189,8 @@ func (s *site) testApps(t *testing.T) {
 	s.testCanary(t)
 }
 
-// testCanary checks that the canary stays below the router's domain: its route has a subdomain, and a host that somebody
-// gives it is withdrawn.
+// testCanary checks that the canary stays below the router's domain: its route has a subdomain, and a host that is set by
+// hand is withdrawn.
 func (s *site) testCanary(t *testing.T) {
 	routes, host := s.route.RouteV1().Routes("openshift-ingress-canary"), "canary-openshift-ingress-canary.apps."+s.Domain
 	served := func(not types.UID) bool {

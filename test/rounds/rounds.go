@@ -13,7 +13,7 @@ import (
 // Env names the variable by which test/attack asks for rounds: seed, first round, and the one after the last.
 const Env = "TOUCHDOWN_ROUNDS"
 
-// OwnMounts names the variable that tells a test that its process has mounts of its own, which end with it.
+// OwnMounts names the variable that tells a test that its process has a private mount namespace.
 const OwnMounts = "TOUCHDOWN_OWN_MOUNTS"
 
 // Mark begins the lines by which a test tells test/attack that a round is over.

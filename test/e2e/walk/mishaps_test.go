@@ -59,7 +59,7 @@ func (w *walk) killedAtForm() {
 	w.t.Helper()
 	screen := w.p.Screen()
 	w.killed()
-	w.p.Until("the page of before", func(now string) bool { return line(now, 1) == line(screen, 1) })
+	w.p.Until("the previous page", func(now string) bool { return line(now, 1) == line(screen, 1) })
 	for _, field := range sheet {
 		w.p.At(field.label)
 		w.p.Shows("[" + field.value + " ")

@@ -27,7 +27,7 @@ func canaryRoute() *routev1.Route {
 	return r
 }
 
-// runOwnedRoutes makes operators' routes again after somebody deleted them; without a host, so they come back in the domain of the day.
+// runOwnedRoutes recreates operators' routes after a deletion, without a host, so that they get one of the current domain.
 func runOwnedRoutes(ctx context.Context, e *Env) {
 	e.loop(ctx, "owned-routes", []resource{routev1.GroupVersion.WithResource("routes")}, func(ctx context.Context) error {
 		if err := e.withdrawHost(ctx, canaryRoute()); err != nil {
@@ -57,7 +57,7 @@ func runOwnedRoutes(ctx context.Context, e *Env) {
 	})
 }
 
-// withdrawHost deletes a route that somebody gave a host: the API server ignores attempts to clear spec.host.
+// withdrawHost deletes a route whose host was set by hand: the API server ignores attempts to clear spec.host.
 func (e *Env) withdrawHost(ctx context.Context, want *routev1.Route) error {
 	have, err := e.Route.Routes(want.Namespace).Get(ctx, want.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
