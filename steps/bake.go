@@ -76,7 +76,7 @@ func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) 
 	return err
 }
 
-// BakeUplink lets the profile of the physical port carry the internal address: br-ex is built from it at every boot.
+// BakeUplink lets the profile of the physical port carry the node's own addresses: br-ex is built from it at every boot.
 type BakeUplink struct{}
 
 var (
@@ -88,23 +88,31 @@ var (
 func (*BakeUplink) ID() string { return "bake-uplink" }
 
 // Title says what the step does.
-func (*BakeUplink) Title() string { return "Give the uplink the internal address" }
+func (*BakeUplink) Title() string { return "Give the uplink the node's own address" }
 
 // Fields is empty: nothing is asked.
 func (*BakeUplink) Fields() []Field { return nil }
 
 // Plan tells the profile.
 func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
-	u, err := factory.FindUplink(ctx, node.Host)
+	cluster, err := factory.Look(ctx, node.Kube)
+	if err != nil {
+		return Plan{}, err
+	}
+	u, err := factory.FindUplink(ctx, node.Host, cluster.Own)
 	if err != nil || u.Ready() {
 		return Plan{}, err
 	}
-	return Plan{Changes: []Change{{What: "Profile of " + u.Device, New: factory.InternalAddress + " beside its own addresses"}}}, nil
+	return Plan{Changes: []Change{{What: "Profile of " + u.Device, New: cluster.Own.String() + " for good, beside the site's"}}}, nil
 }
 
 // Run saves the profile and changes it.
 func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
-	u, err := factory.FindUplink(ctx, node.Host)
+	cluster, err := factory.Look(ctx, telling(node.Kube, report))
+	if err != nil {
+		return err
+	}
+	u, err := factory.FindUplink(ctx, node.Host, cluster.Own)
 	if err != nil || u.Ready() {
 		return err
 	}
@@ -118,7 +126,7 @@ func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) e
 		return report.Save("profile", original)
 	})
 	if err == nil {
-		report.Say("The profile of %s carries %s.", u.Device, factory.InternalAddress)
+		report.Say("The profile of %s carries %s.", u.Device, cluster.Own)
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) e
 	if err != nil {
 		return err
 	}
-	checks := factory.Verify(ctx, node.Host, wanted, cluster.Domain)
+	checks := factory.Verify(ctx, node.Host, wanted, cluster)
 	for _, c := range checks {
 		report.Check(c)
 	}

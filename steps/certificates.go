@@ -71,9 +71,12 @@ func planned(own *certs.Pair, also []string, node *backend.Node) string {
 	return text
 }
 
-// Run installs both and reads them back.
+// Run installs both and reads them back. It begins with what could stop Domain: then nothing at all is written for the names.
 func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)
+	if _, err := (&Domain{Site: s.Site}).names().Fits(ctx, c); err != nil {
+		return fmt.Errorf("asking whether the API server can serve the name: %w", err)
+	}
 	wants, err := wantedCerts(ctx, c, s.Site, node)
 	if err != nil {
 		return err

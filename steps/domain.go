@@ -2,15 +2,14 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
-	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
@@ -49,11 +48,18 @@ func (s *Domain) Skip() string { return noNames(s.Site) }
 // Plan tells the names before and after, and what the API server's new revisions cost.
 func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	d, old := s.Site.Domain(), ""
-	if now, _, err := called(ctx, node); err == nil {
+	now, noted, err := called(ctx, node)
+	if err == nil {
 		old = now.Domain
 	}
 	if old == d {
 		return Plan{}, nil
+	}
+	var moved []Change
+	if err == nil && !noted {
+		if moved, err = s.moved(ctx, node); err != nil {
+			return Plan{}, err
+		}
 	}
 	under := func(host func(string) string) string {
 		if old == "" {
@@ -62,57 +68,59 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 		return host(old)
 	}
 	return Plan{
-		Changes: []Change{
+		Changes: append([]Change{
 			{What: "API", Old: under(domain.API), New: domain.API(d) + "; the old name stays"},
 			{What: "Apps", Old: under(domain.Apps), New: "*." + domain.Apps(d) + "; the old names stay"},
 			{What: "Console", Old: under(domain.Console), New: domain.Console(d)},
-		},
+		}, moved...),
 		Disturbances: []Disturbance{
-			{What: "API outage", Cause: "the API server restarts for its new certificate", Seconds: 60},
-			{What: "API outage", Cause: "the API server restarts for the log-in's new host", Seconds: 60},
+			{What: "API outage", Cause: "the API server restarts for its new certificate and the log-in's new host", Seconds: 90},
+			{What: "API outage", Cause: "a second restart, only when the log-in's new host comes late", Seconds: 90},
+			{What: "no applications, console and log-in", Cause: "the router restarts for its new certificate", Seconds: 60},
+			{What: "controller manager restart", Cause: "it takes the router's new certificate; applications go on", Seconds: 30},
 			{What: "log-in and console restart", Cause: "they take their new hosts", Seconds: 120},
 		},
 	}, nil
+}
+
+// moved tells from which entries of the owner the name will be taken, as far as the API can be asked. A list that the API server's
+// operator would refuse is an error: it stands against a start.
+func (s *Domain) moved(ctx context.Context, node *backend.Node) ([]Change, error) {
+	taken, err := s.names().Fits(ctx, node.Kube.Within(glance))
+	if err != nil {
+		if p, ok := errors.AsType[*Problem](err); ok && strings.HasPrefix(p.Code, "CERT-") {
+			return nil, err
+		}
+		return nil, nil // an API that does not answer now is asked again before anything is written
+	}
+	var changes []Change
+	for _, t := range taken {
+		changes = append(changes, Change{
+			What: "Certificate of " + domain.API(s.Site.Domain()),
+			Old:  fmt.Sprintf("secret %s, entry %d of the API server's named certificates", t.Secret, t.Index),
+			New:  "the one above; that entry keeps its other names, and undo gives this one back",
+		})
+	}
+	return changes, nil
+}
+
+func (s *Domain) names() domain.Names {
+	d := s.Site.Domain()
+	return domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d)}
 }
 
 // Run writes the names and waits until the operators have begun to roll them out; Rollouts waits for the end.
 func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
 	d := s.Site.Domain()
-	names := domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d)}
-	changed, err := domain.Apply(ctx, c, names, s.marking(ctx, c, o))
+	changed, err := domain.Apply(ctx, c, s.names(), o.save)
 	if err != nil {
 		return fmt.Errorf("writing the names: %w", err)
 	}
 	if changed {
 		report.Say("The cluster is told to answer at %s and *.%s.", domain.API(d), domain.Apps(d))
 	}
-	return domain.Noticed(ctx, c, mark(o), s.patience())
-}
-
-// marking notes the API server's newest revision before the change that makes the next one.
-func (s *Domain) marking(ctx context.Context, c *kube.Cluster, o originals) kube.Save {
-	return func(ref kube.Ref, original []byte) error {
-		if ref == kube.Config("apiservers") {
-			r, err := c.Revisions(ctx)
-			if err != nil {
-				return fmt.Errorf("reading the API server's revision: %w", err)
-			}
-			if err := o.mark("revision", strconv.Itoa(int(r.Latest))); err != nil {
-				return err
-			}
-		}
-		return o.save(ref, original)
-	}
-}
-
-// mark is the API server's newest revision before our last change; 0 when it needed none.
-func mark(o originals) int32 {
-	n, err := strconv.ParseInt(o.marked("revision"), 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int32(n)
+	return domain.Noticed(ctx, c, s.patience())
 }
 
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
@@ -121,22 +129,13 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	if len(o.all()) == 0 {
 		return nil
 	}
-	r, err := c.Revisions(ctx)
-	if err != nil {
-		return fmt.Errorf("reading the API server's revision: %w", err)
-	}
-	changed, err := o.restore(ctx, c)
-	if err != nil {
+	if _, err := o.restore(ctx, c); err != nil {
 		return err
 	}
-	after := int32(0)
-	if slices.Contains(changed, kube.Config("apiservers")) {
-		after = r.Latest
-	}
-	if err := domain.Noticed(ctx, c, after, s.patience()); err != nil {
+	if err := domain.Noticed(ctx, c, s.patience()); err != nil {
 		return fmt.Errorf("putting the old names back: %w", err)
 	}
-	return domain.Settle(ctx, c, "", after, s.patience())
+	return domain.Settle(ctx, c, "", s.patience())
 }
 
 func (s *Domain) patience() domain.Patience { return orUsual(s.Patience, s.Site) }

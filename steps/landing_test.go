@@ -37,6 +37,7 @@ func (n *notes) Check(c steps.Check) {
 	}
 	n.checks[c.ID] = c
 }
+
 func (n *notes) Say(format string, _ ...any)                       { n.said = append(n.said, format) }
 func (*notes) Ask(context.Context, steps.Question) (string, error) { return "", nil }
 func (*notes) Save(string, []byte) error                           { return nil }

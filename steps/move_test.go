@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
@@ -131,6 +133,37 @@ func TestMoveTwiceAndBack(t *testing.T) {
 	}
 	if err := l.undo(t); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A cluster whose named certificates its operator would refuse is told in the review and again when the work begins, and nothing is written.
+func TestAFullListStandsAgainstTheMove(t *testing.T) {
+	l := newLand(t, bench.Options{})
+	named := func(entries string) {
+		t.Helper()
+		patch := []byte(`{"spec":{"servingCerts":{"namedCertificates":` + entries + `}}}`)
+		_, err := l.node.Kube.Config.APIServers().Patch(t.Context(), "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	named(`[{"names":["api.vanity.example"],"servingCertificate":{"name":"nowhere"}}]`)
+	before, move := l.specs(t), l.steps[2].(*steps.Domain)
+	if _, err := move.Plan(t.Context(), l.node); err == nil || !strings.Contains(err.Error(), "CERT-ENT") {
+		t.Errorf("the review says nothing: %v", err)
+	}
+	if err := l.run(t); err == nil || !strings.Contains(err.Error(), `step certificates`) || !strings.Contains(err.Error(), "CERT-ENT") {
+		t.Errorf("%v", err)
+	}
+	for name, spec := range l.specs(t) {
+		if spec != before[name] {
+			t.Errorf("%s was written: %s", name, spec)
+		}
+	}
+	named(`[{"names":["api.vanity.example","api.store1.site.example"],"servingCertificate":{"name":"pull-secret"}}]`)
+	plan, err := move.Plan(t.Context(), l.node)
+	if err != nil || len(plan.Disturbances) != 5 || !strings.Contains(fmt.Sprint(plan.Changes), "secret pull-secret, entry 0 of the API server's named certificates") {
+		t.Errorf("%+v, %v", plan, err)
 	}
 }
 

@@ -262,8 +262,10 @@ func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cl
 		}
 	}
 	if node.Host.Exists(factory.RecordFile) {
-		if subnet, err := netip.MustParseAddr(factory.InternalAddress).Prefix(24); err == nil {
-			add(subnet.String())
+		if own, err := node.Host.Own(); err == nil {
+			for _, a := range own {
+				add(a.String())
+			}
 		}
 	}
 	if c != nil { // the node's addresses of now, as DHCP may have given them

@@ -42,7 +42,7 @@ func (s *Rollouts) Skip() string { return noNames(s.Site) }
 func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)
 	d := s.Site.Domain()
-	if err := domain.Settle(ctx, c, d, 0, orUsual(s.Patience, s.Site)); err != nil {
+	if err := domain.Settle(ctx, c, d, orUsual(s.Patience, s.Site)); err != nil {
 		return fmt.Errorf("waiting for the operators: %w", err)
 	}
 	proofs, err := s.proofs(ctx, node, report)

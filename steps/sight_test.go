@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/steps/site"
@@ -82,7 +83,7 @@ dns-resolver: {config: {server: [198.51.100.53, 198.51.100.54]}}
 			t.Fatal(err)
 		}
 	}
-	got := probeTarget(cfg, networkSettings(cfg).Resolve(&network.Current{Settings: network.Settings{Internal: network.Internal}}), &backend.Node{})
+	got := probeTarget(cfg, networkSettings(cfg).Resolve(&network.Current{Settings: network.Settings{Own: host.DefaultOwn}}), &backend.Node{})
 	address := netip.MustParseAddr
 	want := probe.Target{
 		Ports: []string{"enp1s0", "enp2s0"}, VLAN: 7, MTU: 9000,

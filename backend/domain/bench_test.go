@@ -106,7 +106,7 @@ func (b *bed) specs(t *testing.T) string {
 func (b *bed) calm(t *testing.T) {
 	t.Helper()
 	fatal(t, b.ClearFaults())
-	fatal(t, domain.Settle(t.Context(), b.c, "", 0, paced()))
+	fatal(t, domain.Settle(t.Context(), b.c, "", paced()))
 }
 
 func paced() domain.Patience {
@@ -156,8 +156,6 @@ func TestApplyMergesAndRestores(t *testing.T) {
 	fatal(t, err)
 	before := b.specs(t)
 
-	r, err := b.c.Revisions(ctx)
-	fatal(t, err)
 	changed, err := domain.Apply(ctx, b.c, b.names, b.save)
 	fatal(t, err)
 	after := b.specs(t)
@@ -169,8 +167,8 @@ func TestApplyMergesAndRestores(t *testing.T) {
 	if strings.Contains(after, "api-int.") {
 		t.Error("the internal name is served")
 	}
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
-	fatal(t, domain.Settle(ctx, b.c, "store1.site.example", r.Latest, paced()))
+	fatal(t, domain.Noticed(ctx, b.c, paced()))
+	fatal(t, domain.Settle(ctx, b.c, "store1.site.example", paced()))
 	writes := b.c.Writes()
 	if changed, err := domain.Apply(ctx, b.c, b.names, b.save); changed || err != nil || b.c.Writes() != writes {
 		t.Error("a second run changed something", err)
@@ -234,7 +232,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 		fatal(t, b.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "authentication"}))
 		var err error
 		patience.Until(t, "the fault to show", func() bool {
-			err = domain.Settle(ctx, b.c, "", 0, paced())
+			err = domain.Settle(ctx, b.c, "", paced())
 			return err != nil
 		})
 		if code(err) != "CLU-DEGR" || !strings.Contains(err.Error(), "authentication") {
@@ -249,11 +247,11 @@ func TestFaultsOnTheWay(t *testing.T) {
 		fatal(t, err)
 		short := paced()
 		short.Limit = 8 * time.Second // of a roll-out that never ends
-		if err := domain.Settle(ctx, b.c, b.names.Domain, 0, short); code(err) != "REV-LATE" {
+		if err := domain.Settle(ctx, b.c, b.names.Domain, short); code(err) != "REV-LATE" {
 			t.Error(err)
 		}
 		fatal(t, b.ClearFaults())
-		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, 0, paced()))
+		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, paced()))
 	})
 }
 
@@ -289,29 +287,29 @@ func TestBadSecrets(t *testing.T) {
 	}
 	_, err = b.c.PutSecret(ctx, ref(good), b.save)
 	fatal(t, err)
-	r, err := b.c.Revisions(ctx)
+	bad := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: domain.ConfigNamespace, Name: "not-a-pair"}, Type: corev1.SecretTypeTLS}
+	bad.Data = map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y")}
+	_, err = b.c.PutSecret(ctx, bad, b.save)
 	fatal(t, err)
 	_, err = b.c.ChangeSpec(ctx, kube.Config("apiservers"), func(spec map[string]any) error {
 		spec["servingCerts"] = map[string]any{"namedCertificates": []any{map[string]any{
-			"names": []any{"api.b.site.example"}, "servingCertificate": map[string]any{"name": "not-there"},
+			"names": []any{"api.b.site.example"}, "servingCertificate": map[string]any{"name": "not-a-pair"},
 		}}}
 		return nil
 	}, b.save)
 	fatal(t, err)
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
-	err = domain.Settle(ctx, b.c, "", r.Latest, paced())
+	fatal(t, domain.Noticed(ctx, b.c, paced()))
+	err = domain.Settle(ctx, b.c, "", paced())
 	if c := code(err); c != "REV-FALL" && c != "CLU-DEGR" {
 		t.Error(err)
 	}
 	t.Log(err)
-	r, err = b.c.Revisions(ctx)
-	fatal(t, err)
 	_, err = b.c.Restore(ctx, b.saved[len(b.saved)-1])
 	fatal(t, err)
-	fatal(t, domain.Noticed(ctx, b.c, r.Latest, paced()))
+	fatal(t, domain.Noticed(ctx, b.c, paced()))
 	mending := paced()
 	mending.Grace = mending.Limit // the operator reports its trouble until the new revision has run for a while
-	fatal(t, domain.Settle(ctx, b.c, "", r.Latest, mending))
+	fatal(t, domain.Settle(ctx, b.c, "", mending))
 }
 
 func TestProveTellsAnotherCertificate(t *testing.T) {

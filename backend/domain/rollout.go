@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,8 +15,12 @@ import (
 )
 
 // movers are the operators that roll the names out, in the usual order of their ends. A cluster without the console's
-// capability has no such operator.
-var movers = []string{"ingress", "openshift-apiserver", "kube-apiserver", "console", "authentication"}
+// capability has no such operator. kube-controller-manager takes the router's new certificate.
+var movers = []string{"ingress", "openshift-apiserver", "kube-controller-manager", "kube-apiserver", "console", "authentication"}
+
+// refusalStands is how long the API server's operator says that it refuses the named certificates until that is believed: what it said
+// of an earlier list stands until it looks again, which it does within seconds.
+const refusalStands = 10 * time.Second
 
 // Patience is how the roll-outs are waited for.
 type Patience struct {
@@ -33,20 +38,24 @@ func Usual() Patience {
 
 const degradedFix = "Undo the change of the names, or retry when the cause below is cured."
 
-// Noticed waits until the operators have seen a change: a newer revision of the API server than after exists, and the router's
-// operator has read its configuration. Before, "at rest" is old news.
-func Noticed(ctx context.Context, c *kube.Cluster, after int32, p Patience) error {
+// Noticed waits until the operators have seen a change: the API server's operator has taken the names into its own configuration,
+// and the router's operator has read its. Before, "at rest" is old news.
+func Noticed(ctx context.Context, c *kube.Cluster, p Patience) error {
 	w := kube.Wait{
 		What: "the start of the roll-out", Limit: p.Notice, Usual: time.Minute, Code: "REV-NEW",
 		Fix: "Look at the operator kube-apiserver; undo puts the names back.",
 	}
+	g := newGate("", p)
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		r, err := c.Revisions(ctx)
+		e, err := readEvidence(ctx, c)
+		if err == nil {
+			err = g.refused(e)
+		}
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		if after > 0 && r.Latest <= after {
-			return kube.Progress{Waiting: r.Unsettled(after)}, false, nil
+		if why := e.unread(); why != "" {
+			return kube.Progress{Waiting: why}, false, nil
 		}
 		seen := false
 		err = c.Do(ctx, "reading ingresscontrollers/default", func(ctx context.Context) error {
@@ -61,14 +70,14 @@ func Noticed(ctx context.Context, c *kube.Cluster, after int32, p Patience) erro
 	})
 }
 
-// Settle waits until all roll-outs have ended well: the API server's newest revision, newer than after, runs; the operators
-// are at rest; the console and the log-in have their hosts under want, when want is given.
-func Settle(ctx context.Context, c *kube.Cluster, want string, after int32, p Patience) error {
+// Settle waits until all roll-outs have ended well: the API server runs with the newest configuration; the operators are at rest; the
+// console and the log-in have their hosts under want, when want is given.
+func Settle(ctx context.Context, c *kube.Cluster, want string, p Patience) error {
 	w := kube.Wait{
 		What: "the roll-out of the names", Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
 		Fix: "Retry to go on waiting; undo puts the old names back.",
 	}
-	g := &gate{want: want, after: after, p: p, since: map[string]time.Time{}}
+	g := newGate(want, p)
 	c = c.Within(max(p.Limit, c.Pace.Limit)) // a fallback takes the API away for longer than a revision does
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) { return g.look(ctx, c) })
 }
@@ -76,15 +85,18 @@ func Settle(ctx context.Context, c *kube.Cluster, want string, after int32, p Pa
 // gate remembers between two looks since when something is so. It goes by its own clock, as the cluster's may have just jumped.
 type gate struct {
 	want  string
-	after int32
 	p     Patience
 	since map[string]time.Time
 }
 
+func newGate(want string, p Patience) *gate {
+	return &gate{want: want, p: p, since: map[string]time.Time{}}
+}
+
 func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, error) {
-	r, err := c.Revisions(ctx)
+	e, err := readEvidence(ctx, c)
 	if err == nil {
-		err = g.fell(r)
+		err = errors.Join(g.refused(e), g.fell(e))
 	}
 	if err != nil {
 		return kube.Progress{}, false, err
@@ -97,14 +109,20 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	if err != nil {
 		return p, false, err
 	}
-	if why := r.Unsettled(g.after); why != "" {
-		pending = slices.Insert(pending, 0, why)
-	}
-	hosts, err := g.hosts(ctx, c)
+	hosts, moved, err := g.hosts(ctx, c)
 	if err != nil {
 		return p, false, err
 	}
 	pending = append(pending, hosts...)
+	controller, err := controllers(ctx, c)
+	if err != nil {
+		return p, false, err
+	}
+	for _, why := range []string{controller, e.unsettled(moved)} {
+		if why != "" {
+			pending = slices.Insert(pending, 0, why)
+		}
+	}
 	p.Waiting = "the operators to stay at rest"
 	if len(pending) > 0 {
 		p.Waiting = pending[0]
@@ -113,10 +131,33 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	return p, len(pending) == 0 && rest >= g.p.Stable, nil
 }
 
+// refused tells a configuration that the API server's operator does not take, in the operator's words. A ClusterOperator says so only
+// minutes later, and no revision comes of it.
+func (g *gate) refused(e *evidence) error {
+	names := aboutNames(e.refused)
+	sure := g.lasts("names refused", names != "") >= min(refusalStands, g.p.Grace)
+	long := g.lasts("refused", e.refused != "") >= g.p.Grace
+	why := names
+	switch {
+	case names != "" && sure:
+	case e.refused != "" && long:
+		why = e.refused
+	default:
+		return nil
+	}
+	return &problem.Problem{
+		Code:    "CERT-OPR",
+		Summary: "The operator kube-apiserver refuses the configuration of the API server and goes on with the old one.",
+		Fix:     degradedFix,
+		Err:     errors.New(why),
+	}
+}
+
 // fell tells a revision that will not come up any more. An installer that fails is tried again, so it gets some time; an
-// API server that fell back is not.
-func (g *gate) fell(r kube.Revisions) error {
-	fell := r.Fell(g.after)
+// API server that fell back is not. One that failed with another configuration than the newest is followed by another.
+func (g *gate) fell(e *evidence) error {
+	r := e.revisions
+	fell := r.Fell(0) && !e.coming
 	if long := g.lasts("fell", fell) >= g.p.Grace; !fell || !r.FellBack && !long {
 		return nil
 	}
@@ -175,10 +216,11 @@ func (g *gate) degraded(co *configv1.ClusterOperator) error {
 	}
 }
 
-// hosts says which of the component routes do not have their new host yet, as far as their operators tell.
-func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, err error) {
+// hosts says which of the component routes do not have their new host yet, as far as their operators tell, and the log-in's host where it
+// has it.
+func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, oauth string, err error) {
 	if g.want == "" {
-		return nil, nil
+		return nil, "", nil
 	}
 	var status []configv1.ComponentRouteStatus
 	err = c.Do(ctx, "reading ingresses/cluster", func(ctx context.Context) error {
@@ -189,7 +231,7 @@ func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, er
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, part := range components {
 		i := slices.IndexFunc(status, func(s configv1.ComponentRouteStatus) bool {
@@ -201,15 +243,17 @@ func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, er
 		host := configv1.Hostname(part.host + "." + Apps(g.want))
 		if !slices.Contains(status[i].CurrentHostnames, host) {
 			pending = append(pending, "the host "+string(host))
+		} else if string(host) == OAuth(g.want) {
+			oauth = string(host)
 		}
-		if err := g.refused(part, status[i]); err != nil {
-			return nil, err
+		if err := g.routeRefused(part, status[i]); err != nil {
+			return nil, "", err
 		}
 	}
-	return pending, nil
+	return pending, oauth, nil
 }
 
-func (g *gate) refused(part component, s configv1.ComponentRouteStatus) error {
+func (g *gate) routeRefused(part component, s configv1.ComponentRouteStatus) error {
 	i := slices.IndexFunc(s.Conditions, func(c metav1.Condition) bool {
 		return c.Type == "Degraded" && c.Status == metav1.ConditionTrue
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,21 +29,41 @@ type Names struct {
 	AppsSecret string // in openshift-config and in openshift-ingress
 }
 
-// Apply adds the new names to the router, the cluster's ingress configuration and the API server, one right after the other
-// so that the API server rolls out as few revisions as possible. Entries of others stay. It reads the Secrets first and
-// writes nothing when one of them is not good: an API server with a bad one does not start.
+// metadataLimit is how long the API server's certificate waits for the log-in's new host; then the move goes on and may cost one more
+// restart.
+const metadataLimit = time.Minute
+
+// Apply adds the new names to the cluster's ingress configuration, the API server and the router. Entries of others stay. It reads
+// the Secrets first and writes nothing when one of them is not good: an API server with a bad one does not start. Neither does it
+// where the API server's operator would refuse the list.
+//
+// The order is for one restart of the API server, which has two reasons to: its certificate, and the metadata of the log-in, which the
+// authentication operator publishes once the router has admitted the log-in's new host. Each makes a revision at once, and a revision
+// that is available before the installer of the one before has done its work takes its place (library-go,
+// pkg/operator/staticpod/controller/installer, newNodeStateForInstallInProgress; the installer pod waits 30 s before it installs,
+// installerpod/cmd.go, 4.14 to 4.21). So both have to come close together: the certificate is written as soon as the metadata is
+// there, and the router, which admits nothing for a minute while its pod is replaced, gets its certificate last.
 func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (changed bool, err error) {
 	if err := n.guard(ctx, c); err != nil {
+		return false, err
+	}
+	if _, err := n.Fits(ctx, c); err != nil {
 		return false, err
 	}
 	for _, write := range []struct {
 		ref    kube.Ref
 		change func(map[string]any) error
+		await  func(context.Context, *kube.Cluster) error // before it
 	}{
-		{kube.IngressController("default"), n.router},
-		{kube.Config("ingresses"), n.ingress},
-		{kube.Config("apiservers"), n.apiServer},
+		{kube.Config("ingresses"), n.ingress, nil},
+		{kube.Config("apiservers"), n.apiServer, n.published},
+		{kube.IngressController("default"), n.router, nil},
 	} {
+		if write.await != nil {
+			if err := write.await(ctx, c); err != nil {
+				return changed, err
+			}
+		}
 		did, err := c.ChangeSpec(ctx, write.ref, write.change, save)
 		changed = changed || did
 		if err != nil {
@@ -50,6 +71,22 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 		}
 	}
 	return changed, nil
+}
+
+// published waits for the metadata of the log-in's new host, but not for ever: it saves a restart, no more. Without the cluster's own
+// log-in there is none.
+func (n Names) published(ctx context.Context, c *kube.Cluster) error {
+	begin := time.Now()
+	w := kube.Wait{What: "the log-in's new host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
+	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
+		var metadata string
+		err := c.Do(ctx, "reading the metadata of the log-in", func(ctx context.Context) (err error) {
+			metadata, err = valueOf(ctx, c, "openshift-config-managed", "oauth-openshift", "oauthMetadata")
+			return err
+		})
+		done := metadata == "" || tells(metadata, OAuth(n.Domain)) || time.Since(begin) >= metadataLimit
+		return kube.Progress{Waiting: "the log-in to take its new host"}, done, err
+	})
 }
 
 // guard reads each Secret that will be referred to and checks it as the server that loads it would.
@@ -138,32 +175,8 @@ func (n Names) apiServer(spec map[string]any) error {
 	if err != nil {
 		return err
 	}
-	ours := map[string]any{"names": []any{API(n.Domain)}, "servingCertificate": map[string]any{"name": n.APISecret}}
-	i := slices.IndexFunc(certs, func(e any) bool { return only(e, API(n.Domain)) })
-	switch {
-	case i >= 0:
-		certs[i] = ours
-	case slices.ContainsFunc(certs, func(e any) bool { return slices.Contains(namesOf(e), API(n.Domain)) }):
-		certs = slices.Insert(certs, 0, any(ours)) // the first entry for a name wins
-	default:
-		certs = append(certs, ours)
-	}
-	serving["namedCertificates"] = certs
-	return nil
-}
-
-// only reports whether an entry is for this one name.
-func only(entry any, name string) bool { return slices.Equal(namesOf(entry), []string{name}) }
-
-func namesOf(entry any) []string {
-	m, _ := entry.(map[string]any)
-	raw, _ := m["names"].([]any)
-	names := make([]string, 0, len(raw))
-	for _, n := range raw {
-		s, _ := n.(string)
-		names = append(names, s)
-	}
-	return names
+	serving["namedCertificates"], _, err = place(certs, API(n.Domain), n.APISecret)
+	return err
 }
 
 func list(tree map[string]any, key string) ([]any, error) {

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
@@ -162,11 +166,27 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// TestAnotherAddressIsRefused: the bench's node is on a loopback address.
-func TestAnotherAddressIsRefused(t *testing.T) {
+// TestAddressesThatCannotBeKept: a node without an IPv4 address is refused before anything is changed; any other is taken.
+func TestAddressesThatCannotBeKept(t *testing.T) {
 	_, c := open(t, bench.Options{})
-	_, err := factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
-	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix == "" {
+	found, err := factory.Look(t.Context(), c)
+	if err != nil || len(found.Own) != 1 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		node, err := c.Core.Nodes().Get(t.Context(), found.Node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "fd00::5"}}
+		_, err = c.Core.Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
+	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix == "" || !strings.Contains(p.Summary, "fd00::5") {
 		t.Errorf("%v", err)
 	}
 }

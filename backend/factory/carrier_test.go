@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 	"touchdown/test/bench/node"
 	"touchdown/test/patience"
 )
@@ -21,13 +22,13 @@ func profile(name, kind string, more ...string) string {
 }
 
 const (
-	carries = "\n[ipv4]\naddress0=198.51.100.10/24\naddress1=192.168.127.10/24\nmethod=manual"
+	carries = "\n[ipv4]\naddress0=198.51.100.10/24\naddress1=192.168.127.10/32\nmethod=manual"
 	spare   = "\n[ipv4]\nmethod=manual\naddress1=10.9.1.1/24,10.9.1.254"
 )
 
 // TestCarrier: NetworkManager is told to ignore a missing link of the uplink and of what is below it, and of nothing else.
 func TestCarrier(t *testing.T) {
-	all, err := factory.Manifests()
+	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +67,10 @@ func TestCarrier(t *testing.T) {
 				}
 			}
 			files := map[string]string{settings: "of the boot before", filepath.Join(root, "touchdown-uplink"): strings.NewReplacer(
+				". /etc/default/touchdown-address", ". "+filepath.Join(root, "address"),
 				"profiles=/etc/NetworkManager/system-connections", "profiles="+profiles,
 				"settings=/run/NetworkManager/conf.d/90-touchdown.conf", "settings="+settings).Replace(script)}
+			files[filepath.Join(root, "address")] = string(host.DefaultOwn.File())
 			for i, text := range c.profiles {
 				files[filepath.Join(profiles, string(rune('a'+i)))] = text
 			}
@@ -106,7 +109,7 @@ ExecStart=/bin/sh -c 'for n in 1 2 3 4 5 6; do ip link add spare\$n type veth pe
 [Install]
 WantedBy=NetworkManager.service
 X
-printf '[keyfile]\nunmanaged-devices=type:tun;interface-name:far*\n' >/etc/NetworkManager/conf.d/99-far.conf
+printf '[keyfile]\nunmanaged-devices=type:tun;interface-name:far*\n[device-spare]\nmatch-device=interface-name:spare*\nmanaged=1\n' >/etc/NetworkManager/conf.d/01-far.conf
 systemctl daemon-reload && systemctl enable spare-ports
 for n in 1 2 3; do nmcli connection add type ethernet con-name lease$n ifname spare$n ipv4.method auto ipv6.method manual ipv6.addresses fd00:$n::1/64; done
 for n in 4 5 6; do nmcli connection add type ethernet con-name fixed$n ifname spare$n ipv4.method manual ipv4.addresses 10.9.$n.1/24 ipv4.gateway 10.9.$n.254; done

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 )
@@ -19,7 +20,11 @@ func disruption() kube.Ref {
 // Wanted returns the MachineConfigs that this cluster shall have: all of them, or all but the name server's where another
 // hand laid one.
 func Wanted(ctx context.Context, c *kube.Cluster) ([]Manifest, error) {
-	all, err := Manifests()
+	cluster, err := Look(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	all, err := Manifests(cluster.Own)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,7 @@ func putConfig(ctx context.Context, c *kube.Cluster, m Manifest, save kube.Save)
 
 // Remove takes our MachineConfigs back, in one batch like Configure. One of the same name that is not ours stays.
 func Remove(ctx context.Context, c *kube.Cluster, save kube.Save) (changed bool, err error) {
-	all, err := Manifests()
+	all, err := Manifests(host.DefaultOwn) // their names alone count
 	if err != nil {
 		return false, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 )
@@ -19,29 +20,20 @@ const (
 	Armed      = "/var/lib/touchdown/armed" // while it is there, kubelet does not start
 )
 
-// The node's own address. It must be the one that the cluster was installed with: etcd and the certificates name it.
-const (
-	InternalAddress = "192.168.127.10"
-	internalPrefix  = InternalAddress + "/24"
-)
-
-const (
-	pool      = "master" // the machine of a single node is in this one
-	nodenet   = "KUBELET_NODE_IP=" + InternalAddress
-	streaming = "CONTAINER_STREAM_ADDRESS=" + InternalAddress
-)
+const pool = "master" // the machine of a single node is in this one
 
 // Cluster is what the bake needs to know of the cluster.
 type Cluster struct {
-	Node      string // name of the only one
-	Addresses []string
-	Domain    string // cluster name and base domain
+	Node   string   // name of the only one
+	Own    host.Own // its addresses: etcd and the certificates name them
+	Domain string   // cluster name and base domain
 }
 
 // Look reads what the cluster is and refuses one that cannot be baked.
 func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 	var out Cluster
 	count := 0
+	var addresses []string
 	err := c.Do(ctx, "reading the cluster's nodes", func(ctx context.Context) error {
 		nodes, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -52,35 +44,32 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 			return err
 		}
 		out = Cluster{Domain: dns.Spec.BaseDomain}
-		count = len(nodes.Items)
+		count, addresses = len(nodes.Items), nil
 		for _, n := range nodes.Items {
 			out.Node = n.Name
 			for _, a := range n.Status.Addresses {
 				if a.Type == "InternalIP" {
-					out.Addresses = append(out.Addresses, a.Address)
+					addresses = append(addresses, a.Address)
 				}
 			}
 		}
 		return nil
 	})
-	if err == nil && count != 1 {
-		err = &problem.Problem{
+	if err != nil {
+		return out, err
+	}
+	if count != 1 {
+		return out, &problem.Problem{
 			Code: "FAC-NODE", Summary: "This cluster does not have exactly one node.",
 			Fix: "Touchdown prepares single-node clusters only: run it on one.",
 		}
 	}
-	return out, err
-}
-
-// addressed refuses a node that was installed with another address: the bake cannot change it.
-func (c Cluster) addressed() error {
-	if len(c.Addresses) > 0 && c.Addresses[0] == InternalAddress {
-		return nil
+	if out.Own, err = host.NewOwn(addresses); err != nil {
+		return out, &problem.Problem{
+			Code:    "FAC-ADDR",
+			Summary: "The node's addresses (" + strings.Join(addresses, ", ") + ") cannot be kept: " + err.Error() + ".",
+			Fix:     "Install the cluster with an IPv4 address, or with one IPv4 and one IPv6 address; an IPv6-only node cannot be moved.",
+		}
 	}
-	return &problem.Problem{
-		Code:    "FAC-ADDR",
-		Summary: "The cluster was installed with the node address " + strings.Join(c.Addresses, ", ") + ", not " + InternalAddress + ".",
-		Fix: "Install it with machineNetwork 192.168.127.0/24 and that address on the node's port: its etcd and certificates " +
-			"keep the address of the installation.",
-	}
+	return out, nil
 }

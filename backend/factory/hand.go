@@ -50,7 +50,7 @@ func sum(b []byte) string {
 
 // files are what is to lie on the machine, the program first, and the units that are enabled.
 func (h *Hand) files() (files []File, units []string, err error) {
-	all, err := Manifests()
+	all, err := Manifests(host.DefaultOwn) // of the one without addresses
 	if err != nil {
 		return nil, nil, err
 	}

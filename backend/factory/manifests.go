@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/assets"
+	"touchdown/backend/host"
 )
 
 // dnsmasqConfig is what the assisted installer calls its own; a cluster that has one keeps it.
@@ -40,8 +42,8 @@ type File struct {
 	Data []byte
 }
 
-// Manifests returns the MachineConfigs in the order of their names.
-func Manifests() ([]Manifest, error) {
+// Manifests returns the MachineConfigs of a node with the given addresses, in the order of their names.
+func Manifests(own host.Own) ([]Manifest, error) {
 	const dir = "machineconfigs"
 	entries, err := assets.MachineConfigs.ReadDir(dir)
 	if err != nil {
@@ -53,6 +55,9 @@ func Manifests() ([]Manifest, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the MachineConfigs: %w", err)
 		}
+		if data, err = addressed(data, own); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", e.Name(), err)
+		}
 		m, err := parseManifest(data)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", e.Name(), err)
@@ -60,6 +65,21 @@ func Manifests() ([]Manifest, error) {
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// addressed gives a MachineConfig the node's own addresses, where it lays them: what it has is for host.DefaultOwn.
+func addressed(manifest []byte, own host.Own) ([]byte, error) {
+	var config machineConfig
+	if err := yaml.Unmarshal(manifest, &config); err != nil {
+		return nil, fmt.Errorf("parsing: %w", err)
+	}
+	for _, f := range config.Spec.Config.Storage.Files {
+		if f.Path == host.OwnFile {
+			text := strings.ReplaceAll(url.QueryEscape(string(own.File())), "+", "%20")
+			return bytes.ReplaceAll(manifest, []byte(f.Contents.Source), []byte("data:,"+text)), nil
+		}
+	}
+	return manifest, nil
 }
 
 // machineConfig is the part of a MachineConfig that the bake uses.

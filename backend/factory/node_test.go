@@ -9,18 +9,19 @@ import (
 
 	"touchdown/backend/dns"
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/test/bench/node"
 	"touchdown/test/patience"
 )
 
 // uplinkProfile is what FindUplink and Prepare make of the factory's profile with DHCP; see TestUplink for those.
-const uplinkProfile = `nmcli connection modify enp1s0 +ipv4.addresses 192.168.127.10/24 ipv4.may-fail yes ipv4.dhcp-timeout 2147483647 ipv6.method link-local`
+const uplinkProfile = `nmcli connection modify enp1s0 +ipv4.addresses 192.168.127.10/32 ipv4.may-fail yes ipv4.dhcp-timeout 2147483647 ipv6.method link-local`
 
 // lay puts the baked files on a node that is on, as machine-config-daemon does.
 func lay(t *testing.T, m *node.Machine) {
 	t.Helper()
-	all, err := factory.Manifests()
+	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ exec dnsmasq --keep-in-foreground --port=0 --interface=lan --bind-interfaces --d
 }
 
 const (
-	internal = "systemctl is-active touchdown-internal-address && systemctl is-active kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF 192.168.127.10/24"
+	internal = "systemctl is-active touchdown-internal-address && systemctl is-active kubelet-dependencies.target && ip -o -4 address show br-ex | grep -qF 192.168.127.10/32"
 	leased   = "ip -o -4 address show br-ex | grep -qF 192.0.2.10/24"
 )
 
@@ -78,7 +79,7 @@ func nameTheSite(t *testing.T, m *node.Machine) {
 	t.Helper()
 	const file = "/etc/dnsmasq.d/touchdown-site.conf"
 	staged := hosttest.New(t)
-	z := dns.Zone{Domains: []string{"sno.factory.example"}, Addresses: []netip.Addr{netip.MustParseAddr(factory.InternalAddress)}}
+	z := dns.Zone{Domains: []string{"sno.factory.example"}, Addresses: []netip.Addr{host.DefaultOwn[0]}}
 	if _, err := dns.Add(t.Context(), staged.Machine, z, "store1.site.example"); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 		begun := time.Now()
 		await(t, m, d, internal)
 		t.Logf("internal address %.1f s after boot", time.Since(begun).Seconds())
-		if got := must(t, m, "cat /run/nodeip-configuration/primary-ip"); got != factory.InternalAddress {
+		if got := must(t, m, "cat /run/nodeip-configuration/primary-ip"); got != host.DefaultOwn.String() {
 			t.Errorf("the node's address is %s", got)
 		}
 		await(t, m, 20*time.Second, "getent ahostsv4 x.apps.sno.factory.example | grep -q ^192.168.127.10")

@@ -54,10 +54,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	if err := cluster.addressed(); err != nil {
-		return nil, err
-	}
-	checks := []check.Check{{ID: "bake-node", Title: "One node, with its own address", Status: check.Pass, Observed: cluster.Node + " " + InternalAddress}}
+	checks := []check.Check{{ID: "bake-node", Title: "One node, with its own address", Status: check.Pass, Observed: cluster.Node + " " + cluster.Own.String()}}
 	p, nodes, err := c.Pool(ctx, pool)
 	if err != nil {
 		return nil, err

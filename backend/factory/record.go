@@ -53,13 +53,13 @@ func MakeRecord(ctx context.Context, m *host.Machine, c *kube.Cluster, wanted []
 	}
 	r := Record{
 		Format: recordFormat, Baked: now.UTC().Truncate(time.Second), Tool: tool, Serial: m.Serial(),
-		Domain: cluster.Domain, Node: cluster.Node, Addresses: cluster.Addresses,
+		Domain: cluster.Domain, Node: cluster.Node, Addresses: cluster.Own.Texts(),
 		Certificates: map[string]string{}, Files: sums(m, wanted),
 	}
 	if err := r.readCluster(ctx, c); err != nil {
 		return r, err
 	}
-	u, err := FindUplink(ctx, m)
+	u, err := FindUplink(ctx, m, cluster.Own)
 	if err != nil {
 		return r, err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 )
 
 // exposure is what systemd-analyze may say of a unit at most: 0 is a service that can do nothing, 10 one that can do all.
@@ -23,7 +24,7 @@ func TestExposure(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		unable(t, "systemd is not installed here: %v", err)
 	}
-	all, err := factory.Manifests()
+	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}

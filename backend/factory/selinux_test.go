@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 )
 
 // policy is the part of SELinux's policy in testdata/selinux.txt.
@@ -103,7 +104,7 @@ func (p policy) refusals(f factory.File, all []string) []string {
 // TestSELinuxLetsTheUnitsRun: every program that a unit or a script of the bake runs has a label that may be run from
 // there. The bench has no SELinux; on a node a unit that it refuses fails with 203/EXEC, and kubelet with it.
 func TestSELinuxLetsTheUnitsRun(t *testing.T) {
-	manifests, err := factory.Manifests()
+	manifests, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}

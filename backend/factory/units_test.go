@@ -16,13 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 	"touchdown/test/patience"
 )
 
 // unitFiles are the units of all MachineConfigs: name to the values of each "Section.Key".
 func unitFiles(t *testing.T) map[string]map[string][]string {
 	t.Helper()
-	all, err := factory.Manifests()
+	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/netip"
 	"path"
+	"slices"
 	"strings"
 
 	"touchdown/backend/host"
@@ -25,9 +27,9 @@ type Uplink struct {
 	change []string // what `nmcli connection modify` still has to set
 }
 
-// FindUplink looks how the profile that br-ex is built from differs from what a node on the road needs: the internal
-// address, and no waiting for a lease that may never come.
-func FindUplink(ctx context.Context, m *host.Machine) (Uplink, error) {
+// FindUplink looks how the profile that br-ex is built from differs from what a node on the road needs: its own
+// addresses, and no waiting for a lease that may never come.
+func FindUplink(ctx context.Context, m *host.Machine, own host.Own) (Uplink, error) {
 	device, err := m.Run(ctx, "nmcli", "-g", "connection.interface-name", "connection", "show", "ovs-if-phys0")
 	if err != nil {
 		return Uplink{}, &problem.Problem{
@@ -53,36 +55,45 @@ func FindUplink(ctx context.Context, m *host.Machine) (Uplink, error) {
 			u.UUID, u.File = uuid, file
 		}
 	}
-	return u, u.compare(ctx, m)
+	return u, u.compare(ctx, m, own)
 }
 
-func (u *Uplink) compare(ctx context.Context, m *host.Machine) error {
-	settings := []string{"auto", "", "yes", "0", "auto"} // of a profile that is only made yet
+func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) error {
+	settings := []string{"auto", "", "yes", "0", "auto", ""} // of a profile that is only made yet
 	if u.UUID != "" {
-		out, err := m.Run(ctx, "nmcli", "-g", "ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method",
+		out, err := m.Run(ctx, "nmcli", "-g", "ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses",
 			"connection", "show", "uuid", u.UUID)
 		if err != nil {
 			return fmt.Errorf("reading the profile of %s: %w", u.Device, err)
 		}
 		settings = strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(settings) != 5 {
-			return fmt.Errorf("reading the profile of %s: %d values instead of 5", u.Device, len(settings))
+		if len(settings) != 6 {
+			return fmt.Errorf("reading the profile of %s: %d values instead of 6", u.Device, len(settings))
 		}
 	}
-	if settings[0] == "disabled" {
-		u.change = append(u.change, "ipv4.method", "manual")
+	method4, method6 := settings[0], settings[4]
+	for _, a := range own {
+		family, method, has := "ipv4", &method4, settings[1]
+		if a.Is6() {
+			family, method, has = "ipv6", &method6, strings.ReplaceAll(settings[5], "\\:", ":") // nmcli escapes its separator
+		}
+		if *method == "disabled" || *method == "ignore" || *method == "link-local" {
+			*method = "manual"
+			u.change = append(u.change, family+".method", *method)
+		}
+		entry := netip.PrefixFrom(a, a.BitLen()).String()
+		if !slices.Contains(strings.FieldsFunc(has, func(r rune) bool { return r == ',' || r == ' ' }), entry) {
+			u.change = append(u.change, "+"+family+".addresses", entry)
+		}
 	}
-	if !strings.Contains(settings[1], internalPrefix) {
-		u.change = append(u.change, "+ipv4.addresses", internalPrefix)
-	}
-	if settings[0] == "auto" && settings[2] != "yes" {
+	if method4 == "auto" && settings[2] != "yes" {
 		u.change = append(u.change, "ipv4.may-fail", "yes")
 	}
-	if settings[0] == "auto" && settings[3] != forever {
+	if method4 == "auto" && settings[3] != forever {
 		u.change = append(u.change, "ipv4.dhcp-timeout", forever)
 	}
 	// While IPv6 waits for a router too, a port without any server stays "connecting" and configure-ovs gives up on it.
-	if settings[0] == "auto" && settings[4] == "auto" {
+	if method4 == "auto" && method6 == "auto" {
 		global, err := m.Run(ctx, "ip", "-6", "-o", "address", "show", "dev", "br-ex", "scope", "global")
 		if err != nil {
 			return fmt.Errorf("reading the addresses of br-ex: %w", err)

@@ -1,11 +1,14 @@
 package factory_test
 
 import (
+	"bytes"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
 )
@@ -19,7 +22,7 @@ func port(t *testing.T, settings, addresses string) *hosttest.Fake {
 	m.On("nmcli -g connection.interface-name connection show ovs-if-phys0", "eno1\n", nil)
 	m.On("nmcli -t -f UUID,FILENAME connection show", "u1:"+uplinkFile+"\nu2:/run/NetworkManager/system-connections/ovs-if-br-ex.nmconnection\n", nil)
 	m.On("nmcli -g connection.interface-name connection show uuid u1", "eno1\n", nil)
-	m.On("nmcli -g ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method connection show uuid u1", settings, nil)
+	m.On("nmcli -g ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses connection show uuid u1", settings, nil)
 	m.On("ip -6 -o address show dev br-ex scope global", addresses, nil)
 	m.On("nmcli connection modify", "", nil)
 	m.On("nmcli connection reload", "", nil)
@@ -30,21 +33,25 @@ func port(t *testing.T, settings, addresses string) *hosttest.Fake {
 
 func TestUplink(t *testing.T) {
 	for _, c := range []struct{ name, settings, ipv6, want string }{
-		{"ready", "auto\n192.168.127.10/24\nyes\n2147483647\nlink-local\n", "", ""},
+		{"ready", "auto\n192.168.127.10/32\nyes\n2147483647\nlink-local\n\n", "", ""},
 		{
-			"DHCP", "auto\n\nyes\n0\nauto\n", "",
-			"nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/24 ipv4.dhcp-timeout 2147483647 ipv6.method link-local",
+			"DHCP", "auto\n\nyes\n0\nauto\n\n", "",
+			"nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/32 ipv4.dhcp-timeout 2147483647 ipv6.method link-local",
 		},
 		{
-			"DHCP, IPv6 in use", "auto\n192.168.127.10/24\nno\n2147483647\nauto\n", "2: br-ex inet6 2001:db8::1/64 scope global\n",
+			"DHCP, IPv6 in use", "auto\n192.168.127.10/32\nno\n2147483647\nauto\n\n", "2: br-ex inet6 2001:db8::1/64 scope global\n",
 			"nmcli connection modify uuid u1 ipv4.may-fail yes",
 		},
-		{"static", "manual\n198.51.100.10/24\nyes\n0\nauto\n", "", "nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/24"},
-		{"no IPv4", "disabled\n\nyes\n0\nauto\n", "", "nmcli connection modify uuid u1 ipv4.method manual +ipv4.addresses 192.168.127.10/24"},
+		{"static", "manual\n198.51.100.10/24\nyes\n0\nauto\n\n", "", "nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/32"},
+		{
+			"the installation's, with a network", "auto\n192.168.127.10/24\nyes\n2147483647\nlink-local\n\n", "",
+			"nmcli connection modify uuid u1 +ipv4.addresses 192.168.127.10/32",
+		},
+		{"no IPv4", "disabled\n\nyes\n0\nauto\n\n", "", "nmcli connection modify uuid u1 ipv4.method manual +ipv4.addresses 192.168.127.10/32"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := port(t, c.settings, c.ipv6)
-			u, err := factory.FindUplink(t.Context(), m.Machine)
+			u, err := factory.FindUplink(t.Context(), m.Machine, host.DefaultOwn)
 			if err != nil || u.Device != "eno1" || u.Ready() != (c.want == "") {
 				t.Fatalf("%+v, %v", u, err)
 			}
@@ -72,10 +79,57 @@ func TestUplink(t *testing.T) {
 	}
 }
 
+// TestUplinkOfTwoFamilies: a dual-stack node keeps both of its addresses.
+func TestUplinkOfTwoFamilies(t *testing.T) {
+	own := host.Own{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd00::5")}
+	for settings, want := range map[string]string{
+		"auto\n\nyes\n2147483647\nlink-local\n\n":                                  "nmcli connection modify uuid u1 +ipv4.addresses 10.1.2.3/32 ipv6.method manual +ipv6.addresses fd00::5/128",
+		"auto\n10.1.2.3/32\nyes\n2147483647\nauto\nfd00\\:\\:7/64\n":               "nmcli connection modify uuid u1 +ipv6.addresses fd00::5/128",
+		"auto\n10.1.2.3/24, 10.1.2.3/32\nyes\n2147483647\nauto\nfd00\\:\\:5/128\n": "",
+	} {
+		m := port(t, settings, "2: br-ex inet6 fd00::5/64 scope global\n")
+		u, err := factory.FindUplink(t.Context(), m.Machine, own)
+		if err != nil || u.Ready() != (want == "") {
+			t.Fatalf("%q: %+v, %v", settings, u, err)
+		}
+		if err := u.Prepare(t.Context(), m.Machine, func(string, []byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if want != "" && !slices.Contains(m.Calls(), want) {
+			t.Errorf("%q is not among\n%s", want, strings.Join(m.Calls(), "\n"))
+		}
+	}
+}
+
+// TestManifestsKnowTheAddress: the bake lays the addresses of this node, nothing else of it differs from another's.
+func TestManifestsKnowTheAddress(t *testing.T) {
+	own := host.Own{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd00::5")}
+	all, err := factory.Manifests(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := factory.Manifests(host.DefaultOwn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range all {
+		for j, f := range m.Files {
+			switch same := bytes.Equal(f.Data, others[i].Files[j].Data); {
+			case f.Path == host.OwnFile && !bytes.Equal(f.Data, own.File()):
+				t.Errorf("%s is\n%s", f.Path, f.Data)
+			case f.Path != host.OwnFile && !same:
+				t.Errorf("%s depends on the address", f.Path)
+			case bytes.Contains(f.Data, []byte(host.DefaultOwn.String())):
+				t.Errorf("%s has another node's address", f.Path)
+			}
+		}
+	}
+}
+
 func TestUplinkWithoutBridge(t *testing.T) {
 	m := hosttest.New(t)
 	m.On("nmcli", "", &strErr{"exit status 10"})
-	_, err := factory.FindUplink(t.Context(), m.Machine)
+	_, err := factory.FindUplink(t.Context(), m.Machine, host.DefaultOwn)
 	if p := problem.From(err); p.Code != "FAC-BREX" {
 		t.Errorf("%v", err)
 	}
@@ -101,7 +155,7 @@ func TestPutBackUplink(t *testing.T) {
 
 // TestManifests: what is in the program is complete and private to nobody but the master pool.
 func TestManifests(t *testing.T) {
-	all, err := factory.Manifests()
+	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)
 	}

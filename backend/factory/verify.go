@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -17,17 +18,17 @@ import (
 )
 
 // Verify looks whether the bake has taken effect on the machine: what a unit really got, not what a file says.
-func Verify(ctx context.Context, m *host.Machine, wanted []Manifest, domain string) []check.Check {
+func Verify(ctx context.Context, m *host.Machine, wanted []Manifest, cluster Cluster) []check.Check {
 	checks := []check.Check{
-		address(ctx, m),
-		environment(ctx, m, "kubelet.service", nodenet),
-		environment(ctx, m, "crio.service", streaming),
+		addresses(ctx, m, cluster.Own),
+		environment(ctx, m, "kubelet.service"),
+		environment(ctx, m, "crio.service"),
 		gate(ctx, m),
-		uplink(ctx, m),
+		uplink(ctx, m, cluster.Own),
 		files(m, wanted),
 		units(ctx, m, wanted),
 	}
-	return append(checks, names(ctx, domain))
+	return append(checks, names(ctx, cluster))
 }
 
 const again = "Wait until the node has rebooted into its new configuration, then run the same command again."
@@ -40,45 +41,47 @@ func result(id, title string, ok bool, observed, expected string) check.Check {
 	return c
 }
 
-func address(ctx context.Context, m *host.Machine) check.Check {
-	const id, title = "bake-address", "Internal address on br-ex"
-	out, err := m.Run(ctx, "ip", "-j", "-4", "address", "show", "dev", "br-ex")
+func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
+	const id, title = "bake-address", "The node's own addresses on br-ex"
+	want := own.String()
+	out, err := m.Run(ctx, "ip", "-j", "address", "show", "dev", "br-ex")
 	if err != nil {
-		return result(id, title, false, err.Error(), internalPrefix)
+		return result(id, title, false, err.Error(), want)
 	}
 	var links []struct {
 		Addresses []struct {
 			Local string `json:"local"`
+			Bits  int    `json:"prefixlen"`
+			Scope string `json:"scope"`
 		} `json:"addr_info"`
 	}
 	if err := json.Unmarshal([]byte(out), &links); err != nil {
-		return result(id, title, false, err.Error(), internalPrefix)
+		return result(id, title, false, err.Error(), want)
 	}
 	var all []string
+	missing := slices.Clone(own)
 	for _, l := range links {
 		for _, a := range l.Addresses {
-			all = append(all, a.Local)
+			if a.Scope == "global" {
+				all = append(all, fmt.Sprintf("%s/%d", a.Local, a.Bits))
+			}
+			missing = slices.DeleteFunc(missing, func(o netip.Addr) bool { return o.String() == a.Local && o.BitLen() == a.Bits })
 		}
 	}
-	return result(id, title, slices.Contains(all, InternalAddress), strings.Join(all, ", "), InternalAddress)
+	return result(id, title, len(missing) == 0, strings.Join(all, ", "), want)
 }
 
-func environment(ctx context.Context, m *host.Machine, unit, want string) check.Check {
-	out, err := m.Run(ctx, "systemctl", "show", unit, "--property=Environment", "--value")
+// environment looks whether a unit gets the node's own addresses: of several files the last one holds, and each of them before
+// an Environment= of a drop-in.
+func environment(ctx context.Context, m *host.Machine, unit string) check.Check {
+	out, err := m.Run(ctx, "systemctl", "show", unit, "--property=EnvironmentFiles", "--value")
 	if err != nil {
 		out = err.Error()
 	}
 	name := strings.TrimSuffix(unit, ".service")
-	var got []string
-	key, _, _ := strings.Cut(want, "=")
-	for _, v := range strings.Fields(out) {
-		if strings.HasPrefix(v, key+"=") {
-			got = append(got, v)
-		}
-	}
-	// Of several assignments the last one holds.
-	ok := len(got) > 0 && got[len(got)-1] == want
-	return result("bake-env-"+name, "Address that "+name+" uses", ok, strings.Join(got, " "), want)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	ok := strings.HasPrefix(lines[len(lines)-1], host.OwnFile+" ")
+	return result("bake-env-"+name, "Address that "+name+" uses", ok, strings.Join(lines, ", "), host.OwnFile+" last")
 }
 
 func gate(ctx context.Context, m *host.Machine) check.Check {
@@ -90,13 +93,13 @@ func gate(ctx context.Context, m *host.Machine) check.Check {
 	return result("bake-gate", "Gate in front of kubelet", slices.Contains(strings.Fields(out), want), strings.TrimSpace(out), want)
 }
 
-func uplink(ctx context.Context, m *host.Machine) check.Check {
+func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 	const id, title = "bake-uplink", "Profile of the uplink"
-	u, err := FindUplink(ctx, m)
+	u, err := FindUplink(ctx, m, own)
 	if err != nil {
-		return result(id, title, false, err.Error(), internalPrefix)
+		return result(id, title, false, err.Error(), own.String())
 	}
-	c := result(id, title, u.Ready(), u.Device+" "+u.File, "carries "+internalPrefix+" and waits for no lease")
+	c := result(id, title, u.Ready(), u.Device+" "+u.File, "carries "+own.String()+" and waits for no lease")
 	if !u.Ready() {
 		c.Fix = "Run `touchdown factory bake` again."
 	}
@@ -133,9 +136,10 @@ func units(ctx context.Context, m *host.Machine, wanted []Manifest) check.Check 
 }
 
 // names asks the node's own name server, over its own address, as pods and kubelet do.
-func names(ctx context.Context, domain string) check.Check {
+func names(ctx context.Context, cluster Cluster) check.Check {
+	domain, own := cluster.Domain, cluster.Own[0].String()
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, net.JoinHostPort(InternalAddress, "53"))
+		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, net.JoinHostPort(own, "53"))
 	}}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -144,12 +148,12 @@ func names(ctx context.Context, domain string) check.Check {
 		got, err := resolver.LookupHost(ctx, name+".")
 		if err != nil {
 			wrong = append(wrong, err.Error())
-		} else if !slices.Equal(got, []string{InternalAddress}) {
+		} else if !slices.Equal(got, []string{own}) {
 			wrong = append(wrong, name+" is "+strings.Join(got, ", "))
 		}
 	}
 	return result("bake-names", "Names that the node answers itself", len(wrong) == 0, strings.Join(wrong, "; "),
-		"api, api-int and *.apps of "+domain+" are "+InternalAddress)
+		"api, api-int and *.apps of "+domain+" are "+own)
 }
 
 // sums are the fingerprints of what was baked, by path.

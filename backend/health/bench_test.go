@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,10 @@ func TestRealAPI(t *testing.T) {
 		case id == "cert-api-new":
 			if k.Status != check.Skip {
 				t.Errorf("%s is %s on a cluster that did not move", id, k.Status)
+			}
+		case id == "cluster-dns":
+			if k.Status != check.Skip || !strings.Contains(k.Observed, "no DNS service") {
+				t.Errorf("%s is %s on a cluster without a node: %s", id, k.Status, k.Observed)
 			}
 		case id == "csrs" && len(csrs.Items) > 0, id == "cert-apps":
 			// The factory's node has requests that wait, and a router with a CA of its own.

@@ -18,6 +18,7 @@ type Options struct {
 	Roots   []*x509.Certificate  // trusted beside the kubeconfig's CAs: those of certificates that the site brought
 	Ingress string               // host:port of the router; "" is port 443 of the node's internal address
 	API     string               // host:port of the API; "" is the kubeconfig's server
+	DNS     string               // host:port of the cluster's DNS service; "" is what the DNS operator says
 	Waived  func(id string) bool // whether a person took responsibility for a check; nil: for none
 	Now     func() time.Time     // nil: time.Now
 }
@@ -44,10 +45,12 @@ func Run(ctx context.Context, cluster *kube.Cluster, o Options, emit func(check.
 func Judge(s *State, o Options) []check.Check {
 	checks := []check.Check{
 		judgeAPI(s),
+		judgeAccess(s),
 		judgeVersion(s),
 		judgeOperators(s),
 		judgeOptionalOperators(s),
 		judgeNode(s),
+		judgeGateway(s),
 		judgePressure(s),
 		judgeSchedulable(s),
 		judgePools(s),
@@ -57,6 +60,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgeImages(s),
 		judgeCSRs(s),
 		judgeRoutes(s, o),
+		judgeNames(s),
 	}
 	for _, site := range sites {
 		checks = append(checks, judgeSite(s, site))

@@ -5,6 +5,7 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ import (
 var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 const domain = "edge1.example.org"
+
+var nodeIP = netip.MustParseAddr("192.168.127.10")
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 
@@ -136,6 +139,7 @@ func healthy() *health.State {
 			ObjectMeta: metav1.ObjectMeta{Name: "node", Annotations: map[string]string{
 				"machineconfiguration.openshift.io/currentConfig": "rendered-master-1", "machineconfiguration.openshift.io/desiredConfig": "rendered-master-1",
 				"machineconfiguration.openshift.io/state": "Done",
+				"k8s.ovn.org/l3-gateway-config":           `{"default":{"mode":"shared","ip-addresses":["198.51.100.10/24"],"next-hops":["198.51.100.1"]}}`,
 			}},
 			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 				{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: ago(90 * time.Second)},
@@ -174,6 +178,9 @@ func healthy() *health.State {
 			"cert-api-new": shown("api."+domain, "api."+domain),
 			"cert-apps":    shown("touchdown.apps."+domain, "*.apps."+domain),
 		},
+		Names: health.Names{Want: []netip.Addr{nodeIP}, Answers: []health.NameAnswer{
+			{Name: "oauth-openshift.apps." + domain, Addrs: []netip.Addr{nodeIP}}, {Name: "api." + domain, Addrs: []netip.Addr{nodeIP}},
+		}},
 		Errors: map[string]error{},
 	}
 }
@@ -198,8 +205,8 @@ func TestHealthyClusterPasses(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(checks) != 21 {
-		t.Errorf("%d checks, want 21", len(checks))
+	if len(checks) != 24 {
+		t.Errorf("%d checks, want 24", len(checks))
 	}
 }
 
@@ -212,6 +219,16 @@ func TestFaultsAreFound(t *testing.T) {
 		want  check.Status
 		says  string
 	}{
+		{"recovery in use", func(s *health.State) { s.Detour = "The kubeconfig is not accepted." }, "access", check.Warn, "not accepted"},
+		{"name that pods do not find", func(s *health.State) {
+			s.Names.Answers[0] = health.NameAnswer{Name: "oauth-openshift.apps." + domain, Err: errors.New("no such name")}
+		}, "cluster-dns", check.Fail, "oauth-openshift.apps." + domain + ": no such name"},
+		{"name of another machine", func(s *health.State) {
+			s.Names.Answers[1].Addrs = []netip.Addr{netip.MustParseAddr("192.0.2.99")}
+		}, "cluster-dns", check.Fail, "leads to 192.0.2.99, which is not this node (192.168.127.10)"},
+		{"name without address", func(s *health.State) { s.Names.Answers[1].Addrs = nil }, "cluster-dns", check.Fail, "has no address"},
+		{"no DNS service", func(s *health.State) { s.Names = health.Names{Skip: "the cluster has no DNS service"} }, "cluster-dns", check.Skip, "no DNS service"},
+		{"DNS operator not read", func(s *health.State) { s.Errors["dns"] = errors.New("forbidden") }, "cluster-dns", check.Fail, "forbidden"},
 		{"API away", func(s *health.State) { s.Away = errors.New("connection refused") }, "api", check.Fail, "connection refused"},
 		{"consequence of API away", func(s *health.State) { s.Away = errors.New("refused") }, "operators", check.Skip, "does not answer"},
 		{"API not ready", func(s *health.State) { s.NotReady = errors.New("[-]etcd failed") }, "api", check.Fail, "etcd"},

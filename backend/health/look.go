@@ -28,8 +28,9 @@ const callTime = 20 * time.Second
 // State is what one look at the cluster found.
 type State struct {
 	At        time.Time
-	Away      error // why the API does not answer at all
-	NotReady  error // the API answers, and says that it is not ready
+	Away      error  // why the API does not answer at all
+	NotReady  error  // the API answers, and says that it is not ready
+	Detour    string // why the node's own kubeconfig is not what the cluster is reached with
 	Version   *configv1.ClusterVersion
 	Infra     *configv1.Infrastructure
 	Operators []configv1.ClusterOperator
@@ -46,6 +47,7 @@ type State struct {
 	Secrets   []metav1.PartialObjectMetadata // without their content
 	Sites     map[string]Answer              // by the ID of the check
 	Served    map[string]Shown               // by the ID of the check
+	Names     Names                          // inside the cluster
 	Errors    map[string]error               // what could not be read
 
 	mu sync.Mutex
@@ -84,8 +86,10 @@ func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
 		})
 	}
 	all.Wait()
+	s.Detour = c.Detour()
 	s.readLeases(ctx, c)
 	s.probe(ctx, c, o)
+	s.askNames(ctx, c, o)
 	return s
 }
 

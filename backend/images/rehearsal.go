@@ -45,6 +45,8 @@ type Rehearsal struct {
 	Pods      []string `json:"pods,omitempty"`      // that were ready then, "namespace/name"
 	Missed    []Need   `json:"missed,omitempty"`    // images that were not there, and who wanted them
 	NotReady  []string `json:"notReady,omitempty"`  // of the pods, with the reason
+	Market    []string `json:"market,omitempty"`    // default catalog sources that pods which are not ready belong to
+	Tagged    []string `json:"tagged,omitempty"`    // other catalog sources of the same kind, whose image is named by a tag
 	Seconds   float64  `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
 	Finished  bool     `json:"finished"`            // the node was looked at to the end
 	Blocked   []string `json:"blocked,omitempty"`   // registries

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/check"
@@ -19,6 +20,9 @@ const (
 	// server hardware.
 	rehearsalLimit = 20 * time.Minute
 	rehearsalPoll  = 2 * time.Second
+	// pullGrace is how long all that is missing may wait for images before the rehearsal ends: with every registry blocked no later
+	// try goes better, but the store is read again by a CRI-O that was restarted.
+	pullGrace = 90 * time.Second
 )
 
 // Watching is the look at a node while its rehearsal runs.
@@ -28,6 +32,7 @@ type Watching struct {
 	Kube  *kube.Cluster
 	Now   func() time.Time
 	Limit time.Duration // zero: 20 minutes
+	Poll  time.Duration // between two looks; zero: 2 seconds
 }
 
 // Run resolves every image with nothing but the seeded store, waits until what was ready before is ready again, and keeps
@@ -61,6 +66,7 @@ func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
 	if r.NotReady, err = w.pods(ctx, r.Pods); err != nil {
 		return r, err
 	}
+	r.Market, r.Tagged = w.catalogs(ctx, r.NotReady)
 	r.Finished, r.Seconds = true, w.Now().Sub(begun).Seconds()
 	return r, r.Save(w.Host)
 }
@@ -71,22 +77,37 @@ func (w Watching) pods(ctx context.Context, before []string) (missing []string, 
 	if limit == 0 {
 		limit = rehearsalLimit
 	}
+	poll := w.Poll
+	if poll == 0 {
+		poll = rehearsalPoll
+	}
 	end := w.Now().Add(limit)
+	hopeful := w.Now()
 	for {
 		missing, err = w.away(ctx, before)
 		if err == nil && len(missing) == 0 || w.Now().After(end) {
 			break
 		}
+		if err != nil || slices.ContainsFunc(missing, func(pod string) bool { return !refusedImage(pod) }) {
+			hopeful = w.Now()
+		} else if w.Now().Sub(hopeful) >= pullGrace {
+			break
+		}
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the pods: %w", context.Cause(ctx))
-		case <-time.After(rehearsalPoll):
+		case <-time.After(poll):
 		}
 	}
 	if err != nil && len(before) > 0 {
 		return []string{"the cluster's API does not answer: " + err.Error()}, nil
 	}
 	return missing, nil
+}
+
+// refusedImage tells whether a pod waits for an image that no registry gives.
+func refusedImage(pod string) bool {
+	return strings.HasSuffix(pod, "waits: ErrImagePull") || strings.HasSuffix(pod, "waits: ImagePullBackOff")
 }
 
 func (w Watching) away(ctx context.Context, before []string) ([]string, error) {
@@ -187,7 +208,7 @@ func (r Rehearsal) Check() check.Check {
 	default:
 		c.Status = check.Fail
 		c.Observed = fmt.Sprintf("%s missed, %s not ready", quantity(len(r.Missed), "image", "images"), quantity(len(r.NotReady), "pod", "pods"))
-		c.Fix = "Bring the registry within reach, run `touchdown images seed`, then rehearse again."
+		c.Fix = r.advice()
 		for _, n := range r.Missed {
 			who := "nobody"
 			if len(n.By) > 0 {

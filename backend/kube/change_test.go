@@ -115,6 +115,35 @@ func TestRestoreLeavesWhatOthersDid(t *testing.T) {
 	}
 }
 
+// An entry without a name that we changed is put back where it was, although someone added another one since: in the list of named
+// certificates the place counts.
+func TestRestoreKeepsThePlaceOfAnEntry(t *testing.T) {
+	api, c := kubetest.New(t)
+	api.Put(server, `{"spec":{"certs":[{"names":["a","b"]},{"names":["c"]}]}}`)
+	var k, ignored keeper
+	list := func(certs ...any) func(map[string]any) error {
+		return func(spec map[string]any) error {
+			spec["certs"] = certs
+			return nil
+		}
+	}
+	entry := func(names ...any) any { return map[string]any{"names": names} }
+	if _, err := c.ChangeSpec(t.Context(), kube.Config("apiservers"), list(entry("b"), entry("c"), entry("a")), k.save); err != nil {
+		t.Fatal(err)
+	}
+	late := list(entry("b"), entry("c"), entry("a"), entry("late"))
+	if _, err := c.ChangeSpec(t.Context(), kube.Config("apiservers"), late, ignored.save); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Restore(t.Context(), k.saved[0]); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"certs":[{"names":["a","b"]},{"names":["c"]},{"names":["late"]}]}`
+	if now := api.Get(server, "spec"); now != want {
+		t.Errorf("want %s\n got %s", want, now)
+	}
+}
+
 func TestChangeGoesOnAfterAConflict(t *testing.T) {
 	api, c := kubetest.New(t)
 	api.Put(server, `{"spec":{"certs":[]}}`)

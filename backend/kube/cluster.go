@@ -20,9 +20,6 @@ import (
 	certificatesv1 "k8s.io/client-go/kubernetes/typed/certificates/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
-	"touchdown/backend/problem"
 )
 
 // Pace is how patient the cluster's clients are.
@@ -45,60 +42,58 @@ type Cluster struct {
 
 	dyn    dynamic.Interface
 	rest   *rest.Config
+	ways   *ways
 	log    *slog.Logger
 	writes *atomic.Int64
 	tell   func(Progress)
 }
 
-// Open makes the clients for a kubeconfig. It does not talk to the API, which may still be starting.
+// Open makes the clients for a kubeconfig. It does not talk to the API, which may still be starting. Where the file is the node's
+// own, the cluster's recovery is used while it does not work, and it is read again.
 func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading kubeconfig %s: %w", kubeconfig, err)
+	w := &ways{all: waysOf(kubeconfig), log: log}
+	errs := make([]error, len(w.all))
+	for i, way := range w.all {
+		config, err := way.read()
+		if err == nil {
+			return open(config, w)
+		}
+		errs[i] = err
 	}
-	if err := rest.LoadTLSFiles(config); err != nil {
-		return nil, fmt.Errorf("reading the certificates of kubeconfig %s: %w", kubeconfig, err)
-	}
-	return open(config, log)
+	return nil, errs[0]
 }
 
-// Shut is the cluster of a node whose kubeconfig cannot be read, as Open told in why: each call fails with the Problem
-// CLU-CONF. So the wizard opens all the same, and says so; what needs no cluster can be done.
-func Shut(why error, log *slog.Logger) *Cluster {
-	told := &lasting{&problem.Problem{
-		Code:    "CLU-CONF",
-		Summary: "The node's own way into its cluster, a kubeconfig, cannot be read.",
-		Fix:     "Switch the node off and on once. If it comes to this again, call support: that file has to be put back.",
-		Err:     why,
-	}}
-	c, err := open(&rest.Config{Host: "https://localhost:6443", Transport: refusing{told}}, log)
+// Shut is the cluster of a node whose kubeconfig cannot be read: each call reads it again, and fails with the Problem CLU-CONF
+// while that is so. So the wizard opens all the same, and says so; what needs no cluster can be done.
+func Shut(kubeconfig string, log *slog.Logger) *Cluster {
+	c, err := open(&rest.Config{Host: "https://localhost:6443"}, &ways{all: waysOf(kubeconfig), log: log})
 	if err != nil {
 		panic(err) // nothing in it depends on the node
 	}
 	return c
 }
 
-func open(config *rest.Config, log *slog.Logger) (*Cluster, error) {
-	if log == nil {
-		log = slog.Default()
+func open(config *rest.Config, w *ways) (*Cluster, error) {
+	if w.log == nil {
+		w.log = slog.Default()
 	}
 	c := &Cluster{
 		// The API of a single node is away for about a minute at each of its revisions; five is its fallback's time.
 		Pace:   Pace{Limit: 5 * time.Minute, Pause: time.Second, Poll: time.Second},
 		rest:   config,
-		log:    log,
+		ways:   w,
+		log:    w.log,
 		writes: new(atomic.Int64),
 		tell:   func(Progress) {},
 	}
-	config.UserAgent = "touchdown/" + version()
-	config.Timeout = 30 * time.Second
-	config.QPS, config.Burst = 50, 100
-	config.WarningHandler = warnings{log} // the default writes over the screen
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{next, c.writes} })
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("making the API's client: %w", err)
+	w.adjust = func(config *rest.Config) {
+		config.UserAgent = "touchdown/" + version()
+		config.Timeout = 30 * time.Second
+		config.QPS, config.Burst = 50, 100
+		config.WarningHandler = warnings{w.log} // the default writes over the screen
 	}
+	w.adjust(config)
+	client := &http.Client{Transport: &transport{w, c.writes}, Timeout: config.Timeout}
 	errs := make([]error, 7)
 	c.Core, errs[0] = corev1.NewForConfigAndClient(config, client)
 	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(config, client)
@@ -145,7 +140,7 @@ func (c *Cluster) Address() string {
 // Roots are the CAs that the kubeconfig trusts.
 func (c *Cluster) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(c.rest.CAData)
+	pool.AppendCertsFromPEM(c.ways.authorities(c.rest.CAData))
 	return pool
 }
 

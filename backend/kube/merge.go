@@ -124,9 +124,16 @@ func revertMap(original, ours, current map[string]any) map[string]any {
 	return out
 }
 
-// revertList goes by the entries' names, so that an entry which somebody added beside ours stays.
+// revertList goes by the entries' names, so that an entry that someone added beside ours stays. An entry without a name that we
+// changed in its place has its original there again: in some lists the place counts.
 func revertList(original, ours, current []any) []any {
 	was, we := byName(original), byName(ours)
+	instead := map[string]any{}
+	for i := range min(len(original), len(ours)) {
+		if _, kept := we[entryName(original[i])]; !kept && was[entryName(ours[i])] == nil {
+			instead[entryName(ours[i])] = original[i]
+		}
+	}
 	out, seen := []any{}, map[string]bool{}
 	for _, now := range current {
 		name := entryName(now)
@@ -138,6 +145,9 @@ func revertList(original, ours, current []any) []any {
 			out = append(out, now)
 		case had:
 			out = append(out, before)
+		case instead[name] != nil:
+			seen[entryName(instead[name])] = true
+			out = append(out, instead[name])
 		}
 	}
 	for _, before := range original {

@@ -58,9 +58,3 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return resp, nil
 }
-
-// refusing makes no call and says why.
-type refusing struct{ why error }
-
-// RoundTrip implements http.RoundTripper.
-func (r refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, r.why }

@@ -1,6 +1,6 @@
 package network
 
-import "net/netip"
+import "touchdown/backend/host"
 
 // described is s with what its document says about the way to the site, as far as settings have words for it: what the probes
 // look at, and what a person is told. A document that cannot be used describes nothing; Validate says why.
@@ -14,7 +14,7 @@ func (s Settings) described(macs map[string]string) Settings {
 		return s
 	}
 	s.MTU = top.MTU
-	s.IPv4, s.IPv6 = view.family(top.IPv4, top.Name, any4, s.Internal), view.family(top.IPv6, top.Name, any6, s.Internal)
+	s.IPv4, s.IPv6 = view.family(top.IPv4, top.Name, any4, s.Own), view.family(top.IPv6, top.Name, any6, s.Own)
 	s.under(view, top)
 	if view.DNS != nil && view.DNS.Config != nil {
 		s.DNS, s.Search = byFamily(view.DNS.Config.Server), view.DNS.Config.Search
@@ -37,8 +37,8 @@ func (s *Settings) under(view *state, top *iface) {
 	}
 }
 
-// family is one family of an interface of a document. The node's internal address is everywhere, and no part of it.
-func (s *state) family(f *family, over, anywhere string, internal netip.Prefix) Family {
+// family is one family of an interface of a document. The node's own addresses are everywhere, and no part of it.
+func (s *state) family(f *family, over, anywhere string, own host.Own) Family {
 	if f == nil || !f.Enabled {
 		return Family{Method: Disabled}
 	}
@@ -49,11 +49,8 @@ func (s *state) family(f *family, over, anywhere string, internal netip.Prefix) 
 		return Family{Method: DHCP}
 	}
 	out := Family{Method: Disabled}
-	for _, a := range f.Address {
-		if p := a.prefix(); p.IsValid() && p.Addr() != internal.Addr() && !p.Addr().IsLinkLocalUnicast() {
-			out = Family{Method: Static, Address: a.IP, Prefix: a.Prefix}
-			break
-		}
+	if given := sites(own, f.Address); len(given) > 0 {
+		out = Family{Method: Static, Address: given[0].IP, Prefix: given[0].Prefix}
 	}
 	if s.Routes == nil || out.Method != Static {
 		return out

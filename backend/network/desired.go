@@ -3,9 +3,9 @@ package network
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"slices"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -56,7 +56,7 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 		}
 	}
 	for _, f := range files {
-		own, err := ours(f, p.Settings.Internal.Addr())
+		own, err := ours(f, p.Settings.Own)
 		if err != nil {
 			return nil, unwritable(err)
 		}
@@ -218,13 +218,13 @@ func off(i iface) iface {
 	return i
 }
 
-// families are the addresses of both kinds, the node's internal one always among them, never first: DHCP-less services
-// that pick the first one mean the site's.
+// families are the addresses of both kinds, the node's own always among them, never first: OVN-Kubernetes takes the first one
+// for the pods' gateway.
 func (s Settings) families() (v4, v6 *family) {
-	return s.IPv4.family(false, s.Internal, len(s.DNS) > 0), s.IPv6.family(true, s.Internal, len(s.DNS) > 0)
+	return s.IPv4.family(false, s.Own, len(s.DNS) > 0), s.IPv6.family(true, s.Own, len(s.DNS) > 0)
 }
 
-func (f Family) family(six bool, internal netip.Prefix, ownDNS bool) *family {
+func (f Family) family(six bool, own host.Own, ownDNS bool) *family {
 	on, not, m := true, false, metric
 	out := &family{DHCP: &not}
 	if six {
@@ -244,9 +244,9 @@ func (f Family) family(six bool, internal netip.Prefix, ownDNS bool) *family {
 	case linkLocal:
 		out.Enabled = true
 	}
-	if internal.IsValid() && internal.Addr().Is6() == six {
+	for _, p := range own.Prefixes(six) {
 		out.Enabled = true
-		out.Address = append(out.Address, address{IP: internal.Addr().String(), Prefix: internal.Bits()})
+		out.Address = append(out.Address, address{IP: p.Addr().String(), Prefix: p.Bits()})
 	}
 	if !out.Enabled {
 		return &family{}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -56,7 +57,7 @@ func (n *Network) guard(ctx context.Context, p *Plan) error {
 		return fmt.Errorf("reading what nmstate would change: %w", unfit(err))
 	}
 	for _, err := range []error{
-		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved()), internalKept(want, p.Carrier, p.Settings.Internal),
+		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved()), ownKept(want, p.Carrier, p.Settings.Own),
 	} {
 		if err != nil {
 			return &problem.Problem{
@@ -70,7 +71,7 @@ func (n *Network) guard(ctx context.Context, p *Plan) error {
 
 // reserved are the networks inside of the node that every node has.
 func (p *Plan) reserved() []Reserved {
-	return append(slices.Clone(OVNDefaults), Reserved{"the node's internal", p.Settings.Internal.Masked()})
+	return append(slices.Clone(OVNDefaults), ownReserved(p.Settings.Own)...)
 }
 
 // interfaces wants the changed ones to be ports, bonds and VLANs, and br-ex as this package itself changes it.
@@ -187,26 +188,27 @@ func apart(what, subnet string, reserved []Reserved) error {
 	return nil
 }
 
-// internalKept wants the internal address on the carrier, as it is, and nothing of its network elsewhere.
-func internalKept(want *state, carrier string, internal netip.Prefix) error {
-	kept := false
+// ownKept wants the node's own addresses on the carrier and nowhere else.
+func ownKept(want *state, carrier string, own host.Own) error {
+	missing := slices.Clone(own)
 	for _, i := range want.Interfaces {
 		for _, f := range []*family{i.IPv4, i.IPv6} {
 			if f == nil {
 				continue
 			}
 			for _, a := range f.Address {
-				switch p := a.prefix(); {
-				case i.Name == carrier && p == internal:
-					kept = kept || f.Enabled
-				case p.IsValid() && p.Overlaps(internal.Masked()):
-					return fmt.Errorf("gives %s an address in the node's internal network %s", i.Name, internal.Masked())
+				p := a.prefix()
+				switch {
+				case i.Name == carrier && own.Has(p) && f.Enabled:
+					missing = slices.DeleteFunc(missing, func(a netip.Addr) bool { return a == p.Addr() })
+				case i.Name != carrier && p.IsValid() && slices.Contains(own, p.Addr()):
+					return fmt.Errorf("gives %s the node's internal address %s", i.Name, p.Addr())
 				}
 			}
 		}
 	}
-	if !kept {
-		return fmt.Errorf("would take the internal address %s from the node", internal)
+	if len(missing) > 0 {
+		return fmt.Errorf("would take the internal address %s from the node", missing)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"touchdown/backend/host"
 )
 
 // busy is a node on which the cluster runs: with OVN's bridges and routes, the interfaces of pods, and a VLAN of another program.
@@ -35,7 +37,7 @@ func busy(t testing.TB) *Current {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now = understand(now.Seen, s, Internal, "")
+	now = understand(now.Seen, s, host.DefaultOwn, "")
 	now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
 	return now
 }
@@ -85,30 +87,29 @@ var harmful = map[string]string{
 	"a rule for the node itself":    withRule("priority: 5, route-table: 77, ip-from: 192.168.127.10/32"),
 	"a rule to everything":          withRule("priority: 5, route-table: 77, ip-to: 0.0.0.0/0"),
 	"a rule for packets of OVN":     withRule("priority: 5, route-table: 77, ip-from: 198.51.100.10/32, fwmark: 1"),
-	"the internal address as /8":    strings.Replace(siteDocument(""), "{ip: 198.51.100.10, prefix-length: 24}", "{ip: 192.168.127.10, prefix-length: 8}", 1),
-	"the internal address as /32":   strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
 	"the internal address, again":   another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.10, prefix-length: 24}]}\n"),
-	"an address beside the node's":  another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
 	"a file of the machine":         siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/../shadow}\n"),
 	"the machine's environment":     siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /proc/self/environ}\n"),
 }
 
 // harmless are documents that a site may need.
 var harmless = map[string]string{
-	"a static address":      siteDocument(""),
-	"the internal address":  strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
-	"DHCP":                  "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
-	"the other port":        strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
-	"a VLAN":                rawVLAN,
-	"a bond":                carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0], options: {miimon: 100}}\n"),
-	"storage beside":        another("enp2s0", "ethernet", "  mtu: 9000\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
-	"a VLAN beside":         another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
-	"a route of the site":   withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
-	"a route that goes":     withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
-	"a rule of its own":     withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
-	"802.1x":                siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
-	"802.1x by certificate": siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
-	"several name servers":  strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
+	"a static address":               siteDocument(""),
+	"the internal address":           strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
+	"the same as it is kept":         strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
+	"the subnet of the installation": another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
+	"DHCP":                           "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
+	"the other port":                 strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
+	"a VLAN":                         rawVLAN,
+	"a bond":                         carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0], options: {miimon: 100}}\n"),
+	"storage beside":                 another("enp2s0", "ethernet", "  mtu: 9000\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a VLAN beside":                  another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a route of the site":            withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route that goes":              withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
+	"a rule of its own":              withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
+	"802.1x":                         siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
+	"802.1x by certificate":          siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
+	"several name servers":           strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
 }
 
 // TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.
@@ -119,7 +120,7 @@ func TestADocumentChangesTheSitesOwn(t *testing.T) {
 	maps.Copy(all, harmless)
 	for name, text := range all {
 		t.Run(name, func(t *testing.T) {
-			s := Settings{Raw: []byte(text), Internal: Internal}
+			s := Settings{Raw: []byte(text), Own: host.DefaultOwn}
 			faults := offline(t).Validate(t.Context(), s, facts)
 			if _, bad := harmful[name]; bad && len(faults) == 0 {
 				t.Error("is accepted")

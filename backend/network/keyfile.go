@@ -2,7 +2,6 @@ package network
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,10 +32,10 @@ const priority = 10
 var namespace = uuid.MustParse("5b8ed8a1-60e3-4a3e-9a55-0f2f8b6d1c10")
 
 // ours turns a profile that nmstate wrote into one of Touchdown's. Its file, id and UUID come from the interface and from nothing
-// else that a document says. The one with the node's internal address is told not to look for that address on the network:
+// else that a document says. The one with the node's own address is told not to look for that address on the network:
 // every node from the factory has the same, and newer NetworkManagers would give it up where they see two on one LAN. The site's
 // own address is looked for by the probes, before anything is applied.
-func ours(f keyfile, internal netip.Addr) (keyfile, error) {
+func ours(f keyfile, node host.Own) (keyfile, error) {
 	groups, err := decode(f.Text)
 	if err != nil {
 		return keyfile{}, err
@@ -50,7 +49,7 @@ func ours(f keyfile, internal netip.Addr) (keyfile, error) {
 		case "connection":
 			g.entries = connection(g.entries, name)
 		case "ipv4":
-			if slices.ContainsFunc(g.entries, func(e entry) bool { return strings.HasPrefix(e.value, internal.String()+"/") }) {
+			if slices.ContainsFunc(g.entries, func(e entry) bool { return addressed(node, e.value) }) {
 				g.entries = append([]entry{{"dad-timeout", "0"}}, g.entries...)
 			}
 		}

@@ -8,8 +8,6 @@ package network
 import (
 	"context"
 	"errors"
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,10 +23,6 @@ const metric = 48
 
 // mainTable is the kernel's main routing table.
 const mainTable = 254
-
-// Internal is the node's own address where no other was baked: kubelet, CRI-O and etcd know the node by it, so it stays
-// on br-ex whatever happens outside.
-var Internal = netip.MustParsePrefix("192.168.127.10/24")
 
 // Network is the network of one machine.
 type Network struct {
@@ -56,37 +50,4 @@ func Open(m *host.Machine) *Network {
 		off = managerGone(errors.New("this machine is only a directory"))
 	}
 	return &Network{host: m, library: nmstateLibrary{off}, manager: networkManager{off}}
-}
-
-// InternalPrefix returns the node's internal address, read from the drop-in that the bake gave to kubelet; Internal where
-// there is none.
-func (n *Network) InternalPrefix() netip.Prefix {
-	for _, path := range []string{
-		"/etc/systemd/system/kubelet.service.d/30-nodenet.conf",
-		"/etc/systemd/system/crio.service.d/30-nodenet.conf",
-	} {
-		b, err := n.host.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		if addr, ok := nodeAddress(string(b)); ok {
-			// The drop-in has no prefix length; the bake gives the internal subnet 256 addresses.
-			return netip.PrefixFrom(addr, Internal.Bits())
-		}
-	}
-	return Internal
-}
-
-// nodeAddress finds the IPv4 address in lines like Environment="KUBELET_NODE_IP=192.168.127.10" "KUBELET_NODE_IPS=...".
-func nodeAddress(dropIn string) (netip.Addr, bool) {
-	words := strings.FieldsFunc(dropIn, func(r rune) bool { return strings.ContainsRune("\" \t\n,", r) })
-	for _, w := range words {
-		for _, key := range []string{"KUBELET_NODE_IP=", "CONTAINER_STREAM_ADDRESS="} {
-			value, found := strings.CutPrefix(strings.TrimPrefix(w, "Environment="), key)
-			if addr, err := netip.ParseAddr(value); found && err == nil && addr.Is4() {
-				return addr, true
-			}
-		}
-	}
-	return netip.Addr{}, false
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 )
 
@@ -37,7 +38,7 @@ func factoryOf(t testing.TB) *Current {
 	if err := errors.Join(errC, errL); err != nil {
 		t.Fatal(err)
 	}
-	return understand(c, l, Internal, "")
+	return understand(c, l, host.DefaultOwn, "")
 }
 
 func static() Settings {
@@ -207,25 +208,13 @@ func TestKeptProfilesReplaceTheirRivals(t *testing.T) {
 
 func TestResolveKeepsWhatIsNotSaid(t *testing.T) {
 	now := factory(t)
-	if r := (Settings{}).Resolve(now); r.Interface != "enp1s0" || r.IPv4.Method != DHCP || r.IPv4.Address != "" || len(r.DNS) != 0 || r.Internal != Internal {
+	if r := (Settings{}).Resolve(now); r.Interface != "enp1s0" || r.IPv4.Method != DHCP || r.IPv4.Address != "" || len(r.DNS) != 0 || !slices.Equal(r.Own, host.DefaultOwn) {
 		t.Errorf("nothing said: %+v", r)
 	}
 	s := static()
 	s.DNS = []string{"198.51.100.53", "2001:db8::1", "198.51.100.54"}
 	if r := s.Resolve(now); !slices.Equal(r.DNS, []string{"198.51.100.53", "198.51.100.54", "2001:db8::1"}) {
 		t.Errorf("name servers are not by family: %v", r.DNS)
-	}
-}
-
-func TestInternalAddressComesFromTheDropIn(t *testing.T) {
-	m := hosttest.New(t)
-	n := &Network{host: m.Machine}
-	if n.InternalPrefix() != Internal {
-		t.Errorf("without a drop-in: %s", n.InternalPrefix())
-	}
-	m.File("/etc/systemd/system/kubelet.service.d/30-nodenet.conf", "[Service]\nEnvironment=\"KUBELET_NODE_IP=192.168.126.10\" \"KUBELET_NODE_IPS=192.168.126.10\"\n")
-	if want := netip.MustParsePrefix("192.168.126.10/24"); n.InternalPrefix() != want {
-		t.Errorf("from the drop-in: %s, want %s", n.InternalPrefix(), want)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestUnkeptSettingsArePutBack(t *testing.T) {
 		if err := b.node.Boot(b.within(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		b.await(60*time.Second, "ip -o -4 address show br-ex | grep -q 192.168.127.10/24 && systemctl is-active ovs-configuration")
+		b.await(60*time.Second, "ip -o -4 address show br-ex | grep -q 192.168.127.10/ && test $(systemctl is-active ovs-configuration) != activating")
 	}
 
 	// In the trial: nothing of it was ever on the disk.

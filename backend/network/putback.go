@@ -95,7 +95,11 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	if err != nil {
 		return err
 	}
-	if err := n.applyNoted(ctx, o.desired(understand(now, now, n.InternalPrefix(), n.hint()))); err != nil {
+	own, err := n.host.Own()
+	if err != nil {
+		return err
+	}
+	if err := n.applyNoted(ctx, o.desired(understand(now, now, own, n.hint()))); err != nil {
 		return err
 	}
 	left, err := n.asBefore(ctx, o, settleBack)

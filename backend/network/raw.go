@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"touchdown/backend/problem"
 )
@@ -19,7 +20,9 @@ func (p *Plan) raw() (physical []byte, err error) {
 	}
 	carrier := view.carrier()
 	p.place(carrier, view.physicalPorts())
-	d.withInternal(carrier, p.Settings.Internal)
+	for _, a := range p.Settings.Own {
+		d.withOwn(carrier, a)
+	}
 	d.serversByFamily()
 	boot, err := d.with(p.quiet())
 	if err != nil {
@@ -113,10 +116,10 @@ func (d document) carrier(name string) map[string]any {
 	return map[string]any{}
 }
 
-// withInternal adds the node's internal address to the carrier where the document leaves it out.
-func (d document) withInternal(carrier string, internal netip.Prefix) {
+// withOwn adds an own address of the node to the carrier where the document leaves it out.
+func (d document) withOwn(carrier string, own netip.Addr) {
 	key := "ipv4"
-	if internal.Addr().Is6() {
+	if own.Is6() {
 		key = "ipv6"
 	}
 	i := d.carrier(carrier)
@@ -128,11 +131,11 @@ func (d document) withInternal(carrier string, internal netip.Prefix) {
 	f["enabled"] = true
 	list, _ := f["address"].([]any)
 	for _, a := range list {
-		if m, ok := a.(map[string]any); ok && m["ip"] == internal.Addr().String() {
+		if m, ok := a.(map[string]any); ok && m["ip"] == own.String() && fmt.Sprint(m["prefix-length"]) == strconv.Itoa(own.BitLen()) {
 			return
 		}
 	}
-	f["address"] = append(list, map[string]any{"ip": internal.Addr().String(), "prefix-length": internal.Bits()})
+	f["address"] = append(list, map[string]any{"ip": own.String(), "prefix-length": own.BitLen()})
 }
 
 // serversByFamily orders the name servers as Settings.Resolve does, for the same reason.

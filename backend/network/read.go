@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"touchdown/backend/host"
 )
 
 // Sources of a value that is in force.
@@ -39,10 +41,14 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 	if err != nil {
 		return nil, err
 	}
-	return understand(configured, live, n.InternalPrefix(), n.hint()), nil
+	own, err := n.host.Own()
+	if err != nil {
+		return nil, err
+	}
+	return understand(configured, live, own, n.hint()), nil
 }
 
-// Addresses are those in force without the internal one: at most one of each family, IPv4 first.
+// Addresses are those in force without the node's own: at most one of each family, IPv4 first.
 func (now *Current) Addresses() []netip.Addr {
 	var all []netip.Addr
 	for _, f := range []Family{now.IPv4, now.IPv6} {
@@ -63,9 +69,9 @@ func (n *Network) hint() string {
 }
 
 // understand reads what nmstate shows: configured is what the profiles say, live what is in force.
-func understand(configured, live *state, internal netip.Prefix, hint string) *Current {
+func understand(configured, live *state, own host.Own, hint string) *Current {
 	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured, live: live.text}
-	now.Internal = internal
+	now.Own = own
 	for _, i := range live.Interfaces {
 		if !physical(i) {
 			continue
@@ -171,13 +177,11 @@ func (now *Current) family(path string, configured, live *family, all *state) Fa
 	if f.Automatic() {
 		list = live.Address
 	}
-	for _, a := range list {
-		p := a.prefix()
-		if !p.IsValid() || p.Addr() == now.Internal.Addr() || p.Addr().IsLinkLocalUnicast() || f.Automatic() && a.Valid == "" {
-			continue
-		}
-		f.Address, f.Prefix = a.IP, a.Prefix
-		break
+	if f.Automatic() { // what is fixed is not leased
+		list = slices.DeleteFunc(slices.Clone(list), func(a address) bool { return a.Valid == "" })
+	}
+	if given := sites(now.Own, list); len(given) > 0 {
+		f.Address, f.Prefix = given[0].IP, given[0].Prefix
 	}
 	if f.Method == Static && f.Address == "" {
 		f.Method = map[string]string{"ipv4": Disabled, "ipv6": linkLocal}[path]

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 )
 
@@ -121,7 +122,7 @@ func saidOf(t *testing.T, text []byte) (said []string) {
 		}
 	}
 	facts := Facts{Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: []Reserved{{"the pods'", netip.MustParsePrefix("10.128.0.0/14")}}}
-	f := &faults{facts: facts, s: Settings{Raw: text, Internal: Internal}}
+	f := &faults{facts: facts, s: Settings{Raw: text, Own: host.DefaultOwn}}
 	f.raw(t.Context(), &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}})
 	for _, fault := range f.all {
 		said = append(said, fault.Text)

@@ -1,10 +1,11 @@
 package network
 
 import (
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+
+	"touchdown/backend/host"
 )
 
 // Methods by which a family of addresses is set up. Empty leaves the family as it is.
@@ -26,8 +27,8 @@ type Settings struct {
 	IPv6      Family
 	DNS       []string
 	Search    []string
-	Raw       []byte       // nmstate YAML instead of all of the above
-	Internal  netip.Prefix // the node's own address, kept in any case; zero: InternalPrefix
+	Raw       []byte   // nmstate YAML instead of all of the above
+	Own       host.Own // the node's own addresses, kept in any case; none: those of now
 }
 
 // Bond bundles ports.
@@ -56,8 +57,8 @@ func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoco
 // Resolve fills what s leaves as it is from the present settings, and turns MACs into names of ports.
 func (s Settings) Resolve(now *Current) Settings {
 	r := s
-	if !r.Internal.IsValid() {
-		r.Internal = now.Internal
+	if len(r.Own) == 0 {
+		r.Own = now.Own
 	}
 	if len(s.Raw) > 0 {
 		return r.described(now.Macs)

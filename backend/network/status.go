@@ -17,7 +17,7 @@ type Status struct {
 	Carrier   string   // interface with the addresses
 	Link      bool     // some port below it has a link
 	Addresses []string // with prefix length, without the internal one and link-local ones
-	Internal  bool     // the node's own address is there
+	Own       bool     // the node's own address is there
 	Gateways  []string
 	DNS       []string
 	Trial     bool          // settings are being tried; NetworkManager holds a checkpoint
@@ -34,7 +34,11 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := understand(live, live, n.InternalPrefix(), n.hint())
+	own, err := n.host.Own()
+	if err != nil {
+		return nil, err
+	}
+	now := understand(live, live, own, n.hint())
 	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
 	for _, name := range now.ports() {
 		if l, err := netlink.LinkByName(name); err == nil {
@@ -66,13 +70,9 @@ func (s *Status) addresses(f *family, now *Current) {
 	if f == nil {
 		return
 	}
-	for _, a := range f.Address {
-		p := a.prefix()
-		switch {
-		case !p.IsValid() || p.Addr().IsLinkLocalUnicast() || ovn(p.Addr()):
-		case p.Addr() == now.Internal.Addr():
-			s.Internal = true
-		default:
+	s.Own = s.Own || slices.ContainsFunc(f.Address, func(a address) bool { return now.Own.Has(a.prefix()) })
+	for _, a := range sites(now.Own, f.Address) {
+		if p := a.prefix(); !ovn(p.Addr()) {
 			s.Addresses = append(s.Addresses, p.String())
 		}
 	}

@@ -180,6 +180,8 @@ func (f *faults) static(path string, fam Family, six bool) {
 	case !ok:
 	case gateway == addr:
 		f.add(path+".gateway", "%s is the node's own address; the gateway is the router", gateway)
+	case slices.Contains(f.s.Own, gateway):
+		f.add(path+".gateway", "%s is an address that the node keeps from its installation; it cannot reach another machine there", gateway)
 	case six && gateway.IsLinkLocalUnicast():
 	case !subnet.Contains(gateway):
 		f.add(path+".gateway", "%s is not in the node's subnet %s, so it cannot be reached", gateway, subnet.Masked())
@@ -233,9 +235,6 @@ func last(p netip.Prefix) netip.Addr {
 
 func (f *faults) overlaps(path string, subnet netip.Prefix) {
 	all := slices.Clone(f.facts.Reserved)
-	if f.s.Internal.IsValid() {
-		all = append(all, Reserved{"the node's internal", f.s.Internal.Masked()})
-	}
 	for _, r := range all {
 		if r.Prefix.Overlaps(subnet) {
 			f.add(path, "the subnet %s overlaps %s network %s", subnet.Masked(), r.Name, r.Prefix)
@@ -260,7 +259,7 @@ func (f *faults) servers() {
 			f.add(path, "%q is no address; a name server is given by its address", text)
 		case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback():
 			f.add(path, "%s cannot be a name server's address", addr)
-		case text == f.s.IPv4.Address || text == f.s.IPv6.Address || addr == f.s.Internal.Addr():
+		case text == f.s.IPv4.Address || text == f.s.IPv6.Address || slices.Contains(f.s.Own, addr):
 			f.add(path, "%s is this node; it would ask itself for ever", addr)
 		case slices.Contains(f.s.DNS[:i], text):
 			f.add(path, "%s is there twice", text)

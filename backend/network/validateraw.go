@@ -51,7 +51,7 @@ func (f *faults) networks(path string, d document, view *state) {
 				continue
 			}
 			for _, a := range fam.Address {
-				if p := a.prefix(); p.IsValid() && p.Addr() != f.s.Internal.Addr() {
+				if p := a.prefix(); p.IsValid() && !f.s.Own.Has(p) {
 					f.overlaps(path, p)
 				}
 			}

@@ -99,7 +99,7 @@ func TestImageStoreIsMadeFromWhatTheClusterLays(t *testing.T) {
 	if got := written(); !strings.Contains(got, "of the node") {
 		t.Errorf("no MachineConfig lays the file, and it was made from\n%s", got)
 	}
-	lay("01-master-container-runtime", "[storage]\ndriver = \"of the template\"\n")
+	lay("00-master", "[storage]\ndriver = \"of the template\"\n")
 	lay("99-master-generated-containerruntime", "[storage]\ndriver = \"of the operator\"\n")
 	if got := written(); !strings.Contains(got, "of the operator") {
 		t.Errorf("it was made from\n%s", got)

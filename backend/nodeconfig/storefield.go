@@ -12,12 +12,20 @@ import (
 	"touchdown/backend/kube"
 )
 
-// generatedConfig is what the operator makes of a ContainerRuntimeConfig: one MachineConfig with the whole storage.conf
-// (getManagedKeyCtrCfg of its container runtime controller). A second one gets the suffix -1, and so on.
+// Whose MachineConfig holds storage.conf while nobody but the operator has laid it. Its template is a common one
+// (templates/common/_base/files/container-storage.yaml), and those go into the first MachineConfig of the pool
+// (GenerateMachineConfigsForRole in pkg/controller/template/render.go; the same in openshift/machine-config-operator release-4.14 to
+// release-4.21). Of a ContainerRuntimeConfig it makes one more with the whole file; a second one gets the suffix -1, and so on
+// (getManagedKeyCtrCfg).
 const (
-	templateConfig  = "01-master-container-runtime" // of the operator, for a pool without such an object
+	templateConfig  = "00-master"
 	generatedConfig = "99-master-generated-containerruntime"
 )
+
+// storeGate is the feature gate of the field: openshift/api features/features.go has it on by default from OpenShift 4.23, in 4.22
+// only for technology previews, before that not at all. A cluster with a custom set of features serves the field of a gate
+// that is off, and the operator ignores it.
+const storeGate = "AdditionalStorageConfig"
 
 // poolLabel is on every MachineConfigPool that the operator made, and is what its documentation selects a pool by.
 const poolLabel = "pools.operator.machineconfiguration.openshift.io/" + pool
@@ -29,8 +37,8 @@ func runtimeConfigs(name string) kube.Ref {
 }
 
 // storeField names the store in a ContainerRuntimeConfig, from which the operator makes storage.conf itself, with whatever a
-// newer release puts there. ok is false where that is not to be had: the release does not know the field (OpenShift before
-// 4.22), somebody's MachineConfig lays the file, which would hide the operator's or be hidden by it, or it is not clear which of
+// newer release puts there. ok is false where that is not to be had: the release does not know the field or has it switched off,
+// a MachineConfig of the user's lays the file, which would hide the operator's or be hidden by it, or it is not clear which of
 // several objects is in force.
 func (w Want) storeField(ctx context.Context, c Reader, owner, base string) (o object, ok bool, err error) {
 	if owner != "" && owner != templateConfig && !strings.HasPrefix(owner, generatedConfig) {
@@ -73,7 +81,7 @@ func (w Want) storeField(ctx context.Context, c Reader, owner, base string) (o o
 	}, true, nil
 }
 
-// fieldServed tells whether the cluster's release knows additionalImageStores.
+// fieldServed tells whether the cluster's release knows additionalImageStores and heeds it.
 func fieldServed(ctx context.Context, c Reader) (bool, error) {
 	crd, err := c.Get(ctx, kube.Ref{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
@@ -87,10 +95,27 @@ func fieldServed(ctx context.Context, c Reader) (bool, error) {
 		version, _ := v.(map[string]any)
 		config := below(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", "containerRuntimeConfig", "properties")
 		if text(version, "name") == "v1" && config["additionalImageStores"] != nil {
-			return true, nil
+			return gateOpen(ctx, c)
 		}
 	}
 	return false, nil
+}
+
+// gateOpen tells whether the field's gate is not switched off: once a feature is part of every cluster, its gate is no longer listed.
+func gateOpen(ctx context.Context, c Reader) (bool, error) {
+	gates, err := c.Get(ctx, kube.Config("featuregates"))
+	if err != nil {
+		return false, err
+	}
+	versions, _ := below(gates, "status")["featureGates"].([]any)
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		disabled, _ := version["disabled"].([]any)
+		if slices.ContainsFunc(disabled, func(g any) bool { gate, _ := g.(map[string]any); return text(gate, "name") == storeGate }) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // poolRuntimeConfig is the name of the one ContainerRuntimeConfig of the node's pool, or of the one to make. Of several the

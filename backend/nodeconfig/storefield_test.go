@@ -13,7 +13,10 @@ const (
 	mcAPI          = "/apis/machineconfiguration.openshift.io/v1/"
 	runtimeConfigs = mcAPI + "containerruntimeconfigs/"
 	runtimeCRD     = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/containerruntimeconfigs.machineconfiguration.openshift.io"
-	ofMaster       = `{"matchLabels":{"pools.operator.machineconfiguration.openshift.io/master":""}}`
+	gates          = "/apis/config.openshift.io/v1/featuregates/cluster"
+	storage        = `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
+		{"path":"/etc/containers/storage.conf","contents":{"source":"data:,%5Bstorage%5D%0A"}}]}}}}`
+	ofMaster = `{"matchLabels":{"pools.operator.machineconfiguration.openshift.io/master":""}}`
 )
 
 // knowing is a cluster whose release has the field of the API, and the operator's pool.
@@ -61,6 +64,13 @@ func TestImageStoreGoesIntoTheFieldWhereThereIsOne(t *testing.T) {
 			{"containerRuntimeConfig":{"properties":{"pidsLimit":{}}}}}}}}}]}}`}, "", ""},
 		"a file of somebody": {map[string]string{mcs + "50-storage": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
 			{"path":"/etc/containers/storage.conf","contents":{"source":"data:,"}}]}}}}`}, "", ""},
+		"the file of the operator's template": {map[string]string{mcs + "00-master": storage}, "touchdown-imagestore", ourStore},
+		"the file that the operator made of such an object": {map[string]string{
+			mcs + "00-master": storage, mcs + "99-master-generated-containerruntime": storage,
+			runtimeConfigs + "mine": `{"spec":{"machineConfigPoolSelector":` + ofMaster + `,"containerRuntimeConfig":{}}}`,
+		}, "mine", ourStore},
+		"a gate that is off":              {map[string]string{gates: `{"status":{"featureGates":[{"version":"4.22.1","enabled":[],"disabled":[{"name":"AdditionalStorageConfig"}]}]}}`}, "", ""},
+		"a gate that is on":               {map[string]string{gates: `{"status":{"featureGates":[{"version":"4.22.1","enabled":[{"name":"AdditionalStorageConfig"}]}]}}`}, "touchdown-imagestore", ourStore},
 		"our file from before an upgrade": {map[string]string{mcs + "99-master-touchdown-imagestore": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{}}`}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	switch {
 	case err != nil && f.kubeconfig == defaultKubeconfig: // a power cut may have emptied the file: the console opens all the same
 		log.Error("no way into the cluster", "error", err)
-		cluster = kube.Shut(err, log)
+		cluster = kube.Shut(f.kubeconfig, log)
 	case err != nil:
 		return nil, nil, errors.Join(err, out.Close())
 	}
@@ -116,7 +116,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	sight := steps.NewSight(node)
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
-		Notices: func() []string { return images.Notices(node.Host) },
+		Notices: func() []string { return append(cluster.Notices(), images.Notices(node.Host)...) },
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
 			stages := list(cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,

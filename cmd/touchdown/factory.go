@@ -21,24 +21,30 @@ import (
 )
 
 func (c *common) bakeCommand() *cobra.Command {
-	var dry, arm bool
+	var dry bool
+	var o steps.BakeOptions
 	var out string
+	var addresses []string
 	cmd := &cobra.Command{
 		Use: "bake", Short: "Make an installed single-node OpenShift ready to be moved", Args: cobra.NoArgs,
-		Long: `Bake gives the node an address of its own that no site's network touches, lets it answer the cluster's names
-itself, and installs Touchdown and its units. The node takes this as MachineConfigs and reboots once; run the same
-command again after it. It changes nothing that is right already, and says so. Last it writes the factory's record.`,
+		Long: `Bake lets the node keep the address that the cluster was installed with, whatever a site's network is, lets it
+answer the cluster's names itself, and installs Touchdown and its units. It switches the default catalog sources of
+OperatorHub off, whose pods do not start without a registry (--keep-catalogs leaves them on). The node takes this as
+MachineConfigs and reboots once; run the same command again after it. It changes nothing that is right already, and
+says so. Last it writes the factory's record.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out != "" {
-				return writeManifests(printed(cmd), out)
+				return writeManifests(printed(cmd), out, addresses)
 			}
-			return c.bake(cmd, dry, arm)
+			return c.bake(cmd, dry, o)
 		},
 	}
 	c.engine.add(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would change")
-	cmd.Flags().BoolVar(&arm, "arm", false, "at the end let the next boot wait for the site")
+	cmd.Flags().BoolVar(&o.KeepCatalogs, "keep-catalogs", false, "leave the default catalog sources on; the rehearsal without registries cannot pass then")
+	cmd.Flags().BoolVar(&o.Arm, "arm", false, "at the end let the next boot wait for the site")
 	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
+	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation; an IPv6 address may follow")
 	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("out", "arm")
 	return cmd
@@ -47,7 +53,7 @@ command again after it. It changes nothing that is right already, and says so. L
 func (c *common) unbakeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unbake", Short: "Take back what bake did", Args: cobra.NoArgs,
-		Long: `Unbake removes the MachineConfigs and puts the port's profile and the policies back. The node reboots once;
+		Long: `Unbake removes the MachineConfigs and puts the port's profile, the policies and OperatorHub back. The node reboots once;
 run the same command again after it. The program itself stays.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.unbake(cmd) },
 	}
@@ -56,8 +62,12 @@ run the same command again after it. The program itself stays.`,
 }
 
 // writeManifests is for sites that bake while they install.
-func writeManifests(w io.Writer, dir string) error {
-	all, err := factory.Manifests()
+func writeManifests(w io.Writer, dir string, addresses []string) error {
+	own, err := host.NewOwn(addresses)
+	if err != nil {
+		return usage(fmt.Errorf("--address: %w", err))
+	}
+	all, err := factory.Manifests(own)
 	if err != nil {
 		return err
 	}
@@ -89,7 +99,7 @@ func (c *common) benchLine(cmd *cobra.Command) (*backend.Node, *steps.Direct, er
 	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, report, nil
 }
 
-func (c *common) bake(cmd *cobra.Command, dry, arm bool) error {
+func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 	node, report, err := c.benchLine(cmd)
 	if err != nil {
 		return err
@@ -98,7 +108,7 @@ func (c *common) bake(cmd *cobra.Command, dry, arm bool) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	list := steps.Bake(version, program, arm)
+	list := steps.Bake(version, program, o)
 	if dry {
 		return planBake(cmd.Context(), node, list, report)
 	}
@@ -144,7 +154,7 @@ func (c *common) unbake(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	list := stepsOf(steps.Bake(version, "", true))
+	list := stepsOf(steps.Bake(version, "", steps.BakeOptions{Arm: true}))
 	for _, s := range slices.Backward(list) {
 		u, ok := s.(steps.Undoer)
 		if !ok {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type node struct {
 	api     *api
 	dir     string
 	env     []string // of its engines
+	config  string   // the kubeconfig of its engines; "" is the installer's
 }
 
 func newNode(t testing.TB) *node { return newNodeWith(t, bench.Options{}) }
@@ -76,7 +78,7 @@ type run struct {
 func (n *node) start(crash int) *run {
 	n.t.Helper()
 	r := &run{exited: make(chan struct{})}
-	r.cmd = exec.Command("touchdown", "engine", "--socket", n.socket(), "--state", n.state(), "--kubeconfig", n.cluster.Kubeconfig, "--no-power")
+	r.cmd = exec.Command("touchdown", "engine", "--socket", n.socket(), "--state", n.state(), "--kubeconfig", cmp.Or(n.config, n.cluster.Kubeconfig), "--no-power")
 	r.cmd.Env = append(os.Environ(), n.env...)
 	if crash > 0 {
 		r.cmd.Env = append(r.cmd.Env, crashAt+"="+strconv.Itoa(crash))

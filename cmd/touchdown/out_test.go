@@ -101,8 +101,10 @@ func (h hostile) Set(context.Context, string, string, string) error             
 func (h hostile) Load(context.Context, string, map[string]string, string) error { return h.err() }
 func (h hostile) Do(context.Context, string, engine.Action) error               { return h.err() }
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
-func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
-func (h hostile) Log(context.Context, int) ([]string, error)                    { return []string{planted}, h.err() }
+func (h hostile) TakePen(context.Context, string, bool) (string, error) { return "pen", h.err() }
+
+func (h hostile) Log(context.Context, int) ([]string, error) { return []string{planted}, h.err() }
+
 func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if what == engine.ReportJSON {
 		data, err := json.Marshal(map[string]string{planted: planted})

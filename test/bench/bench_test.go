@@ -228,16 +228,39 @@ func TestRollOut(t *testing.T) {
 	patience.Until(t, "the operator has settled", func() bool {
 		return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorProgressing, configv1.ConditionFalse)
 	})
-	t.Run("a secret that is missing", func(t *testing.T) {
+	t.Run("a secret that is missing is refused", func(t *testing.T) {
 		s.nameCertificate(t, "api.site.example", "no-such-secret")
-		patience.Until(t, "the operator falls back", func() bool {
-			return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorDegraded, configv1.ConditionTrue)
-		})
-		op, err := s.operator.OperatorV1().KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
+		s.refused(t, `secret "no-such-secret" not found`)
+		s.nameCertificate(t, "api.site.example", "site-api")
+		s.refused(t, "")
+	})
+	t.Run("a name in two entries is refused", func(t *testing.T) {
+		patch := []byte(`{"spec":{"servingCerts":{"namedCertificates":[{"names":["api.site.example"],"servingCertificate":{"name":"site-api"}},
+			{"names":["x.example","api.site.example"],"servingCertificate":{"name":"site-api"}}]}}}`)
+		_, err := s.config.ConfigV1().APIServers().Patch(ctx, "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
 		check(t, err)
-		if n := op.Status.NodeStatuses[0]; n.CurrentRevision != 8 || n.LastFailedRevision != 9 {
-			t.Errorf("node status after the fall-back: %+v", n)
+		s.refused(t, `name "api.site.example" is used by other indexes: [0,1]`)
+		if st, err := s.State(); err != nil || st.Revision.Latest != 8 {
+			t.Errorf("a refused configuration made a revision: %+v, %v", st.Revision, err)
 		}
+		s.nameCertificate(t, "api.site.example", "site-api")
+		s.refused(t, "")
+	})
+	t.Run("a secret that cannot be served", func(t *testing.T) {
+		_, err := s.kube.CoreV1().Secrets("openshift-config").Create(ctx, &v1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: "not-a-pair"}, Type: v1.SecretTypeTLS,
+			Data: map[string][]byte{v1.TLSCertKey: []byte("x"), v1.TLSPrivateKeyKey: []byte("y")},
+		}, metav1.CreateOptions{})
+		check(t, err)
+		s.nameCertificate(t, "other.site.example", "not-a-pair")
+		patience.Until(t, "the operator falls back", func() bool {
+			op, err := s.operator.OperatorV1().KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
+			if err != nil {
+				return false
+			}
+			n := op.Status.NodeStatuses[0]
+			return n.CurrentRevision == 8 && n.LastFailedRevision == 9 && s.operatorIs(ctx, "kube-apiserver", configv1.OperatorDegraded, configv1.ConditionTrue)
+		})
 	})
 	t.Run("and put right", func(t *testing.T) {
 		s.nameCertificate(t, "api.site.example", "site-api")
@@ -247,7 +270,25 @@ func TestRollOut(t *testing.T) {
 	})
 }
 
-// TestRouter gives the applications their certificate and hosts and the API its name at one time: all of it is one revision of the API server.
+// refused waits until the operator says that it refuses its configuration, or with "" that it takes it.
+func (s *site) refused(t *testing.T, why string) {
+	t.Helper()
+	patience.Until(t, "the operator says: "+why, func() bool {
+		op, err := s.operator.OperatorV1().KubeAPIServers().Get(t.Context(), "cluster", metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		for _, c := range op.Status.Conditions {
+			if c.Type == "ConfigObservationDegraded" {
+				return (c.Status == operatorv1.ConditionTrue) == (why != "") && strings.Contains(c.Message, why)
+			}
+		}
+		return false
+	})
+}
+
+// TestRouter gives the applications their certificate and hosts and the API its name at one time. The
+// operator of the API server does not wait: its configuration makes one revision, the log-in's new host the next one.
 func TestRouter(t *testing.T) {
 	t.Parallel()
 	s := start(t, bench.Options{Older: true})
@@ -263,9 +304,9 @@ func TestRouter(t *testing.T) {
 		ic, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
 		return err == nil && ic.Status.ObservedGeneration == ic.Generation && progressing(ic) == operatorv1.ConditionFalse
 	})
-	// The operator waits a while before a revision, and has to see both changes in it: its while is made longer than a slow machine needs for them.
+	// At a pace at which the log-in's host is surely later than the configuration.
 	api := s.secret(t, "openshift-config", "site-api", "api.site.example")
-	check(t, s.SetDelay("0.1"))
+	check(t, s.SetDelay("10"))
 	_, err = s.config.ConfigV1().Ingresses().Patch(ctx, "cluster", types.MergePatchType, []byte(`{"spec":{"componentRoutes":[
 		{"namespace":"openshift-console","name":"console","hostname":"console.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}},
 		{"namespace":"openshift-authentication","name":"oauth-openshift","hostname":"oauth.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}}]}}`), metav1.PatchOptions{})
@@ -286,9 +327,9 @@ func TestRouter(t *testing.T) {
 		console, err := s.config.ConfigV1().Consoles().Get(ctx, "cluster", metav1.GetOptions{})
 		return err == nil && console.Status.ConsoleURL == "https://console."+apps
 	})
-	patience.Until(t, "the OAuth host and the API's name have made one revision", func() bool {
+	patience.Until(t, "the OAuth host and the API's name have made a revision each", func() bool {
 		st, err := s.State()
-		return err == nil && st.RollOuts["kube-apiserver"].Done == 1 && st.Revision == bench.Revision{Current: 8, Latest: 8} && s.serves(ctx, "6443", "api.site.example", api)
+		return err == nil && st.Revision == bench.Revision{Current: 9, Latest: 9} && s.serves(ctx, "6443", "api.site.example", api)
 	})
 	var r *routev1.Route
 	patience.Until(t, "the API is back", func() bool {

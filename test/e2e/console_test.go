@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
 	"touchdown/test/bench/person"
 	"touchdown/test/patience"
 )
@@ -82,6 +83,10 @@ func landed(t *testing.T, l *landing.Landing, p *person.Person) {
 	if err != nil || !strings.Contains(string(text), "J. Doe") {
 		t.Errorf("the report names nobody for what was waived: %v\n%s", err, text)
 	}
+	// As a pod asks: through the DNS service and the name server of the node's resolv.conf.
+	if flat := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(flat, "oauth-openshift.apps."+domain+" is "+node.InternalAddress) {
+		t.Errorf("the report does not say where pods find the login page:\n%s", text)
+	}
 }
 
 // TestWrongGateway lands a node by hand, every page at its serial line and by its own units. The address of a gateway that
@@ -127,7 +132,7 @@ func TestWrongGateway(t *testing.T) {
 	landed(t, l, p)
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
 	if out, err := l.Node.Shell(patience.Within(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
-		!strings.Contains(out, "192.168.127.10/24") || !strings.Contains(out, "198.51.100.10/24") {
+		!strings.Contains(out, node.InternalAddress+"/32") || !strings.Contains(out, "198.51.100.10/24") {
 		t.Errorf("addresses of the landed node: %v\n%s", err, out)
 	}
 	p.Leave(os.Getenv("TRANSCRIPT"))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
 	"touchdown/test/patience"
 )
@@ -70,7 +71,7 @@ func TestLanding(t *testing.T) {
 		t.Errorf("from outside: %v", err)
 	}
 	if out, err := l.Node.Shell(ctx, "ip -br -4 address show br-ex; ip route; cat /etc/resolv.conf; ls /etc/NetworkManager/system-connections; ls /var/lib/touchdown"); err != nil ||
-		!strings.Contains(out, "192.168.127.10/24") || !strings.Contains(out, "198.51.100.10/24") {
+		!strings.Contains(out, node.InternalAddress+"/32") || !strings.Contains(out, "198.51.100.10/24") {
 		t.Errorf("addresses: %v\n%s", err, out)
 	} else {
 		t.Log(out)

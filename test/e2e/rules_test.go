@@ -79,13 +79,13 @@ func operatorFilesAreTheOperators(t *testing.T, l *landing.Landing) {
 		t.Errorf("of %d files of the Machine Config Operator these were changed behind its back: %v, %v", files, drifted, err)
 	}
 	// What is not the operator's would not show: the test of the test.
-	if _, err := l.Node.Shell(t.Context(), "cp -a /etc/default/nodeip-configuration /run/kept && echo x >> /etc/default/nodeip-configuration"); err != nil {
+	if _, err := l.Node.Shell(t.Context(), "cp -a /etc/default/touchdown-address /run/kept && echo x >> /etc/default/touchdown-address"); err != nil {
 		t.Fatal(err)
 	}
 	if _, drifted, err := drift(t.Context(), l); err != nil || len(drifted) != 1 {
 		t.Errorf("a file that was changed shows as %v, %v", drifted, err)
 	}
-	if _, err := l.Node.Shell(t.Context(), "cp -a /run/kept /etc/default/nodeip-configuration"); err != nil {
+	if _, err := l.Node.Shell(t.Context(), "cp -a /run/kept /etc/default/touchdown-address"); err != nil {
 		t.Fatal(err)
 	}
 }

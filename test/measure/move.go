@@ -25,8 +25,8 @@ spec:
 
 // outcome is one move.
 type outcome struct {
-	seconds, names, memory   float64
-	writes, reads, revisions int
+	seconds, names, memory  float64
+	writes, reads, restarts int
 }
 
 // move measures the whole job against stand-ins that react at once.
@@ -53,7 +53,7 @@ func move(ctx context.Context, s setup) (map[string]figures.Figure, error) {
 			Value: of(func(o outcome) float64 { return float64(o.writes) }), Unit: "requests", Against: "reads of the same job",
 			Ratio: of(func(o outcome) float64 { return float64(o.writes) / float64(max(o.reads, 1)) }),
 		},
-		"kube_apiserver_revisions":  figures.Goal(of(func(o outcome) float64 { return float64(o.revisions) }), "modelled revisions", 2),
+		"kube_apiserver_restarts":   figures.Goal(of(func(o outcome) float64 { return float64(o.restarts) }), "modelled restarts", 2),
 		"engine_resident_after_mib": figures.Goal(of(func(o outcome) float64 { return o.memory }), "MiB", 48),
 	}, nil
 }
@@ -79,10 +79,10 @@ func oneMove(ctx context.Context, s setup) (outcome, error) {
 	if out, err := exec.CommandContext(ctx, s.binary, args...).CombinedOutput(); err != nil {
 		return outcome{}, fmt.Errorf("touchdown apply: %w\n%s", err, out)
 	}
-	return l.outcome(ctx, before.Revision.Current)
+	return l.outcome(ctx, before.RollOuts["kube-apiserver"].Done)
 }
 
-func (l *lab) outcome(ctx context.Context, revision int) (outcome, error) {
+func (l *lab) outcome(ctx context.Context, restarts int) (outcome, error) {
 	snapshot, err := l.snapshot(ctx)
 	if err != nil {
 		return outcome{}, err
@@ -97,7 +97,7 @@ func (l *lab) outcome(ctx context.Context, revision int) (outcome, error) {
 	}
 	o := outcome{
 		seconds: snapshot.Ended.Sub(snapshot.Started).Seconds(), memory: memory,
-		writes: after.WriteTotal, reads: after.ReadTotal, revisions: after.Revision.Current - revision,
+		writes: after.WriteTotal, reads: after.ReadTotal, restarts: after.RollOuts["kube-apiserver"].Done - restarts,
 	}
 	for _, stage := range snapshot.Stages {
 		for _, step := range stage.Steps {

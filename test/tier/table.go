@@ -12,20 +12,20 @@ var table = []Row{
 	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back; harmful documents refused"},
 
 	// A cluster without a node: real etcd and kube-apiserver with stand-in operators.
-	{Package: "backend/csr", Tier: Test, Seconds: 3, Proves: "the cluster's real signers sign what was approved"},
-	{Package: "backend/domain", Tier: Test, Seconds: 71, Proves: "names and certificates are merged and restored on a real API"},
+	{Package: "backend/csr", Tier: Test, Seconds: 20, Proves: "the cluster's real signers sign what was approved, by the recovery account where the node's certificate has expired"},
+	{Package: "backend/domain", Tier: Test, Seconds: 180, Proves: "names and certificates are merged and restored on a real API; what its operator refuses is told; the order of the writes"},
 	{Package: "backend/health", Tier: Test, Seconds: 9, Proves: "health reads a real API"},
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
 	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
-	{Package: "steps", Tier: Test, Seconds: 108, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
+	{Package: "steps", Tier: Test, Seconds: 120, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
-	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, nothing before the review"},
+	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, long storage, nothing before the review"},
 	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
 	{Package: "backend/images/pool", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
-	{Package: "test/e2e/line", Tier: All, Seconds: 300, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired"},
+	{Package: "test/e2e/line", Tier: All, Seconds: 500, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired; default catalog sources fail a rehearsal"},
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},

@@ -225,7 +225,8 @@ func readCatalog(g *gathering, o object) error {
 	var spec struct{ Image string }
 	err := decode(o.raw, &spec, "spec")
 	if err == nil && spec.Image != "" {
-		g.add(use{spec.Image, Needer{Who: o.who("CatalogSource"), Need: Run, Source: "catalogsources"}})
+		market := o.Metadata.Annotations["operatorframework.io/managed-by"] == "marketplace-operator"
+		g.add(use{spec.Image, Needer{Who: o.who("CatalogSource"), Need: Run, Source: "catalogsources", Market: market}})
 	}
 	return err
 }

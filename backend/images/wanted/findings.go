@@ -18,8 +18,13 @@ func (at *group) find() {
 		}
 		i.Findings = append(i.Findings, f)
 	}
-	if who := always(i.Needers); len(who) > 0 {
-		i.PullAlways = true
+	who, market := always(i.Needers)
+	i.PullAlways = len(who)+len(market) > 0
+	if len(market) > 0 {
+		add("pull-always", list(market)+" asks the registry at each start; without a registry it does not start, whatever is in the store.",
+			"Switch the default catalog sources off, as `touchdown factory bake` does; the pull policy of their pods cannot be set.")
+	}
+	if len(who) > 0 {
 		add("pull-always", list(who)+" asks the registry at each start; without a registry it does not start, whatever is in the store.",
 			"Set imagePullPolicy: IfNotPresent there, and name the image by its digest; for a CatalogSource the digest is enough.")
 	}
@@ -41,15 +46,25 @@ func (at *group) find() {
 
 func byKind(a, b Finding) int { return strings.Compare(a.Kind, b.Kind) }
 
-// always names who pulls at each start. Ended ones do not start again.
-func always(needers []Needer) []string {
-	var who []string
+// always names who pulls at each start, and apart from them the default catalog sources, which cannot be told not to. Ended
+// ones do not start again.
+func always(needers []Needer) (who, market []string) {
+	markets := map[string]bool{}
 	for _, n := range needers {
-		if n.Always != "" && n.Need != Spare {
-			who = append(who, n.Who+" ("+n.Always+")")
+		if n.Market {
+			markets[n.Who] = true
 		}
 	}
-	return distinct(who)
+	for _, n := range needers {
+		switch said := n.Who + " (" + n.Always + ")"; {
+		case n.Always == "" || n.Need == Spare:
+		case markets[n.Who]: // OLM's pods belong to their catalog source
+			market = append(market, said)
+		default:
+			who = append(who, said)
+		}
+	}
+	return distinct(who), distinct(market)
 }
 
 func distinct(all []string) []string {

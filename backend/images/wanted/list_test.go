@@ -85,6 +85,10 @@ func clusterOf(t *testing.T) (*kubetest.API, *kube.Cluster) {
 	put("/apis/batch/v1/namespaces/app/jobs/open", `{"spec":{`+template("quay.io/job-open:1")+`}}`)
 	put("/apis/batch/v1/namespaces/app/cronjobs/nightly", `{"spec":{"jobTemplate":{"spec":{`+template("quay.io/nightly:1")+`}}}}`)
 	put("/apis/apps.openshift.io/v1/namespaces/app/deploymentconfigs/dc", `{"spec":{"replicas":1,`+template("quay.io/dc:1")+`}}`)
+	put("/apis/operators.coreos.com/v1alpha1/namespaces/openshift-marketplace/catalogsources/redhat-operators",
+		`{"metadata":{"annotations":{"operatorframework.io/managed-by":"marketplace-operator"}},"spec":{"image":"quay.io/index:v4"}}`)
+	put("/api/v1/namespaces/openshift-marketplace/pods/redhat-operators-x", podWith(`{"containers":[{"name":"registry-server","image":"quay.io/index:v4","imagePullPolicy":"Always"}]}`, `{"phase":"Running"}`,
+		`"ownerReferences":[{"kind":"CatalogSource","name":"redhat-operators","controller":true}]`))
 	put("/apis/operators.coreos.com/v1alpha1/namespaces/m/catalogsources/cs", `{"spec":{"image":"quay.io/catalog:v4"}}`)
 	put("/apis/operators.coreos.com/v1alpha1/namespaces/m/clusterserviceversions/op.v1", `{"spec":{"relatedImages":[{"name":"a","image":"quay.io/operand`+at("8")+`"}],
 		"install":{"spec":{"deployments":[{"name":"d","spec":{`+template("quay.io/operator"+at("9"))+`}}]}}}}`)
@@ -118,6 +122,7 @@ func TestEverySource(t *testing.T) {
 		"quay.io/nightly:1":          "run CronJob app/nightly",
 		"quay.io/dc:1":               "run DeploymentConfig app/dc",
 		"quay.io/catalog:v4":         "run CatalogSource m/cs",
+		"quay.io/index:v4":           "run CatalogSource openshift-marketplace/redhat-operators",
 		"quay.io/operand" + at("8"):  "run ClusterServiceVersion m/op.v1",
 		"quay.io/operator" + at("9"): "run ClusterServiceVersion m/op.v1",
 		"quay.io/bundle" + at("a"):   "spare InstallPlan m/i",
@@ -135,7 +140,7 @@ func TestEverySource(t *testing.T) {
 	if len(r.Unread) != 2 || r.Unread[0].Source != "pods" || !strings.Contains(r.Unread[0].Reason, "app/broken") || r.Unread[1].Source != "release" {
 		t.Errorf("unread: %v", r.Unread)
 	}
-	if s := r.Summary; s.Images != 21 || s.Wanted != 15 || s.Missing != 15 || s.BootMissing != 7 || s.PullAlways != 2 || s.Unsized != 15 {
+	if s := r.Summary; s.Images != 22 || s.Wanted != 16 || s.Missing != 16 || s.BootMissing != 7 || s.PullAlways != 3 || s.Unsized != 16 {
 		t.Errorf("summary: %+v", s)
 	}
 	if !slices.IsSortedFunc(r.Images, func(a, b Image) int { return a.place() - b.place() }) || !r.Images[0].BootCritical {
@@ -200,6 +205,10 @@ func TestPullAlwaysIsToldWithItsFix(t *testing.T) {
 	web, model, ended := find(t, r, "quay.io/web:1"), find(t, r, "quay.io/model:1"), find(t, r, "quay.io/ended"+at("4"))
 	if f := web.Findings; len(f) != 1 || f[0].Status != check.Warn || strings.Count(f[0].Text, "Deployment app/web") != 1 || !strings.Contains(f[0].Fix, "IfNotPresent") {
 		t.Errorf("a workload's: %+v", f)
+	}
+	index := find(t, r, "quay.io/index:v4")
+	if f := index.Findings; len(f) != 1 || strings.Contains(f[0].Fix, "IfNotPresent") || !strings.Contains(f[0].Fix, "cannot be set") || !index.PullAlways {
+		t.Errorf("a default catalog source's: %+v", f)
 	}
 	if f := model.Findings; len(f) != 1 || f[0].Status != check.Fail || !strings.Contains(f[0].Text, "volume m") {
 		t.Errorf("a boot-critical volume's: %+v", f)
@@ -287,7 +296,7 @@ func TestEndedCaller(t *testing.T) {
 func TestJSON(t *testing.T) {
 	r := &Result{Format: 1, StoreRead: true, Unread: []Unread{{"pods", "why"}}, Images: []Image{{
 		Digest: "sha256:1", ID: "i", Names: []string{"a:1"}, Component: "c", Need: Boot, BootCritical: true, Missing: []string{"a:1"}, Pinned: true, Size: 1, Download: 2,
-		PullAlways: true, Sources: []string{"pods"}, Needers: []Needer{{"Pod a/b", Boot, "pods", "c"}}, Findings: []Finding{{"pull-always", check.Fail, "t", "f"}},
+		PullAlways: true, Sources: []string{"pods"}, Needers: []Needer{{Who: "Pod a/b", Need: Boot, Source: "pods", Always: "c"}}, Findings: []Finding{{"pull-always", check.Fail, "t", "f"}},
 		Blobs: []ref.Blob{{Digest: "x", Size: 2}},
 	}}}
 	r.Count()

@@ -59,7 +59,8 @@ type Needer struct {
 	Who    string `json:"who"` // "Deployment openshift-x/y", "static pod openshift-etcd/etcd", "unit nodeip-configuration.service"
 	Need   Need   `json:"need"`
 	Source string `json:"source"`
-	Always string `json:"pullAlways,omitempty"` // the container that asks the registry at each start
+	Always string `json:"pullAlways,omitempty"`  // the container that asks the registry at each start
+	Market bool   `json:"marketplace,omitempty"` // a default catalog source, which only the marketplace operator may change
 }
 
 // Finding is something wrong with an image, and what to do.

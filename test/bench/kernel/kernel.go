@@ -131,9 +131,12 @@ func (g *Guest) lay(root string) error {
 		return fmt.Errorf("making the guest's layer: %w", err)
 	}
 	l := layer{tar.NewWriter(out)}
+	built := filepath.Join(root, ".cache", "bench", "node")
 	errs := []error{
+		l.tree(filepath.Join(built, "machineconfig", "root")),
 		l.tree(filepath.Join(root, "test", "bench", "node", "rootfs")),
 		l.bake(),
+		l.copy("/usr/local/bin/podman", 0o755, filepath.Join(built, "bin", "podman")),
 		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
 		l.copy("/usr/local/bin/bench-guest", 0o755, g.agent),
 		l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true}),

@@ -132,7 +132,7 @@ func (f *trip) inVLAN(device string) {
 	f.shows("ip -d link show "+device, "vlan protocol 802.1Q id 120", "openvswitch_slave")
 	f.shows("ovs-vsctl list-ports br-ex", device)
 	f.shows("ovs-dpctl show", device)
-	f.shows("ip -4 address show br-ex", "198.51.100.10/24", "192.168.127.10/24")
+	f.shows("ip -4 address show br-ex", "198.51.100.10/24", "192.168.127.10/32")
 	if out, err := f.guest.Shell(f.ctx, "ip route show default"); err != nil || strings.Count(out, "default") != 1 || !strings.Contains(out, "via 198.51.100.1 dev br-ex") {
 		f.Errorf("default routes: %v\n%s", err, out)
 	}

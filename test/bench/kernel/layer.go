@@ -48,7 +48,7 @@ var notHere = []string{
 	"/etc/NetworkManager/system-connections/enp1s0.nmconnection", // the installed node's takes its place
 }
 
-// tree adds the files of a folder. git keeps no modes: programs are those of a bin folder.
+// tree adds the files of a folder: those that may be executed, and those of a bin folder, as programs.
 func (l layer) tree(root string) error {
 	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -64,8 +64,12 @@ func (l layer) tree(root string) error {
 			target, err := os.Readlink(file)
 			return errors.Join(err, l.link(name, target))
 		}
+		info, err := d.Info()
+		if err != nil {
+			return fmt.Errorf("laying %s: %w", name, err)
+		}
 		mode := int64(0o644)
-		if path.Base(path.Dir(name)) == "bin" {
+		if info.Mode()&0o100 != 0 || path.Base(path.Dir(name)) == "bin" {
 			mode = 0o755
 		}
 		return l.copy(name, mode, file)

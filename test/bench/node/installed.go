@@ -13,15 +13,16 @@ import (
 	"touchdown/test/patience"
 )
 
-// What the installer was told. The internal address is a second one of the uplink, beside the lease.
+// What the installer was told. The node's own address is the lease that it had in the factory, as on any node whose
+// installation was not made for a move.
 const (
 	HostName        = "sno-factory"
 	Domain          = "sno.factory.example"
-	InternalAddress = "192.168.127.10"
+	InternalAddress = FactoryAddress
 	FactoryAddress  = "192.0.2.10"
 )
 
-// InstalledProfile is the keyfile of the uplink as the installer leaves it: a lease, and the internal address beside it.
+// InstalledProfile is the keyfile of the uplink as the installer leaves it: a lease.
 const InstalledProfile = `[connection]
 id=enp1s0
 uuid=5f0b1bd0-2f4e-4c0b-9b37-3f3e6d0d9c01
@@ -32,7 +33,6 @@ interface-name=enp1s0
 
 [ipv4]
 method=auto
-address1=192.168.127.10/24
 dhcp-timeout=10
 
 [ipv6]
@@ -61,7 +61,6 @@ func install(ctx context.Context, m *Machine) error {
 	for name, text := range map[string]string{
 		"/etc/hostname": HostName + "\n",
 		"/etc/NetworkManager/system-connections/enp1s0.nmconnection": InstalledProfile,
-		"/etc/default/nodeip-configuration":                          "KUBELET_NODEIP_HINT=192.168.127.0\n",
 	} {
 		mode := os.FileMode(0o644)
 		if strings.HasSuffix(name, ".nmconnection") {
@@ -89,7 +88,7 @@ systemctl start controlplane.service`
 	}
 	bound, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("no control plane"))
 	defer cancel()
-	if err := m.Wait(bound, "test -s /etc/kubernetes/kubeconfig && systemctl is-active ovs-configuration"); err != nil {
+	if err := m.Wait(bound, "test -s /etc/kubernetes/kubeconfig && systemctl is-active kubelet-dependencies.target"); err != nil {
 		return err
 	}
 	if _, err := m.Shell(ctx, "systemctl enable --quiet kubelet.service && systemctl start --no-block kubelet.service"); err != nil {
@@ -126,7 +125,7 @@ func (m *Machine) approveUntilReady(ctx context.Context) error {
 func (m *Machine) ServeFactory(ctx context.Context) (stop func(), err error) {
 	const script = `ip address replace 192.0.2.1/24 dev lan
 exec dnsmasq --keep-in-foreground --interface=lan --bind-interfaces --except-interface=lo --no-resolv --no-hosts --conf-file=/dev/null \
-  --address=/sno.factory.example/192.168.127.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --pid-file= --no-ping`
+  --address=/sno.factory.example/192.0.2.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --pid-file= --no-ping`
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-ec", script)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("serving the factory's LAN: %w", err)

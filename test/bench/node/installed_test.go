@@ -45,7 +45,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 		t.Logf("%s: pods ready after %.1f s", what, time.Since(begun).Seconds())
 	}
 	ready("first boot")
-	if got := must(t, m, "cat /run/nodeip-configuration/primary-ip; hostname"); got != node.InternalAddress+"\n"+node.HostName {
+	if got := must(t, m, "cat /run/nodeip-configuration/primary-ip; echo; hostname"); got != node.InternalAddress+"\n"+node.HostName {
 		t.Errorf("node IP and host name: %q", got)
 	}
 	// The API answers on the external address too.

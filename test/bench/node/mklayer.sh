@@ -1,13 +1,15 @@
 #!/bin/bash
-# mklayer.sh ROOTFS CRDS LAYER PROGRAM...: lays the files of the bench and its programs as they lie above the packages.
+# mklayer.sh MACHINECONFIG ROOTFS CRDS LAYER PROGRAM...: lays what the Machine Config Operator renders, the files of the bench and
+# its programs as they lie above the packages.
 #
 # LAYER becomes a link to a folder named by its contents: a machine that runs keeps the folder that it began with.
 set -euo pipefail
-rootfs=$1 crds=$2 layer=$3
-shift 3
+machineconfig=$1 rootfs=$2 crds=$3 layer=$4
+shift 4
 new=$layer.new
 rm -rf "$new"
 mkdir -p "$new/usr/local/bin" "$new/var"
+cp -R --no-dereference "$machineconfig/." "$new/"
 cp -R --no-dereference "$rootfs/." "$new/"
 chown -hR 0:0 "$new"
 # git keeps no modes: what holds settings of the network is private, as NetworkManager demands.

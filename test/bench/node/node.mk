@@ -14,8 +14,12 @@ NODE_CRIO    := $(NODE)/bin/crio-$(call node_key,$(CRIO_INPUTS))
 CRIO_TAGS    := exclude_graphdriver_btrfs exclude_graphdriver_devicemapper containers_image_openpgp
 CRIO_GO      := env CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS= go build -C test/bench/crio -tags "$(CRIO_TAGS)" -ldflags "-s -w"
 
+# What the Machine Config Operator lays on a node, rendered from the templates of its module.
+MACHINECONFIG_SRC := test/bench/machineconfig
+MACHINECONFIG     := $(NODE)/machineconfig-$(call node_key,$(addprefix $(MACHINECONFIG_SRC)/,go.mod go.sum main.go))
+
 # What the layer gets besides rootfs/: programs, and the definitions that the control plane starts with.
-NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod crictl) $(BENCH)
+NODE_PROGRAMS := $(NODE_KUBELET) $(addprefix $(NODE_CRIO)/,crio pinns) $(IMAGESTORE) $(addprefix $(NODE)/bin/,crun-wrap pod podman crictl) $(BENCH)
 
 .PHONY: bench-node node-tools
 bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the first time)
@@ -60,7 +64,17 @@ $(NODE)/bin/pod: $(NODE_SRC)/pod/main.go
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/pod
 
-$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds | $(NODE_ROOT)/etc/debian_version
+# The image that nodeip-configuration runs is one that every installed node has; the bench's podman runs no image at all.
+$(MACHINECONFIG)/done:
+	@$(PART) machineconfig "what the Machine Config Operator lays on a node" $(NODE_SRC)/mkmachineconfig.sh $(MACHINECONFIG_SRC) localhost/bench/pod:1 $(@D)
+	@ln -sfn $(notdir $(@D)) $(NODE)/machineconfig
+	@touch $@
+
+$(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(MACHINECONFIG_SRC)/podman/main.go
+	@mkdir -p $(@D)
+	@CGO_ENABLED=0 go build -C $(MACHINECONFIG_SRC) -ldflags "-s -w" -o $(CURDIR)/$@ ./podman
+
+$(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds $(MACHINECONFIG)/done | $(NODE_ROOT)/etc/debian_version
 	@ln -sfn $(notdir $(NODE_ROOT)) $(NODE)/root
-	@$(NODE_SRC)/mklayer.sh $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
+	@$(NODE_SRC)/mklayer.sh $(MACHINECONFIG)/root $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
 	@touch $@

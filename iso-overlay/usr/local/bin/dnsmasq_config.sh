@@ -8,11 +8,16 @@ set -u
 domain=${KUBERNETES_SERVICE_HOST:-}
 domain=${domain#api-int.}
 
+[ -r /etc/default/touchdown-address ] && . /etc/default/touchdown-address
 [ -r /etc/default/sno_dnsmasq_configuration_overrides ] && . /etc/default/sno_dnsmasq_configuration_overrides
-address=${SNO_DNSMASQ_IP_OVERRIDE:-192.168.127.10}
+address=${SNO_DNSMASQ_IP_OVERRIDE:-${KUBELET_NODE_IP:-}}
 name=${SNO_CLUSTER_NAME_OVERRIDE:-${domain%%.*}}
 base=${SNO_BASE_DOMAIN_OVERRIDE:-${domain#*.}}
 
+if [ -z "$address" ]; then
+	echo "the node's address is not known: /etc/default/touchdown-address does not tell it" >&2
+	exit 1
+fi
 if [ -z "$name" ] || [ -z "$base" ]; then
 	echo "the cluster's name is not known: /etc/kubernetes/apiserver-url.env does not tell it" >&2
 	exit 1

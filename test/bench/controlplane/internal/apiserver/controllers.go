@@ -16,12 +16,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/controller-manager/pkg/informerfactory"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/certificates/approver"
 	"k8s.io/kubernetes/pkg/controller/certificates/signer"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
+	tokens "k8s.io/kubernetes/pkg/serviceaccount"
 )
 
 // runControllers waits for the API, says when it is ready, and starts the loops of kube-controller-manager that the bench needs.
@@ -66,6 +69,9 @@ func startControllers(ctx context.Context, config *rest.Config, client kubernete
 		return fmt.Errorf("making the service account controller: %w", err)
 	}
 	go accounts.Run(ctx, 2)
+	if err := startTokens(ctx, client, shared, filepath.Join(dir, "pki")); err != nil {
+		return err
+	}
 	spaces := namespace.NewNamespaceController(ctx, client, meta, client.Discovery().ServerPreferredNamespacedResources,
 		shared.Core().V1().Namespaces(), time.Minute, v1.FinalizerKubernetes)
 	go spaces.Run(ctx, 4)
@@ -81,6 +87,25 @@ func startControllers(ctx context.Context, config *rest.Config, client kubernete
 	close(started)
 	go garbage.Run(ctx, 4, 10*time.Second)
 	go garbage.Sync(ctx, client.Discovery(), 10*time.Second)
+	return nil
+}
+
+// startTokens starts what fills the Secrets of type service-account-token.
+func startTokens(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, pki string) error {
+	key, err := keyutil.PrivateKeyFromFile(filepath.Join(pki, "service-account.key"))
+	if err != nil {
+		return fmt.Errorf("reading the service account key: %w", err)
+	}
+	generator, err := tokens.JWTTokenGenerator(tokens.LegacyIssuer, key)
+	if err != nil {
+		return fmt.Errorf("making the token generator: %w", err)
+	}
+	controller, err := serviceaccount.NewTokensController(klog.FromContext(ctx), shared.Core().V1().ServiceAccounts(), shared.Core().V1().Secrets(), client,
+		serviceaccount.TokensControllerOptions{TokenGenerator: generator})
+	if err != nil {
+		return fmt.Errorf("making the token controller: %w", err)
+	}
+	go controller.Run(ctx, 1)
 	return nil
 }
 

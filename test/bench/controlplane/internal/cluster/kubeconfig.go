@@ -10,6 +10,7 @@ import (
 // Kubeconfig is one context: a server, who it must be and who asks.
 type Kubeconfig struct {
 	Server    string
+	Name      string // of the server, where its address does not tell
 	CA        []byte
 	User      string
 	Cert, Key []byte
@@ -18,7 +19,7 @@ type Kubeconfig struct {
 // Write saves it as a kubeconfig file.
 func (k Kubeconfig) Write(path string) error {
 	config := api.NewConfig()
-	config.Clusters["cluster"] = &api.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}
+	config.Clusters["cluster"] = &api.Cluster{Server: k.Server, TLSServerName: k.Name, CertificateAuthorityData: k.CA}
 	config.AuthInfos[k.User] = &api.AuthInfo{ClientCertificateData: k.Cert, ClientKeyData: k.Key}
 	config.Contexts[k.User] = &api.Context{Cluster: "cluster", AuthInfo: k.User}
 	config.CurrentContext = k.User

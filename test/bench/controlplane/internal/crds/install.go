@@ -2,6 +2,7 @@ package crds
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Install creates every definition in a folder and waits until all are served.
+// stubs are definitions that openshift/api does not have.
+//
+//go:embed stubs/*.yaml
+var stubs embed.FS
+
+// Install creates every definition in a folder, and the stubs, and waits until all are served.
 func Install(ctx context.Context, config *rest.Config, dir string) error {
 	client, err := clientset.NewForConfig(config)
 	if err != nil {
@@ -30,15 +36,35 @@ func Install(ctx context.Context, config *rest.Config, dir string) error {
 		if err != nil {
 			return fmt.Errorf("reading a definition: %w", err)
 		}
-		crd := &apiextensions.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(data, crd); err != nil {
-			return fmt.Errorf("parsing %s: %w", filepath.Base(file), err)
-		}
-		if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating %s: %w", crd.Name, err)
+		if err := install(ctx, client, filepath.Base(file), data); err != nil {
+			return err
 		}
 	}
-	return waitServed(ctx, client, len(files))
+	more, err := stubs.ReadDir("stubs")
+	if err != nil {
+		return fmt.Errorf("listing the stubs: %w", err)
+	}
+	for _, stub := range more {
+		data, err := stubs.ReadFile("stubs/" + stub.Name())
+		if err != nil {
+			return fmt.Errorf("reading a stub: %w", err)
+		}
+		if err := install(ctx, client, stub.Name(), data); err != nil {
+			return err
+		}
+	}
+	return waitServed(ctx, client, len(files)+len(more))
+}
+
+func install(ctx context.Context, client clientset.Interface, file string, data []byte) error {
+	crd := &apiextensions.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(data, crd); err != nil {
+		return fmt.Errorf("parsing %s: %w", file, err)
+	}
+	if _, err := client.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, crd, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating %s: %w", crd.Name, err)
+	}
+	return nil
 }
 
 func waitServed(ctx context.Context, client clientset.Interface, want int) error {

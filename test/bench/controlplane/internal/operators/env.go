@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,6 +32,8 @@ type APIServer interface {
 type Router interface {
 	SetDefault(cert, key []byte) error
 	SetRoutes(routes []Served) error
+	// Away makes it refuse to answer, as a port that nobody listens on.
+	Away(away bool)
 }
 
 // Served is a host the router answers for. Without a certificate it uses the default one.
@@ -54,6 +57,8 @@ type Env struct {
 	RealNode bool   // a kubelet keeps the Node object
 	Log      *slog.Logger
 
+	refused    atomic.Bool  // kube-apiserver's operator refuses what it is asked for
+	routerAway atomic.Bool  // between two router pods
 	hostDomain lockedString // what openshift-apiserver gives routes without a host
 }
 
@@ -81,8 +86,9 @@ func Run(ctx context.Context, e *Env) error {
 	}
 	var all sync.WaitGroup
 	for _, start := range []func(context.Context, *Env){
-		runKubeAPIServer, runOpenShiftAPIServer, runAuthentication, runConsole, runIngress, runRoutes, runOwnedRoutes,
-		runMachineConfig, runDisruption, runNetwork, runNode, runDegraded,
+		runKubeAPIServerConfig, runKubeAPIServerRevisions, runKubeAPIServer, runKubeControllerManager, runOpenShiftAPIServer,
+		runAuthentication, runOAuthMetadata, runConsole, runIngress, runRoutes, runOwnedRoutes,
+		runMachineConfig, runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
 	} {
 		all.Go(func() { start(ctx, e) })
 	}

@@ -51,20 +51,24 @@ func (p *Pace) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// coalesce is how long kube-apiserver's operator looks for further changes even without delays: else the writes of one step made a revision each.
+// coalesce is how long machine-config-controller looks for further changes even without delays.
 const coalesce = 150 * time.Millisecond
 
-// Durations of life. None is measured on a cluster: all are modelled, from the sources named in the domain notes where there is one.
+// Durations of life. None is measured on a cluster: all are modelled or seen with a real operator beside our own node, from the sources named in the domain notes where there is one.
 const (
-	observe          = 5 * time.Second        // a change is seen and several of one moment become one revision; modelled
-	installer        = 60 * time.Second       // kube-apiserver: installer pod; modelled
+	observe          = 2 * time.Second        // a change is seen and is in the operand's ConfigMaps; modelled
+	newRevisionIn    = 24 * time.Second       // all of a revision is copied: 24 to 33 s from the write, with the real operator of 4.21
+	installer        = 36 * time.Second       // an installer pod waits 30 s for others before it installs (library-go, installerpod/cmd.go, 4.14 to 4.21); its start is modelled
+	minReady         = 30 * time.Second       // between two revisions (cluster-kube-apiserver-operator, starter.go, WithMinReadyDuration)
 	apiOutage        = 55 * time.Second       // single node: O(60 s) of outage a revision with the start itself (enhancement kube-apiserver/startup-monitor)
 	startupMonitor   = 45 * time.Second       // "happy readiness" of the same enhancement
 	fallback         = 5 * time.Minute        // the startup monitor gives a revision this long before it goes back (same enhancement)
 	certSync         = 10 * time.Second       // cert-syncer copies a Secret that is in use; modelled
+	oauthMetadata    = 6 * time.Second        // from the admission of the OAuth route's host to kube-apiserver's copy of the metadata, with the real operators of 4.21
 	authRollOut      = 150 * time.Second      // the slowest of them (ZTPFW calls it a troublemaker); modelled
 	consoleRollOut   = 60 * time.Second       // modelled
-	routerRollOut    = 45 * time.Second       // modelled
+	routerAway       = 45 * time.Second       // the only router pod goes before the new one comes, and that waits this long until it is ready
+	kcmOutage        = 30 * time.Second       // kube-controller-manager is away; modelled
 	openshiftRollOut = 90 * time.Second       // openshift-apiserver; modelled
 	routeOwner       = 20 * time.Second       // an operator misses its route; modelled
 	admit            = 300 * time.Millisecond // router admits a route; modelled

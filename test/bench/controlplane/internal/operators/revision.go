@@ -11,54 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// newRevision plays one revision from its making to the end, good or bad.
-func newRevision(ctx context.Context, e *Env, in kasInput) error {
-	e.Stats.begin(kas)
-	var r Revision
-	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
-		n := &s.NodeStatuses[0]
-		if s.LatestAvailableRevision == n.CurrentRevision || s.LatestAvailableRevision == n.LastFailedRevision {
-			s.LatestAvailableRevision++
-		}
-		n.TargetRevision = s.LatestAvailableRevision
-		r = Revision{Current: n.CurrentRevision, Target: n.TargetRevision, Latest: s.LatestAvailableRevision}
-	})
-	if err != nil {
-		return err
-	}
-	e.Log.Info("revision begins", "revision", r.Latest)
-	message := fmt.Sprintf("NodeInstallerProgressing: 1 node is at revision %d; 0 nodes have achieved new revision %d", r.Current, r.Latest)
-	if err := e.condition(ctx, kas, configv1.OperatorProgressing, true, "NodeInstaller", message); err != nil {
-		return err
-	}
-	if err := e.Pace.Sleep(ctx, installer); err != nil {
-		return err
-	}
-	if err := e.Faults.unstuck(ctx, kas); err != nil {
-		return err
-	}
-	dir := e.certDir(r.Latest)
-	if err := e.syncCerts(ctx, in, dir, 0); err != nil {
-		return err
-	}
-	old := e.API.SNI()
-	outage := func(ctx context.Context) error { return e.Pace.Sleep(ctx, apiOutage) }
-	if err := e.API.RollOut(ctx, in.sni(dir), outage); err != nil {
-		return fallBack(ctx, e, in, r, old, err)
-	}
-	return arrive(ctx, e, in, r)
-}
-
-func arrive(ctx context.Context, e *Env, in kasInput, r Revision) error {
-	if err := e.Pace.Sleep(ctx, startupMonitor); err != nil {
-		return err
-	}
-	if err := e.setApplied(ctx, kas, in.hash()); err != nil {
-		return err
-	}
-	return e.arrived(ctx, r)
-}
-
 // arrived tells that a revision is there. It is done again by an operator that was interrupted in it.
 func (e *Env) arrived(ctx context.Context, r Revision) error {
 	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
@@ -67,8 +19,10 @@ func (e *Env) arrived(ctx context.Context, r Revision) error {
 	if err != nil {
 		return err
 	}
-	if err := e.degraded(ctx, kas, false, "AsExpected", ""); err != nil {
-		return err
+	if !e.refused.Load() {
+		if err := e.degraded(ctx, kas, false, "AsExpected", ""); err != nil {
+			return err
+		}
 	}
 	if err := e.atRest(ctx, r); err != nil {
 		return err
@@ -85,7 +39,7 @@ func (e *Env) atRest(ctx context.Context, r Revision) error {
 }
 
 // fallBack plays a server that does not come up: the API is away until the startup monitor goes back to the last good revision, and the operator says why.
-func fallBack(ctx context.Context, e *Env, in kasInput, r Revision, old []string, cause error) error {
+func fallBack(ctx context.Context, e *Env, r Revision, old []string, cause error) error {
 	e.Log.Warn("revision does not start", "revision", r.Latest, "error", cause)
 	wait := func(ctx context.Context) error { return e.Pace.Sleep(ctx, fallback) }
 	if err := e.API.RollOut(ctx, old, wait); err != nil {
@@ -108,7 +62,7 @@ func fallBack(ctx context.Context, e *Env, in kasInput, r Revision, old []string
 		return err
 	}
 	e.Stats.fail(kas)
-	return e.setApplied(ctx, kas, in.hash()) // a revision that crashed is not tried again before something changes
+	return nil // a revision that crashed is not tried again before something changes
 }
 
 // markFallback writes on the static pod what the startup monitor writes there.
@@ -145,13 +99,13 @@ func (e *Env) updateRevision(ctx context.Context, change func(*operatorv1.Static
 	return nil
 }
 
-func (e *Env) noteRevision(ctx context.Context) error {
+// readRevision reads where kube-apiserver is, and which revision failed last.
+func (e *Env) readRevision(ctx context.Context) (r Revision, failed int32, err error) {
 	o, err := e.Operator.KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("reading the revision of kube-apiserver: %w", err)
+		return r, 0, fmt.Errorf("reading the revision of kube-apiserver: %w", err)
 	}
-	e.Stats.setRevision(revisionOf(o))
-	return nil
+	return revisionOf(o), o.Status.NodeStatuses[0].LastFailedRevision, nil
 }
 
 func revisionOf(o *operatorv1.KubeAPIServer) Revision {

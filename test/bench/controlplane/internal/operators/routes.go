@@ -17,7 +17,7 @@ func runRoutes(ctx context.Context, e *Env) {
 }
 
 func reconcileRoutes(ctx context.Context, e *Env) error {
-	if err := e.until(ctx, func() bool { return e.hostDomain.get() != "" }); err != nil {
+	if err := e.until(ctx, func() bool { return e.hostDomain.get() != "" && !e.routerAway.Load() }); err != nil {
 		return err
 	}
 	list, err := e.Route.Routes("").List(ctx, metav1.ListOptions{})

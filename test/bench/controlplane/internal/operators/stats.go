@@ -71,7 +71,7 @@ func (s *Stats) hasRun(name string) { s.mu.Lock(); defer s.mu.Unlock(); s.ran[na
 func (s *Stats) started() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range []string{"kube-apiserver", "openshift-apiserver", "authentication", "console", "ingress", "routes", "machine-config"} {
+	for _, name := range []string{"kube-apiserver", kasConfig, kcm, "openshift-apiserver", "authentication", "console", "ingress", "routes", "machine-config"} {
 		if !s.ran[name] {
 			return false
 		}

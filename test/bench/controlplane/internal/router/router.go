@@ -20,6 +20,7 @@ import (
 type Router struct {
 	mu       sync.RWMutex
 	fallback *tls.Certificate
+	away     bool
 	hosts    map[string]host
 }
 
@@ -79,9 +80,19 @@ func (r *Router) SetRoutes(routes []operators.Served) error {
 	return nil
 }
 
+// Away makes it end every connection before it says anything.
+func (r *Router) Away(away bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.away = away
+}
+
 func (r *Router) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	if r.away {
+		return nil, errors.New("the router is away")
+	}
 	if h := r.hosts[strings.ToLower(hello.ServerName)]; h.cert != nil {
 		return h.cert, nil
 	}

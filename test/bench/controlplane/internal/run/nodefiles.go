@@ -27,24 +27,11 @@ const bootstrapLife = 10 * 365 * 24 * 3600
 // writeNodeFiles writes what the installer and the operators leave of the cluster in the node's own files.
 func (b *bench) writeNodeFiles(ctx context.Context, pairs pki.Cluster) error {
 	kubernetes := filepath.Join(b.NodeRoot, "etc/kubernetes")
-	own := filepath.Join(kubernetes, "static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs")
-	for _, dir := range []string{own, filepath.Join(kubernetes, "manifests")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("making a folder of the node: %w", err)
-		}
+	if err := os.MkdirAll(filepath.Join(kubernetes, "manifests"), 0o755); err != nil {
+		return fmt.Errorf("making a folder of the node: %w", err)
 	}
-	admin := pairs["node-system-admin-client"]
-	for name, host := range map[string]string{
-		"localhost.kubeconfig": "localhost", "localhost-recovery.kubeconfig": "localhost",
-		"lb-int.kubeconfig": "api-int." + b.id.Domain, "lb-ext.kubeconfig": "api." + b.id.Domain,
-	} {
-		config := cluster.Kubeconfig{
-			// All of them hold the whole of kube-apiserver-server-ca.
-			Server: "https://" + host + ":6443", CA: pairs.Bundle(seed.ServerSigners()...), User: "system:admin", Cert: admin.CertPEM, Key: admin.KeyPEM,
-		}
-		if err := config.Write(filepath.Join(own, name)); err != nil {
-			return err
-		}
+	if err := b.writeOwnKubeconfigs(ctx, filepath.Join(kubernetes, "static-pod-resources"), "localhost", pairs); err != nil {
+		return err
 	}
 	if err := durable.WriteFile(filepath.Join(kubernetes, "kubelet-ca.crt"), pairs.Bundle(seed.ClientSigners()...), 0o644); err != nil {
 		return fmt.Errorf("writing the kubelet's client CAs: %w", err)

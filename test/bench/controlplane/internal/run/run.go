@@ -107,6 +107,11 @@ func (b *bench) run(ctx context.Context) (err error) {
 		Router: router.Serve(ctx, b.listener, b.log), Domain: b.id.Domain, Node: node,
 		CertDir: filepath.Join(b.State, "certs"), NodeRoot: b.NodeRoot, RealNode: b.RealNode,
 	}
+	if b.RealNode && b.NodeRoot == "/" {
+		if err := b.clusterDNS(ctx); err != nil {
+			return err
+		}
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- operators.Run(ctx, env) }()
 	control, err := b.control(ctx)
@@ -219,7 +224,7 @@ func (b *bench) fill(ctx context.Context, pairs pki.Cluster) error {
 	if b.RealNode && b.NodeRoot != "" {
 		return b.writeNodeFiles(ctx, pairs)
 	}
-	return nil
+	return b.writeOwnKubeconfigs(ctx, filepath.Join(b.State, "static-pod-resources"), b.id.Address, pairs)
 }
 
 func (b *bench) listen(address string) string {

@@ -24,8 +24,10 @@ func routes(domain string) []route {
 		{Namespace: "openshift-console", Name: "console", Host: "console-openshift-console" + apps, Termination: "reencrypt"},
 		{Namespace: "openshift-console", Name: "downloads", Host: "downloads-openshift-console" + apps, Termination: "edge"},
 		{Namespace: "openshift-authentication", Name: "oauth-openshift", Host: "oauth-openshift" + apps, Termination: "passthrough"},
-		{Namespace: "openshift-ingress-canary", Name: "canary", Host: "canary-openshift-ingress-canary" + apps, Termination: "passthrough",
-			Subdomain: "canary-openshift-ingress-canary", Port: "8443-tcp"},
+		{
+			Namespace: "openshift-ingress-canary", Name: "canary", Host: "canary-openshift-ingress-canary" + apps, Termination: "passthrough",
+			Subdomain: "canary-openshift-ingress-canary", Port: "8443-tcp",
+		},
 	}
 	for _, name := range []string{"alertmanager-main", "prometheus-k8s", "prometheus-k8s-federate", "thanos-querier"} {
 		all = append(all, route{Namespace: "openshift-monitoring", Name: name, Host: name + "-openshift-monitoring" + apps, Termination: "reencrypt", Generated: true})

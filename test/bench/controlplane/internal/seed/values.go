@@ -15,6 +15,12 @@ import (
 // Node is the name of the only node; it also stands in host names of pods.
 const Node = "sno-factory"
 
+// DNSAddress is that of the cluster's DNS service, on a node.
+const DNSAddress = "172.30.0.10"
+
+// Revision is the one that the static pods are at.
+const Revision = 7
+
 // Values fill the templates of the objects.
 type Values struct {
 	Name, BaseDomain, Domain  string
@@ -75,7 +81,7 @@ func NewValues(domain, address string, pairs pki.Cluster) (*Values, error) {
 		Name: name, BaseDomain: base, Domain: domain, Address: address, MachineNetwork: address + "/24", Node: Node,
 		Version: "4.18.21", Release: "quay.io/openshift-release-dev/ocp-release@sha256:" + strings.Repeat("4a18", 16),
 		OSImage:   "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:" + strings.Repeat("05a1", 16),
-		ClusterID: "3f5c1a52-6c1d-4a53-9a3b-0c9c8d1e7b24", InfraID: name + "-7x2lq", Revision: 7,
+		ClusterID: "3f5c1a52-6c1d-4a53-9a3b-0c9c8d1e7b24", InfraID: name + "-7x2lq", Revision: Revision,
 		Now: time.Now().UTC().Format(time.RFC3339), Installed: time.Now().Add(-36 * time.Hour).UTC().Format(time.RFC3339),
 		Rendered:   map[string]string{"master": "rendered-master-" + strings.Repeat("0f3a", 8), "worker": "rendered-worker-" + strings.Repeat("7be1", 8)},
 		PullSecret: base64.StdEncoding.EncodeToString([]byte(`{"auths":{"quay.io":{"auth":"` + base64.StdEncoding.EncodeToString([]byte("factory:factory")) + `"}}}`)),
@@ -116,7 +122,7 @@ func (v *Values) namespaces() []string {
 			all = append(all, name)
 		}
 	}
-	for _, name := range []string{"openshift", "openshift-config", "openshift-config-managed", "openshift-etcd", "openshift-machine-config-operator", "openshift-ingress-operator"} {
+	for _, name := range []string{"openshift", "openshift-config", "openshift-config-managed", "openshift-etcd", "openshift-machine-config-operator", "openshift-ingress-operator", "openshift-marketplace"} {
 		add(name)
 	}
 	for _, r := range v.Routes {

@@ -1,0 +1,187 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+)
+
+// hostCIDRs is where OVN-Kubernetes notes all addresses of a node, as a JSON list of prefixes.
+const hostCIDRs = "k8s.ovn.org/host-cidrs"
+
+// Names is what the cluster's own name server says, the one that pods ask.
+type Names struct {
+	Server  string // host:port
+	Skip    string // why nobody asked
+	Want    []netip.Addr
+	Answers []NameAnswer
+}
+
+// NameAnswer is one name and what it leads to.
+type NameAnswer struct {
+	Name  string
+	Addrs []netip.Addr
+	Err   error
+}
+
+// askNames asks as a pod would: at the address of the cluster's DNS service, which a node reaches as its pods do. Behind it are
+// CoreDNS and, for names outside the cluster, the name servers of the node (openshift/cluster-dns-operator,
+// pkg/operator/controller/controller_dns_configmap.go: forward . /etc/resolv.conf). The authentication operator is unavailable
+// while its pod cannot resolve the login page's name (openshift/cluster-authentication-operator,
+// pkg/controllers/oauthendpoints).
+func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
+	domain := o.Domain
+	if domain == "" {
+		domain = strings.TrimPrefix(apiHost(s.Infra), "api.")
+	}
+	if s.Names.Server = o.DNS; o.DNS == "" {
+		s.Names.Server = s.dnsService(ctx, c)
+	}
+	s.Names.Want = nodeAddresses(s.Nodes)
+	switch {
+	case s.Names.Skip != "":
+		return
+	case s.Names.Server == "":
+		s.Names.Skip = "the cluster has no DNS service (DNS default has no clusterIP)"
+	case domain == "":
+		s.Names.Skip = "the cluster's domain is not known"
+	case len(s.Names.Want) == 0:
+		s.Names.Skip = "the node's address is not known"
+	}
+	if s.Names.Skip != "" {
+		return
+	}
+	login := s.host(sites[1], domain)
+	if login == "" {
+		login = "oauth-openshift.apps." + domain
+	}
+	for _, name := range []string{login, "api." + domain} {
+		a := NameAnswer{Name: name}
+		a.Addrs, a.Err = resolve(ctx, s.Names.Server, name)
+		s.Names.Answers = append(s.Names.Answers, a)
+	}
+}
+
+// dnsService is the address of the cluster's DNS service; "" where there is none.
+func (s *State) dnsService(ctx context.Context, c *kube.Cluster) string {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	d, err := c.Operator.DNSes().Get(ctx, "default", metav1.GetOptions{})
+	switch {
+	case err != nil && !missing(err):
+		s.Errors["dns"] = err
+		s.Names.Skip = "the DNS operator could not be read"
+		return ""
+	case err != nil || d.Status.ClusterIP == "":
+		return ""
+	}
+	return net.JoinHostPort(d.Status.ClusterIP, "53")
+}
+
+// nodeAddresses are all by which the cluster knows its nodes.
+func nodeAddresses(nodes []corev1.Node) []netip.Addr {
+	var all []netip.Addr
+	for i := range nodes {
+		for _, a := range nodes[i].Status.Addresses {
+			if addr, err := netip.ParseAddr(a.Address); err == nil && (a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP) {
+				all = append(all, addr)
+			}
+		}
+		for prefix := range strings.SplitSeq(strings.Trim(nodes[i].Annotations[hostCIDRs], "[]"), ",") {
+			if p, err := netip.ParsePrefix(strings.Trim(prefix, `" `)); err == nil {
+				all = append(all, p.Addr())
+			}
+		}
+	}
+	return all
+}
+
+// resolve asks one server for the addresses of a name.
+func resolve(ctx context.Context, server, name string) ([]netip.Addr, error) {
+	var all []netip.Addr
+	var failed error
+	for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		client := &dns.Client{Timeout: 3 * time.Second}
+		answer, _, err := client.ExchangeContext(ctx, new(dns.Msg).SetQuestion(dns.Fqdn(name), kind), server)
+		switch {
+		case err != nil:
+			failed = err
+			continue
+		case answer.Rcode == dns.RcodeNameError:
+			failed = fmt.Errorf("no such name")
+			continue
+		case answer.Rcode != dns.RcodeSuccess:
+			failed = fmt.Errorf("the name server answers %s", dns.RcodeToString[answer.Rcode])
+			continue
+		}
+		for _, rr := range answer.Answer {
+			var ip net.IP
+			switch rr := rr.(type) {
+			case *dns.A:
+				ip = rr.A
+			case *dns.AAAA:
+				ip = rr.AAAA
+			}
+			if addr, ok := netip.AddrFromSlice(ip); ok {
+				all = append(all, addr.Unmap())
+			}
+		}
+	}
+	if len(all) > 0 {
+		return all, nil // a server that has no answer of one kind only
+	}
+	return nil, failed
+}
+
+func judgeNames(s *State) check.Check {
+	c := check.Check{
+		ID: "cluster-dns", Title: "Names inside the cluster (DNS as pods see it)", Expected: "the login page's and the API's name lead to this node",
+		Source: "DNS query to the cluster's DNS service; the authentication operator needs it",
+		Fix:    "Wait a minute: CoreDNS keeps an answer \"no such name\" for 30 s. If it stays, restart the pods of openshift-dns: they have the node's name servers from their start.",
+	}
+	if c, no := unread(s, c, "dns"); no {
+		return c
+	}
+	if s.Names.Skip != "" {
+		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: "+s.Names.Skip, ""
+		return c
+	}
+	var faults, fine []string
+	for _, a := range s.Names.Answers {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v", a.Name, a.Addrs, a.Err))
+		switch {
+		case a.Err != nil:
+			faults = append(faults, a.Name+": "+firstLine(a.Err.Error()))
+		case len(a.Addrs) == 0:
+			faults = append(faults, a.Name+" has no address")
+		case !slices.ContainsFunc(a.Addrs, func(addr netip.Addr) bool { return slices.Contains(s.Names.Want, addr) }):
+			faults = append(faults, fmt.Sprintf("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
+		default:
+			fine = append(fine, a.Name+" is "+joined(a.Addrs))
+		}
+	}
+	if len(s.Names.Answers) == 0 {
+		return absent(c)
+	}
+	return found(c, check.Fail, faults, strings.Join(fine, "; "))
+}
+
+func joined(addrs []netip.Addr) string {
+	var all []string
+	for _, a := range addrs {
+		all = append(all, a.String())
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}

@@ -1,0 +1,69 @@
+package health
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"touchdown/backend/check"
+)
+
+// gatewayConfig is the annotation in which OVN-Kubernetes tells what it made of br-ex (ovn-kubernetes,
+// go-controller/pkg/util/node_annotations.go, 4.14 to 4.21).
+const gatewayConfig = "k8s.ovn.org/l3-gateway-config"
+
+// judgeGateway looks whether the pods' packets leave with an address that the site can answer: OVN-Kubernetes takes the first of
+// br-ex, which may be the node's own. Pulls and routes work all the same, because they do not pass it.
+func judgeGateway(s *State) check.Check {
+	c := check.Check{
+		ID: "pod-gateway", Title: "The pods' way out", Expected: "through the node's address at the site",
+		Source: "OVN-Kubernetes, annotation " + gatewayConfig,
+	}
+	if c, unread := unread(s, c, "nodes"); unread {
+		return c
+	}
+	var faults []string
+	seen := ""
+	for i := range s.Nodes {
+		text, ok := s.Nodes[i].Annotations[gatewayConfig]
+		if !ok {
+			continue
+		}
+		observed, fault := gatewayFault(text)
+		if seen = observed; fault != "" {
+			faults = append(faults, fault)
+		}
+	}
+	if seen == "" && len(faults) == 0 {
+		c.Status, c.Observed = check.Skip, "not looked at: this cluster's pods are not connected by OVN-Kubernetes"
+		return c
+	}
+	c.Fix = "On the node run /usr/local/bin/touchdown-internal-address, which puts the site's address first; if that does not help, restart the pod ovnkube-node."
+	return found(c, check.Fail, faults, seen)
+}
+
+// gatewayFault reads the annotation. In shared mode the pods' packets leave with one of the addresses for one of the next hops.
+func gatewayFault(text string) (observed, fault string) {
+	var config map[string]struct {
+		Mode      string         `json:"mode"`
+		Addresses []netip.Prefix `json:"ip-addresses"`
+		Hops      []netip.Addr   `json:"next-hops"`
+	}
+	if err := json.Unmarshal([]byte(text), &config); err != nil {
+		return "", "the annotation " + gatewayConfig + " cannot be read"
+	}
+	gateway := config["default"]
+	observed = fmt.Sprintf("%v to %v", gateway.Addresses, gateway.Hops)
+	if gateway.Mode != "shared" { // in local mode the node's own routes choose the sender
+		return observed + ", " + gateway.Mode + " mode", ""
+	}
+	for _, p := range gateway.Addresses {
+		hops := slices.DeleteFunc(slices.Clone(gateway.Hops), func(h netip.Addr) bool { return h.Is4() != p.Addr().Is4() })
+		near := func(h netip.Addr) bool { return p.Contains(h) && h != p.Addr() || h.IsLinkLocalUnicast() }
+		if len(hops) > 0 && !slices.ContainsFunc(hops, near) { // a site without a router has no way out either way
+			return observed, fmt.Sprintf("the pods' packets leave with %s, which is not in the network of %v: no answer comes back", p, hops)
+		}
+	}
+	return observed, ""
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Own are the addresses that the cluster was installed with. kubelet, CRI-O, etcd and the certificates know the node by them,
+// so they stay on br-ex whatever happens outside. The first is the one that kubelet names first; of each family there is
+// one at most.
+type Own []netip.Addr
+
+// OwnFile is where the bake writes them down, for the units and scripts of the node as for this program.
+const OwnFile = "/etc/default/touchdown-address"
+
+const ownKey = "TOUCHDOWN_ADDRESSES="
+
+// DefaultOwn is the address where the installation leaves the choice.
+var DefaultOwn = Own{netip.MustParseAddr("192.168.127.10")}
+
+// NewOwn takes addresses as a Node tells them. It refuses none, two of a family, a family without IPv4, and what no node can
+// have for its own.
+func NewOwn(addresses []string) (Own, error) {
+	var o Own
+	for _, text := range addresses {
+		a, err := netip.ParseAddr(text)
+		switch {
+		case err != nil || a.Zone() != "" || a.Is4In6():
+			return nil, fmt.Errorf("%q is no address", text)
+		case a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast():
+			return nil, fmt.Errorf("%s is no address that a node can keep", a)
+		case slices.ContainsFunc(o, func(b netip.Addr) bool { return a.Is4() == b.Is4() }):
+			return nil, fmt.Errorf("there are two of a kind: %s", strings.Join(addresses, ", "))
+		}
+		o = append(o, a)
+	}
+	if !slices.ContainsFunc(o, netip.Addr.Is4) {
+		return nil, errors.New("there is no IPv4 address among them")
+	}
+	return o, nil
+}
+
+// String lists the addresses.
+func (o Own) String() string { return strings.Join(o.Texts(), ", ") }
+
+// Texts are the addresses one by one.
+func (o Own) Texts() []string {
+	var all []string
+	for _, a := range o {
+		all = append(all, a.String())
+	}
+	return all
+}
+
+// File is the content of OwnFile: what a shell reads, and an EnvironmentFile of kubelet's and CRI-O's units.
+func (o Own) File() []byte {
+	return fmt.Appendf(nil, `# The node's own addresses: those that the cluster was installed with. kubelet, CRI-O, etcd and all certificates know no
+# others. Written by the bake.
+%s"%s"
+KUBELET_NODE_IP="%s"
+KUBELET_NODE_IPS="%s"
+CONTAINER_STREAM_ADDRESS="%s"
+`, ownKey, strings.Join(o.Texts(), " "), o[0], strings.Join(o.Texts(), ","), o[0])
+}
+
+// Own reads the own addresses of a machine; DefaultOwn where it was not baked.
+func (m *Machine) Own() (Own, error) {
+	text, err := m.ReadFile(OwnFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return DefaultOwn, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), ownKey); found {
+			o, err := NewOwn(strings.Fields(strings.Trim(value, `"'`)))
+			if err != nil {
+				return nil, fmt.Errorf("reading the node's own addresses in %s: %w", OwnFile, err)
+			}
+			return o, nil
+		}
+	}
+	return nil, fmt.Errorf("reading the node's own addresses: %s does not have %s", OwnFile, strings.TrimSuffix(ownKey, "="))
+}
+
+// Prefixes are the entries on br-ex of one family. They have no network: no route leads to them, and a site may use the subnet that the
+// cluster was installed in, or even the same address.
+func (o Own) Prefixes(six bool) []netip.Prefix {
+	var all []netip.Prefix
+	for _, a := range o {
+		if a.Is6() == six {
+			all = append(all, netip.PrefixFrom(a, a.BitLen()))
+		}
+	}
+	return all
+}
+
+// Has tells whether an entry on br-ex is the node's own one; the site may have given the same address with a network.
+func (o Own) Has(p netip.Prefix) bool { return p.IsSingleIP() && slices.Contains(o, p.Addr()) }

@@ -1,0 +1,107 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/factory"
+)
+
+// BakeCatalogs switches the default catalog sources off: their pods ask a registry at each start, so that no rehearsal could pass.
+type BakeCatalogs struct {
+	Keep bool // leave them on without asking
+}
+
+var (
+	_ Planner = (*BakeCatalogs)(nil)
+	_ Undoer  = (*BakeCatalogs)(nil)
+)
+
+// ID names the step in the journal.
+func (*BakeCatalogs) ID() string { return "bake-catalogs" }
+
+// Title says what the step does.
+func (*BakeCatalogs) Title() string { return "Switch off the default catalog sources" }
+
+// Fields is empty: it is a question, because most clusters of the bench line have the same answer.
+func (*BakeCatalogs) Fields() []Field { return nil }
+
+// Plan tells the change, which a person may still refuse.
+func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	names, err := factory.DefaultCatalogs(ctx, node.Kube)
+	if err != nil || s.Keep || len(names) == 0 {
+		return Plan{}, err
+	}
+	return Plan{Changes: []Change{{
+		What: "OperatorHub (default catalog sources)", Old: strings.Join(names, ", "), New: "off, if you agree when asked",
+	}}}, nil
+}
+
+// Run asks, once in each stay on the bench line.
+func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
+	c, o := telling(node.Kube, report), originals{report}
+	names, err := factory.DefaultCatalogs(ctx, c)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	k := Check{
+		ID: "catalogs", Title: "Default catalog sources", Expected: "off: their pods cannot start without a registry",
+		Source: "OperatorHub cluster; catalog sources managed by the marketplace operator",
+	}
+	off, err := s.agreed(ctx, node, report, names)
+	if err != nil {
+		return err
+	}
+	if !off {
+		k.Status, k.Observed = check.Warn, "left on: "+strings.Join(names, ", ")
+		k.Fix = "Run `touchdown factory bake` to switch them off; with them the rehearsal without registries cannot pass."
+		report.Check(k)
+		return nil
+	}
+	if err := factory.DisableCatalogs(ctx, c, names, o.save); err != nil {
+		return err
+	}
+	report.Say("The default catalog sources are off: %s. They stay off at the site; `touchdown factory unbake` switches them on again.", strings.Join(names, ", "))
+	k.Status, k.Observed = check.Pass, "off"
+	report.Check(k)
+	return nil
+}
+
+// agreed asks whether the catalog sources may be switched off.
+func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Report, names []string) (bool, error) {
+	if s.Keep {
+		return false, nil
+	}
+	// A no is kept over the node's reboots, so that nobody is asked three times.
+	refused := "no " + factory.Stay(node.Host)
+	before, err := report.Noted("refused")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if string(before) == refused {
+		return false, nil
+	}
+	answer, err := report.Ask(ctx, Question{
+		ID: "default-catalogs-off", Text: "Switch off the cluster's default catalog sources?",
+		Detail: "The pods of " + strings.Join(names, ", ") + " ask a registry at each start, and their pull policy cannot be set. " +
+			"While they are on, the rehearsal without registries cannot pass. Operators that are installed keep running; new ones need a catalog source of your own.",
+		Choices: []Choice{{Value: "yes", Label: "Yes, switch them off"}, {Value: "no", Label: "No, leave them on"}}, Default: "yes",
+	})
+	if err != nil || answer == "yes" {
+		return answer == "yes", err
+	}
+	return false, report.Note("refused", []byte(refused))
+}
+
+// Undo puts OperatorHub back; the marketplace operator makes the catalog sources again.
+func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	changed, err := originals{report}.restore(ctx, telling(node.Kube, report))
+	if len(changed) > 0 && err == nil {
+		report.Say("The default catalog sources are as they were.")
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
+	"touchdown/test/patience"
+)
+
+// fromAPod asks the site's name server from the network namespace of a pod.
+const fromAPod = `pod=$(ls /run/netns | head -n 1) && nsenter --net=/run/netns/$pod ping -q -c 2 -W 2 198.51.100.53`
+
+// TestPodsAnswerOnALease lands a node where the site gives the address. NetworkManager puts a fixed address before a lease, and
+// OVN-Kubernetes gives the pods' packets the first one: the node's own would get no answer.
+func TestPodsAnswerOnALease(t *testing.T) {
+	l := landing.Start(t, landing.Options{Network: edge(), Echo: t.Output()})
+	ctx := patience.Within(t, 6*time.Minute)
+	if _, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
+		t.Fatal(err)
+	}
+	if out, code, err := l.Apply(ctx, config(`
+    ipv4: {method: dhcp}
+    ipv6: {method: disabled}`, "")); err != nil || code != 0 {
+		t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
+	}
+	order := func() string {
+		out, err := l.Node.Shell(ctx, `ip -4 -o address show dev br-ex scope global | awk '{ print $4 }' | paste -sd ' '`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out)
+	}
+	const site, own = "198.51.100.10/24", node.InternalAddress + "/32"
+	if got := order(); got != site+" "+own {
+		t.Errorf("br-ex has %s", got)
+	}
+	if out, err := l.Node.Shell(ctx, fromAPod); err != nil {
+		t.Errorf("a pod of the landed node gets no answer: %v\n%s", err, out)
+	}
+	if got := gatewayCheck(ctx, t, l); got != "pass" {
+		t.Errorf("the check of the pods' way out: %q", got)
+	}
+	// What there was without the scripts that keep the order: the lease behind the node's own address.
+	if _, err := l.Node.Shell(ctx, "ip address delete "+site+" dev br-ex && ip address add "+site+" dev br-ex && ip route replace default via 198.51.100.1 dev br-ex src 198.51.100.10 metric 48"); err != nil {
+		t.Fatal(err)
+	}
+	unanswered := func() error {
+		if out, err := l.Node.Shell(ctx, fromAPod); err == nil {
+			return errors.New(out)
+		}
+		return nil
+	}
+	if err := patience.Wait(ctx, "no answer to the node's own address", unanswered); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Node.Shell(ctx, "/usr/local/bin/touchdown-internal-address"); err != nil { // what the check advises
+		t.Fatal(err)
+	}
+	if got := order(); got != site+" "+own {
+		t.Errorf("after the advice br-ex has %s", got)
+	}
+	answered := func() error {
+		out, err := l.Node.Shell(ctx, fromAPod)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	}
+	if err := patience.Wait(ctx, "an answer after the advice", answered); err != nil {
+		t.Error(err)
+	}
+	// A lease that comes again, and a profile that is activated again.
+	for _, event := range []string{"nmcli device reapply br-ex", "nmcli connection up ovs-if-br-ex"} {
+		if _, err := l.Node.Shell(ctx, event); err != nil {
+			t.Fatal(err)
+		}
+		if err := patience.Wait(ctx, event, func() error {
+			if got := order(); got != site+" "+own {
+				return errors.New("br-ex has " + got)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// gatewayCheck is what the landing's own look at the cluster found.
+func gatewayCheck(ctx context.Context, t *testing.T, l *landing.Landing) string {
+	t.Helper()
+	status, err := l.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range status.Stages {
+		for _, step := range stage.Steps {
+			for _, c := range step.Checks {
+				if c.ID == "pod-gateway" {
+					return c.Status
+				}
+			}
+		}
+	}
+	return ""
+}
