@@ -73,14 +73,14 @@ func client() (ask, certificatesv1.CertificateSigningRequestSpec) {
 
 func serving() (ask, certificatesv1.CertificateSigningRequestSpec) {
 	return ask{template: x509.CertificateRequest{
-		Subject: subject("system:node:sno1", "system:nodes"), DNSNames: []string{"sno1"},
-		IPAddresses: []net.IP{net.ParseIP("192.168.7.10"), net.ParseIP("fd02::10")},
-	}}, certificatesv1.CertificateSigningRequestSpec{
-		SignerName: certificatesv1.KubeletServingSignerName,
-		Username:   "system:node:sno1",
-		Groups:     []string{"system:nodes", "system:authenticated"},
-		Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageServerAuth, certificatesv1.UsageDigitalSignature, certificatesv1.UsageKeyEncipherment},
-	}
+			Subject: subject("system:node:sno1", "system:nodes"), DNSNames: []string{"sno1"},
+			IPAddresses: []net.IP{net.ParseIP("192.168.7.10"), net.ParseIP("fd02::10")},
+		}}, certificatesv1.CertificateSigningRequestSpec{
+			SignerName: certificatesv1.KubeletServingSignerName,
+			Username:   "system:node:sno1",
+			Groups:     []string{"system:nodes", "system:authenticated"},
+			Usages:     []certificatesv1.KeyUsage{certificatesv1.UsageServerAuth, certificatesv1.UsageDigitalSignature, certificatesv1.UsageKeyEncipherment},
+		}
 }
 
 func rsaKey(t *testing.T, bits int) crypto.Signer {

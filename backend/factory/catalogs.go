@@ -10,18 +10,10 @@ import (
 	"touchdown/backend/kube"
 )
 
-// The default catalog sources belong to the marketplace operator, which puts a changed one back. Their images are named by tags
-// (defaults/*.yaml, e.g. redhat-operator-index:v4.21), and OLM gives the pods of such an image the pull policy Always
-// (pkg/lib/image InferImagePullPolicy): without a registry they never start again, whatever the image store holds. OperatorHub is the
-// only switch. Read in operator-framework/operator-marketplace release-4.14 to release-4.21 and
-// operator-framework/operator-lifecycle-manager at 992bb09.
-const (
-	marketplace    = "openshift-marketplace"
-	managedKey     = "operatorframework.io/managed-by"
-	byMarketplace  = "marketplace-operator"
-	catalogPodsKey = "olm.catalogSource"
-)
+// catalogPods is the label that OLM gives the pods of a catalog source.
+const catalogPods = "olm.catalogSource"
 
+// operatorHub is the only switch for the default catalog sources: the marketplace operator puts back what is changed in one of them.
 var operatorHub = kube.Config("operatorhubs")
 
 // DefaultCatalogs are the names of the default catalog sources that are switched on. There are none without the marketplace, which
@@ -31,20 +23,15 @@ func DefaultCatalogs(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	if err != nil || hub == nil {
 		return nil, err
 	}
-	all, _, err := c.List(ctx, kube.Ref{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "catalogsources", Namespace: marketplace})
-	if err != nil {
-		return nil, err
-	}
+	all, err := c.CatalogSources(ctx)
 	var names []string
 	for _, source := range all {
-		meta, _ := source["metadata"].(map[string]any)
-		notes, _ := meta["annotations"].(map[string]any)
-		if name, _ := meta["name"].(string); notes[managedKey] == byMarketplace {
-			names = append(names, name)
+		if source.Default {
+			names = append(names, source.Name)
 		}
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, err
 }
 
 // DisableCatalogs switches the named default catalog sources off and waits until their pods are gone.
@@ -66,14 +53,14 @@ func DisableCatalogs(ctx context.Context, c *kube.Cluster, names []string, save 
 	}
 	wait := kube.Wait{
 		What: "the end of the default catalog sources", Limit: 5 * time.Minute, Usual: 30 * time.Second, Code: "FAC-CATS",
-		Fix: "Look at the marketplace operator in openshift-marketplace; when it works again, run the same command once more.",
+		Fix: "Look at the marketplace operator in " + kube.Marketplace + "; when it works again, run the same command once more.",
 	}
 	return c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
 		left, err := DefaultCatalogs(ctx, c)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		_, err = c.Pages(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: marketplace}, catalogPodsKey+" in ("+strings.Join(names, ",")+")",
+		_, err = c.Pages(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: kube.Marketplace}, catalogPods+" in ("+strings.Join(names, ",")+")",
 			func(pod map[string]any) {
 				meta, _ := pod["metadata"].(map[string]any)
 				left = append(left, fmt.Sprint("pod ", meta["name"]))

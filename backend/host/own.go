@@ -67,11 +67,12 @@ CONTAINER_STREAM_ADDRESS="%s"
 `, ownKey, strings.Join(o.Texts(), " "), o[0], strings.Join(o.Texts(), ","), o[0])
 }
 
-// Own reads the own addresses of a machine; DefaultOwn where it was not baked.
+// Own reads the own addresses of a machine. A node that was not baked has none: nothing keeps its address when the site's network
+// comes.
 func (m *Machine) Own() (Own, error) {
 	text, err := m.ReadFile(OwnFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return DefaultOwn, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err

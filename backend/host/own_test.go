@@ -42,7 +42,7 @@ func TestOwnIsRefused(t *testing.T) {
 		}
 	}
 	m := hosttest.New(t)
-	if own, err := m.Own(); err != nil || !slices.Equal(own, host.DefaultOwn) {
+	if own, err := m.Own(); err != nil || len(own) != 0 {
 		t.Errorf("without a file: %v, %v", own, err)
 	}
 	for _, text := range []string{"", "TOUCHDOWN_ADDRESSES=\n", "KUBELET_NODE_IP=10.0.0.1\n", "TOUCHDOWN_ADDRESSES=\"$(reboot)\"\n"} {

@@ -2,38 +2,27 @@ package images
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-
-	"touchdown/backend/kube"
 )
 
-// catalogs are the catalog sources whose pods are among those that did not come back, by who may change them. OLM gives a pod the
-// pull policy Always when the image of its catalog source is named by a tag (operator-framework/operator-lifecycle-manager,
-// pkg/lib/image); a default one is put back by the marketplace operator whenever it is changed.
+// catalogs are the catalog sources whose pods are among those that did not come back and never will without a registry: market are
+// the default ones, tagged are others.
 func (w Watching) catalogs(ctx context.Context, notReady []string) (market, tagged []string) {
 	if len(notReady) == 0 {
 		return nil, nil
 	}
-	c := w.Kube.Within(rehearsalPoll * 5)
-	all, _, err := c.List(ctx, kube.Ref{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "catalogsources"})
+	all, err := w.Kube.Within(rehearsalPoll * 5).CatalogSources(ctx)
 	if err != nil {
 		return nil, nil // the advice is poorer without it; what did not come back is known
 	}
 	for _, source := range all {
-		meta, _ := source["metadata"].(map[string]any)
-		notes, _ := meta["annotations"].(map[string]any)
-		spec, _ := source["spec"].(map[string]any)
-		image, _ := spec["image"].(string)
-		name := fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
-		if image == "" || strings.Contains(image, "@") || !slices.ContainsFunc(notReady, func(pod string) bool { return strings.HasPrefix(pod, name+"-") }) {
-			continue
-		}
-		if notes["operatorframework.io/managed-by"] == "marketplace-operator" {
-			market = append(market, name)
-		} else {
-			tagged = append(tagged, name)
+		switch {
+		case !source.Tagged || !slices.ContainsFunc(notReady, source.Serves):
+		case source.Default:
+			market = append(market, source.Namespace+"/"+source.Name)
+		default:
+			tagged = append(tagged, source.Namespace+"/"+source.Name)
 		}
 	}
 	slices.Sort(market)

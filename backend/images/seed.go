@@ -39,7 +39,7 @@ type Seeded struct {
 	Changed    bool             // it is another one than before
 	ToMove     int              // images that wait for the move
 	Pulled     []string         // images
-	Missing    []wanted.Image   // wanted and not to be had, with what was tried in Failed
+	Missing    []wanted.Image   // wanted and not found anywhere, with what was tried in Failed
 	Failed     map[string]error // why, by reference
 	LeftOut    []store.Dropped  // CRI-O's own store has them half only, and the seeded one not at all
 }

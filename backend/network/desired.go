@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"touchdown/backend/host"
@@ -32,6 +33,14 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 	now, err := n.Read(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if len(now.Own) == 0 {
+		return nil, &problem.Problem{
+			Code:    "NET-BAKE",
+			Summary: "This node was not prepared for another network: nothing would keep the address that its cluster was installed with.",
+			Fix:     "Run `touchdown factory bake` on the node where it was installed. Its network was not changed.",
+			Err:     fmt.Errorf("there is no %s", host.OwnFile),
+		}
 	}
 	return n.compile(ctx, s, o.Before, now)
 }

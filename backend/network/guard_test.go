@@ -96,7 +96,7 @@ var harmful = map[string]string{
 var harmless = map[string]string{
 	"a static address":               siteDocument(""),
 	"the internal address":           strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
-	"the same as it is kept":         strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
+	"the internal address as a /32":  strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
 	"the subnet of the installation": another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
 	"DHCP":                           "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
 	"the other port":                 strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
@@ -106,7 +106,7 @@ var harmless = map[string]string{
 	"a VLAN beside":                  another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
 	"a route of the site":            withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"a route that goes":              withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
-	"a rule of its own":              withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
+	"a rule for the site":            withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
 	"802.1x":                         siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
 	"802.1x by certificate":          siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
 	"several name servers":           strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),

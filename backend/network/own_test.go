@@ -1,10 +1,15 @@
 package network
 
 import (
+	"context"
+	"encoding/json"
+	"os"
 	"slices"
 	"testing"
 
 	"touchdown/backend/host"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/problem"
 )
 
 // TestSiteInTheSubnetOfTheInstallation: a site may use the subnet that the cluster was installed in, or the node's own address.
@@ -27,5 +32,46 @@ func TestSiteInTheSubnetOfTheInstallation(t *testing.T) {
 		if !status.Own || !slices.Equal(status.Addresses, []string{address + "/24"}) {
 			t.Errorf("the status tells %+v", status)
 		}
+	}
+}
+
+// seen is the library of a machine that always looks the same.
+type seen struct {
+	library
+	configured, live *state
+}
+
+func (s seen) show(_ context.Context, onlyConfigured bool) (*state, error) {
+	if onlyConfigured {
+		return s.configured, nil
+	}
+	return s.live, nil
+}
+
+// TestANodeThatWasNotBakedStaysWhereItIs: nothing would keep the address that its cluster knows it by.
+func TestANodeThatWasNotBakedStaysWhereItIs(t *testing.T) {
+	saved, err := json.Marshal(originals{Version: originalsVersion, Before: factory(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hosttest.New(t)
+	var s seen
+	s.library = nmstateLibrary{}
+	for file, into := range map[string]**state{"configured": &s.configured, "live": &s.live} {
+		text, err := os.ReadFile("testdata/factory-" + file + ".json")
+		if err == nil {
+			*into, err = parseState(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := &Network{host: m.Machine, library: s, manager: networkManager{}}
+	if p, err := n.Compile(t.Context(), static(), saved); err == nil || problem.From(err).Code != "NET-BAKE" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	m.File(host.OwnFile, string(host.DefaultOwn.File()))
+	if _, err := n.Compile(t.Context(), static(), saved); err != nil {
+		t.Error(err)
 	}
 }

@@ -37,7 +37,7 @@ func runtimeConfigs(name string) kube.Ref {
 }
 
 // storeField names the store in a ContainerRuntimeConfig, from which the operator makes storage.conf itself, with whatever a
-// newer release puts there. ok is false where that is not to be had: the release does not know the field or has it switched off,
+// newer release puts there. ok is false where that cannot be used: the release does not know the field or has it switched off,
 // a MachineConfig of the user's lays the file, which would hide the operator's or be hidden by it, or it is not clear which of
 // several objects is in force.
 func (w Want) storeField(ctx context.Context, c Reader, owner, base string) (o object, ok bool, err error) {

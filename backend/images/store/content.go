@@ -11,7 +11,7 @@ import (
 
 // content copies what is in files: by sharing the blocks where the file system can, else by reading and writing.
 type content struct {
-	byHand *atomic.Bool             // sharing is not to be had between these two folders
+	byHand *atomic.Bool             // these two folders cannot share content
 	room   func() error             // asked once, before the first byte is written
 	share  func(to, from int) error // FICLONE; a test stands in for a disk without it
 	stop   func() error             // why not to go on; may be nil

@@ -1,0 +1,105 @@
+package factory_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+)
+
+// TestOwnAddressesComeLast: the real script orders the real kernel's addresses, in a network namespace of the test's own. OVN-Kubernetes
+// takes the first IPv4 address, and the first IPv6 address that is not deprecated; it must find one of each.
+func TestOwnAddressesComeLast(t *testing.T) {
+	if err := exec.Command("unshare", "--net", "ip", "link").Run(); err != nil {
+		t.Skipf("a network namespace needs root: %v", err)
+	}
+	const script = "../../iso-overlay/usr/local/bin/touchdown-internal-address"
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	own, err := host.NewOwn([]string{"192.0.2.10", "2001:db8:1::10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"settings": string(own.File()),
+		"order":    strings.ReplaceAll(string(text), host.OwnFile, filepath.Join(dir, "settings")),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const lease = " valid_lft 3600 preferred_lft 3600"
+	for name, c := range map[string]struct{ before, want string }{
+		"nothing from the site": {"", "192.0.2.10/32 2001:db8:1::10/128"},
+		"a site's static addresses": {
+			"a 192.0.2.10/32; a 198.51.100.7/24; a 2001:db8:5::7/64",
+			"198.51.100.7/24 192.0.2.10/32 2001:db8:1::10/128(deprecated) 2001:db8:5::7/64",
+		},
+		"a lease behind a fixed entry": {
+			"a 192.0.2.10/24; a 198.51.100.7/24" + lease,
+			"198.51.100.7/24(dynamic) 192.0.2.10/24 192.0.2.10/32 2001:db8:1::10/128",
+		},
+		"a lease in the own subnet": {
+			"a 192.0.2.10/24; a 192.0.2.77/24" + lease,
+			"192.0.2.77/24(dynamic) 192.0.2.10/32 192.0.2.10/24 2001:db8:1::10/128",
+		},
+		"the lease is the own address": {
+			"a 192.0.2.10/24" + lease,
+			"192.0.2.10/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",
+		},
+		"OVN-Kubernetes' own addresses": {
+			"a 169.254.0.2/17; a fd69::2/112",
+			"169.254.0.2/17 192.0.2.10/32 2001:db8:1::10/128 fd69::2/112",
+		},
+		"an IPv6 address comes late": {
+			"bash $order; a 2001:db8:5::7/64; ip -6 -o address show dev br-ex scope global | head -1 | grep -qF 2001:db8:5::7",
+			"192.0.2.10/32 2001:db8:5::7/64 2001:db8:1::10/128(deprecated)",
+		},
+		"the site's IPv6 address goes": {
+			"a 2001:db8:5::7/64; bash $order; d 2001:db8:5::7/64",
+			"192.0.2.10/32 2001:db8:1::10/128",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := exec.Command("unshare", "--net", "bash", "-c", `set -e
+a() { case $1 in *:*) set -- "$@" nodad ;; esac; ip address add "$@" dev br-ex; }
+d() { ip address del "$@" dev br-ex; }
+ip link add br-ex type veth peer name cable
+ip link set cable up
+ip link set br-ex up
+`+c.before+`
+bash $order
+bash $order # a second run changes nothing
+ip -o address show dev br-ex scope global`)
+			run.Env = append(os.Environ(), "order="+filepath.Join(dir, "order"))
+			out, err := run.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			var got []string
+			entry := regexp.MustCompile(`inet6? (\S+)`)
+			for line := range strings.Lines(string(out)) {
+				at := entry.FindStringSubmatch(line)
+				if at == nil {
+					t.Fatal(string(out))
+				}
+				for _, flag := range []string{"dynamic", "deprecated"} {
+					if strings.Contains(line, " "+flag+" ") {
+						at[1] += "(" + flag + ")"
+					}
+				}
+				got = append(got, at[1])
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("%s\nwant %s\n%s", strings.Join(got, " "), c.want, out)
+			}
+		})
+	}
+}
