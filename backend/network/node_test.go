@@ -63,7 +63,10 @@ func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{tool: binary, "/etc/NetworkManager/system-connections/enp1s0.nmconnection": []byte(baked), "/etc/hostname": []byte("sno-factory\n")} {
+	for name, data := range map[string][]byte{
+		tool: binary, "/etc/NetworkManager/system-connections/enp1s0.nmconnection": []byte(baked), "/etc/hostname": []byte("sno-factory\n"),
+		host.OwnFile: host.DefaultOwn.File(),
+	} {
 		mode := map[bool]os.FileMode{true: 0o755, false: 0o600}[name == tool]
 		if err := m.WriteFile(name, data, mode); err != nil {
 			t.Fatal(err)

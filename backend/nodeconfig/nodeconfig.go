@@ -61,10 +61,12 @@ type Want struct {
 
 // Change is one thing of the batch.
 type Change struct {
-	What, Old, New string // for the review
-	File           string // of the node that changes with it; "" when the node takes it without a file that could disturb
-	Renders        bool   // the Machine Config Operator makes a new configuration of it
-	Pending        bool   // the cluster does not have it yet
+	What, Old, New string   // for the review
+	File           string   // of the node that changes with it; "": none
+	Units          []string // of the node that change with it
+	Login          bool     // the keys of the user core change with it
+	Renders        bool     // the Machine Config Operator makes a new configuration of it
+	Pending        bool     // the cluster does not have it yet
 
 	// In tells whether a rendered configuration has it; nil: it is in none.
 	In func(Config) bool

@@ -351,6 +351,9 @@ func TestReboots(t *testing.T) {
 		}
 		var names []string
 		for _, ch := range got {
+			if ch.Login {
+				ch.File = "SSH keys"
+			}
 			names = append(names, ch.File)
 		}
 		return strings.Join(names, " ")
@@ -358,12 +361,26 @@ func TestReboots(t *testing.T) {
 	if got := reboots(); got != "/etc/chrony.conf /etc/mco/proxy.env" {
 		t.Errorf("without policies it reboots for %q", got)
 	}
-	o.api.Put("/apis/operator.openshift.io/v1/machineconfigurations/cluster", `{"status":{"nodeDisruptionPolicyStatus":{"clusterPolicies":{"files":[
-		{"path":"/etc/chrony.conf","actions":[{"type":"Restart"}]},{"path":"/etc/mco","actions":[{"type":"None"}]},{"path":"/etc/containers/registries.conf","actions":[{"type":"Reboot"}]}]}}}}`)
-	if got := reboots(); got != strings.TrimSpace(strings.Repeat("/etc/containers/registries.conf ", 3)) {
-		t.Errorf("with policies it reboots for %q", got)
+	mirrored := strings.TrimSpace(strings.Repeat(" /etc/containers/registries.conf", 3))
+	for name, c := range map[string]struct{ files, more, want string }{
+		"no reboot":                  {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits, ""},
+		"a closer path wins":         {`{"path":"/etc","actions":[{"type":"None"}]},{"path":"/etc/containers","actions":[{"type":"Reboot"}]}`, proxyUnits, mirrored},
+		"and may be the calmer one":  {`{"path":"/etc","actions":[{"type":"Reboot"}]},{"path":"/etc/containers/","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf /etc/mco/proxy.env"},
+		"a file without policy":      {`{"path":"/etc/containers","actions":[{"type":"None"}]},{"path":"/etc/mco","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf"},
+		"the first proxy has units":  {`{"path":"/etc","actions":[{"type":"None"}]}`, `"units":[{"name":"crio.service","actions":[{"type":"None"}]}]`, "/etc/mco/proxy.env"},
+		"the user core's keys count": {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits + `,"sshkey":{"actions":[{"type":"Reboot"}]}`, "SSH keys"},
+	} {
+		o.api.Put("/apis/operator.openshift.io/v1/machineconfigurations/cluster",
+			`{"status":{"nodeDisruptionPolicyStatus":{"clusterPolicies":{"files":[`+c.files+`],`+c.more+`}}}}`)
+		if got := reboots(); got != c.want {
+			t.Errorf("%s: it reboots for %q, want %q", name, got, c.want)
+		}
 	}
 }
+
+// proxyUnits are policies for the units that get a drop-in with the first proxy.
+const proxyUnits = `"units":[{"name":"crio.service","actions":[{"type":"None"}]},{"name":"kubelet.service","actions":[{"type":"None"}]},
+	{"name":"rpm-ostreed.service","actions":[{"type":"None"}]}]`
 
 func TestUndoIsOneBatchToo(t *testing.T) {
 	o, c := newOperator(t)

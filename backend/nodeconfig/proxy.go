@@ -9,6 +9,10 @@ import (
 	"touchdown/backend/kube"
 )
 
+// proxied are the units that get a drop-in with the first proxy, and lose it with the last (openshift/machine-config-operator,
+// templates/common/_base/units, *.service-proxy.yaml, 4.14 to 4.21).
+var proxied = []string{"crio.service", "kubelet.service", "rpm-ostreed.service"}
+
 // proxy sets the URLs and adds to the list of what must not go through it. The network operator adds the cluster's own names and
 // networks in the status.
 func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
@@ -29,9 +33,13 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 		}
 	}
 	set := map[string]string{"httpProxy": w.Proxy.HTTP, "httpsProxy": w.Proxy.HTTPS, "noProxy": strings.Join(skip, ",")}
+	var units []string
+	if text(now, "status", "httpProxy") == "" && text(now, "status", "httpsProxy") == "" {
+		units = proxied
+	}
 	o := object{
 		Change: Change{
-			What: "Proxy", Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
+			What: "Proxy", Units: units, Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
 			New:  described(w.Proxy.HTTP, w.Proxy.HTTPS) + "; not for " + strings.Join(skip, ", "),
 			File: proxyFile, Renders: true,
 			In: func(r Config) bool {
