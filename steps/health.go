@@ -20,6 +20,7 @@ type Health struct {
 	Job    func() report.Job // for the waivers; nil: there are none
 	Window health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
 	At     report.Where      // where the servers are asked; zero: where people reach them
+	Sight  *Sight            // knows the site's name servers; nil: no pod is sent to ask one
 }
 
 var (
@@ -57,6 +58,9 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	}
 	options := health.Options{
 		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
+	}
+	if h.Sight != nil {
+		options.Site = h.Sight.NameServers
 	}
 	// A break is worth a line in the journal; each look is not.
 	var said sync.Once

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,21 @@ func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
 		return nil, err
 	}
 	return now.Addresses(), nil
+}
+
+// NameServers are the site's that the node asks now; none where the network cannot be read.
+func (s *Sight) NameServers(ctx context.Context) []netip.Addr {
+	now, err := s.net.Read(ctx)
+	if err != nil {
+		return nil
+	}
+	var all []netip.Addr
+	for _, text := range now.DNS {
+		if a, err := netip.ParseAddr(text); err == nil && !a.IsLoopback() && !slices.Contains(now.Own, a) && !slices.Contains(now.Addresses(), a) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // probe asks the network whether t would work, and tells what it finds. If it was asked a moment ago, it tells that again.

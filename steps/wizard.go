@@ -47,7 +47,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
-			&Health{Site: cfg, Job: w.Job}, // well without a break, for as long as the policy wants
+			&Health{Site: cfg, Job: w.Job, Sight: w.Sight}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
 			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job, Reached: w.Sight.Reached}, // the proof

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -14,13 +15,15 @@ import (
 
 // Options say what the cluster should look like.
 type Options struct {
-	Domain  string               // the cluster's new domain, "edge1.example.org"; "" when it did not move
-	Roots   []*x509.Certificate  // trusted beside the kubeconfig's CAs: those of certificates that the site brought
-	Ingress string               // host:port of the router; "" is port 443 of the node's internal address
-	API     string               // host:port of the API; "" is the kubeconfig's server
-	DNS     string               // host:port of the cluster's DNS service; "" is what the DNS operator says
-	Waived  func(id string) bool // whether a person took responsibility for a check; nil: for none
-	Now     func() time.Time     // nil: time.Now
+	Domain  string                             // the cluster's new domain, "edge1.example.org"; "" when it did not move
+	Roots   []*x509.Certificate                // trusted beside the kubeconfig's CAs: those of certificates that the site brought
+	Ingress string                             // host:port of the router; "" is port 443 of the node's internal address
+	API     string                             // host:port of the API; "" is the kubeconfig's server
+	DNS     string                             // host:port of the cluster's DNS service; "" is what the DNS operator says
+	Site    func(context.Context) []netip.Addr // the site's name servers, which pods shall reach; nil: nobody asks
+	Pods    string                             // folder of the pods' network namespaces; "" is PodNetworks
+	Waived  func(id string) bool               // whether a person took responsibility for a check; nil: for none
+	Now     func() time.Time                   // nil: time.Now
 }
 
 func (o Options) now() time.Time {
@@ -51,6 +54,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgeOptionalOperators(s),
 		judgeNode(s),
 		judgeGateway(s),
+		judgeWayOut(s),
 		judgePressure(s),
 		judgeSchedulable(s),
 		judgePools(s),

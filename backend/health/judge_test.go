@@ -178,6 +178,7 @@ func healthy() *health.State {
 			"cert-api-new": shown("api."+domain, "api."+domain),
 			"cert-apps":    shown("touchdown.apps."+domain, "*.apps."+domain),
 		},
+		WayOut: health.WayOut{Server: nodeIP, Asked: 1, From: "pod"},
 		Names: health.Names{Want: []netip.Addr{nodeIP}, Answers: []health.NameAnswer{
 			{Name: "oauth-openshift.apps." + domain, Addrs: []netip.Addr{nodeIP}}, {Name: "api." + domain, Addrs: []netip.Addr{nodeIP}},
 		}},
@@ -205,8 +206,8 @@ func TestHealthyClusterPasses(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(checks) != 24 {
-		t.Errorf("%d checks, want 24", len(checks))
+	if len(checks) != 25 {
+		t.Errorf("%d checks, want 25", len(checks))
 	}
 }
 
@@ -227,6 +228,8 @@ func TestFaultsAreFound(t *testing.T) {
 			s.Names.Answers[1].Addrs = []netip.Addr{netip.MustParseAddr("192.0.2.99")}
 		}, "cluster-dns", check.Fail, "leads to 192.0.2.99, which is not this node (192.168.127.10)"},
 		{"name without address", func(s *health.State) { s.Names.Answers[1].Addrs = nil }, "cluster-dns", check.Fail, "has no address"},
+		{"no answer to a pod", func(s *health.State) { s.WayOut.From = "" }, "pod-request", check.Fail, "none of 1 pods"},
+		{"nobody asked", func(s *health.State) { s.WayOut = health.WayOut{} }, "pod-request", check.Skip, "nobody asked"},
 		{"no DNS service", func(s *health.State) { s.Names = health.Names{Skip: "the cluster has no DNS service"} }, "cluster-dns", check.Skip, "no DNS service"},
 		{"DNS operator not read", func(s *health.State) { s.Errors["dns"] = errors.New("forbidden") }, "cluster-dns", check.Fail, "forbidden"},
 		{"API away", func(s *health.State) { s.Away = errors.New("connection refused") }, "api", check.Fail, "connection refused"},

@@ -48,6 +48,7 @@ type State struct {
 	Sites     map[string]Answer              // by the ID of the check
 	Served    map[string]Shown               // by the ID of the check
 	Names     Names                          // inside the cluster
+	WayOut    WayOut                         // of the pods
 	Errors    map[string]error               // what could not be read
 
 	mu sync.Mutex
@@ -90,7 +91,19 @@ func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
 	s.readLeases(ctx, c)
 	s.probe(ctx, c, o)
 	s.askNames(ctx, c, o)
+	s.askOut(ctx, o)
 	return s
+}
+
+func (s *State) askOut(ctx context.Context, o Options) {
+	if o.Site == nil {
+		return
+	}
+	folder := o.Pods
+	if folder == "" {
+		folder = PodNetworks
+	}
+	s.WayOut = askFromPods(ctx, folder, o.Site(ctx))
 }
 
 func (s *State) fail(what string, err error) {

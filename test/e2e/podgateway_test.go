@@ -89,6 +89,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	daemonFindsNoDrift(ctx, t, l)
 }
 
 // gatewayCheck is what the landing's own look at the cluster found.

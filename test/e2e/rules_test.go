@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/vincent-petithory/dataurl"
@@ -87,5 +88,27 @@ func operatorFilesAreTheOperators(t *testing.T, l *landing.Landing) {
 	}
 	if _, err := l.Node.Shell(t.Context(), "cp -a /run/kept /etc/default/touchdown-address"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// daemonFindsNoDrift has the Machine Config Daemon's own code compare the node with its MachineConfig: contents and modes of files,
+// units, drop-ins. What it does not like degrades the pool of a real cluster for good.
+func daemonFindsNoDrift(ctx context.Context, t *testing.T, l *landing.Landing) {
+	t.Helper()
+	const program = "/usr/local/bin/decide"
+	binary, err := os.ReadFile("../../.cache/bench/bin/decide")
+	if err != nil {
+		t.Fatalf("%v: run make bench-daemon", err)
+	}
+	if err := l.Node.WriteFile(program, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	validate := program + " -validate " + currentConfig
+	if out, err := l.Node.Shell(ctx, validate+" 2>&1"); err != nil {
+		t.Errorf("the daemon finds that the node drifted: %v\n%s", err, out)
+	}
+	const file = "/etc/default/touchdown-address"
+	if _, err := l.Node.Shell(ctx, "chmod 600 "+file+" && ! "+validate+" && chmod 644 "+file); err != nil {
+		t.Errorf("a changed mode is not seen: %v", err)
 	}
 }

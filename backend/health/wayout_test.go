@@ -1,0 +1,100 @@
+package health
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"touchdown/backend/check"
+	benchsite "touchdown/test/bench/site"
+)
+
+// TestPodsAreAskedForTheirWayOut has a node and two pods in network namespaces of the test's own. One pod has a sender that the node
+// cannot answer, as with a wrong gateway address.
+func TestPodsAreAskedForTheirWayOut(t *testing.T) {
+	node, pods := namespace(t), t.TempDir()
+	server := netip.MustParseAddr("198.51.100.53")
+	inside(t, node, "ip address add 198.51.100.53/32 dev lo")
+	var listening net.PacketConn
+	if err := node.Do(func() (err error) {
+		listening, err = net.ListenPacket("udp", "198.51.100.53:53")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	far := &dns.Server{PacketConn: listening, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+		_ = w.WriteMsg(new(dns.Msg).SetRcode(q, dns.RcodeRefused))
+	})}
+	go func() { _ = far.ActivateAndServe() }()
+	t.Cleanup(func() { _ = far.Shutdown() })
+
+	ask := func() (c check.Check) {
+		t.Helper()
+		s := &State{}
+		if err := node.Do(func() error { s.WayOut = askFromPods(t.Context(), pods, []netip.Addr{server}); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return judgeWayOut(s)
+	}
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "no pod") {
+		t.Errorf("without pods: %+v", c)
+	}
+	if err := os.WriteFile(filepath.Join(pods, "ended"), nil, 0o600); err != nil { // a file that is no namespace
+		t.Fatal(err)
+	}
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "cannot be entered") {
+		t.Errorf("beside a pod that has ended: %+v", c)
+	}
+	pod(t, node, pods, "lost", "10.128.0.9", "")
+	if c := ask(); c.Status != check.Fail || !strings.Contains(c.Observed, "none of 1 pods") || len(c.Evidence) != 1 {
+		t.Errorf("no answer finds its way: %+v", c)
+	}
+	pod(t, node, pods, "well", "10.128.0.10", "ip route add 10.128.0.10 dev well")
+	if c := ask(); c.Status != check.Pass {
+		t.Errorf("one pod is answered: %+v", c)
+	}
+	if err := far.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "the node either") {
+		t.Errorf("the site's server is away: %+v", c)
+	}
+}
+
+func namespace(t *testing.T) *benchsite.Namespace {
+	t.Helper()
+	n, err := benchsite.NewNamespace()
+	if errors.Is(err, benchsite.ErrNotPermitted) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n
+}
+
+func inside(t *testing.T, n *benchsite.Namespace, script string) {
+	t.Helper()
+	if out, err := exec.Command("nsenter", "--net="+n.Path(), "sh", "-ec", script).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", script, err, out)
+	}
+}
+
+// pod connects a namespace with the node: its packets have the given sender.
+func pod(t *testing.T, node *benchsite.Namespace, folder, name, sender, route string) {
+	t.Helper()
+	n := namespace(t)
+	inside(t, node, "ip link add "+name+" type veth peer name eth0 netns "+n.Path()+" && ip link set "+name+" up && ip address add 10.128.0.1/32 dev "+name+"\n"+route)
+	inside(t, n, "ip link set eth0 up && ip address add "+sender+"/32 dev eth0 && ip route add 10.128.0.1 dev eth0 && ip route add default via 10.128.0.1")
+	if err := os.Symlink(n.Path(), filepath.Join(folder, name)); err != nil {
+		t.Fatal(err)
+	}
+}
