@@ -58,23 +58,29 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		w.Skip = "the pods' networks cannot be seen"
 		return w
 	}
+	node, err := netns.Get()
+	if err != nil {
+		w.Skip = "the node's own network cannot be told from the pods'"
+		return w
+	}
+	defer node.Close()
 	ctx, answered := context.WithCancel(ctx)
 	defer answered()
 	var mu sync.Mutex
 	var pods sync.WaitGroup
 	for _, entry := range all {
 		pods.Go(func() {
-			entered, err := within(filepath.Join(folder, entry.Name()), func() error { return askOnce(ctx, w.Server) })
+			entered, err := within(filepath.Join(folder, entry.Name()), node, func() error { return askOnce(ctx, w.Server) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
+			case errors.Is(err, unix.ENETUNREACH), errors.Is(err, context.Canceled): // no pod with a network of its own; one has its answer
 			case !entered: // not root, or the pod has just ended
 				w.Skip = "the pods' networks cannot be entered"
 			case err == nil:
 				w.Asked++
 				w.From = entry.Name()
 				answered()
-			case errors.Is(err, unix.ENETUNREACH), errors.Is(err, context.Canceled): // no pod with a network, or one has its answer
 			default:
 				w.Asked++
 				w.Errs = append(w.Errs, entry.Name()+": "+err.Error())
@@ -115,9 +121,9 @@ func askOnce(ctx context.Context, server netip.Addr) (err error) {
 	return err
 }
 
-// within calls f on a thread that is in another network namespace, if that can be entered. A thread that cannot come back ends with
-// its goroutine.
-func within(path string, f func() error) (entered bool, err error) {
+// within calls f on a thread that is in the network namespace of a pod, if that can be entered. A thread that cannot come back ends
+// with its goroutine.
+func within(path string, node netns.NsHandle, f func() error) (entered bool, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,6 +140,10 @@ func within(path string, f func() error) (entered bool, err error) {
 			return
 		}
 		defer pod.Close()
+		if pod.Equal(node) { // CRI-O keeps the node's own for pods in the host's network
+			err = unix.ENETUNREACH
+			return
+		}
 		if err = netns.Set(pod); err != nil {
 			return
 		}

@@ -46,6 +46,12 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "no pod") {
 		t.Errorf("without pods: %+v", c)
 	}
+	if err := os.Symlink(node.Path(), filepath.Join(pods, "host")); err != nil { // a pod in the node's own network
+		t.Fatal(err)
+	}
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "no pod") {
+		t.Errorf("beside a pod in the node's own network: %+v", c)
+	}
 	if err := os.WriteFile(filepath.Join(pods, "ended"), nil, 0o600); err != nil { // a file that is no namespace
 		t.Fatal(err)
 	}
