@@ -194,11 +194,12 @@ func (c *child) RollOut(ctx context.Context, sni []string, outage func(context.C
 	return c.remember(sni)
 }
 
-// outage is a fault on demand: the server is away for a while and comes back as it was.
-func (c *child) outage(ctx context.Context, d time.Duration) {
+// outage is a fault on demand: the server is away for a while and comes back as it was. down is closed when it is away.
+func (c *child) outage(ctx context.Context, d time.Duration, down chan<- struct{}) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	c.kill()
+	close(down)
 	select {
 	case <-ctx.Done():
 		return

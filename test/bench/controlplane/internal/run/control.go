@@ -95,7 +95,9 @@ func (b *bench) setFault(ctx context.Context, f fault) error {
 	case "slow", "forbidden", "conflict", "throttled":
 		return b.child.addFault(f.Fault)
 	case "down":
-		go b.child.outage(ctx, time.Duration(f.Seconds*float64(time.Second)))
+		down := make(chan struct{})
+		go b.child.outage(ctx, time.Duration(f.Seconds*float64(time.Second)), down)
+		<-down // who asked for it finds no server any more
 	case "degraded":
 		b.faults.Degrade(f.Operator)
 	case "stuck":
