@@ -128,8 +128,8 @@ func Remove(ctx context.Context, c *kube.Cluster, save kube.Save) (changed bool,
 	})
 }
 
-// batch lets the pool take all changes of write at once. It is never left paused: that would stop the renewal of
-// certificates. What cannot be resumed now is resumed by the next bake.
+// batch lets the pool take all changes of write at once. It is never left paused: the node would take no later change and no
+// update of the cluster. What cannot be resumed now is resumed by the next bake.
 func batch(ctx context.Context, c *kube.Cluster, write func() error) error {
 	if err := pause(ctx, c, true); err != nil {
 		return err

@@ -90,7 +90,8 @@ func judgePressure(s *State) check.Check {
 func judgeSchedulable(s *State) check.Check {
 	c := check.Check{
 		ID: "node-schedulable", Title: "Node takes applications (schedulable)", Expected: "not cordoned", Source: "Node spec.unschedulable",
-		Fix: "Wait: a change of the node's configuration cordons it for some minutes; else run: oc adm uncordon NODE",
+		// The daemon of the Machine Config Operator neither cordons nor drains the only node (pkg/daemon/drain.go, drainRequired).
+		Fix: "Find out who cordoned the node: OpenShift does not cordon a single node by itself. Then run: oc adm uncordon NODE",
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c

@@ -41,8 +41,9 @@ type crioConfig struct {
 	} `toml:"crio"`
 }
 
-// Pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin, and returns whether
-// anything changed: then CRI-O must read its configuration again.
+// Pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin. CRI-O has pins since 1.28
+// (cri-o/cri-o pkg/config/config.go); the 1.27 of OpenShift 4.14 passes over the key. There garbage collection may remove images
+// of CRI-O's own store; the seeded store is read-only.
 func Pin(ctx context.Context, m *host.Machine, names []string) error {
 	all, err := pinnedByOthers(m)
 	if err != nil {

@@ -81,6 +81,7 @@ var harmful = map[string]string{
 	"all routes go":                 withRoute("state: absent"),
 	"a route to the node itself":    withRoute("destination: 192.168.127.0/25, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"a route to OVN's join network": withRoute("destination: 100.64.0.0/10, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route to OVN before 4.17":    withRoute("destination: 169.254.169.0/28, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"half of everything":            withRoute("destination: 128.0.0.0/1, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"all rules go":                  withRule("state: absent"),
 	"a rule for everything":         withRule("priority: 5, route-table: 77"),

@@ -29,13 +29,15 @@ type Facts struct {
 }
 
 // OVNDefaults are the networks that OVN-Kubernetes uses inside the node where network.operator/cluster names no others
-// (OpenShift's documentation of ovnKubernetesConfig).
+// (openshift/cluster-network-operator pkg/network/ovn_kubernetes.go). A cluster that was installed before 4.17 keeps the older
+// masquerade network, which is not a part of the newer one; the older one of IPv6 is.
 var OVNDefaults = []Reserved{
 	{"OVN join", netip.MustParsePrefix("100.64.0.0/16")},
 	{"OVN join", netip.MustParsePrefix("fd98::/64")},
 	{"OVN transit", netip.MustParsePrefix("100.88.0.0/16")},
 	{"OVN transit", netip.MustParsePrefix("fd97::/64")},
 	{"OVN masquerade", netip.MustParsePrefix("169.254.0.0/17")},
+	{"OVN masquerade", netip.MustParsePrefix("169.254.169.0/29")},
 	{"OVN masquerade", netip.MustParsePrefix("fd69::/112")},
 }
 

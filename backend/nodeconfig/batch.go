@@ -30,8 +30,8 @@ func Usual() Patience {
 
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
 //
-// A pool that stays paused takes no renewed certificates of the cluster, so each way out of here unpauses it: an error does, and
-// after a power cut the next Run or Undo does, by the mark that was put on disk before the pause.
+// A pool that stays paused takes no change of anyone's, and no update of the cluster, so each way out of here unpauses it: an error
+// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause.
 type Batch struct {
 	Cluster  *kube.Cluster
 	Save     kube.Save

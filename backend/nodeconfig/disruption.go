@@ -9,8 +9,10 @@ import (
 	"touchdown/backend/kube"
 )
 
-// calmFiles are what every supported release takes without a reboot: the pull secret since 4.7.4, mirrors by a reload of CRI-O.
-var calmFiles = []string{pullSecretFile, registriesFile}
+// calmFiles are what every supported release takes without a reboot: the pull secret since 4.7.4, mirrors by a reload of CRI-O, the
+// trust bundle by a restart of CRI-O (openshift/machine-config-operator pkg/daemon/update.go, release-4.14 since December 2023; from
+// release-4.17 on a default node disruption policy, pkg/apihelpers).
+var calmFiles = []string{pullSecretFile, registriesFile, anchorFile}
 
 // Reboots returns those of the changes for which the node would reboot by itself. Since 4.17 the node disruption policies decide,
 // the operator's own and the cluster's together; older releases do not know the object.

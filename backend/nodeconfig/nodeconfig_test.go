@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,9 +341,14 @@ func TestOlderClustersGetWhatTheyKnow(t *testing.T) {
 
 func TestReboots(t *testing.T) {
 	o, c := newOperator(t)
-	changes, err := nodeconfig.Changes(t.Context(), c, site())
+	w := site()
+	w.Trust = []string{pemText(t, "one")} // takes a restart of CRI-O and no reboot, with policies and without
+	changes, err := nodeconfig.Changes(t.Context(), c, w)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(changes, func(ch nodeconfig.Change) bool { return ch.What == "Trusted authorities" && ch.Pending }) {
+		t.Error("the trust bundle is not among the changes")
 	}
 	reboots := func() string {
 		got, err := nodeconfig.Reboots(t.Context(), c, changes)

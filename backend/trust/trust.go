@@ -49,7 +49,9 @@ type File struct {
 // The Machine Config Operator's own files are held back: its daemon would find them changed when it starts and give the node up
 // (see host.Machine.Managed), and what the site needs comes through the cluster some minutes later. Pods of a baked node start
 // from images that are on its disk, so nothing has to be pulled before that. The anchor is a file of ours, which no MachineConfig
-// lays, and the daemon lays registries' authorities beside its MachineConfigs and from the very same values.
+// lays. The daemon lays registries' authorities beside its MachineConfigs, from the very same values. Whenever its ControllerConfig
+// changes it removes the folders of registries that the cluster does not name (openshift/machine-config-operator
+// pkg/daemon/certificate_writer.go, release-4.14 to release-4.22), so ours may be gone until the cluster names them.
 func Pending(m *host.Machine, w Want) ([]File, error) {
 	var out []File
 	add := func(path string, content []byte, mode fs.FileMode) {
