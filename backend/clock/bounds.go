@@ -12,7 +12,8 @@ import (
 )
 
 // The node's own certificates. Each was made in the past, and the long-lived ones end the time in which this cluster can work
-// at all: the kubelet's bootstrap credential and the CA of its clients.
+// at all: the kubelet's bootstrap credential and the CA of its clients. ca.crt is laid up to OpenShift 4.17 only
+// (openshift/machine-config-operator templates/common/_base/files/root-ca.yaml).
 var (
 	shortLived = []string{"/var/lib/kubelet/pki/kubelet-client-current.pem", "/var/lib/kubelet/pki/kubelet-server-current.pem"}
 	longLived  = []string{"/etc/kubernetes/kubelet-ca.crt", "/etc/kubernetes/ca.crt"}

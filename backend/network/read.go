@@ -59,7 +59,8 @@ func (now *Current) Addresses() []netip.Addr {
 	return all
 }
 
-// hint is the port that configure-ovs used last, and will use again where no other has a default route.
+// hint is the port that configure-ovs used last. It keeps to it while the port has a default route, whichever other has one too
+// (openshift/machine-config-operator templates/common/_base/files/configure-ovs-network.yaml, get_default_bridge_interface).
 func (n *Network) hint() string {
 	b, err := n.host.ReadFile("/var/lib/ovnk/iface_default_hint")
 	if err != nil {
@@ -124,11 +125,16 @@ func (now *Current) place(live *state, hint string) {
 	now.below(live, now.Device)
 }
 
-// withoutBridge is the port that a boot would build br-ex on: the one of the default route, else that of the last boot, else
-// the first that is switched on.
+// withoutBridge is the port that a boot would build br-ex on: one with a default route, that of the last boot before others; without
+// any route most likely that of the last boot, else the first that is switched on.
 func withoutBridge(live *state, hint string) string {
 	if live.Routes != nil {
-		for _, r := range defaults(live.Routes.Running, "") {
+		routed := defaults(live.Routes.Running, "")
+		last := func(r route) bool { return r.Interface == hint }
+		if slices.ContainsFunc(routed, last) && live.find(hint, "") != nil {
+			return hint
+		}
+		for _, r := range routed {
 			if live.find(r.Interface, "") != nil {
 				return r.Interface
 			}
