@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -237,6 +238,9 @@ func TestFaultsAreFound(t *testing.T) {
 		{"API not ready", func(s *health.State) { s.NotReady = errors.New("[-]etcd failed") }, "api", check.Fail, "etcd"},
 		{"update at work", func(s *health.State) { s.Version.Status.Conditions[2].Status = "True" }, "version", check.Fail, "update"},
 		{"version failing", func(s *health.State) { s.Version.Status.Conditions[1].Status = "True" }, "version", check.Fail, "failing"},
+		{"version does not say whether it fails", func(s *health.State) {
+			s.Version.Status.Conditions = slices.Delete(s.Version.Status.Conditions, 1, 2)
+		}, "version", check.Fail, "does not say whether it is failing"},
 		{"installation not complete", func(s *health.State) { s.Version.Status.History[0].State = "Partial" }, "version", check.Fail, "partial"},
 		{"no version kind", func(s *health.State) { s.Version, s.Errors["version"] = nil, notFound }, "version", check.Skip, "none"},
 		{"operator degraded", func(s *health.State) {
