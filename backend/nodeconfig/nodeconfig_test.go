@@ -362,17 +362,17 @@ func TestReboots(t *testing.T) {
 			}
 			names = append(names, ch.File)
 		}
-		return strings.Join(names, " ")
+		return strings.Join(slices.Compact(names), " ")
 	}
 	if got := reboots(); got != "/etc/chrony.conf /etc/mco/proxy.env" {
 		t.Errorf("without policies it reboots for %q", got)
 	}
-	mirrored := strings.TrimSpace(strings.Repeat(" /etc/containers/registries.conf", 3))
+	const mirrored, anchor = "/etc/containers/registries.conf", "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"
 	for name, c := range map[string]struct{ files, more, want string }{
 		"no reboot":                  {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits, ""},
 		"a closer path wins":         {`{"path":"/etc","actions":[{"type":"None"}]},{"path":"/etc/containers","actions":[{"type":"Reboot"}]}`, proxyUnits, mirrored},
-		"and may be the calmer one":  {`{"path":"/etc","actions":[{"type":"Reboot"}]},{"path":"/etc/containers/","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf /etc/mco/proxy.env"},
-		"a file without policy":      {`{"path":"/etc/containers","actions":[{"type":"None"}]},{"path":"/etc/mco","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf"},
+		"and may be the calmer one":  {`{"path":"/etc","actions":[{"type":"Reboot"}]},{"path":"/etc/containers/","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf " + anchor + " /etc/mco/proxy.env"},
+		"a file without policy":      {`{"path":"/etc/containers","actions":[{"type":"None"}]},{"path":"/etc/mco","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf " + anchor},
 		"the first proxy has units":  {`{"path":"/etc","actions":[{"type":"None"}]}`, `"units":[{"name":"crio.service","actions":[{"type":"None"}]}]`, "/etc/mco/proxy.env"},
 		"the user core's keys count": {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits + `,"sshkey":{"actions":[{"type":"Reboot"}]}`, "SSH keys"},
 	} {
