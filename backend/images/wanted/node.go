@@ -56,11 +56,11 @@ func (g *gathering) files(m *host.Machine, source string, patterns ...string) []
 	return all
 }
 
-// read reads a text file; nil for a folder, a dangling link, a program.
+// read reads a text file; nil for a folder, a dangling link, a masked unit, a program.
 func (g *gathering) read(m *host.Machine, source, path string) []byte {
 	b, whole, err := m.ReadHead(path, fileLimit)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err != nil && strings.Contains(err.Error(), "is a directory"):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, host.ErrNotRegular):
 		return nil
 	case err != nil:
 		g.fail(source, err)

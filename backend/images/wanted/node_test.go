@@ -93,6 +93,20 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// TestWhatIsNoFileRunsNothing: folders of the dispatcher's and masked units are on every node, and stand in nobody's way.
+func TestWhatIsNoFileRunsNothing(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(dispatcherDir+"/no-wait.d/20-x", "podman run r.example/dispatched:1\n")
+	m.File(dispatcherDir+"/pre-up.d/.keep", "")
+	link(t, m, "/dev/null", unitDir+"/masked.service")
+	g := newGathering()
+	g.units(m.Machine)
+	if len(g.unread) > 0 {
+		t.Errorf("not read: %+v", g.unread)
+	}
+	wantLines(t, told(g), "r.example/dispatched:1: boot script "+dispatcherDir+"/no-wait.d/20-x")
+}
+
 func TestStaticPods(t *testing.T) {
 	m := hosttest.New(t)
 	pod := func(name, image, policy string) string {
