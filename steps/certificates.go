@@ -7,7 +7,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
-	"touchdown/backend/kube"
 	"touchdown/steps/site"
 )
 
@@ -42,18 +41,41 @@ func (*Certificates) Reads() []string {
 // Skip applies where no new name was asked for.
 func (s *Certificates) Skip() string { return noNames(s.Site) }
 
-// Plan tells whose certificates there will be.
+// Plan tells whose certificates there will be, and which of the owner's stays or goes.
 func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	d := s.Site.Domain()
 	api, apps := ownPairs(s.Site)
 	var old []string
-	if now, _, err := called(ctx, node); err == nil {
+	now, noted, err := called(ctx, node)
+	if err == nil {
 		old = []string{"*." + now.OldApps}
 	}
-	return Plan{Changes: []Change{
+	changes := []Change{
 		{What: "Certificate for " + domain.API(d), New: planned(api, nil, node)},
 		{What: "Certificate for *." + domain.Apps(d), New: planned(apps, old, node)},
-	}}, nil
+	}
+	if err != nil || noted {
+		return Plan{Changes: changes}, nil
+	}
+	in, err := issuing(ctx, node.Kube.Within(glance), s.Site, node)
+	if err != nil {
+		return Plan{Changes: changes}, nil // an API that does not answer now is asked again before anything is written
+	}
+	for i, kept := range in.kept {
+		if kept != "" {
+			changes[i].Old, changes[i].New = "secret "+kept, "stays; good until "+day(in.until[i])
+		}
+	}
+	switch {
+	case in.kept[1] != "":
+		changes[1].New += ". The console and the log-in get a copy of it: when it is renewed, their copy has to be renewed too"
+	case in.owners.Router != "":
+		changes = append(changes, Change{
+			What: "Default certificate of the router", Old: "secret " + in.owners.Router,
+			New: "the one for *." + domain.Apps(d) + "; undo gives the old one back",
+		})
+	}
+	return Plan{Changes: changes}, nil
 }
 
 func planned(own *certs.Pair, also []string, node *backend.Node) string {
@@ -64,7 +86,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) string {
 	if err != nil {
 		return "the site's own, which cannot be used: " + asProblem(err).Summary
 	}
-	text := "the site's own, good until " + leaf.NotAfter.UTC().Format("2006-01-02")
+	text := "the site's own, good until " + day(leaf.NotAfter)
 	for _, w := range warnings {
 		text += ". " + w
 	}
@@ -74,25 +96,29 @@ func planned(own *certs.Pair, also []string, node *backend.Node) string {
 // Run installs both and reads them back. It begins with what could stop Domain: then nothing at all is written for the names.
 func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)
-	if _, err := (&Domain{Site: s.Site}).names().Fits(ctx, c); err != nil {
-		return fmt.Errorf("asking whether the API server can serve the name: %w", err)
-	}
-	wants, err := wantedCerts(ctx, c, s.Site, node)
+	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
 		return err
 	}
+	if _, err := in.names.Fits(ctx, c); err != nil {
+		return fmt.Errorf("asking whether the cluster can serve the names: %w", err)
+	}
 	o := originals{report}
-	for i, w := range wants {
-		report.Progress(Progress{Done: int64(i), Total: int64(len(wants)), Unit: "certificates", Waiting: "the certificate for " + w.Names[0]})
+	for i, w := range in.wants {
+		report.Progress(Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: "the certificate for " + w.Names[0]})
+		if w.Secret == in.kept[i] { // the owner's own Secret is never written
+			report.Say("The certificate in the secret %s stays, good until %s.", w.Secret, day(in.until[i]))
+			continue
+		}
 		got, err := certs.Install(ctx, c, w, o.save)
 		if err != nil {
 			return fmt.Errorf("installing the certificate for %s: %w", w.Names[0], err)
 		}
 		if got.Issued {
-			report.Say("Issued a certificate for %s, good until %s.", w.Names[0], got.Leaf.NotAfter.UTC().Format("2006-01-02"))
+			report.Say("Issued a certificate for %s, good until %s.", w.Names[0], day(got.Leaf.NotAfter))
 		}
 	}
-	report.Progress(Progress{Done: int64(len(wants)), Total: int64(len(wants)), Unit: "certificates"})
+	report.Progress(Progress{Done: int64(len(in.wants)), Total: int64(len(in.wants)), Unit: "certificates"})
 	return nil
 }
 
@@ -100,37 +126,4 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 func (s *Certificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	_, err := originals{report}.restore(ctx, telling(node.Kube, report))
 	return err
-}
-
-// wantedCerts returns the certificates for the API and for the apps, in this order. The cluster's own one for the apps is
-// for the old names too, which go on working.
-func wantedCerts(ctx context.Context, c *kube.Cluster, cfg *site.Config, node *backend.Node) ([]certs.Want, error) {
-	now, err := domain.Read(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
-	}
-	d := cfg.Domain()
-	own, ownApps := ownPairs(cfg)
-	api := certs.Want{
-		Secret: certs.APISecret(d), Namespaces: []string{domain.ConfigNamespace},
-		Names: []string{domain.API(d)}, Own: own, Now: node.Now(),
-	}
-	apps := certs.Want{
-		Secret: certs.AppsSecret(d), Namespaces: []string{domain.ConfigNamespace, domain.RouterNamespace},
-		Names: []string{"*." + domain.Apps(d)}, Own: ownApps, Now: node.Now(),
-	}
-	if own == nil {
-		if api.Signer, err = certs.APISigner(ctx, c); err != nil {
-			return nil, fmt.Errorf("loading the API's signer: %w", err)
-		}
-	}
-	if ownApps == nil {
-		if now.OldApps != domain.Apps(d) {
-			apps.Names = append(apps.Names, "*."+now.OldApps)
-		}
-		if apps.Signer, err = certs.AppsSigner(ctx, c); err != nil {
-			return nil, fmt.Errorf("loading the router's signer: %w", err)
-		}
-	}
-	return []certs.Want{api, apps}, nil
 }

@@ -2,9 +2,7 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"touchdown/backend"
@@ -39,8 +37,8 @@ func (*Domain) Title() string { return "Move the cluster's names" }
 // Fields is empty: Names asks.
 func (*Domain) Fields() []Field { return nil }
 
-// Reads names what the names are made of.
-func (*Domain) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+// Reads names what the names and their certificates are made of.
+func (*Domain) Reads() []string { return (*Certificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
 func (s *Domain) Skip() string { return noNames(s.Site) }
@@ -55,9 +53,9 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	if old == d {
 		return Plan{}, nil
 	}
-	var moved []Change
+	moved, known := []Change(nil), false
 	if err == nil && !noted {
-		if moved, err = s.moved(ctx, node); err != nil {
+		if moved, known, err = s.moved(ctx, node); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -67,11 +65,16 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 		}
 		return host(old)
 	}
+	if !known {
+		moved = []Change{{What: "Console", New: domain.Console(d)}}
+	}
+	if len(moved) > 0 && moved[0].What == "Console" && moved[0].Old == "" {
+		moved[0].Old = under(domain.Console)
+	}
 	return Plan{
 		Changes: append([]Change{
 			{What: "API", Old: under(domain.API), New: domain.API(d) + "; the old name stays"},
 			{What: "Apps", Old: under(domain.Apps), New: "*." + domain.Apps(d) + "; the old names stay"},
-			{What: "Console", Old: under(domain.Console), New: domain.Console(d)},
 		}, moved...),
 		Disturbances: []Disturbance{
 			{What: "API outage", Cause: "the API server restarts for its new certificate and the log-in's new host", Seconds: 90},
@@ -83,17 +86,34 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	}, nil
 }
 
-// moved tells from which entries of the owner the name will be taken, as far as the API can be asked. A list that the API server's
-// operator would refuse is an error: it stands against a start.
-func (s *Domain) moved(ctx context.Context, node *backend.Node) ([]Change, error) {
-	taken, err := s.names().Fits(ctx, node.Kube.Within(glance))
-	if err != nil {
-		if p, ok := errors.AsType[*Problem](err); ok && strings.HasPrefix(p.Code, "CERT-") {
-			return nil, err
-		}
-		return nil, nil // an API that does not answer now is asked again before anything is written
+// moved tells what becomes of the hosts and the entries of the cluster's owner, as far as the API can be asked; known is false where it
+// cannot. What the cluster's operators would refuse is an error: it stands against a start.
+func (s *Domain) moved(ctx context.Context, node *backend.Node) (changes []Change, known bool, err error) {
+	c := node.Kube.Within(glance)
+	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain())}
+	if in, err := issuing(ctx, c, s.Site, node); err == nil {
+		names = in.names
 	}
-	var changes []Change
+	taken, err := names.Fits(ctx, c)
+	if domain.Refuses(err) {
+		return nil, false, err
+	}
+	hosts, failed := names.Hosts(ctx, c)
+	if err != nil || failed != nil { // an API that does not answer now is asked again before anything is written
+		return nil, false, nil
+	}
+	for _, page := range []struct {
+		what string
+		host domain.Host
+	}{{"Console", hosts.Console()}, {"Log-in", hosts.OAuth()}} {
+		switch h := page.host; {
+		case h.Absent:
+		case h.Owner:
+			changes = append(changes, Change{What: page.what, Old: h.Name, New: h.Name + " stays, with its certificate"})
+		case h.Old != "", page.what == "Console":
+			changes = append(changes, Change{What: page.what, Old: h.Old, New: h.Name})
+		}
+	}
 	for _, t := range taken {
 		changes = append(changes, Change{
 			What: "Certificate of " + domain.API(s.Site.Domain()),
@@ -101,19 +121,18 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node) ([]Change, error
 			New:  "the one above; that entry keeps its other names, and undo gives this one back",
 		})
 	}
-	return changes, nil
-}
-
-func (s *Domain) names() domain.Names {
-	d := s.Site.Domain()
-	return domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d)}
+	return changes, true, nil
 }
 
 // Run writes the names and waits until the operators have begun to roll them out; Rollouts waits for the end.
 func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
 	d := s.Site.Domain()
-	changed, err := domain.Apply(ctx, c, s.names(), o.save)
+	in, err := issuing(ctx, c, s.Site, node)
+	if err != nil {
+		return err
+	}
+	changed, err := domain.Apply(ctx, c, in.names, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the names: %w", err)
 	}

@@ -43,8 +43,8 @@ func (h *Health) Fields() []Field { return nil }
 // Reads implements Reader.
 func (*Health) Reads() []string {
 	return []string{
-		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca",
-		"spec.policy.stabilityWindow",
+		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.apiCert.key", "spec.ingressCert.cert",
+		"spec.ingressCert.key", "spec.ingressCert.ca", "spec.policy.stabilityWindow",
 	}
 }
 
@@ -61,6 +61,9 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	}
 	if h.Sight != nil {
 		options.Site = h.Sight.NameServers
+	}
+	if options.Domain != "" {
+		h.owners(ctx, node, &options)
 	}
 	// A break is worth a line in the journal; each look is not.
 	var said sync.Once
@@ -81,6 +84,29 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 }
 
 func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(h.ID(), id) }
+
+// owners adds what the cluster's owner keeps: hosts of their own choice, and certificates for the new names. A cluster that cannot be
+// asked for it is judged without.
+func (h *Health) owners(ctx context.Context, node *backend.Node, o *health.Options) {
+	in, err := issuing(ctx, node.Kube, h.Site, node)
+	if err != nil {
+		return
+	}
+	for i, w := range in.wants {
+		if in.kept[i] != "" {
+			o.Roots = append(o.Roots, w.Own.Anchor())
+		}
+	}
+	hosts, err := in.names.Hosts(ctx, node.Kube)
+	if err != nil {
+		return
+	}
+	for _, is := range hosts {
+		if is.Owner {
+			o.Kept = append(o.Kept, is.Name)
+		}
+	}
+}
 
 // roots are the CAs that came with the site's own certificates: the last certificate of a chain is trusted because the
 // site says so.

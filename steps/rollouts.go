@@ -67,13 +67,17 @@ func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
 	}
-	wants, err := wantedCerts(ctx, c, s.Site, node)
+	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
 		return nil, err
 	}
+	hosts, err := in.names.Hosts(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("reading the hosts of the console and the log-in: %w", err)
+	}
 	var prints [2]string
 	var roots [2]*x509.CertPool
-	for i, w := range wants {
+	for i, w := range in.wants {
 		leaf, err := certs.ReadBack(ctx, c, w)
 		if err != nil {
 			return nil, fmt.Errorf("reading the certificates back: %w", err)
@@ -90,10 +94,19 @@ func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report
 		now.Router = s.Router
 	}
 	d := s.Site.Domain()
-	return []domain.Proof{
+	proofs := []domain.Proof{
 		{ID: "name-api", Name: domain.API(d), Address: now.API, Fingerprint: prints[0], Roots: roots[0], Path: "/readyz"},
 		{ID: "name-apps", Name: "touchdown-probe." + domain.Apps(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1]},
-		{ID: "name-console", Name: domain.Console(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1], Path: "/"},
-		{ID: "name-oauth", Name: domain.OAuth(d), Address: now.Router, Fingerprint: prints[1], Roots: roots[1], Path: "/healthz"},
-	}, nil
+	}
+	for _, page := range []struct {
+		id, path string
+		host     domain.Host
+	}{{"name-console", "/", hosts.Console()}, {"name-oauth", "/healthz", hosts.OAuth()}} {
+		if page.host.Moves() { // what the owner serves elsewhere, or not at all, has not changed
+			proofs = append(proofs, domain.Proof{
+				ID: page.id, Name: page.host.Name, Address: now.Router, Fingerprint: prints[1], Roots: roots[1], Path: page.path,
+			})
+		}
+	}
+	return proofs, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +35,18 @@ type Installed struct {
 	Issued bool // made just now
 }
 
+const ownAPI, ownApps = "touchdown-api-", "touchdown-apps-"
+
 // APISecret is the name of the Secret for api.DOMAIN.
-func APISecret(domain string) string { return "touchdown-api-" + short(domain) }
+func APISecret(domain string) string { return ownAPI + short(domain) }
 
 // AppsSecret is the name of the Secret for *.apps.DOMAIN.
-func AppsSecret(domain string) string { return "touchdown-apps-" + short(domain) }
+func AppsSecret(domain string) string { return ownApps + short(domain) }
+
+// Ours tells whether a Secret has a name that Touchdown gives, for whatever domain.
+func Ours(secret string) bool {
+	return strings.HasPrefix(secret, ownAPI) || strings.HasPrefix(secret, ownApps)
+}
 
 // short keeps the names of two domains apart and within a label.
 func short(domain string) string {

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,9 +107,27 @@ func refused(certs []any, exists func(secret string) (bool, error)) error {
 	return nil
 }
 
-// Fits says whether the API server's operator will take the name: before anything is written, so that a list which it refuses is
-// told with its reason and not by waiting for a revision that never comes. taken are the entries from which the name is to be moved.
+// Fits says whether the cluster's operators will take the names: before anything is written, so that what they refuse, or what no operator
+// would roll out, is told with its reason and not by waiting for something that never comes. taken are the entries of the API server
+// from which the name is to be moved.
 func (n Names) Fits(ctx context.Context, c *kube.Cluster) (taken []Taken, err error) {
+	if err := managed(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := n.routed(ctx, c); err != nil {
+		return nil, err
+	}
+	return n.listed(ctx, c)
+}
+
+// Refuses tells whether an error of Fits is a verdict: another one only says that the cluster could not be asked.
+func Refuses(err error) bool {
+	p, ok := errors.AsType[*problem.Problem](err)
+	return ok && slices.Contains([]string{"CERT-MAX", "CERT-ENT", "OPR-STAT", "OPR-IDLE", "RTR-SHRD"}, p.Code)
+}
+
+// listed says whether the API server's operator will take the list of named certificates.
+func (n Names) listed(ctx context.Context, c *kube.Cluster) (taken []Taken, err error) {
 	object, err := c.Get(ctx, kube.Config("apiservers"))
 	if err != nil {
 		return nil, err

@@ -14,10 +14,6 @@ import (
 	"touchdown/backend/problem"
 )
 
-// movers are the operators that roll the names out, in the usual order of their ends. A cluster without the console's
-// capability has no such operator. kube-controller-manager takes the router's new certificate.
-var movers = []string{"ingress", "openshift-apiserver", "kube-controller-manager", "kube-apiserver", "console", "authentication"}
-
 // refusalStands is how long the API server's operator says that it refuses the named certificates until that is believed: what it said
 // of an earlier list stands until it looks again, which it does within seconds.
 const refusalStands = 10 * time.Second
@@ -79,14 +75,21 @@ func Settle(ctx context.Context, c *kube.Cluster, want string, p Patience) error
 	}
 	g := newGate(want, p)
 	c = c.Within(max(p.Limit, c.Pace.Limit)) // a fallback takes the API away for longer than a revision does
+	if want != "" {
+		var err error
+		if g.served, err = (Names{Domain: want}).Hosts(ctx, c); err != nil {
+			return err
+		}
+	}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) { return g.look(ctx, c) })
 }
 
 // gate remembers between two looks since when something is so. It goes by its own clock, as the cluster's may have just jumped.
 type gate struct {
-	want  string
-	p     Patience
-	since map[string]time.Time
+	want   string
+	served Served // with want
+	p      Patience
+	since  map[string]time.Time
 }
 
 func newGate(want string, p Patience) *gate {
@@ -172,8 +175,8 @@ func (g *gate) fell(e *evidence) error {
 // operators counts those at rest and says what the others do.
 func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pending []string, err error) {
 	p.Unit = "operators"
-	for _, name := range movers {
-		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == name })
+	for _, m := range movers {
+		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == m.name })
 		if i < 0 {
 			continue
 		}
@@ -237,14 +240,14 @@ func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, oa
 		i := slices.IndexFunc(status, func(s configv1.ComponentRouteStatus) bool {
 			return s.Namespace == part.namespace && s.Name == part.name
 		})
-		if i < 0 {
+		will := g.served[part.name]
+		if i < 0 || !will.Moves() {
 			continue // its operator is not installed, or too old to tell: the probe of the host decides
 		}
-		host := configv1.Hostname(part.host + "." + Apps(g.want))
-		if !slices.Contains(status[i].CurrentHostnames, host) {
-			pending = append(pending, "the host "+string(host))
-		} else if string(host) == OAuth(g.want) {
-			oauth = string(host)
+		if !slices.Contains(status[i].CurrentHostnames, configv1.Hostname(will.Name)) {
+			pending = append(pending, "the host "+will.Name)
+		} else if will == g.served.OAuth() {
+			oauth = will.Name
 		}
 		if err := g.routeRefused(part, status[i]); err != nil {
 			return nil, "", err

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,9 +23,18 @@ const (
 
 // Names is what the cluster shall be called, and the Secrets with the certificates for that.
 type Names struct {
-	Domain     string
-	APISecret  string // in openshift-config
-	AppsSecret string // in openshift-config and in openshift-ingress
+	Domain       string
+	APISecret    string // in openshift-config
+	AppsSecret   string // in openshift-config, and in openshift-ingress when the router has no other
+	RouterSecret string // in openshift-ingress; "" is AppsSecret
+}
+
+// router is the Secret of the router's default certificate.
+func (n Names) router() string {
+	if n.RouterSecret != "" {
+		return n.RouterSecret
+	}
+	return n.AppsSecret
 }
 
 // metadataLimit is how long the API server's certificate waits for the log-in's new host; then the move goes on and may cost one more
@@ -50,14 +58,20 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 	if _, err := n.Fits(ctx, c); err != nil {
 		return false, err
 	}
+	hosts, err := n.Hosts(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	ingress := func(spec map[string]any) error { return n.ingress(spec, hosts) }
+	published := func(ctx context.Context, c *kube.Cluster) error { return published(ctx, c, hosts.OAuth()) }
 	for _, write := range []struct {
 		ref    kube.Ref
 		change func(map[string]any) error
 		await  func(context.Context, *kube.Cluster) error // before it
 	}{
-		{kube.Config("ingresses"), n.ingress, nil},
-		{kube.Config("apiservers"), n.apiServer, n.published},
-		{kube.IngressController("default"), n.router, nil},
+		{kube.Config("ingresses"), ingress, nil},
+		{kube.Config("apiservers"), n.apiServer, published},
+		{kube.IngressController("default"), n.defaultCertificate, nil},
 	} {
 		if write.await != nil {
 			if err := write.await(ctx, c); err != nil {
@@ -75,7 +89,7 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 
 // published waits for the metadata of the log-in's new host, but not for ever: it saves a restart, no more. Without the cluster's own
 // log-in there is none.
-func (n Names) published(ctx context.Context, c *kube.Cluster) error {
+func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 	begin := time.Now()
 	w := kube.Wait{What: "the log-in's new host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -84,7 +98,7 @@ func (n Names) published(ctx context.Context, c *kube.Cluster) error {
 			metadata, err = valueOf(ctx, c, "openshift-config-managed", "oauth-openshift", "oauthMetadata")
 			return err
 		})
-		done := metadata == "" || tells(metadata, OAuth(n.Domain)) || time.Since(begin) >= metadataLimit
+		done := metadata == "" || oauth.Absent || tells(metadata, oauth.Name) || time.Since(begin) >= metadataLimit
 		return kube.Progress{Waiting: "the log-in to take its new host"}, done, err
 	})
 }
@@ -95,7 +109,7 @@ func (n Names) guard(ctx context.Context, c *kube.Cluster) error {
 		return fmt.Errorf("serving %s: the internal name of the API is not for us to serve", API(n.Domain))
 	}
 	for _, want := range []struct{ namespace, secret, name string }{
-		{RouterNamespace, n.AppsSecret, "touchdown-probe." + Apps(n.Domain)},
+		{RouterNamespace, n.router(), "touchdown-probe." + Apps(n.Domain)},
 		{ConfigNamespace, n.AppsSecret, Console(n.Domain)},
 		{ConfigNamespace, n.APISecret, API(n.Domain)},
 	} {
@@ -135,33 +149,30 @@ func loadable(secret *corev1.Secret, name string) error {
 	}
 }
 
-func (n Names) router(spec map[string]any) error {
-	spec["defaultCertificate"] = map[string]any{"name": n.AppsSecret}
+func (n Names) defaultCertificate(spec map[string]any) error {
+	spec["defaultCertificate"] = map[string]any{"name": n.router()}
 	return nil
 }
 
-func (n Names) ingress(spec map[string]any) error {
-	spec["appsDomain"] = Apps(n.Domain)
+func (n Names) ingress(spec map[string]any, hosts Served) error {
 	routes, err := list(spec, "componentRoutes")
 	if err != nil {
 		return err
 	}
 	for _, part := range components {
-		entry := map[string]any{}
-		i := slices.IndexFunc(routes, func(e any) bool {
-			m, ok := e.(map[string]any)
-			return ok && m["namespace"] == part.namespace && m["name"] == part.name
-		})
-		if i >= 0 {
-			entry, _ = routes[i].(map[string]any) // keys of newer releases stay
-		} else {
+		if hosts[part.name].Owner {
+			continue
+		}
+		entry := part.entry(spec) // keys of newer releases stay
+		if entry == nil {
+			entry = map[string]any{}
 			routes = append(routes, entry)
 		}
 		entry["namespace"], entry["name"] = part.namespace, part.name
-		entry["hostname"] = part.host + "." + Apps(n.Domain)
+		entry["hostname"] = hosts[part.name].Name
 		entry["servingCertKeyPairSecret"] = map[string]any{"name": n.AppsSecret}
 	}
-	spec["componentRoutes"] = routes
+	spec["appsDomain"], spec["componentRoutes"] = Apps(n.Domain), routes
 	return nil
 }
 

@@ -189,7 +189,7 @@ func healthy() *health.State {
 
 func judge(s *health.State) map[string]check.Check {
 	all := map[string]check.Check{}
-	for _, c := range health.Judge(s, health.Options{Domain: domain}) {
+	for _, c := range health.Judge(s, health.Options{Domain: domain, Kept: []string{"console.vanity.example", "login.vanity.example"}}) {
 		all[c.ID] = c
 	}
 	return all
@@ -268,6 +268,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{"pool degraded", func(s *health.State) {
 			s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
 		}, "pools", check.Fail, "/etc/x"},
+		{"pool paused", func(s *health.State) { s.Pools[0].Spec.Paused = true }, "pools", check.Warn, "master: the configuration of the machines is paused"},
+		{"pool paused and degraded", func(s *health.State) {
+			s.Pools[0].Spec.Paused, s.Pools[0].Status.Conditions[2].Status = true, "True"
+		}, "pools", check.Fail, "degraded"},
 		{"node has other config", func(s *health.State) {
 			s.Nodes[0].Annotations["machineconfiguration.openshift.io/desiredConfig"] = "rendered-2"
 		}, "pools", check.Fail, "node"},
@@ -315,6 +319,12 @@ func TestFaultsAreFound(t *testing.T) {
 		{"login has no new name", func(s *health.State) {
 			s.Routes[2] = route("openshift-authentication", "oauth-openshift", "oauth.apps.old.example", corev1.ConditionTrue)
 		}, "routes", check.Fail, "Login page"},
+		{"console with a name of the owner's", func(s *health.State) {
+			s.Routes[1] = route("openshift-console", "console-custom", "console.vanity.example", corev1.ConditionTrue)
+		}, "routes", check.Pass, ""},
+		{"login with a name of the owner's", func(s *health.State) {
+			s.Routes[2] = route("openshift-authentication", "oauth-openshift", "login.vanity.example", corev1.ConditionTrue)
+		}, "routes", check.Pass, ""},
 		{"monitoring with old name", func(s *health.State) {
 			s.Routes = append(s.Routes, route("openshift-monitoring", "thanos", "thanos.apps.old.example", corev1.ConditionTrue))
 		}, "routes", check.Warn, "openshift-monitoring/thanos"},

@@ -120,7 +120,7 @@ func judgePools(s *State) check.Check {
 	if len(s.Pools) == 0 {
 		return absent(c)
 	}
-	var faults, names []string
+	var faults, names, paused []string
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		names = append(names, p.Name)
@@ -129,12 +129,19 @@ func judgePools(s *State) check.Check {
 			nodes = s.Nodes
 		}
 		why := kube.PoolUnsettled(p, nodes, "")
-		if degraded := kube.PoolDegraded(p); degraded != "" {
-			why = "degraded: " + degraded
-		}
-		if why != "" {
+		degraded := kube.PoolDegraded(p)
+		switch {
+		case degraded != "":
+			faults = append(faults, p.Name+": degraded: "+degraded)
+		case p.Spec.Paused: // by the cluster's owner, as steps that need the pool refuse to work on one that is paused
+			paused = append(paused, p.Name+": "+why)
+		case why != "":
 			faults = append(faults, p.Name+": "+why)
 		}
 	}
-	return found(c, check.Fail, faults, shortList(names)+" up to date")
+	if len(faults) == 0 && len(paused) > 0 {
+		c.Fix = "Tell the cluster's owner: while it is paused, the node takes no new configuration and no renewed certificates of the cluster."
+		return found(c, check.Warn, paused, "")
+	}
+	return found(c, check.Fail, append(faults, paused...), shortList(names)+" up to date")
 }

@@ -105,14 +105,14 @@ func judgeRoutes(s *State, o Options) check.Check {
 			grave = append(grave, name+" is not taken: "+refusal)
 		case refusal != "":
 			light = append(light, name+" is not taken: "+refusal)
-		case platform(r.Namespace) && !s.moved(r, o.Domain):
+		case platform(r.Namespace) && !s.moved(r, o):
 			light = append(light, name+" still has its old name "+shortList(hosts(r)))
 		default:
 			good++
 		}
 	}
 	for _, w := range sites {
-		if h := s.host(w, o.Domain); h != "" && !below(h, o.Domain) && !s.bound(w) {
+		if h := s.host(w, o.Domain); h != "" && !o.may(h) && !s.bound(w) {
 			grave = append(grave, "no new address for: "+w.title+" (only "+h+")")
 		}
 	}
@@ -166,13 +166,16 @@ func (s *State) bound(w site) bool {
 
 // moved reports whether a route is below the new domain, or never has to be. A component that got a second route for its
 // new name keeps the old one as a redirect.
-func (s *State) moved(r *routev1.Route, domain string) bool {
-	if bound(r) || slices.ContainsFunc(hosts(r), func(h string) bool { return below(h, domain) }) {
+func (s *State) moved(r *routev1.Route, o Options) bool {
+	if bound(r) || slices.ContainsFunc(hosts(r), o.may) {
 		return true
 	}
 	return slices.ContainsFunc(s.Routes, func(other routev1.Route) bool {
 		return other.Namespace == r.Namespace && other.Name == r.Name+"-custom"
 	})
 }
+
+// may tells whether a console may be served under a host.
+func (o Options) may(host string) bool { return below(host, o.Domain) || slices.Contains(o.Kept, host) }
 
 func below(host, domain string) bool { return domain == "" || strings.HasSuffix(host, "."+domain) }

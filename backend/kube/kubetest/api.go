@@ -218,7 +218,10 @@ func version(path string) string {
 
 // kindOf turns the plural of a path into a kind, for those that the typed clients look at.
 func kindOf(resource string) string {
-	for _, kind := range []string{"Secret", "ConfigMap", "Node", "Pod", "APIServer", "Ingress", "Route", "ClusterOperator", "MachineConfigPool", "CertificateSigningRequest"} {
+	for _, kind := range []string{
+		"Secret", "ConfigMap", "Node", "Pod", "APIServer", "Ingress", "DNS", "Route", "ClusterOperator", "MachineConfigPool", "CertificateSigningRequest",
+		"IngressController", "KubeAPIServer", "KubeControllerManager",
+	} {
 		if plural := strings.ToLower(kind); resource == plural+"s" || resource == plural+"es" {
 			return kind
 		}

@@ -1,0 +1,54 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+)
+
+// Idle says why an operator does not run: somebody scaled its Deployment down, or deleted it and told the cluster's version operator to
+// leave it alone (ClusterVersion spec.overrides). An override alone stops nothing: the version operator only no longer
+// puts the manifest back (openshift/cluster-version-operator 6e719331f, pkg/cvo/sync_worker.go). "" when it runs, or where this cluster
+// has no such Deployment.
+func (c *Cluster) Idle(ctx context.Context, namespace, deployment string) (why string, err error) {
+	name := "deployment " + namespace + "/" + deployment
+	object, err := c.Get(ctx, Ref{Group: "apps", Version: "v1", Resource: "deployments", Namespace: namespace, Name: deployment})
+	if err != nil {
+		return "", err
+	}
+	replicas, said := int64(1), false
+	if spec, ok := object["spec"].(map[string]any); ok {
+		replicas, said = spec["replicas"].(int64)
+	}
+	if object != nil && (!said || replicas > 0) {
+		return "", nil
+	}
+	left, err := c.leftAlone(ctx, namespace, deployment)
+	switch {
+	case err != nil:
+		return "", err
+	case object == nil && left:
+		return name + " was deleted, and spec.overrides of the ClusterVersion keeps it from coming back", nil
+	case object == nil:
+		return "", nil
+	case left:
+		return name + " has 0 replicas, and spec.overrides of the ClusterVersion keeps it so", nil
+	}
+	return fmt.Sprintf("%s has 0 replicas", name), nil
+}
+
+// leftAlone tells whether the version operator was told not to manage a Deployment.
+func (c *Cluster) leftAlone(ctx context.Context, namespace, deployment string) (bool, error) {
+	version, err := c.Get(ctx, Ref{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions", Name: "version"})
+	if err != nil {
+		return false, err
+	}
+	spec, _ := version["spec"].(map[string]any)
+	overrides, _ := spec["overrides"].([]any)
+	for _, o := range overrides {
+		entry, _ := o.(map[string]any)
+		if entry["kind"] == "Deployment" && entry["namespace"] == namespace && entry["name"] == deployment && entry["unmanaged"] == true {
+			return true, nil
+		}
+	}
+	return false, nil
+}
