@@ -72,7 +72,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 		ID: "node-config-reboot", Title: "Node takes the configuration without a reboot", Status: check.Pass, Observed: "yes",
 		Source: "node disruption policies of the cluster",
 	}
-	_, reboots, known, err := s.look(ctx, node)
+	changes, reboots, known, err := s.look(ctx, node)
 	switch {
 	case err != nil:
 		return err
@@ -85,6 +85,13 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 		ch.Fix = "Set spec.policy.allowReboot to true, or leave these values out."
 	}
 	report.Check(ch)
+	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) && poolHeld(ctx, node.Kube.Within(glance), report) {
+		p := nodeconfig.Held()
+		report.Check(Check{
+			ID: "node-config-paused", Title: "Node takes a new configuration", Status: check.Fail, Observed: p.Summary, Fix: p.Fix,
+			Source: "MachineConfigPool master: spec.paused",
+		})
+	}
 	return nil
 }
 
@@ -184,42 +191,8 @@ func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report
 	return undoBatch(ctx, node, report, s.Patience)
 }
 
-// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
-func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
-	c, o := telling(node.Kube, report), originals{report}
-	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
-	if len(o.all()) == 0 && len(first) == 0 {
-		return nil
-	}
-	err := poolBatch(ctx, c, o, patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
-		changed, err := o.restore(ctx, c)
-		return len(changed) > 0, err
-	})
-	if err != nil {
-		return fmt.Errorf("putting the node's configuration back: %w", err)
-	}
-	return nil
-}
-
 func (s *NodeConfig) batch(ctx context.Context, c *kube.Cluster, o originals) nodeconfig.Batch {
 	return poolBatch(ctx, c, o, s.Patience)
-}
-
-// poolBatch lets the node's pool take a step's changes at once. patience may be zero.
-func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodeconfig.Patience) nodeconfig.Batch {
-	if patience == (nodeconfig.Patience{}) {
-		patience = nodeconfig.Usual()
-	}
-	return nodeconfig.Batch{
-		Cluster: c, Save: o.save, Patience: patience, Marked: o.marked("rendered") != "",
-		Mark: func() error {
-			rendered, err := nodeconfig.Rendered(ctx, c)
-			if err != nil {
-				return err
-			}
-			return o.mark("rendered", rendered)
-		},
-	}
 }
 
 // want is the site's part of the node's configuration. c is nil while the cluster does not run.

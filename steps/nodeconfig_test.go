@@ -138,6 +138,7 @@ func TestNodeConfigIsOneRenderingAndBack(t *testing.T) {
 	if n := l.node.Kube.Writes() - writes; n != 0 {
 		t.Errorf("the second run writes %d times", n)
 	}
+	l.heldByTheOwner(t, s)
 	if err := l.undo(t); err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +151,44 @@ func TestNodeConfigIsOneRenderingAndBack(t *testing.T) {
 	mc, err := l.node.Kube.Get(t.Context(), kube.MachineConfig("99-master-touchdown-ssh"))
 	if err != nil || mc != nil {
 		t.Errorf("undo left a MachineConfig: %v %v", mc, err)
+	}
+}
+
+// heldByTheOwner pauses the pool as its owner would, after our own pause is over: neither a run nor an undo ends it.
+func (l *land) heldByTheOwner(t *testing.T, s *steps.NodeConfig) {
+	t.Helper()
+	pause := func(paused bool) {
+		t.Helper()
+		_, err := l.node.Kube.ChangeSpec(t.Context(), kube.MachineConfigPool("master"), func(spec map[string]any) error {
+			spec["paused"] = paused
+			return nil
+		}, func(kube.Ref, []byte) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(true)
+	defer pause(false)
+	if err := l.run(t); err != nil { // the node has all that it needs
+		t.Errorf("a node that has all is refused: %v", err)
+	}
+	for _, step := range l.steps {
+		err := step.(steps.Undoer).Undo(t.Context(), l.node, l.reports[step.ID()])
+		if s.ID() == step.ID() && (err == nil || !strings.Contains(err.Error(), "NCF-HELD")) {
+			t.Errorf("undo of %s: %v", step.ID(), err)
+		}
+	}
+	l.site.Spec.SSHKeys = append(l.site.Spec.SSHKeys, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBy late@site.example")
+	defer func() { l.site.Spec.SSHKeys = l.site.Spec.SSHKeys[:1] }()
+	report := newReport()
+	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-paused"].Status != steps.Fail {
+		t.Errorf("before the review: %+v (%v)", report.checks["node-config-paused"], err)
+	}
+	if err := s.Run(t.Context(), l.node, l.reports[s.ID()]); err == nil || !strings.Contains(err.Error(), "NCF-HELD") {
+		t.Errorf("a change for a paused pool: %v", err)
+	}
+	if p, _, err := l.node.Kube.Pool(t.Context(), "master"); err != nil || !p.Spec.Paused {
+		t.Errorf("the owner's pause was ended (%v)", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/kube"
+	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )
@@ -66,6 +67,9 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
+	if poolHeld(ctx, c, report) {
+		return s.without(ctx, node, c)
+	}
 	changed, err := registry.Apply(ctx, c, s.secret(), func(ref kube.Ref, original []byte) error {
 		before, err := registry.Rendered(ctx, c)
 		if err != nil {
@@ -88,11 +92,28 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 	return nil
 }
 
+// without is for a node that takes no new configuration, since somebody else has paused its pool: nothing is written. It is fine where the
+// log-ins are there already.
+func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster) error {
+	pending, err := registry.Pending(ctx, c, s.secret())
+	if err != nil {
+		return fmt.Errorf("comparing with the cluster: %w", err)
+	}
+	onDisk, err := node.Host.ReadFile("/var/lib/kubelet/config.json")
+	if pending || err != nil || !registry.Has(onDisk, s.secret()) {
+		return nodeconfig.Held()
+	}
+	return nil
+}
+
 // Undo puts the factory's log-ins back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
 	if len(o.all()) == 0 {
 		return nil
+	}
+	if poolHeld(ctx, c, report) {
+		return nodeconfig.Held()
 	}
 	before, err := registry.Rendered(ctx, c)
 	if err != nil {

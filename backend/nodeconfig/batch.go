@@ -31,23 +31,28 @@ func Usual() Patience {
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
 //
 // A pool that stays paused takes no change of anyone's, and no update of the cluster, so each way out of here unpauses it: an error
-// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause.
+// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause. A pause of somebody
+// else's is never ended: what needs the pool is refused.
 type Batch struct {
 	Cluster  *kube.Cluster
 	Save     kube.Save
 	Mark     func() error // keeps on disk that the pool is paused by us from here on
-	Marked   bool         // it was kept, by this Run or one before
+	Unmark   func() error // keeps on disk that it no longer is: a pause from here on is somebody else's
+	Marked   bool         // the pool is paused by us, if it is paused
 	Patience Patience
 }
 
 // Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
 func (b Batch) Run(ctx context.Context, changes []Change) error {
-	paused, err := b.paused(ctx)
-	if err != nil {
-		return err
-	}
 	pending := Pending(changes)
-	if len(pending) > 0 && !paused && renders(pending) {
+	paused, held, err := b.paused(ctx)
+	switch {
+	case err != nil:
+		return err
+	case held:
+		return b.without(ctx, changes, pending)
+	}
+	if len(pending) > 0 && !paused && Renders(pending) {
 		if err := b.pause(ctx); err != nil {
 			return err
 		}
@@ -69,11 +74,13 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 // Undo puts back what restore does, in one go too. before is the rendered configuration from before the batch: its name is made
 // of its content, so it comes again when nobody else changed anything since; "" when the batch rendered nothing.
 func (b Batch) Undo(ctx context.Context, before string, restore func(context.Context) (changed bool, err error)) error {
-	paused, err := b.paused(ctx)
-	if err != nil {
+	paused, held, err := b.paused(ctx)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !paused {
+	case held:
+		return Held()
+	case !paused:
 		if err := b.pause(ctx); err != nil {
 			return err
 		}
@@ -101,54 +108,14 @@ func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
 	return p.Spec.Configuration.Name, nil
 }
 
-func renders(changes []Change) bool {
+// Renders tells whether any of the changes needs a new configuration of the node's pool.
+func Renders(changes []Change) bool {
 	for _, ch := range changes {
 		if ch.Renders {
 			return true
 		}
 	}
 	return false
-}
-
-// paused tells whether the pool is paused, and refuses a pause that is not ours.
-func (b Batch) paused(ctx context.Context) (bool, error) {
-	p, _, err := b.Cluster.Pool(ctx, pool)
-	if err != nil || !p.Spec.Paused {
-		return false, err
-	}
-	if !b.Marked {
-		return true, &problem.Problem{
-			Code:    "NCF-HELD",
-			Summary: "Somebody has paused the configuration of this node (MachineConfigPool master).",
-			Fix:     "Find out why; then run: oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'",
-		}
-	}
-	return true, nil
-}
-
-func (b Batch) pause(ctx context.Context) error {
-	if err := b.Mark(); err != nil {
-		return fmt.Errorf("noting the pause: %w", err)
-	}
-	return b.setPaused(ctx, true)
-}
-
-// unpause goes on for a while when the work was cancelled.
-func (b Batch) unpause(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(30*time.Second, b.Cluster.Pace.Limit))
-	defer cancel()
-	return b.setPaused(ctx, false)
-}
-
-// setPaused saves no original: what undo has to bring about is a pool that is not paused, whatever was saved.
-func (b Batch) setPaused(ctx context.Context, paused bool) error {
-	_, err := b.Cluster.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
-		if now, _ := spec["paused"].(bool); now != paused {
-			spec["paused"] = paused
-		}
-		return nil
-	}, func(kube.Ref, []byte) error { return nil })
-	return err
 }
 
 func (b Batch) write(ctx context.Context, pending []Change) error {

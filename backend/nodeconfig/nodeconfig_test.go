@@ -113,7 +113,7 @@ func (o *operator) render(roll bool) {
 
 func batch(c *kube.Cluster, marked bool) nodeconfig.Batch {
 	return nodeconfig.Batch{
-		Cluster: c, Marked: marked, Save: func(kube.Ref, []byte) error { return nil }, Mark: func() error { return nil },
+		Cluster: c, Marked: marked, Save: func(kube.Ref, []byte) error { return nil }, Mark: func() error { return nil }, Unmark: func() error { return nil },
 		Patience: nodeconfig.Patience{Render: patience.Of(0), Roll: patience.Of(0)},
 	}
 }
@@ -292,7 +292,6 @@ func TestRunGoesOnAfterACutAtEachWrite(t *testing.T) {
 
 func TestTroubleOfThePoolIsTold(t *testing.T) {
 	for want, set := range map[string]string{
-		"NCF-HELD": `{"spec":{"paused":true,"configuration":{"name":"x"}}}`,
 		"NCF-BAD":  `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"conditions":[{"type":"RenderDegraded","status":"True","message":"bad ignition"}]}}`,
 		"NCF-DGRD": `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"configuration":{"name":"rendered-1"},"conditions":[{"type":"Degraded","status":"True","message":"disk full"}]}}`,
 		"NCF-LATE": `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"configuration":{"name":"rendered-0"},"conditions":[{"type":"Updated","status":"True"},{"type":"Updating","status":"False"},{"type":"Degraded","status":"False"}]}}`,

@@ -1,0 +1,60 @@
+package nodeconfig_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"touchdown/backend/nodeconfig"
+)
+
+// A pool that somebody else has paused is never unpaused, and nothing that needs it is written. What needs it not is done.
+func TestAPoolPausedBySomebody(t *testing.T) {
+	o, c := newOperator(t)
+	pause := func() { o.api.Put(pool, strings.Replace(o.api.Get(pool), `"paused":false`, `"paused":true`, 1)) }
+	pause()
+	cas := nodeconfig.Want{RegistryCAs: []nodeconfig.RegistryCA{{Host: "reg.site.example", PEM: pemText(t, "registry")}}}
+	all, err := nodeconfig.Changes(t.Context(), c, site())
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := nodeconfig.Changes(t.Context(), c, cas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if code(err) != "NCF-HELD" || o.api.Get(pool, "spec", "paused") != "true" {
+			t.Errorf("%s: err is %v, paused %s", what, err, o.api.Get(pool, "spec", "paused"))
+		}
+	}
+	o.api.Changes()
+	refused("before it begins", batch(c, false).Run(t.Context(), append(all, free...)))
+	refused("undo", batch(c, false).Undo(t.Context(), "rendered-0", func(context.Context) (bool, error) {
+		t.Error("put back all the same")
+		return true, nil
+	}))
+	if changes := o.api.Changes(); len(changes) > 0 {
+		t.Errorf("something was written: %v", changes)
+	}
+	for _, changes := range [][]nodeconfig.Change{nil, free} {
+		if err := batch(c, false).Run(t.Context(), changes); err != nil {
+			t.Errorf("what needs no new configuration: %v", err)
+		}
+	}
+	if got := o.api.Get("/api/v1/namespaces/openshift-config/configmaps/factory-cas", "data"); !strings.Contains(got, "reg.site.example") {
+		t.Errorf("the authority is missing: %s", got)
+	}
+	// Once the node has all, a pause does not matter.
+	o.api.Put(pool, strings.Replace(o.api.Get(pool), `"paused":true`, `"paused":false`, 1))
+	if err := batch(c, false).Run(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = nodeconfig.Changes(t.Context(), c, site()); err != nil {
+		t.Fatal(err)
+	}
+	pause()
+	if err := batch(c, false).Run(t.Context(), all); err != nil || o.api.Get(pool, "spec", "paused") != "true" {
+		t.Errorf("a node that has all: err is %v, paused %s", err, o.api.Get(pool, "spec", "paused"))
+	}
+}

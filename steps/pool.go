@@ -1,0 +1,60 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"touchdown/backend"
+	"touchdown/backend/kube"
+	"touchdown/backend/nodeconfig"
+)
+
+// poolBatch lets the node's pool take a step's changes at once. patience may be zero.
+func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodeconfig.Patience) nodeconfig.Batch {
+	if patience == (nodeconfig.Patience{}) {
+		patience = nodeconfig.Usual()
+	}
+	return nodeconfig.Batch{
+		Cluster: c, Save: o.save, Patience: patience, Marked: pausedByUs(o.report),
+		Mark: func() error {
+			rendered, err := nodeconfig.Rendered(ctx, c)
+			if err != nil {
+				return err
+			}
+			return errors.Join(o.mark("rendered", rendered), o.report.Note(pauseNote, []byte("paused")))
+		},
+		Unmark: func() error { return o.report.Note(pauseNote, nil) },
+	}
+}
+
+// pauseNote says that a step has paused the pool; it is empty once the step has unpaused it.
+const pauseNote = "pause"
+
+func pausedByUs(report Report) bool {
+	note, err := report.Noted(pauseNote)
+	return err == nil && len(note) > 0
+}
+
+// poolHeld tells whether somebody else has paused the pool, as far as the API can be asked.
+func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
+	paused, err := nodeconfig.Paused(ctx, c)
+	return err == nil && paused && !pausedByUs(report)
+}
+
+// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
+func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
+	c, o := telling(node.Kube, report), originals{report}
+	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
+	if len(o.all()) == 0 && len(first) == 0 {
+		return nil
+	}
+	err := poolBatch(ctx, c, o, patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+		changed, err := o.restore(ctx, c)
+		return len(changed) > 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("putting the node's configuration back: %w", err)
+	}
+	return nil
+}
