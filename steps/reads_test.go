@@ -33,7 +33,7 @@ func TestNetworkReadsAreNamed(t *testing.T) {
 		named = append(named, f.Path)
 	}
 	samples := []string{
-		"true", "static", "198.51.100.1", "24", "https://proxy.example.com:3128", "a.example.com", "enp1s0",
+		"true", "static", "198.51.100.1", "24", "http://proxy.example.com:3128", "a.example.com", "enp1s0",
 		`[{"source":"quay.io/a","mirrors":["registry.example.com/a"]}]`, `[{"registryHostname":"registry.example.com","certificate":"x"}]`,
 	}
 	base := func() *site.Config { // a name has two parts

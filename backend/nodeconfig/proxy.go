@@ -26,12 +26,7 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	skip := fields(text(now, "spec", "noProxy"))
-	for _, n := range w.Proxy.NoProxy {
-		if !slices.Contains(skip, n) {
-			skip = append(skip, n)
-		}
-	}
+	skip := w.Proxy.around(text(now, "spec", "noProxy"))
 	set := map[string]string{"httpProxy": w.Proxy.HTTP, "httpsProxy": w.Proxy.HTTPS, "noProxy": strings.Join(skip, ",")}
 	var units []string
 	if text(now, "status", "httpProxy") == "" && text(now, "status", "httpsProxy") == "" {
@@ -43,6 +38,9 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 			New:  described(w.Proxy.HTTP, w.Proxy.HTTPS) + "; not for " + strings.Join(skip, ", "),
 			File: proxyFile, Renders: true,
 			In: func(r Config) bool {
+				if slices.Contains(skip, everything) {
+					return strings.Contains(r.Files[proxyFile], "NO_PROXY="+everything)
+				}
 				return !slices.ContainsFunc(w.Proxy.NoProxy, func(n string) bool { return !strings.Contains(r.Files[proxyFile], n) })
 			},
 		},
@@ -59,6 +57,24 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	return compared(ctx, c, o)
 }
 
+// everything in the list means that nothing goes through the proxy. The network operator takes it alone: beside others it refuses the whole
+// proxy as invalid (openshift/cluster-network-operator 2a6a57fef, pkg/controller/proxyconfig/validation.go).
+const everything = "*"
+
+// around adds to a list what must not go through the proxy.
+func (p Proxy) around(list string) []string {
+	skip := fields(list)
+	for _, n := range p.NoProxy {
+		if !slices.Contains(skip, n) {
+			skip = append(skip, n)
+		}
+	}
+	if slices.Contains(skip, everything) {
+		return []string{everything}
+	}
+	return skip
+}
+
 // described shows proxies without their passwords.
 func described(urls ...string) string {
 	var out []string
@@ -67,7 +83,7 @@ func described(urls ...string) string {
 			continue
 		}
 		shown := "<a URL that cannot be read>"
-		if u, err := url.Parse(text); err == nil {
+		if u, err := url.Parse(text); err == nil && u.Host != "" { // without a scheme all of it would pass for a path, the password too
 			shown = u.Redacted()
 		}
 		if !slices.Contains(out, shown) {

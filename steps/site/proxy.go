@@ -42,6 +42,18 @@ func percent(s string) string {
 	return b.String()
 }
 
+// HTTPProxyURL is ProxyURL for the proxy of plain HTTP, which OpenShift takes by http:// alone: with another scheme its network operator
+// refuses the proxy as a whole (openshift/cluster-network-operator 2a6a57fef, pkg/controller/proxyconfig/validation.go).
+func HTTPProxyURL(s string) error {
+	if err := ProxyURL(s); err != nil {
+		return err
+	}
+	if strings.HasPrefix(s, "https://") {
+		return fault("write it like http://proxy.example.com:3128, or give it as httpsProxy alone", "starts with https://, which OpenShift does not take for httpProxy")
+	}
+	return nil
+}
+
 // ProxyURL reports what is wrong with the URL of a proxy. Its errors hold no more of it than one
 // character that has to be written otherwise, since it can hold a password.
 func ProxyURL(s string) error {

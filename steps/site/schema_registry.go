@@ -86,7 +86,7 @@ func mirrorPolicy(path string) entry {
 var proxyEntries = []entry{
 	{
 		Item:  Item{Path: "spec.proxy.httpProxy", Type: typeText, Meaning: "URL of the proxy for http; secret when it holds a password", Example: "http://proxy.example.com:3128", Secret: true},
-		limit: maxURL, check: ProxyURL, guard: holdsPassword,
+		limit: maxURL, check: HTTPProxyURL, guard: holdsPassword,
 		at: func(c *Config) any { return (*string)(&c.Spec.Proxy.HTTPProxy) },
 	},
 	{
