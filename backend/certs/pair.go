@@ -38,6 +38,9 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 	if err := checkChain(own.chain, now); err != nil {
 		return nil, nil, err
 	}
+	if err := checkStrength(own); err != nil {
+		return nil, nil, err
+	}
 	for _, name := range names {
 		if !covers(leaf, name) {
 			return nil, nil, &problem.Problem{

@@ -1,0 +1,55 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"fmt"
+
+	"touchdown/backend/problem"
+)
+
+// leastRSA is what a FIPS cluster's router starts with: with a shorter key it does not (openshift/origin pull request 26803).
+const leastRSA = 2048
+
+// checkStrength refuses what the API server would take and the router would not: keys other than RSA and ECDSA, and signatures by MD5 or SHA-1
+// (openshift/router 4b401a86d, pkg/router/routeapihelpers/validation.go: privateKeyBlockVerifier, validateCertSignatureAlgorithms).
+// A signature of a certificate by its own key is not looked at there either.
+func checkStrength(p *parsed) error {
+	what := ""
+	switch key := p.key.Public().(type) {
+	case *rsa.PublicKey:
+		if bits := key.N.BitLen(); bits < leastRSA {
+			what = fmt.Sprintf("an RSA key of %d bits", bits)
+		}
+	case *ecdsa.PublicKey:
+		if key.Curve == elliptic.P224() {
+			what = "an ECDSA key of the curve P-224"
+		}
+	default:
+		what = fmt.Sprintf("a key of the kind %s", p.leaf().PublicKeyAlgorithm)
+	}
+	if what != "" {
+		return &problem.Problem{
+			Code:    "CERT-KEY",
+			Summary: "The certificate has " + what + ", which OpenShift's router does not serve.",
+			Fix:     fmt.Sprintf("Ask for a certificate with an RSA key of %d bits or more, or an ECDSA key of the curve P-256, P-384 or P-521.", leastRSA),
+		}
+	}
+	for i, cert := range p.chain {
+		if bytes.Equal(cert.RawIssuer, cert.RawSubject) {
+			continue
+		}
+		switch cert.SignatureAlgorithm {
+		case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
+			return &problem.Problem{
+				Code:    "CERT-SIG",
+				Summary: fmt.Sprintf("Certificate %d of the chain is signed with %s, which OpenShift's router does not serve.", i+1, cert.SignatureAlgorithm),
+				Fix:     "Ask for a certificate that is signed with SHA-256 or better.",
+			}
+		}
+	}
+	return nil
+}
