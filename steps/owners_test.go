@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +171,7 @@ func TestCertificatesOfTheOwner(t *testing.T) {
 		}, fmt.Sprintf(`[{"names":["api.vanity.example"],"servingCertificate":{"name":"theirs"}},{"names":[%q],"servingCertificate":{"name":%q}}]`, apiName, ours), oursApps, "entry 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // making keys takes most of the time
 			o := newOwned(t)
 			test.have(t, o)
 			before, theirs := o.specs(), o.api.Get("/api/v1/namespaces/"+config+"theirs")+o.api.Get("/api/v1/namespaces/"+routers+"theirs")
@@ -219,6 +222,56 @@ func TestTheSitesCertificateWins(t *testing.T) {
 	review, _ := o.move(t)
 	if got := o.api.Get(router, "spec", "defaultCertificate", "name"); got != `"`+certs.AppsSecret(newDomain)+`"` || !strings.Contains(review, "Default certificate of the router: secret theirs") {
 		t.Errorf("the router serves %s\n%s", got, review)
+	}
+}
+
+// What the cluster's owner serves elsewhere, or not at all, is neither waited for nor asked for: it has not changed.
+func TestOnlyWhatMovesIsProved(t *testing.T) {
+	const (
+		operatorAPI = "/apis/operator.openshift.io/v1/"
+		consoles    = operatorAPI + "consoles/cluster"
+		login       = "/apis/config.openshift.io/v1/authentications/cluster"
+	)
+	status := func(namespace, name, host string) string {
+		return fmt.Sprintf(`{"namespace":%q,"name":%q,"currentHostnames":["%s.apps.%s"],"defaultHostname":"x"}`, namespace, name, host, oldDomain)
+	}
+	stale := status("openshift-console", "console", "console-openshift-console") + "," + status("openshift-console", "downloads", "downloads-openshift-console")
+	staleLogin := status("openshift-authentication", "oauth-openshift", "oauth-openshift")
+	vanity := `{"namespace":%q,"name":%q,"hostname":"%s.vanity.example","servingCertKeyPairSecret":{"name":"theirs"}}`
+	own := fmt.Sprintf(vanity, "openshift-console", "console", "console") + "," + fmt.Sprintf(vanity, "openshift-console", "downloads", "downloads")
+	for name, test := range map[string]struct {
+		consoles, login, spec, status string
+		want                          string
+	}{
+		"the console lags behind":    {`{"managementState":"Managed"}`, `{}`, "", stale, "REV-LATE"},
+		"the log-in lags behind":     {`{"managementState":"Removed"}`, `{}`, "", staleLogin, "REV-LATE"},
+		"the console is removed":     {`{"managementState":"Removed"}`, `{}`, "", stale, "name-api name-apps name-oauth"},
+		"an ingress of the owner's":  {`{"managementState":"Managed","ingress":{"consoleURL":"https://a.example","clientDownloadsURL":"https://b.example"}}`, `{}`, "", stale, "name-api name-apps name-oauth"},
+		"names of the owner's":       {`{"managementState":"Managed"}`, `{}`, own, stale, "name-api name-apps name-oauth"},
+		"no log-in of the cluster's": {`{"managementState":"Removed"}`, `{"type":"OIDC"}`, "", staleLogin, "name-api name-apps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOwned(t)
+			o.api.Put(consoles, `{"spec":`+test.consoles+`}`)
+			o.api.Put(login, `{"spec":`+test.login+`}`)
+			o.api.Put(ingressCfg, `{"spec":{"domain":"apps.`+oldDomain+`","componentRoutes":[`+test.spec+`]},"status":{"componentRoutes":[`+test.status+`]}}`)
+			o.api.Put(operatorAPI+"kubeapiservers/cluster", `{"spec":{"managementState":"Managed"},"status":{"latestAvailableRevision":1,"nodeStatuses":[{"nodeName":"node","currentRevision":1}]}}`)
+			o.api.Put("/api/v1/namespaces/openshift-kube-apiserver/pods/kube-apiserver-node", `{"metadata":{"labels":{"apiserver":"true","revision":"1"}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`)
+			if err := (&steps.Certificates{Site: o.site}).Run(t.Context(), o.node, newReport()); err != nil {
+				t.Fatal(err)
+			}
+			r := newReport()
+			brief := domain.Patience{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
+			err := (&steps.Rollouts{Site: o.site, Patience: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
+			asked := strings.Join(slices.Sorted(maps.Keys(r.checks)), " ")
+			if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == "REV-LATE" {
+				asked = p.Code
+			}
+			if asked != test.want {
+				t.Errorf("asked for %s, want %s (%v)", asked, test.want, err)
+			}
+		})
 	}
 }
 
