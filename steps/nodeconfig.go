@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -85,12 +86,18 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 		ch.Fix = "Set spec.policy.allowReboot to true, or leave these values out."
 	}
 	report.Check(ch)
-	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) && poolHeld(ctx, node.Kube.Within(glance), report) {
-		p := nodeconfig.Held()
-		report.Check(Check{
-			ID: "node-config-paused", Title: "Node takes a new configuration", Status: check.Fail, Observed: p.Summary, Fix: p.Fix,
-			Source: "MachineConfigPool master: spec.paused",
-		})
+	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) {
+		ch := Check{
+			ID: "node-config-taken", Title: "Node takes a new configuration", Status: check.Pass, Observed: "yes",
+			Source: "MachineConfigPool master: spec.paused; deployments of the Machine Config Operator",
+		}
+		err := poolTakes(ctx, node.Kube.Within(glance), report)
+		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
+			ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
+		} else if err != nil {
+			ch.Status, ch.Observed = check.Skip, "the cluster does not answer"
+		}
+		report.Check(ch)
 	}
 	return nil
 }

@@ -181,8 +181,8 @@ func (l *land) heldByTheOwner(t *testing.T, s *steps.NodeConfig) {
 	l.site.Spec.SSHKeys = append(l.site.Spec.SSHKeys, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBy late@site.example")
 	defer func() { l.site.Spec.SSHKeys = l.site.Spec.SSHKeys[:1] }()
 	report := newReport()
-	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-paused"].Status != steps.Fail {
-		t.Errorf("before the review: %+v (%v)", report.checks["node-config-paused"], err)
+	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-taken"].Status != steps.Fail {
+		t.Errorf("before the review: %+v (%v)", report.checks["node-config-taken"], err)
 	}
 	if err := s.Run(t.Context(), l.node, l.reports[s.ID()]); err == nil || !strings.Contains(err.Error(), "NCF-HELD") {
 		t.Errorf("a change for a paused pool: %v", err)

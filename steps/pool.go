@@ -42,6 +42,14 @@ func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
 	return err == nil && paused && !pausedByUs(report)
 }
 
+// poolTakes says why the pool would not take a new configuration.
+func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
+	if poolHeld(ctx, c, report) {
+		return nodeconfig.Held()
+	}
+	return nodeconfig.Working(ctx, c)
+}
+
 // undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
 func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
 	c, o := telling(node.Kube, report), originals{report}

@@ -67,8 +67,8 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
-	if poolHeld(ctx, c, report) {
-		return s.without(ctx, node, c)
+	if err := poolTakes(ctx, c, report); err != nil {
+		return s.without(ctx, node, c, err)
 	}
 	changed, err := registry.Apply(ctx, c, s.secret(), func(ref kube.Ref, original []byte) error {
 		before, err := registry.Rendered(ctx, c)
@@ -92,16 +92,16 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 	return nil
 }
 
-// without is for a node that takes no new configuration, since somebody else has paused its pool: nothing is written. It is fine where the
-// log-ins are there already.
-func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster) error {
+// without is for a node that takes no new configuration, for the reason why: nothing is written. It is fine where the log-ins are there
+// already.
+func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster, why error) error {
 	pending, err := registry.Pending(ctx, c, s.secret())
 	if err != nil {
 		return fmt.Errorf("comparing with the cluster: %w", err)
 	}
 	onDisk, err := node.Host.ReadFile("/var/lib/kubelet/config.json")
 	if pending || err != nil || !registry.Has(onDisk, s.secret()) {
-		return nodeconfig.Held()
+		return why
 	}
 	return nil
 }

@@ -51,6 +51,10 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 		return err
 	case held:
 		return b.without(ctx, changes, pending)
+	case Renders(pending):
+		if err := Working(ctx, b.Cluster); err != nil {
+			return err
+		}
 	}
 	if len(pending) > 0 && !paused && Renders(pending) {
 		if err := b.pause(ctx); err != nil {

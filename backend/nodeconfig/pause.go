@@ -28,6 +28,26 @@ func Held() *problem.Problem {
 	}
 }
 
+// Working refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings into
+// its ControllerConfig, and the controller renders (openshift/machine-config-operator 7ff337a4f, pkg/operator/sync.go, pkg/controller/render).
+func Working(ctx context.Context, c *kube.Cluster) error {
+	const namespace = "openshift-machine-config-operator"
+	for _, deployment := range []string{"machine-config-operator", "machine-config-controller"} {
+		why, err := c.Idle(ctx, namespace, deployment)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return &problem.Problem{
+				Code:    "NCF-IDLE",
+				Summary: "The Machine Config Operator does not run, so the node would not take a new configuration: " + why + ".",
+				Fix:     fmt.Sprintf("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
+			}
+		}
+	}
+	return nil
+}
+
 // paused tells whether the pool is paused, and whether somebody else holds it.
 func (b Batch) paused(ctx context.Context) (paused, held bool, err error) {
 	paused, err = Paused(ctx, b.Cluster)

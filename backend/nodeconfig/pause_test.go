@@ -58,3 +58,23 @@ func TestAPoolPausedBySomebody(t *testing.T) {
 		t.Errorf("a node that has all: err is %v, paused %s", err, o.api.Get(pool, "spec", "paused"))
 	}
 }
+
+// Where nothing would render a new configuration, it is said before anything is written.
+func TestAMachineConfigOperatorThatDoesNotRun(t *testing.T) {
+	for _, name := range []string{"machine-config-operator", "machine-config-controller"} {
+		o, c := newOperator(t)
+		o.api.Put("/apis/apps/v1/namespaces/openshift-machine-config-operator/deployments/"+name, `{"spec":{"replicas":0}}`)
+		changes, err := nodeconfig.Changes(t.Context(), c, site())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.api.Changes()
+		err = batch(c, false).Run(t.Context(), changes)
+		if code(err) != "NCF-IDLE" || !strings.Contains(err.Error(), name+" has 0 replicas") || len(o.api.Changes()) > 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := batch(c, false).Run(t.Context(), nil); err != nil {
+			t.Errorf("%s: what needs no new configuration: %v", name, err)
+		}
+	}
+}

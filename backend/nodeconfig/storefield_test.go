@@ -82,18 +82,23 @@ func TestImageStoreGoesIntoTheFieldWhereThereIsOne(t *testing.T) {
 			if !ch.Pending || !ch.Renders || !ch.Ours || ch.File != "/etc/containers/storage.conf" {
 				t.Errorf("the change is %+v", ch)
 			}
-			if _, err := ch.Write(t.Context(), cluster, func(kube.Ref, []byte) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
 			path := mcs + "99-master-touchdown-imagestore"
 			if c.object != "" {
 				path = runtimeConfigs + c.object
+			}
+			before := api.Get(path, "spec")
+			var saved []byte
+			if _, err := ch.Write(t.Context(), cluster, func(_ kube.Ref, original []byte) error { saved = original; return nil }); err != nil {
+				t.Fatal(err)
 			}
 			if got := api.Get(path, "spec"); got == "" || !strings.Contains(got, c.want) {
 				t.Errorf("%s: %s, want %s", path, got, c.want)
 			}
 			if wayOfStore(t, cluster).Pending {
 				t.Error("written, and still pending")
+			}
+			if _, err := cluster.Restore(t.Context(), saved); err != nil || api.Get(path, "spec") != before {
+				t.Errorf("after undo: %s, before %s (%v)", api.Get(path, "spec"), before, err)
 			}
 		})
 	}
