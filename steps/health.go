@@ -31,6 +31,9 @@ var (
 // usualPoll is the time between two looks at a cluster's health: a look reads every pod, so it is not free.
 const usualPoll = 5 * time.Second
 
+// ownersTime is how long an API that is away is waited for before the first look: a restart takes about a minute.
+const ownersTime = 90 * time.Second
+
 // ID implements Step.
 func (*Health) ID() string { return "health" }
 
@@ -63,7 +66,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 		options.Site = h.Sight.NameServers
 	}
 	if options.Domain != "" {
-		h.owners(ctx, node, &options)
+		h.owners(ctx, node, rep, &options)
 	}
 	// A break is worth a line in the journal; each look is not.
 	var said sync.Once
@@ -87,8 +90,9 @@ func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(
 
 // owners adds what the cluster's owner keeps: hosts of their own choice, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
-func (h *Health) owners(ctx context.Context, node *backend.Node, o *health.Options) {
-	in, err := issuing(ctx, node.Kube, h.Site, node)
+func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
+	c := telling(node.Kube, rep).Within(ownersTime)
+	in, err := issuing(ctx, c, h.Site, node)
 	if err != nil {
 		return
 	}
@@ -97,7 +101,7 @@ func (h *Health) owners(ctx context.Context, node *backend.Node, o *health.Optio
 			o.Roots = append(o.Roots, w.Own.Anchor())
 		}
 	}
-	hosts, err := in.names.Hosts(ctx, node.Kube)
+	hosts, err := in.names.Hosts(ctx, c)
 	if err != nil {
 		return
 	}

@@ -36,7 +36,7 @@ func pausedByUs(report Report) bool {
 	return err == nil && len(note) > 0
 }
 
-// poolHeld tells whether somebody else has paused the pool, as far as the API can be asked.
+// poolHeld tells whether the cluster's owner has paused the pool, as far as the API can be asked.
 func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
 	paused, err := nodeconfig.Paused(ctx, c)
 	return err == nil && paused && !pausedByUs(report)

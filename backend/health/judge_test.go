@@ -246,6 +246,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{"operator degraded", func(s *health.State) {
 			s.Operators[0] = operator("authentication", "True", "False", "True", "no route\nmore")
 		}, "operators", check.Fail, "authentication is degraded: no route"},
+		{"operator unmanaged", func(s *health.State) {
+			s.Operators[0] = operator("authentication", "Unknown", "Unknown", "Unknown", "")
+			s.Operators[0].Status.Conditions[0].Reason = "Unmanaged"
+		}, "operators", check.Fail, "authentication is not available: Unmanaged"},
 		{"operator silent", func(s *health.State) { s.Operators[0].Status.Conditions = nil }, "operators", check.Fail, "authentication"},
 		{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
 		{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},

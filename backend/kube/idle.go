@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Idle says why an operator does not run: somebody scaled its Deployment down, or deleted it and told the cluster's version operator to
+// Idle says why an operator does not run: its owner scaled its Deployment down, or deleted it and told the cluster's version operator to
 // leave it alone (ClusterVersion spec.overrides). An override alone stops nothing: the version operator only no longer
 // puts the manifest back (openshift/cluster-version-operator 6e719331f, pkg/cvo/sync_worker.go). "" when it runs, or where this cluster
 // has no such Deployment.

@@ -42,7 +42,11 @@ func Unsettled(co *configv1.ClusterOperator) string {
 			return fmt.Sprintf("%s does not say whether it is %s", co.Name, strings.ToLower(string(want.kind)))
 		}
 		if cond.Status != want.status {
-			return strings.TrimRight(fmt.Sprintf("%s %s: %s", co.Name, want.says, firstLine(cond.Message)), ": ")
+			why := firstLine(cond.Message)
+			if why == "" {
+				why = cond.Reason // all that an operator says that its owner has set to Unmanaged
+			}
+			return strings.TrimRight(fmt.Sprintf("%s %s: %s", co.Name, want.says, why), ": ")
 		}
 	}
 	return ""

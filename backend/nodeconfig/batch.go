@@ -31,13 +31,13 @@ func Usual() Patience {
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
 //
 // A pool that stays paused takes no change of anyone's, and no update of the cluster, so each way out of here unpauses it: an error
-// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause. A pause of somebody
-// else's is never ended: what needs the pool is refused.
+// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause. A pause of the owner's is
+// never ended: what needs the pool is refused.
 type Batch struct {
 	Cluster  *kube.Cluster
 	Save     kube.Save
 	Mark     func() error // keeps on disk that the pool is paused by us from here on
-	Unmark   func() error // keeps on disk that it no longer is: a pause from here on is somebody else's
+	Unmark   func() error // keeps on disk that it no longer is: a pause from here on is the owner's
 	Marked   bool         // the pool is paused by us, if it is paused
 	Patience Patience
 }

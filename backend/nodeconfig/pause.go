@@ -9,7 +9,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Paused tells whether the configuration of the node's pool is paused, by whomever.
+// Paused tells whether the configuration of the node's pool is paused, by Touchdown or by the owner.
 func Paused(ctx context.Context, c *kube.Cluster) (bool, error) {
 	p, _, err := c.Pool(ctx, pool)
 	if err != nil {
@@ -18,7 +18,7 @@ func Paused(ctx context.Context, c *kube.Cluster) (bool, error) {
 	return p.Spec.Paused, nil
 }
 
-// Held is the Problem of a pool that somebody else has paused: whatever was written, the node would not take it.
+// Held is the Problem of a pool that the cluster's owner has paused: whatever was written, the node would not take it.
 func Held() *problem.Problem {
 	return &problem.Problem{
 		Code:    "NCF-HELD",
@@ -48,7 +48,7 @@ func Working(ctx context.Context, c *kube.Cluster) error {
 	return nil
 }
 
-// paused tells whether the pool is paused, and whether somebody else holds it.
+// paused tells whether the pool is paused, and whether the cluster's owner holds it.
 func (b Batch) paused(ctx context.Context) (paused, held bool, err error) {
 	paused, err = Paused(ctx, b.Cluster)
 	return paused, paused && !b.Marked, err

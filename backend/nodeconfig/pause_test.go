@@ -8,8 +8,8 @@ import (
 	"touchdown/backend/nodeconfig"
 )
 
-// A pool that somebody else has paused is never unpaused, and nothing that needs it is written. What needs it not is done.
-func TestAPoolPausedBySomebody(t *testing.T) {
+// A pool that its owner has paused is never unpaused, and nothing that needs it is written. What does not need it is done.
+func TestAPoolPausedByItsOwner(t *testing.T) {
 	o, c := newOperator(t)
 	pause := func() { o.api.Put(pool, strings.Replace(o.api.Get(pool), `"paused":false`, `"paused":true`, 1)) }
 	pause()
