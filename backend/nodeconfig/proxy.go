@@ -58,7 +58,7 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 }
 
 // everything in the list means that nothing goes through the proxy. The network operator takes it alone: beside others it refuses the whole
-// proxy as invalid (openshift/cluster-network-operator 2a6a57fef, pkg/controller/proxyconfig/validation.go).
+// proxy as invalid (openshift/cluster-network-operator 2a6a57fef, pkg/controller/proxyconfig/validation.go; since release-4.14).
 const everything = "*"
 
 // around adds to a list what must not go through the proxy.
