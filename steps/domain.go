@@ -90,7 +90,7 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 // cannot. What the cluster's operators would refuse is an error: it stands against a start.
 func (s *Domain) moved(ctx context.Context, node *backend.Node) (changes []Change, known bool, err error) {
 	c := node.Kube.Within(glance)
-	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain())}
+	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain()), Ours: certs.Ours}
 	if in, err := issuing(ctx, c, s.Site, node); err == nil {
 		names = in.names
 	}

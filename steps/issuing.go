@@ -30,7 +30,7 @@ func issuing(ctx context.Context, c *kube.Cluster, cfg *site.Config, node *backe
 		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
 	}
 	d := cfg.Domain()
-	in := &certificates{names: domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d)}}
+	in := &certificates{names: domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d), Ours: certs.Ours}}
 	if in.owners, err = in.names.Owners(ctx, c); err != nil {
 		return nil, fmt.Errorf("reading the certificates of the cluster's owner: %w", err)
 	}

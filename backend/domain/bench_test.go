@@ -43,7 +43,7 @@ func newBed(t *testing.T, d string) *bed {
 
 func (b *bed) install(t *testing.T, d string) {
 	t.Helper()
-	b.names = domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d)}
+	b.names = domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d), Ours: certs.Ours}
 	api, err := certs.APISigner(t.Context(), b.c)
 	fatal(t, err)
 	apps, err := certs.AppsSigner(t.Context(), b.c)

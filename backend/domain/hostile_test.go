@@ -33,7 +33,7 @@ func plain(t *testing.T) (*kubetest.API, *kube.Cluster, domain.Names) {
 	for _, name := range []string{"ingress", "console", "kube-apiserver"} {
 		api.Put(fmt.Sprintf(operators, name, name), `{"spec":{"replicas":1}}`)
 	}
-	n := domain.Names{Domain: site, APISecret: certs.APISecret(site), AppsSecret: certs.AppsSecret(site)}
+	n := domain.Names{Domain: site, APISecret: certs.APISecret(site), AppsSecret: certs.AppsSecret(site), Ours: certs.Ours}
 	return api, c, n
 }
 

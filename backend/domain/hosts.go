@@ -3,7 +3,6 @@ package domain
 import (
 	"context"
 
-	"touchdown/backend/certs"
 	"touchdown/backend/kube"
 )
 
@@ -64,7 +63,7 @@ func (n Names) host(part component, spec map[string]any, legacy string) Host {
 	installed, _ := spec["domain"].(string)
 	apps, _ := spec["appsDomain"].(string)
 	switch {
-	case chosen == "", certs.Ours(secret), chosen == ours && secret == "":
+	case chosen == "", n.ours(secret), chosen == ours && secret == "":
 		return Host{Name: ours}
 	case below(chosen, Apps(n.Domain)):
 	case below(chosen, installed), below(chosen, apps):

@@ -3,7 +3,6 @@ package domain
 import (
 	"context"
 
-	"touchdown/backend/certs"
 	"touchdown/backend/kube"
 )
 
@@ -31,11 +30,11 @@ func (n Names) Owners(ctx context.Context, c *kube.Cluster) (o Owners, err error
 		return o, err
 	}
 	for _, entry := range entries {
-		if names := namesOf(entry); len(names) == 1 && names[0] == API(n.Domain) && !certs.Ours(secretOf(entry)) {
+		if names := namesOf(entry); len(names) == 1 && names[0] == API(n.Domain) && !n.ours(secretOf(entry)) {
 			o.API = secretOf(entry)
 		}
 	}
-	if secret := textIn(router, "spec", "defaultCertificate", "name"); !certs.Ours(secret) {
+	if secret := textIn(router, "spec", "defaultCertificate", "name"); !n.ours(secret) {
 		o.Router = secret
 	}
 	o.Below = textIn(router, "status", "domain")

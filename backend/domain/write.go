@@ -27,7 +27,11 @@ type Names struct {
 	APISecret    string // in openshift-config
 	AppsSecret   string // in openshift-config, and in openshift-ingress when the router has no other
 	RouterSecret string // in openshift-ingress; "" is AppsSecret
+	// Ours tells whether Touchdown made a Secret, for whatever domain; nil: it made none.
+	Ours func(secret string) bool
 }
+
+func (n Names) ours(secret string) bool { return n.Ours != nil && n.Ours(secret) }
 
 // router is the Secret of the router's default certificate.
 func (n Names) router() string {

@@ -140,7 +140,7 @@ func judgePools(s *State) check.Check {
 		}
 	}
 	if len(faults) == 0 && len(paused) > 0 {
-		c.Fix = "Tell the cluster's owner: while it is paused, the node takes no new configuration and no renewed certificates of the cluster."
+		c.Fix = "Tell the cluster's owner: while it is paused, the node takes no new configuration and no update of the cluster."
 		return found(c, check.Warn, paused, "")
 	}
 	return found(c, check.Fail, append(faults, paused...), shortList(names)+" up to date")

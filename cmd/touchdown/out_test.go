@@ -101,7 +101,7 @@ func (h hostile) Set(context.Context, string, string, string) error             
 func (h hostile) Load(context.Context, string, map[string]string, string) error { return h.err() }
 func (h hostile) Do(context.Context, string, engine.Action) error               { return h.err() }
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
-func (h hostile) TakePen(context.Context, string, bool) (string, error) { return "pen", h.err() }
+func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
 
 func (h hostile) Log(context.Context, int) ([]string, error) { return []string{planted}, h.err() }
 
