@@ -4,8 +4,11 @@ package factory
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
+	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
@@ -22,6 +25,11 @@ const (
 
 const pool = "master" // the machine of a single node is in this one
 
+// platforms are those for which the Machine Config Operator lays neither a nodeip-configuration nor a resolv.conf of its own
+// (openshift/machine-config-operator, pkg/controller/template/render.go and templates/common, release-4.14 to release-4.22); "" is None on
+// clusters that were installed long ago.
+var platforms = []configv1.PlatformType{"", configv1.NonePlatformType, configv1.ExternalPlatformType}
+
 // Cluster is what the bake needs to know of the cluster.
 type Cluster struct {
 	Node   string   // name of the only one
@@ -34,6 +42,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 	var out Cluster
 	count := 0
 	var addresses []string
+	var platform configv1.PlatformType
 	err := c.Do(ctx, "reading the cluster's nodes", func(ctx context.Context) error {
 		nodes, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -42,6 +51,13 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 		dns, err := c.Config.DNSes().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil {
 			return err
+		}
+		infra, err := c.Config.Infrastructures().Get(ctx, "cluster", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if infra.Status.PlatformStatus != nil {
+			platform = infra.Status.PlatformStatus.Type
 		}
 		out = Cluster{Domain: dns.Spec.BaseDomain}
 		count, addresses = len(nodes.Items), nil
@@ -62,6 +78,13 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 		return out, &problem.Problem{
 			Code: "FAC-NODE", Summary: "This cluster does not have exactly one node.",
 			Fix: "Touchdown prepares single-node clusters only: run it on one.",
+		}
+	}
+	if !slices.Contains(platforms, platform) {
+		return out, &problem.Problem{
+			Code:    "FAC-PLAT",
+			Summary: fmt.Sprintf("This cluster was installed for the platform %s, where OpenShift itself chooses the node's address and name servers.", platform),
+			Fix:     "Install the node for the platform none, which in an install config is: platform: {none: {}}. Nothing was changed.",
 		}
 	}
 	if out.Own, err = host.NewOwn(addresses); err != nil {
