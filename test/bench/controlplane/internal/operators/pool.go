@@ -94,7 +94,7 @@ func setPoolCondition(p *mcv1.MachineConfigPool, kind mcv1.MachineConfigPoolCond
 
 // moveNode plays machine-config-daemon: annotations, time and, where the change needs it, a reboot.
 func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboot bool) error {
-	if err := e.annotate(ctx, map[string]string{"desiredConfig": rendered, "state": "Working"}, reboot); err != nil {
+	if err := e.annotate(ctx, map[string]string{"desiredConfig": rendered, "state": "Working"}); err != nil {
 		return err
 	}
 	d := nodeUpdate
@@ -121,10 +121,12 @@ func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboo
 			return err
 		}
 	}
-	return e.annotate(ctx, map[string]string{"currentConfig": rendered, "state": "Done", "reason": ""}, false)
+	return e.annotate(ctx, map[string]string{"currentConfig": rendered, "state": "Done", "reason": ""})
 }
 
-func (e *Env) annotate(ctx context.Context, set map[string]string, cordon bool) error {
+// annotate writes the daemon's annotations. It does not cordon: the daemon neither cordons nor drains the only node of a cluster
+// (openshift/machine-config-operator, pkg/daemon/drain.go, drainRequired).
+func (e *Env) annotate(ctx context.Context, set map[string]string) error {
 	err := e.retry(ctx, func() error {
 		node, err := e.Kube.CoreV1().Nodes().Get(ctx, e.Node, metav1.GetOptions{})
 		if err != nil {
@@ -136,7 +138,6 @@ func (e *Env) annotate(ctx context.Context, set map[string]string, cordon bool) 
 		for k, v := range set {
 			node.Annotations[mcoAnnotation+k] = v
 		}
-		node.Spec.Unschedulable = cordon
 		_, err = e.Kube.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 		return err
 	})
