@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"cmp"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -10,10 +11,16 @@ import (
 	"touchdown/backend/host"
 )
 
-// logs are those of the API server's container, the oldest first. The kubelet names each by how often the container had been
-// started before, and keeps the newest few.
-func logs(m *host.Machine) []string {
-	files, err := m.Glob("/var/log/pods/openshift-kube-apiserver_kube-apiserver-*/kube-apiserver/*.log")
+// Whose logs are read: the containers of static pods.
+const (
+	apiServer = "openshift-kube-apiserver_kube-apiserver-*/kube-apiserver"
+	etcd      = "openshift-etcd_etcd-*/etcd"
+)
+
+// logs are those of a container, the oldest first. The kubelet names each by how often the container had been started before, and
+// keeps the newest few.
+func logs(m *host.Machine, container string) []string {
+	files, err := m.Glob("/var/log/pods/" + container + "/*.log")
 	if err != nil {
 		return nil
 	}
@@ -31,7 +38,7 @@ func attempt(file string) int {
 
 // starts is how often the API server was started again.
 func starts(m *host.Machine) int {
-	files := logs(m)
+	files := logs(m, apiServer)
 	if len(files) == 0 {
 		return 0
 	}
@@ -41,7 +48,7 @@ func starts(m *host.Machine) int {
 // Complaint is the last error that the API server wrote before it ended, "" when there is none to find. One that was just
 // started has not complained yet: then it is that of the one before.
 func Complaint(m *host.Machine) string {
-	files := logs(m)
+	files := logs(m, apiServer)
 	slices.Reverse(files)
 	for _, file := range files[:min(2, len(files))] {
 		b, err := m.ReadFile(file)
@@ -57,16 +64,22 @@ func Complaint(m *host.Machine) string {
 
 func complaint(log string) string {
 	found := ""
-	for line := range strings.Lines(log) {
-		// The container runtime's format: time, stream, flag, and then what the program wrote.
-		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
-		if len(words) < 4 {
-			continue
-		}
-		text := words[3]
+	for text := range written(log) {
 		if strings.HasPrefix(text, "E") || strings.HasPrefix(text, "F") || strings.Contains(strings.ToLower(text), "error:") {
 			found = text
 		}
 	}
 	return found
+}
+
+// written are the lines that a program wrote, out of the container runtime's format: time, stream, flag, text.
+func written(log string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(log) {
+			words := strings.SplitN(strings.TrimSpace(line), " ", 4)
+			if len(words) == 4 && !yield(words[3]) {
+				return
+			}
+		}
+	}
 }

@@ -160,6 +160,9 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, anew int) (s
 	if err := room(m); err != nil {
 		return "", err
 	}
+	if err := damaged(m); err != nil {
+		return "", err
+	}
 	if Here(m) && !Active(ctx, m) {
 		return "the kubelet, which does not run", nil
 	}

@@ -139,6 +139,48 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// torn is what etcd 3.6.4 wrote of files that were torn on purpose: pages of zeros, a database without content, a log with other bytes.
+var torn = []string{
+	`panic: assertion failed: Page expected to be: 294, but self identifies as 0`,
+	`{"level":"panic","caller":"etcdserver/bootstrap.go:420","msg":"failed to recover v3 backend from snapshot","error":"failed to find database snapshot file (snap: snapshot file doesn't exist)","stacktrace":"` + strings.Repeat("x", 900) + `"}`,
+	`{"level":"panic","caller":"backend/backend.go:205","msg":"failed to open database","path":"/var/lib/etcd/member/snap/db","error":"invalid database"}`,
+	`{"level":"error","caller":"etcdserver/server.go:309","msg":"bootstrap failed","error":"walpb: crc mismatch: expected: a1fc01be computed: c3750146: in file '0-0.wal' at position: 19136"}`,
+}
+
+// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and one that was mended is waited for again.
+func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
+	for _, line := range torn {
+		m := hosttest.New(t)
+		api, c := kubetest.New(t)
+		api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+			return kubetest.Refuse(w, 500, "InternalError", "etcd failed")
+		}
+		await := func() error {
+			return kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond)
+		}
+		log := func(pod string, n, second int, text string) {
+			m.File(fmt.Sprintf("/var/log/pods/openshift-etcd_etcd-n_%s/etcd/%d.log", pod, n), fmt.Sprintf("2026-11-21T00:00:%02dZ stderr F %s\n", second, text))
+		}
+		log("1", 6, 1, `{"level":"info","msg":"ready to serve client requests"}`)
+		if err := await(); code(err) != "API-LATE" {
+			t.Errorf("before: %v", err)
+		}
+		log("1", 7, 2, line)
+		for _, then := range []string{"", `{"level":"info","msg":"starting an etcd server"}`} {
+			if then != "" {
+				log("1", 8, 3, then)
+			}
+			if p := problem.From(await()); p.Code != "ETC-TORN" || p.Err == nil || len(p.Err.Error()) > 310 {
+				t.Errorf("%q: %v", line, p)
+			}
+		}
+		log("2", 0, 4, `{"level":"info","msg":"ready to serve client requests"}`)
+		if err := await(); code(err) != "API-LATE" {
+			t.Errorf("mended: %v", err)
+		}
+	}
+}
+
 func TestUnready(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	node := func(status string, beat time.Time) string {
