@@ -36,25 +36,25 @@ func (d *Direct) Progress(p Progress) {
 		return
 	}
 	d.waiting = p.Waiting
-	fmt.Fprintf(d.Out, "  ... %s\n", p.Waiting)
+	fmt.Fprint(d.Out, Linef("  ... %s", p.Waiting))
 }
 
 // Check prints a verdict, and what to do where it did not pass.
 func (d *Direct) Check(c Check) {
 	d.Failed = d.Failed || c.Status == Fail
-	fmt.Fprintf(d.Out, "  %-4s  %s: %s\n", c.Status, c.Title, c.Observed)
+	fmt.Fprint(d.Out, Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
 	if c.Status != Pass && c.Fix != "" {
-		fmt.Fprintf(d.Out, "        try: %s\n", c.Fix)
+		fmt.Fprint(d.Out, Linef("        try: %s", c.Fix))
 	}
 	for _, line := range c.Evidence {
-		fmt.Fprintf(d.Out, "        %s\n", line)
+		fmt.Fprint(d.Out, Linef("        %s", line))
 	}
 }
 
 // Say prints a sentence. Steps say only what they changed.
 func (d *Direct) Say(format string, args ...any) {
 	d.Changed = true
-	fmt.Fprintf(d.Out, "  "+format+"\n", args...)
+	fmt.Fprint(d.Out, Linef("  "+format, args...))
 }
 
 // Ask takes the default: nobody is there.

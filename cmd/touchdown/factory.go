@@ -113,7 +113,7 @@ func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 		return planBake(cmd.Context(), node, list, report)
 	}
 	for _, s := range stepsOf(list) {
-		fmt.Fprintf(report.Out, "%s\n", s.Title())
+		fmt.Fprint(report.Out, steps.Linef("%s", s.Title()))
 		if err := s.Run(cmd.Context(), node, report.For(s)); err != nil {
 			return interrupted(cmd.Context(), err)
 		}
@@ -140,10 +140,10 @@ func planBake(ctx context.Context, node *backend.Node, list []steps.Stage, repor
 			return err
 		}
 		for _, ch := range plan.Changes {
-			fmt.Fprintf(report.Out, "would change  %s: %s\n", ch.What, ch.New)
+			fmt.Fprint(report.Out, steps.Linef("would change  %s: %s", ch.What, ch.New))
 		}
 		for _, d := range plan.Disturbances {
-			fmt.Fprintf(report.Out, "would cause   %s: %s\n", d.What, d.Cause)
+			fmt.Fprint(report.Out, steps.Linef("would cause   %s: %s", d.What, d.Cause))
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func (c *common) unbake(cmd *cobra.Command) error {
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(report.Out, "Taking back: %s\n", s.Title())
+		fmt.Fprint(report.Out, steps.Linef("Taking back: %s", s.Title()))
 		if err := u.Undo(cmd.Context(), node, report.For(s)); err != nil {
 			return interrupted(cmd.Context(), err)
 		}

@@ -16,7 +16,7 @@ import (
 const forged = "a\n12:00:00  DONE job\r\n12:00:00  DONE job\r12:00:00  DONE job\v12:00:00  DONE job\f12:00:00  DONE job\u008512:00:00  DONE job\u2028" +
 	"12:00:00  DONE job\u202912:00:00  DONE job\x1e12:00:00  DONE job\n    E-CODE  Forged\n"
 
-// TestNoTextForgesALine: with line breaks in all their texts, an event, a snapshot and a review print as many lines as without.
+// TestNoTextForgesALine: with line breaks in all their texts, an event, a snapshot, a review and a command of the bench line print as many lines as without.
 func TestNoTextForgesALine(t *testing.T) {
 	rendered := func(text string) map[string]string {
 		out := map[string]string{}
@@ -38,6 +38,12 @@ func TestNoTextForgesALine(t *testing.T) {
 		}
 		renderReview(tui.Outlet(&review), &r)
 		out["review"] = review.String()
+		var direct bytes.Buffer
+		d := steps.Direct{Out: tui.Outlet(&direct)}
+		d.Progress(steps.Progress{Waiting: text})
+		d.Check(steps.Check{Status: steps.Fail, Title: text, Observed: text, Fix: text, Evidence: []string{text}})
+		d.Say("%s", text)
+		out["factory"] = direct.String()
 		return out
 	}
 	honest, hostile := rendered("a"), rendered(forged)
@@ -55,7 +61,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb": "a; b\n", "a \r\n  b\n": "a; b\n", "  a": "  a\n", "a\tb\n\n": "a b\n", "": "\n", "\n": "\n",
 	} {
-		if got := linef("%s", text); got != want {
+		if got := steps.Linef("%s", text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -108,11 +108,11 @@ func failureOf(err error) (f failure) {
 // printError prints what is wrong and what to do, as the problem screen does.
 func printError(out io.Writer, err error) {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		fmt.Fprint(out, linef("%s  %s", p.Code, p.Summary))
+		fmt.Fprint(out, steps.Linef("%s  %s", p.Code, p.Summary))
 		if p.Err != nil {
-			fmt.Fprint(out, linef("  cause: %v", p.Err))
+			fmt.Fprint(out, steps.Linef("  cause: %v", p.Err))
 		}
-		fmt.Fprint(out, linef("  try:   %s", p.Fix))
+		fmt.Fprint(out, steps.Linef("  try:   %s", p.Fix))
 		return
 	}
 	fmt.Fprintf(out, "touchdown: %v\n", err)

@@ -13,7 +13,7 @@ import (
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
 func renderEvent(e steps.Event) string {
 	at := e.Time.Format(time.TimeOnly)
-	line := func(format string, args ...any) string { return linef(at+"  "+format, args...) }
+	line := func(format string, args ...any) string { return steps.Linef(at+"  "+format, args...) }
 	name := e.Step
 	if name == "" {
 		name = "job"
@@ -80,19 +80,19 @@ func renderTrouble(t *steps.Trouble) string {
 	if t == nil {
 		return ""
 	}
-	out := linef("    %s  %s", t.Code, t.Summary)
+	out := steps.Linef("    %s  %s", t.Code, t.Summary)
 	if t.Detail != "" {
-		out += linef("    cause: %s", t.Detail)
+		out += steps.Linef("    cause: %s", t.Detail)
 	}
 	for _, l := range t.Output {
-		out += linef("    | %s", l)
+		out += steps.Linef("    | %s", l)
 	}
-	return out + linef("    try:   %s", t.Fix)
+	return out + steps.Linef("    try:   %s", t.Fix)
 }
 
 // renderReview prints what would be done.
 func renderReview(out io.Writer, r *engine.ReviewView) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
 	for _, s := range r.Steps {
 		if s.Skip != "" {
 			say("  %s: left out, %s", s.Title, s.Skip)
@@ -129,7 +129,7 @@ func orNone(s string) string {
 
 // renderSnapshot prints where the node and the job are.
 func renderSnapshot(out io.Writer, s *engine.Snapshot) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
 	say("%s %s: node %s, job %s", s.Hostname, s.Cluster, s.Life, s.State)
 	if s.Pen.Holder != "" {
 		say("control: %s", s.Pen.Holder)

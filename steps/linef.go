@@ -1,4 +1,4 @@
-package main
+package steps
 
 import (
 	"fmt"
@@ -19,5 +19,5 @@ func flat(text string) string {
 	return strings.ReplaceAll(text, "\t", " ")
 }
 
-// linef formats one line, with the line break behind it.
-func linef(format string, args ...any) string { return flat(fmt.Sprintf(format, args...)) + "\n" }
+// Linef formats one line for a terminal or a script, with the line break behind it.
+func Linef(format string, args ...any) string { return flat(fmt.Sprintf(format, args...)) + "\n" }
