@@ -38,6 +38,10 @@ type profile struct {
 	Activating                      bool
 }
 
+// external is the flag of what is no profile but NetworkManager's own picture of a device that another program made: a bridge of pods,
+// loopback (NMSettingsConnectionFlags, since NetworkManager 1.26). To delete that takes the device down.
+const external = 0x8
+
 // Names of NetworkManager's interface on the bus.
 const (
 	busName      = "org.freedesktop.NetworkManager"
@@ -184,7 +188,7 @@ func (m networkManager) profiles(ctx context.Context) ([]profile, error) {
 			continue // deleted while we asked
 		}
 		props, err := m.properties(ctx, string(path), busSettings+".Connection")
-		if err != nil {
+		if err != nil || property[uint32](props, "Flags")&external != 0 {
 			continue
 		}
 		c := settings["connection"]

@@ -304,6 +304,8 @@ func managerKilled(b *bench, originals []byte) {
 	for _, s := range []network.Settings{edge(), onOtherPort()} {
 		b.must("apply", request{Settings: s, Rollback: trial})
 		b.await(2*time.Second, hasSite)
+		b.shell("ip link add plant0 type bridge && ip address add 10.99.0.1/24 dev plant0 && ip link set plant0 up")
+		b.await(5*time.Second, "nmcli -g GENERAL.STATE device show plant0 | grep -q externally")
 		b.shell("systemctl kill -s KILL NetworkManager; sleep 0.5; systemctl is-active NetworkManager || systemctl start NetworkManager")
 		b.await(10*time.Second, "nmcli -t general status")
 		if s := b.must("status", request{}).Status; s.Trial {
@@ -311,6 +313,8 @@ func managerKilled(b *bench, originals []byte) {
 		}
 		a := b.must("putback", request{Originals: originals})
 		b.Logf("put back without a checkpoint in %.1f s", a.Seconds)
+		b.shell("ip -o -4 address show dev plant0 up | grep -q 10.99.0.1") // another program's bridge stays as it is
+		b.shell("ip link delete plant0")
 		b.asInFactory()
 	}
 }
