@@ -20,7 +20,7 @@ var damage = []string{
 // ready is what etcd writes when its files were good.
 const ready = "ready to serve client requests"
 
-// damaged tells that etcd will not start, however long somebody waits. Of a start that has not come that far yet, the one before
+// damaged tells that etcd will not start, however long one waits. Of a start that has not come that far yet, the one before
 // counts.
 func damaged(m *host.Machine) error {
 	all := begun(m)
@@ -37,7 +37,7 @@ func damaged(m *host.Machine) error {
 			return &problem.Problem{
 				Code:    "ETC-TORN",
 				Summary: "The cluster's database (etcd) does not start: a loss of power has damaged its files.",
-				Fix:     "Waiting does not help. Do not install the node anew: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.",
+				Fix:     "Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.",
 				Err:     errors.New(head(torn)),
 			}
 		case served:
@@ -47,7 +47,7 @@ func damaged(m *host.Machine) error {
 	return nil
 }
 
-// begun are the logs of etcd, the newest first. A pod that was made anew begins to count its starts again, so that the time of the
+// begun are the logs of etcd, the newest first. A new pod counts its starts from zero again, so that the time of the
 // first line counts.
 func begun(m *host.Machine) []string {
 	var all []string

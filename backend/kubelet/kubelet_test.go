@@ -147,7 +147,7 @@ var torn = []string{
 	`{"level":"error","caller":"etcdserver/server.go:309","msg":"bootstrap failed","error":"walpb: crc mismatch: expected: a1fc01be computed: c3750146: in file '0-0.wal' at position: 19136"}`,
 }
 
-// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and one that was mended is waited for again.
+// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and a repaired one is waited for again.
 func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 	for _, line := range torn {
 		m := hosttest.New(t)
@@ -176,7 +176,7 @@ func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 		}
 		log("2", 0, 4, `{"level":"info","msg":"ready to serve client requests"}`)
 		if err := await(); code(err) != "API-LATE" {
-			t.Errorf("mended: %v", err)
+			t.Errorf("repaired: %v", err)
 		}
 	}
 }

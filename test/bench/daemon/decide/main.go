@@ -1,4 +1,4 @@
-// decide asks the code of the Machine Config Daemon what it would do about MachineConfigs. It reads questions as JSON lines and
+// Command decide asks the code of the Machine Config Daemon what it would do about MachineConfigs. It reads questions as JSON lines and
 // writes an answer for each.
 package main
 
