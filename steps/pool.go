@@ -22,18 +22,18 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodec
 			if err != nil {
 				return err
 			}
-			return errors.Join(o.mark("rendered", rendered), o.report.Note(pauseNote, []byte("paused")))
+			return errors.Join(o.mark("rendered", rendered), o.report.Note(pauseNote, []byte(pauseHolds)))
 		},
-		Unmark: func() error { return o.report.Note(pauseNote, nil) },
+		Unmark: func() error { return o.report.Note(pauseNote, []byte(pauseEnded)) },
 	}
 }
 
-// pauseNote says that a step has paused the pool; it is empty once the step has unpaused it.
-const pauseNote = "pause"
+// pauseNote says whether a step has paused the pool, or has unpaused it again. An empty note would look like a half-written one.
+const pauseNote, pauseHolds, pauseEnded = "pause", "paused", "ended"
 
 func pausedByUs(report Report) bool {
 	note, err := report.Noted(pauseNote)
-	return err == nil && len(note) > 0
+	return err == nil && string(note) == pauseHolds
 }
 
 // poolHeld tells whether the cluster's owner has paused the pool, as far as the API can be asked.
