@@ -44,8 +44,8 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 				return &problem.Problem{
 					Code:    "OPR-STAT",
 					Summary: fmt.Sprintf("The operator %s is not managed (managementState %q), so the new names would not be served.", m.name, state),
-					Fix: fmt.Sprintf("Nothing was written. The cluster's owner can change it: oc patch %s.operator.openshift.io cluster --type merge -p '{\"spec\":{\"managementState\":\"Managed\"}}'. "+
-						"Then retry, or start without a new name.", m.resource),
+					Fix: fmt.Sprintf("Nothing was written. The cluster's owner can change it: oc patch %s cluster --type merge -p '{\"spec\":{\"managementState\":\"Managed\"}}'. "+
+						"Then retry, or start without a new name.", m.resource+"."+operatorConfig(m.resource).Group),
 				}
 			}
 			if state == "Removed" {
