@@ -107,7 +107,7 @@ build: $(BIN) ## build .cache/bin/touchdown
 golden: ## write the expected screens and texts again; read the diff
 	go test ./tui ./steps/site ./backend/report ./test/tier -update
 
-pictures: libnmstate ## draw the README's pictures anew, from the real screens; look at them
+pictures: libnmstate ## redraw the README's pictures, from the real screens; look at them
 	go test ./tui -run '^TestPictures$$' -update
 
 clean: ## remove .cache

@@ -11,7 +11,7 @@ import (
 	"github.com/coreos/butane/config/common"
 )
 
-var update = flag.Bool("update", false, "translate the Butane documents anew")
+var update = flag.Bool("update", false, "translate the Butane documents again")
 
 // TestMachineConfigs proves that the manifests in the program are what Butane makes of the documents beside them.
 func TestMachineConfigs(t *testing.T) {

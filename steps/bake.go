@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading this program: %w", err)
 	}
-	if b, err := node.Host.ReadFile(factory.Program); err == nil && bytes.Equal(b, running) {
+	if factory.Installed(node.Host, running) {
 		return Plan{}, nil
 	}
 	return Plan{Changes: []Change{{What: factory.Program, New: "this program"}}}, nil

@@ -85,7 +85,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 	report.Check(clockCheck(offsets, v))
 	report.Check(batteryCheck(node))
 	if !csr.Here(node.Host) {
-		return nil // somebody's laptop keeps its own time
+		return nil // someone's laptop keeps its own time
 	}
 	if v.Ahead == 0 || v.Reject != "" {
 		return stillWrong(v)
@@ -138,7 +138,7 @@ func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v cl
 	answer, err := report.Ask(ctx, Question{
 		ID:   "clock-jump",
 		Text: fmt.Sprintf("Set the clock from %s to %s?", clockTime(now), clockTime(now.Add(v.Ahead))),
-		Detail: v.Ask + ". A wrong time server would make the node's certificates look expired or not good yet; " +
+		Detail: v.Ask + ". A wrong time server would make the node's certificates look expired or not yet valid; " +
 			"look at your watch before you say yes.",
 		Choices: []Choice{{"keep", "Keep the machine's time"}, {"set", "Set the clock"}},
 		Default: "keep", Deadline: 120,
@@ -147,7 +147,7 @@ func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v cl
 		return false, fmt.Errorf("asking about the clock: %w", err)
 	}
 	if answer != "set" {
-		report.Say("The clock stays as it is, although %s.", v.Ask)
+		report.Say("The clock stays unchanged, although %s.", v.Ask)
 	}
 	return answer == "set", nil
 }

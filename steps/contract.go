@@ -61,6 +61,12 @@ type Undoer interface {
 	Undo(ctx context.Context, node *backend.Node, report Report) error
 }
 
+// UndoPreparer makes the machine ready for the undo of all steps, where theirs needs what is not there: a cluster that starts. It
+// is called before the first of them is undone, in the order of the list, and like Undo it is safe to repeat.
+type UndoPreparer interface {
+	PrepareUndo(ctx context.Context, node *backend.Node, report Report) error
+}
+
 // Recoverer puts right, when the engine starts, what an interrupted Run must not leave behind even when nobody goes
 // on with the work: settings that were tried and not kept. It is called before anything else, again at each start,
 // for a step whose Run began and did not end well.

@@ -53,7 +53,7 @@ func (s *Credentials) Fields() []Field {
 		},
 		{
 			Path: "spec.ingressCert.ca", Kind: PEM, Label: "CA of the apps certificate", Optional: true, Check: site.CABundle, Visible: apps,
-			Help: "The root, when it is no public one.",
+			Help: "The root, when it is not public.",
 		},
 	}
 }

@@ -24,7 +24,7 @@ type Field struct {
 	Check    func(string) error // nil: any value; an empty optional value is not checked
 	Choices  []Choice           // for Pick; found on the machine when Dynamic
 	Dynamic  bool               // the choices come from Report.Offer and may still be loading
-	Visible  func() bool        // nil: always; computed anew after every set
+	Visible  func() bool        // nil: always; computed again after every set
 	Act      *Act               // what the machine can do to help find the value; the step is an Actor then
 }
 

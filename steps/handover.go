@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"touchdown/backend"
+	"touchdown/backend/kubelet"
 	"touchdown/backend/report"
 	"touchdown/steps/site"
 )
@@ -56,6 +57,9 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	}
 	if d.URLs.Console != "" {
 		rep.Say("Web console: %s", d.URLs.Console)
+	}
+	if err := kubelet.Keep(ctx, node.Host); err != nil { // from here on people use the cluster
+		return err
 	}
 	rep.Say("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile)
 	return nil

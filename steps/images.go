@@ -49,7 +49,7 @@ func (*Images) Reads() []string { return []string{"spec.policy.seedImages", "spe
 // Skip applies where the site does not want it.
 func (s *Images) Skip() string {
 	if !s.Site.Spec.Policy.SeedImages {
-		return "the site config leaves the image store as it is (spec.policy.seedImages)"
+		return "the site config leaves the image store unchanged (spec.policy.seedImages)"
 	}
 	return ""
 }
@@ -275,7 +275,7 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}
 	status, err := images.Look{
-		Host: node.Host, CRI: runtime, Now: node.Now, Mend: true, Fetch: true,
+		Host: node.Host, CRI: runtime, Now: node.Now, Repair: true, Fetch: true,
 		Tell: func(p images.Progress) { report.Progress(forPeople(p)) },
 	}.Run(ctx)
 	if err != nil {

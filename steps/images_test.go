@@ -50,7 +50,7 @@ func TestUndoneImagesLeaveNoPins(t *testing.T) {
 		t.Errorf("the pins are left: %v", err)
 	}
 	if _, err := m.ReadFile(before); err != nil {
-		t.Errorf("somebody else's file is gone: %v", err)
+		t.Errorf("someone else's file is gone: %v", err)
 	}
 	if strings.Join(ran, ", ") != "systemctl reload crio.service" {
 		t.Errorf("ran %v", ran)

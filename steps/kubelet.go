@@ -16,8 +16,9 @@ type Kubelet struct {
 }
 
 var (
-	_ Planner = (*Kubelet)(nil)
-	_ Undoer  = (*Kubelet)(nil)
+	_ Planner      = (*Kubelet)(nil)
+	_ Undoer       = (*Kubelet)(nil)
+	_ UndoPreparer = (*Kubelet)(nil)
 )
 
 // ID names the step in the journal.
@@ -37,8 +38,11 @@ func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	return Plan{Changes: []Change{{What: "Cluster on this node", Old: "held back since the factory", New: "started"}}}, nil
 }
 
-// Run opens the kubelet's gate and waits for the API.
+// Run makes a backup of the cluster, opens the kubelet's gate and waits for the API.
 func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := s.resume(ctx, node, report); err != nil {
+		return err
+	}
 	if running, _ := node.Kube.Within(glance).Ready(ctx); kubelet.Here(node.Host) && (!running || kubelet.Gated(node.Host)) {
 		if err := s.release(ctx, node, report); err != nil {
 			return err
@@ -48,7 +52,10 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	if limit == 0 {
 		limit = 15 * time.Minute
 	}
-	if err := kubelet.Await(ctx, node.Host, telling(node.Kube, report), limit); err != nil {
+	err := s.await(ctx, node, report, func() error {
+		return kubelet.Await(ctx, node.Host, telling(node.Kube, report), limit)
+	})
+	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)
 	}
 	report.Check(Check{ID: "api", Title: "The cluster's API answers", Status: check.Pass, Observed: node.Kube.Address()})
@@ -57,6 +64,11 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 
 func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report) error {
 	if kubelet.Gated(node.Host) {
+		if !s.opened(report) { // else what lies on the disk is not what left the factory
+			if err := s.save(ctx, node, report); err != nil {
+				return err
+			}
+		}
 		// Undo closes only a gate that was closed when the work began.
 		if err := report.Save("gate", []byte("closed")); err != nil {
 			return fmt.Errorf("noting the kubelet's gate: %w", err)

@@ -50,7 +50,7 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 		Source: "dnsmasq as the assisted installer lays it",
 	}
 	if !dns.Here(node.Host) {
-		ch.Status, ch.Observed = check.Skip, "this machine has no name server of its own"
+		ch.Status, ch.Observed = check.Skip, "this machine has no name server"
 		report.Check(ch)
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []string{err.Error()}
-		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and mends that
+		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
 			ch.Status, ch.Observed = check.Warn, "The node does not have its own address now, so nobody answers there."
 			ch.Fix = "Go on with the network: the bridge is started again there, and the names are looked at again after it."
 		}
@@ -93,7 +93,7 @@ func (s *LocalNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 // Run adds the names and asks for all of them, old and new.
 func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !dns.Here(node.Host) {
-		report.Say("This machine has no name server of its own; the names are left to the site's DNS.")
+		report.Say("This machine has no name server; the names are left to the site's DNS.")
 		return nil
 	}
 	z, err := dns.Read(node.Host)

@@ -62,7 +62,7 @@ func (*Network) Reads() []string {
 // Skip tells when nothing was asked for.
 func (s *Network) Skip() string {
 	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
-		return "the network stays as it is"
+		return "the network stays unchanged"
 	}
 	return ""
 }
@@ -122,7 +122,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if faults := s.Sight.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		return &problem.Problem{
 			Code: "NET-SENSE", Summary: "The network settings do not fit this node: " + faults[0].Text + ".",
-			Fix: "Go back to the answers and mend " + faults[0].Path + ".",
+			Fix: "Go back to the answers and fix " + faults[0].Path + ".",
 		}
 	}
 	return s.try(ctx, node, plan, report)
@@ -237,7 +237,7 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool
 	}
 	answer, err := report.Ask(ctx, Question{
 		ID: "keep-network", Text: wrong.text() + " Keep the new network settings?",
-		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can mend your answers.",
+		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers.",
 		Choices: []Choice{{"keep", "Keep the new settings"}, {"back", "Put the old ones back"}},
 		Default: unanswered, Deadline: questionTime.Seconds(),
 	})

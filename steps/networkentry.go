@@ -55,14 +55,14 @@ func (s *NetworkEntry) Fields() []Field {
 			Act:  &Act{Label: "Blink LED", Doing: fmt.Sprintf("its LED blinks for %.0f seconds", blinkTime.Seconds())},
 		},
 		{
-			Path: "spec.network.ipv4.method", Kind: Pick, Label: "IPv4 address by", Optional: true, Visible: simple,
+			Path: "spec.network.ipv4.method", Kind: Pick, Label: "IPv4 method", Optional: true, Visible: simple,
 			Help:    "Static: the numbers on your sheet. DHCP: the site gives them.",
 			Choices: []Choice{{methodStatic, "static"}, {methodDHCP, "DHCP"}, {methodDisabled, "none"}},
 		},
 	}
 	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24 or 255.255.255.0", "198.51.100.1")...)
 	fields = append(fields, Field{
-		Path: "spec.network.ipv6.method", Kind: Pick, Label: "IPv6 address by", Optional: true, Visible: simple,
+		Path: "spec.network.ipv6.method", Kind: Pick, Label: "IPv6 method", Optional: true, Visible: simple,
 		Help:    "None unless your sheet names IPv6 addresses.",
 		Choices: []Choice{{methodDisabled, "none"}, {methodStatic, "static"}, {methodAutoconf, "router"}, {methodDHCP, "DHCP"}},
 	})
@@ -81,7 +81,7 @@ func (s *NetworkEntry) Fields() []Field {
 			Visible: simple, Help: "Only if your sheet names one: 1 to 4094.",
 		},
 		Field{
-			Path: "spec.network.bond.ports", Kind: Text, Label: "Ports of a bond", Example: "enp1s0,enp2s0", Optional: true,
+			Path: "spec.network.bond.ports", Kind: Text, Label: "Bond ports", Example: "enp1s0,enp2s0", Optional: true,
 			Check: site.BondPorts, Visible: simple, Help: "Only if two cables work as one. Leave the port above empty then.",
 		},
 		Field{
@@ -90,8 +90,8 @@ func (s *NetworkEntry) Fields() []Field {
 			Visible: func() bool { return simple() && len(s.Site.Spec.Network.Bond.Ports) > 0 },
 		},
 		Field{
-			Path: "spec.network.mtu", Kind: Text, Label: "Largest packet (MTU)", Example: "1500", Optional: true,
-			Check: site.MTU, Visible: simple, Help: "Bytes. Empty: as it is.",
+			Path: "spec.network.mtu", Kind: Text, Label: "MTU", Example: "1500", Optional: true,
+			Check: site.MTU, Visible: simple, Help: "Bytes. Empty: unchanged.",
 		})
 }
 
@@ -136,7 +136,7 @@ func (*NetworkEntry) Reads() []string {
 // Inspect offers the ports, fills in what is in force, and tries the answers out.
 func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on, not the one below the root
-		report.Check(Check{ID: "network-now", Title: "Network of now", Status: check.Skip, Observed: "not this machine's"})
+		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"})
 		return nil
 	}
 	ports, err := s.Sight.net.Ports(ctx)
@@ -153,7 +153,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	now, err := s.Sight.net.Read(ctx)
 	if err != nil {
 		p := problem.From(err)
-		report.Check(Check{ID: "network-now", Title: "Network of now", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
+		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
 		return nil
 	}
 	report.Check(networkNow(now))
@@ -176,7 +176,7 @@ func (s *NetworkEntry) Act(ctx context.Context, _ *backend.Node, _, port string)
 	return s.Sight.net.Blink(ctx, port, blinkTime)
 }
 
-// suggest fills in what is in force, with its source. The numbers come once somebody wants them by hand: they say what
+// suggest fills in what is in force, with its source. The numbers come once someone wants them by hand: they say what
 // the site's DHCP gave, which is often what the sheet says.
 func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 	offer := func(path, value string) {
@@ -220,7 +220,7 @@ func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 
 // networkNow tells the network of now in one line.
 func networkNow(now *network.Current) Check {
-	c := Check{ID: "network-now", Title: "Network of now", Status: check.Pass}
+	c := Check{ID: "network-now", Title: "Current network", Status: check.Pass}
 	var words []string
 	for _, f := range []network.Family{now.IPv4, now.IPv6} {
 		if f.Address == "" {
@@ -242,7 +242,7 @@ func networkNow(now *network.Current) Check {
 func faultCheck(faults []network.Fault) Check {
 	c := Check{
 		ID: "network-sense", Title: "Settings fit together", Status: check.Fail,
-		Observed: faults[0].Path + ": " + faults[0].Text, Fix: "Go back to the field and mend it.",
+		Observed: faults[0].Path + ": " + faults[0].Text, Fix: "Go back to the field and fix it.",
 	}
 	for _, f := range faults[1:] {
 		c.Evidence = append(c.Evidence, f.Path+": "+f.Text)

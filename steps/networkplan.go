@@ -24,7 +24,7 @@ func networkChanges(now *network.Current, want network.Settings) []Change {
 		line("DNS servers", strings.Join(now.DNS, ", "), strings.Join(want.DNS, ", "))
 	}
 	if want.MTU != 0 {
-		line("Largest packet", fmt.Sprint(now.MTU), fmt.Sprint(want.MTU))
+		line("MTU", fmt.Sprint(now.MTU), fmt.Sprint(want.MTU))
 	}
 	return changes
 }

@@ -65,7 +65,7 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 		return busy
 	}
 	answer, err := report.Ask(ctx, Question{
-		ID: "network-busy", Text: "Somebody else is trying out network settings on this node. Put theirs back and go on?",
+		ID: "network-busy", Text: "Someone else is trying out network settings on this node. Put theirs back and go on?",
 		Detail:  "Going on ends their trial: the network is then as it was before they began. Stopping leaves it to them.",
 		Choices: []Choice{{"stop", "Stop here"}, {"take-over", "Put theirs back and go on"}},
 		Default: "stop", Deadline: questionTime.Seconds(),
@@ -79,11 +79,11 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 	if err := s.Sight.net.TakeOver(ctx); err != nil {
 		return err
 	}
-	report.Say("somebody else's trial of network settings was ended; theirs were put back")
+	report.Say("someone else's trial of network settings was ended; theirs were put back")
 	return nil
 }
 
-// reason finds out why settings did not come about: NetworkManager does not take an address that somebody else has, and a
+// reason finds out why settings did not come about: NetworkManager does not take an address that someone else has, and a
 // port that lost its cable, but says neither. The old settings are back by then.
 func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
 	if problem.From(err).Code != network.NotTaken {
@@ -158,7 +158,7 @@ func (d doubts) text() string {
 func (d doubts) problem() error {
 	p := &problem.Problem{
 		Code: "NET-BACK", Summary: "The new network settings were not kept; the old ones are back.",
-		Fix: "Look at the answers about the network, mend them and start again.",
+		Fix: "Look at the answers about the network, fix them and start again.",
 	}
 	if len(d) > 0 {
 		p.Summary = d.text() + " The old network settings are back."

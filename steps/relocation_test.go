@@ -152,7 +152,7 @@ func TestClockOfABadBatteryAndTypedTime(t *testing.T) {
 	n = node(laptop, nil)
 	n.Now = func() time.Time { return time.Now().Add(-time.Hour) }
 	if err := (&steps.Clock{Site: cfg}).Run(t.Context(), n, newReport()); err != nil || laptop.Moved() != 0 {
-		t.Errorf("somebody's laptop was moved by %s (%v)", laptop.Moved(), err)
+		t.Errorf("someone's laptop was moved by %s (%v)", laptop.Moved(), err)
 	}
 }
 

@@ -19,13 +19,13 @@ import (
 )
 
 // How long a verdict on unchanged settings stands before the network is asked again: a good one so long that a DHCP server
-// is not bothered; one that finds fault is soon outdated by somebody who mends it and looks again.
+// is not bothered; one that finds fault is soon outdated by someone who fixes it and looks again.
 const (
 	goodStands = 30 * time.Second
 	badStands  = 5 * time.Second
 )
 
-// Sight is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made anew
+// Sight is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made again
 // for each look.
 type Sight struct {
 	net *network.Network

@@ -27,7 +27,7 @@ func ticks() []tick {
 		},
 		{
 			"media", "Site config", "Is the site config on its USB stick, or agreed to be typed at the site?",
-			"The technician needs addresses and names from somebody.", "Write the stick, label it with the serial number, and pack it.",
+			"The technician needs addresses and names from someone.", "Write the stick, label it with the serial number, and pack it.",
 		},
 		{
 			"kubeconfig", "Access kept", "Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?",
@@ -53,7 +53,7 @@ func (*Ticks) Title() string { return "Tick off what only a person sees" }
 func (*Ticks) Fields() []Field { return nil }
 
 // Run asks what was not answered with yes before, on this stay on the bench line: a node that was taken back has been unpacked.
-// A no is a check that failed: it can be mended and asked again, or waived.
+// A no is a check that failed: it can be fixed and asked again, or waived.
 func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error {
 	const yes = "yes"
 	ticked := yes + " " + factory.Stay(node.Host)

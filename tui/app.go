@@ -193,7 +193,7 @@ func (a *app) tookPen(msg penMsg) {
 	}
 	a.held = true
 	if msg.force {
-		a.wipe++ // whoever takes over may see what was drawn for somebody else
+		a.wipe++ // whoever takes over may see what was drawn for someone else
 	}
 }
 

@@ -119,7 +119,7 @@ func TestProblemClearsWithTheKeystroke(t *testing.T) {
 	b.shows("Network card")
 }
 
-// TestFoundWhileInFocus: a value that the machine tells while somebody stands on its empty field stays when they go on.
+// TestFoundWhileInFocus: a value that the machine tells while someone stands on its empty field stays when they go on.
 func TestFoundWhileInFocus(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab")
@@ -144,8 +144,8 @@ func TestFoundWhileInFocus(t *testing.T) {
 	}
 }
 
-// TestEmptiedToTypeAnew: a field with a mistake is emptied, and what the machine tells does not come back beneath the hand.
-func TestEmptiedToTypeAnew(t *testing.T) {
+// TestEmptiedToTypeAgain: a field with a mistake is emptied, and what the machine tells does not come back beneath the hand.
+func TestEmptiedToTypeAgain(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "'_", "tab")
 	b.shows("! a name has letters")
@@ -246,7 +246,7 @@ func TestEngineGone(t *testing.T) {
 	b.shows("engine not answering, trying again; your work goes on")
 	b.shows("engine: not answering")
 	b.fake.gone = false
-	b.fake.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started anew
+	b.fake.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started again
 	b.refresh()
 	b.refresh()
 	b.shows("you have control")

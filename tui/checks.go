@@ -68,7 +68,7 @@ func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 // findings are the stage's checks, what needs attention first. While they still come in they stay in their order:
-// nothing may jump away under somebody's eyes.
+// nothing may jump away under someone's eyes.
 func (c *checks) findings() []finding {
 	stage, _ := c.desk.stage(c.stage)
 	found := findings(stage)
@@ -118,7 +118,7 @@ func (c *checks) buttons() []button {
 	return append(list, d.common(c)...)
 }
 
-// bad reports whether a check needs somebody's attention.
+// bad reports whether a check needs someone's attention.
 func bad(f finding) bool { return !f.stale && attention(f) > 0 }
 
 func (c *checks) view(w, h int) page {

@@ -21,14 +21,15 @@ type confirm struct {
 	row         row
 	onWord      bool
 	ed          editor
-	state       engine.State // and life: those that it was asked in
+	state       engine.State // and life and list: those that it was asked in
 	life        string
+	list        string
 }
 
 func newConfirm(d *desk, c confirm) *confirm {
 	c.base, c.state = base{d}, d.state()
 	if d.snap != nil {
-		c.life = d.snap.Life
+		c.life, c.list = d.snap.Life, d.snap.List
 	}
 	return &c
 }
@@ -54,7 +55,8 @@ func (c *confirm) over() bool {
 	if c.cmd != nil || !c.held { // before the engine has answered, nobody has control
 		return c.cmd == nil
 	}
-	return c.desk.state() != c.state || len(c.word) == 0 && c.snap.Life != c.life // another life may want a word
+	another := c.snap.Life != c.life || c.snap.List != c.list // which may want a word
+	return c.desk.state() != c.state || len(c.word) == 0 && another
 }
 
 func (c *confirm) keys() []key.Binding {

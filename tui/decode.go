@@ -82,7 +82,16 @@ func (d *decoder) rest() {
 	default:
 		d.drop()
 	}
-	d.at, d.skip, d.params, d.utf, d.paste = ground, 0, d.params[:0], d.utf[:0], false
+	d.cutOff()
+	d.at, d.skip, d.params, d.paste = ground, 0, d.params[:0], false
+}
+
+// cutOff drops a character that does not go on.
+func (d *decoder) cutOff() {
+	if len(d.utf) > 0 {
+		d.utf = d.utf[:0]
+		d.drop()
+	}
 }
 
 // take returns the items so far and forgets them.
@@ -113,8 +122,8 @@ func (d *decoder) press(k tea.KeyPressMsg) {
 
 // plain takes a byte outside of sequences.
 func (d *decoder) plain(b byte) {
-	if len(d.utf) > 0 && (b < 0x80 || b >= 0xc0) {
-		d.utf = d.utf[:0] // the character was cut off
+	if b < 0x80 || b >= 0xc0 {
+		d.cutOff()
 	}
 	switch {
 	case b >= 0x80:
@@ -155,7 +164,7 @@ func (d *decoder) sequence(b byte) {
 		case b == 'A' && at == inLinux:
 			d.press(tea.KeyPressMsg{Code: tea.KeyF1})
 		case b == 0x1b:
-			d.at = escaped
+			d.begin()
 		}
 	case inCSI:
 		d.csi(b)
@@ -174,6 +183,12 @@ func (d *decoder) sequence(b byte) {
 	}
 }
 
+// begin takes the ESC that begins another sequence before this one has ended.
+func (d *decoder) begin() {
+	d.drop()
+	d.at = escaped
+}
+
 // escaped takes the byte behind ESC.
 func (d *decoder) escaped(b byte) {
 	d.at, d.params = ground, d.params[:0]
@@ -186,7 +201,7 @@ func (d *decoder) escaped(b byte) {
 		d.at = inString
 	case b == 0x1b: // the first one was a key
 		d.press(tea.KeyPressMsg{Code: tea.KeyEscape})
-		d.at = escaped
+		d.at, d.known = escaped, false
 	case b > ' ' && b < 0x7f:
 		d.press(tea.KeyPressMsg{Code: rune(b), Mod: tea.ModAlt})
 	case b < ' ':
@@ -199,7 +214,7 @@ func (d *decoder) escaped(b byte) {
 func (d *decoder) csi(b byte) {
 	switch {
 	case b == 0x1b:
-		d.at = escaped
+		d.begin()
 	case b < ' ' || b >= 0x7f: // broken off
 		d.at = ground
 	case b == '[' && len(d.params) == 0:

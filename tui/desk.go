@@ -63,7 +63,7 @@ func (d *desk) absorb(s sight) tea.Cmd {
 	switch holder := s.snap.Pen.Holder; {
 	case !d.held || holder == d.name:
 	case holder == "":
-		return d.link.take(false) // the engine was started anew; nobody else wanted it
+		return d.link.take(false) // the engine was started again; nobody else wanted it
 	default:
 		d.held = false
 		d.flash = t("pen.lost", holder)

@@ -102,7 +102,7 @@ func (f *fake) setLocked(v *engine.FieldView, value string) {
 	}
 	v.Value = value
 	if value == "" {
-		v.Value = v.Found // as the engine does: what was found stands until somebody says otherwise
+		v.Value = v.Found // as the engine does: what was found stands until someone says otherwise
 	}
 	if strings.Contains(value, "_") {
 		v.Problem = "a name has letters, digits and hyphens; leave out the underscore"

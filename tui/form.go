@@ -185,7 +185,7 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
-// for one that somebody emptied.
+// for one that someone emptied.
 func (f *form) refill() {
 	v, i := f.field()
 	if _, draft := f.drafts[v.Path]; i >= 0 && !f.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
@@ -228,7 +228,7 @@ func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 	text := strings.TrimSpace(f.ed.value())
 	f.drafts[v.Path], f.typed = text, true
 	if v.Problem != "" || f.refused[v.Path] != "" {
-		return f.set(v.Path, text) // so that the keystroke that mends it takes the message away
+		return f.set(v.Path, text) // so that the keystroke that fixes it takes the message away
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (f *form) decide() tea.Cmd {
 	for _, v := range f.fields() {
 		if f.held && f.problem(v) != "" {
 			f.focus(v.Path)
-			f.flash = t("form.mend", v.Label)
+			f.flash = t("form.fix", v.Label)
 			return nil
 		}
 	}

@@ -76,7 +76,7 @@ func (d *desk) penState() string {
 	switch holder := d.snap.Pen.Holder; {
 	case d.held:
 		return t("pen.yours")
-	case holder == "", holder == d.name: // its own, from before it was started anew
+	case holder == "", holder == d.name: // its own, from before it was started again
 		return t("pen.free")
 	default:
 		return t("pen.other", holder)

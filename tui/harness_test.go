@@ -59,9 +59,15 @@ func (b *bench) run(cmd tea.Cmd) {
 			return
 		case <-time.After(20 * time.Millisecond):
 		}
-		if waiting() || time.Now().After(end) {
-			return // for events, or for the clock
+		if !waiting() && time.Now().Before(end) {
+			continue
 		}
+		select {
+		case msg := <-done: // it returned between the two looks
+			b.took(msg)
+		default: // it waits for events, or for the clock
+		}
+		return
 	}
 }
 
@@ -85,7 +91,11 @@ func (b *bench) took(msg tea.Msg) {
 // turn yet.
 func waiting() bool {
 	all := make([]byte, 1<<20)
-	all = all[:runtime.Stack(all, true)]
+	n := runtime.Stack(all, true)
+	for ; n == len(all); n = runtime.Stack(all, true) { // cut off
+		all = make([]byte, 2*len(all))
+	}
+	all = all[:n]
 	for stack := range strings.SplitSeq(string(all), "\n\n") {
 		state, _, _ := strings.Cut(stack, "\n")
 		blocked := strings.Contains(state, "[select") || strings.Contains(state, "[chan receive") || strings.Contains(state, "[sleep")

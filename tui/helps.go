@@ -11,7 +11,7 @@ start it with  touchdown engine`,
 
 	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
 
-PASS  is right.          WARN  works, but somebody should know.
+PASS  is right.          WARN  works, but someone should know.
 FAIL  is in the way.     SKIP  could not be looked at; the line says why.
 
 "checking" stands where an answer was changed and the machine is looked at
@@ -78,7 +78,7 @@ Enter does it. "Retry" runs the step again; what is right already is left
 alone. "Edit answers" leads to the questions, with everything kept; "Undo"
 puts everything back.
 
-Calling somebody? Read them the code, and make a support bundle: it holds
+Calling someone? Read them the code, and make a support bundle: it holds
 the log and the journal, but no secrets.`,
 
 	"dashboard": `The work is finished. This page stays: it shows the cluster as it is now.

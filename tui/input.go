@@ -73,7 +73,7 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 				i.rest()
 			}
 		}
-		if msg := typed(i.take(), !goesOn); msg != nil {
+		if msg := typed(i.take(), !goesOn, paused); msg != nil {
 			send(msg)
 		}
 		if err != nil {
@@ -87,12 +87,12 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 }
 
 // typed is the message for items that came together: one key, or a batch of them. first is false when they go on from the
-// batch before.
-func typed(items []item, first bool) tea.Msg {
+// batch before, and last is false when more came behind them without a pause: a key with no pause on both sides was not pressed by hand.
+func typed(items []item, first, last bool) tea.Msg {
 	if len(items) == 0 {
 		return nil
 	}
-	if one := items[0]; len(items) == 1 && first && one != (item{}) {
+	if one := items[0]; len(items) == 1 && first && last && one != (item{}) {
 		r, n := utf8.DecodeRuneInString(one.text)
 		switch {
 		case one.text == "":

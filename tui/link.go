@@ -227,7 +227,7 @@ func (l *link) token() string {
 	return l.pen
 }
 
-// take asks for the pen. A holder of the same name is this console before it was started anew.
+// take asks for the pen. A holder of the same name is this console before it was started again.
 func (l *link) take(force bool) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)

@@ -78,7 +78,7 @@ func (l *logView) take(msg logMsg) {
 	}
 }
 
-// refold breaks the lines anew when the width or the log changed.
+// refold breaks the lines again when the width or the log changed.
 func (l *logView) refold(w int) {
 	if l.width != w {
 		l.shown, l.width = fold(l.lines, w), w

@@ -116,7 +116,7 @@ func (s *seat) hear(data string, gap time.Duration) {
 		s.dec.rest()
 	}
 	if paused || len(s.burst) >= showBytes {
-		if msg := typed(s.dec.take(), !s.goesOn); msg != nil {
+		if msg := typed(s.dec.take(), !s.goesOn, paused); msg != nil {
 			m.counts["keys"]++ // a paste counts as one
 			s.deliver(msg, s.causeOf(msg))
 		}
@@ -186,7 +186,7 @@ func (s *seat) causeOf(msg tea.Msg) cause {
 		return c
 	}
 	if len(s.burst) > 16 {
-		s.m.fail("%s takes %q for a key", s.name, s.burst)
+		s.m.fail("%s takes %q, %d bytes, for a key", s.name, s.burst[:min(len(s.burst), 40)], len(s.burst))
 	}
 	c.key, c.alone = key, true
 	s.page.pressed(key)

@@ -15,7 +15,7 @@ type sight struct {
 type (
 	resizedMsg struct{ w, h int } // of the terminal; 0 is not known
 
-	sightMsg struct{ sight } // somebody asked for a fresh snapshot
+	sightMsg struct{ sight } // someone asked for a fresh snapshot
 	eventMsg struct{ sight } // something happened in the engine; ask to wait for the next
 	setMsg   struct {        // a field was set
 		sight

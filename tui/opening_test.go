@@ -6,14 +6,14 @@ import (
 	"touchdown/steps/engine"
 )
 
-// typedDomain is a snapshot of answers of which somebody typed one on the second page.
+// typedDomain is a snapshot of answers of which someone typed one on the second page.
 func typedDomain(s *engine.Snapshot) {
 	f := &s.Stages[1].Steps[0].Fields[1]
 	f.Value, f.Source, f.Changed = "example.com", "typed", true
 }
 
-// TestOpensWhereSomebodyTyped starts a console in the middle of the questions, as its unit does after a line dropped.
-func TestOpensWhereSomebodyTyped(t *testing.T) {
+// TestOpensWhereSomeoneTyped starts a console in the middle of the questions, as its unit does after a line dropped.
+func TestOpensWhereSomeoneTyped(t *testing.T) {
 	b := newBench(t, 80, 24, typedDomain)
 	b.shows("[example.com")
 	b.press("shift+tab", "enter")

@@ -138,7 +138,7 @@ func keepOrBack(s *engine.Snapshot) {
 	s.State = engine.InQuestion
 	s.Question = &engine.QuestionView{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
 		ID: "keep-network", Text: "Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?",
-		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can mend your answers.",
+		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers.",
 		Choices: []steps.Choice{{Value: "keep", Label: "Keep the new settings"}, {Value: "back", Label: "Put the old ones back"}},
 		Default: "back",
 	}}

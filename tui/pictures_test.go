@@ -13,7 +13,7 @@ import (
 const pictureDir = "../assets/pictures"
 
 // TestPictures: the README's pictures are what the console draws today, all of them are shown, and there are no others.
-// `make pictures` writes them anew.
+// `make pictures` writes them again.
 func TestPictures(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

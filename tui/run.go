@@ -95,7 +95,7 @@ func paintUntil(p *painter) (stop func(), done chan struct{}) {
 	return stop, done
 }
 
-// outcome is why the console ended: nil when somebody wanted it to.
+// outcome is why the console ended: nil when someone wanted it to.
 func outcome(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, ErrHungUp) {
 		return cause

@@ -82,7 +82,7 @@ func reviewView() *engine.ReviewView {
 					{What: "Applications", Old: "*.apps.factory.example", New: "*.apps.store0042.example.com"},
 					{What: "Certificate", New: "for api.store0042.example.com, made by the cluster"},
 				},
-				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver starts anew", Seconds: 240}},
+				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
 				Permanent:    []string{"Log-ins made before the move end."},
 			}},
 			{Step: "rollouts", Title: "Wait until every operator has taken the new names"},

@@ -126,7 +126,7 @@ func (d *desk) collecting() string {
 	return "checks"
 }
 
-// opening is the page that a console begins with: where somebody typed last, because its line may have dropped, or the
+// opening is the page that a console begins with: where someone typed last, because its line may have dropped, or the
 // console may be the second one; else, and after work that came to its end, the first.
 func (d *desk) opening(pages []string) string {
 	page := pages[0]

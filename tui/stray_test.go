@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,22 @@ func TestDialogOfAnotherJob(t *testing.T) {
 	}
 }
 
+// TestDialogOfTheBenchLine: on the bench line two keys are enough where a node with users wants its name.
+func TestDialogOfTheBenchLine(t *testing.T) {
+	b := newBench(t, 80, 24, undone, func(s *engine.Snapshot) { s.List = engine.ListFactory })
+	for !strings.Contains(b.screen(), ">[ Reboot") {
+		b.press("tab")
+	}
+	b.press("enter")
+	b.shows("Reboot")
+	b.fake.change(func(s *engine.Snapshot) { s.List = engine.ListSite })
+	b.refresh()
+	b.press("ctrl+y")
+	if got := b.fake.verbs(); len(got) > 0 {
+		t.Errorf("the keys did %v", got)
+	}
+}
+
 // TestUnlockWithoutAHostName: a node that has lost its name is not unlocked by typing nothing.
 func TestUnlockWithoutAHostName(t *testing.T) {
 	b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked, s.Hostname = true, "" })
@@ -102,7 +119,8 @@ func TestUnlockWithoutAHostName(t *testing.T) {
 // TestKeyBesideASequence: what comes together with a sequence that is no key was not pressed by a person.
 func TestKeyBesideASequence(t *testing.T) {
 	for _, data := range []string{
-		"\x1b]0;title\x07\r", "\x1b[0m\r", "\r\x1b[0m", "\x1b[M !!\r", "\r\x1bP never ends \r\r", "\x1b[99~y", "y\x1bOz", "\x1b[201~\r", "\r\x1b[1",
+		"\x1b]0;title\x07\r", "\x1b[0m\r", "\r\x1b[0m", "\x1b[M !!\r", "\r\x1bP never ends \r\r", "\x1b[99~y", "\x1b\x1b[20192.0.2.1/24\x1b[201~",
+		"\x1b[\x1b[\x1b\x1b]0;title\x07\xe2\x82", "\xe2\x82\x1b", "\x1b[20192.0.2.1/24\x1b[\x1b[\x1b", "\x1b\x1bO\x1b", "y\xe2\x82", "y\x1bOz", "\x1b[201~\r", "\r\x1b[1",
 	} {
 		if msg, alone := keysOf(data).(tea.KeyPressMsg); alone {
 			t.Errorf("%q is the key %s", data, msg)
@@ -113,6 +131,28 @@ func TestKeyBesideASequence(t *testing.T) {
 			t.Errorf("%q is %v", data, msg)
 		}
 	}
+}
+
+// TestKeyBeforeALongString: a key with a string for a terminal right behind it was not pressed by a person, although the line
+// is looked at before the string has ended.
+func TestKeyBeforeALongString(t *testing.T) {
+	in, line, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := newInput(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = line.WriteString("y\x1b_" + strings.Repeat("a", 3*showBytes))
+		_ = line.Close()
+	}()
+	i.run(func(msg tea.Msg) {
+		if key, alone := msg.(tea.KeyPressMsg); alone {
+			t.Errorf("%s counts as pressed by hand", key)
+		}
+	}, func() {})
 }
 
 // TestSizeOfTheStart: on a busy machine Bubble Tea tells the size of the start after the terminal was resized.

@@ -103,7 +103,7 @@ func kernelConsole(fd int) bool {
 }
 
 // slowLine returns the speed of a slow serial line, 0 for anything else. Kernel consoles and pseudo terminals say
-// 38400 although they have no speed, so there only a lower one counts: somebody set it.
+// 38400 although they have no speed, so there only a lower one counts: someone set it.
 func slowLine(fd int) int {
 	tio, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {

@@ -88,7 +88,7 @@ var texts = map[string]string{
 	"form.required":     "needed",
 	"form.changed":      "typed, changed",
 	"form.needed":       "This is needed.",
-	"form.mend":         "%s: see below the field.",
+	"form.fix":          "%s: see below the field.",
 	"form.restored":     "%s: back to what was found.",
 	"form.restoredPage": "The whole page is back to what was found.",
 	"form.firstPage":    "This is the first page.",
@@ -129,7 +129,7 @@ var texts = map[string]string{
 	"waive.done":   "Waived. It is in the report.",
 
 	"review.asking":       "Looking at what would change; this can take a minute ...",
-	"review.problems":     "MUST BE MENDED FIRST",
+	"review.problems":     "FIX THESE FIRST",
 	"review.warnings":     "Warnings",
 	"review.disturbances": "What users of the cluster notice",
 	"review.disturbance":  "%s, about %s: %s",
@@ -138,7 +138,7 @@ var texts = map[string]string{
 	"review.skip":         "%s: left out, %s",
 	"review.none":         "(none)",
 	"review.type":         "To start, type %s:",
-	"review.blocked":      "The work cannot start yet: see MUST BE MENDED FIRST. Go back to mend it.",
+	"review.blocked":      "The work cannot start yet: see FIX THESE FIRST. Go back to fix it.",
 
 	"work.count":   "%d/%d",
 	"work.of":      "%d of %d %s",
@@ -170,7 +170,7 @@ var texts = map[string]string{
 	"does.retry":      "run this step again", "does.edit": "back to the questions, everything kept",
 	"does.skip": "go on without this step", "does.waive": "take responsibility for a check",
 	"does.undo": "put everything back as it was", "does.log": "see what the engine did",
-	"does.bundle": "collect everything support needs", "does.stop": "leave it as it is, close this console",
+	"does.bundle": "collect everything support needs", "does.stop": "change nothing, close this console",
 	"does.help": "what this page is for", "does.pen": "take control, to choose here",
 
 	"cancel.title":   "Stop the work?",
@@ -189,7 +189,7 @@ var texts = map[string]string{
 	"reboot.title":   "Reboot this machine?",
 	"reboot.text":    "The cluster is away until the machine has started again.",
 	"powerOff.title": "Switch this machine off?",
-	"powerOff.text":  "The cluster is away until somebody switches the machine on again.",
+	"powerOff.text":  "The cluster is away until someone switches the machine on again.",
 
 	"bundle.making": "Collecting the support bundle ...",
 	"bundle.saved":  "Support bundle: %s",
@@ -205,7 +205,7 @@ var texts = map[string]string{
 	"dashboard.api":     "API       https://api.%s:6443",
 	"dashboard.console": "Console   https://console-openshift-console.apps.%s",
 	"dashboard.checks":  "Checks: %s",
-	"dashboard.met":     "Met on the way:",
+	"dashboard.met":     "Problems during the run:",
 
 	"plain.take":      "Type %s to take control:",
 	"plain.pen":       "Type %s to take control, or Enter to look again:",

@@ -20,7 +20,7 @@ func keysOf(data string) tea.Msg {
 	var d decoder
 	d.feed([]byte(data))
 	d.rest()
-	return typed(d.take(), true)
+	return typed(d.take(), true, true)
 }
 
 // paste sends bytes all at once.
@@ -272,7 +272,7 @@ func (b *bench) stream(data string) {
 		n := min(len(data), showBytes)
 		d.feed([]byte(data[:n]))
 		data = data[n:]
-		if msg := typed(d.take(), first); msg != nil {
+		if msg := typed(d.take(), first, data == ""); msg != nil {
 			_, cmd := b.app.Update(msg)
 			b.run(cmd)
 		}

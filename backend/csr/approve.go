@@ -197,7 +197,7 @@ func goodAt(b []byte, now time.Time) string {
 		case now.Add(margin).After(cert.NotAfter):
 			return "has expired"
 		case now.Before(cert.NotBefore):
-			return "is not good yet"
+			return "is not yet valid"
 		}
 		return ""
 	}

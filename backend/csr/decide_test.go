@@ -171,7 +171,7 @@ func hostileBoth(t *testing.T) map[string]func(*ask, *certificatesv1.Certificate
 		"requester in no group":      func(_ *ask, s *spec) { s.Groups = nil },
 		"signer of API clients":      func(_ *ask, s *spec) { s.SignerName = certificatesv1.KubeAPIServerClientSignerName },
 		"signer legacy":              func(_ *ask, s *spec) { s.SignerName = "kubernetes.io/legacy-unknown" },
-		"signer of somebody":         func(_ *ask, s *spec) { s.SignerName = "example.com/own" },
+		"signer of someone":          func(_ *ask, s *spec) { s.SignerName = "example.com/own" },
 		"signer none":                func(_ *ask, s *spec) { s.SignerName = "" },
 		"usage more":                 func(_ *ask, s *spec) { s.Usages = append(s.Usages, certificatesv1.UsageCertSign) },
 		"usage for code":             func(_ *ask, s *spec) { s.Usages = append(s.Usages, certificatesv1.UsageCodeSigning) },

@@ -47,11 +47,11 @@ func Stale(m *host.Machine, z Zone) string {
 	return ""
 }
 
-// Refresh has /etc/resolv.conf written anew, by the same program as NetworkManager has it done. NetworkManager itself is left
+// Refresh has /etc/resolv.conf written again, by the same program as NetworkManager has it done. NetworkManager itself is left
 // alone: its restart would destroy the checkpoint under which network settings are tried.
 func Refresh(ctx context.Context, m *host.Machine) error {
 	if _, err := m.Run(ctx, forcedns, "br-ex", "up"); err != nil {
-		return fmt.Errorf("writing %s anew: %w", resolvConf, err)
+		return fmt.Errorf("writing %s again: %w", resolvConf, err)
 	}
 	return nil
 }

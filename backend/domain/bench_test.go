@@ -106,16 +106,16 @@ func (b *bed) specs(t *testing.T) string {
 func (b *bed) calm(t *testing.T) {
 	t.Helper()
 	fatal(t, b.ClearFaults())
-	fatal(t, domain.Settle(t.Context(), b.c, "", mending()))
+	fatal(t, domain.Settle(t.Context(), b.c, "", recovering()))
 }
 
 func paced() domain.Patience {
 	return domain.Patience{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
 }
 
-// mending is for the time after a fault: an operator goes on to report its trouble until it has looked again, and the API server's
+// recovering is for the time after a fault: an operator goes on to report its trouble until it has looked again, and the API server's
 // until the new revision has run for a while.
-func mending() domain.Patience {
+func recovering() domain.Patience {
 	p := paced()
 	p.Grace = p.Limit
 	return p
@@ -259,7 +259,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 			t.Error(err)
 		}
 		fatal(t, b.ClearFaults())
-		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, mending()))
+		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, recovering()))
 	})
 }
 
@@ -315,7 +315,7 @@ func TestBadSecrets(t *testing.T) {
 	_, err = b.c.Restore(ctx, b.saved[len(b.saved)-1])
 	fatal(t, err)
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	fatal(t, domain.Settle(ctx, b.c, "", mending()))
+	fatal(t, domain.Settle(ctx, b.c, "", recovering()))
 }
 
 func TestProveTellsAnotherCertificate(t *testing.T) {

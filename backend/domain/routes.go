@@ -20,7 +20,7 @@ const (
 	Fine      Kind = "fine"      // has a host of the new domain
 	Owned     Kind = "owned"     // an operator makes it again when it is deleted
 	Generated Kind = "generated" // the cluster chose its host; made again, it gets one of the new domain
-	Custom    Kind = "custom"    // somebody chose its host
+	Custom    Kind = "custom"    // someone chose its host
 	Moved     Kind = "moved"     // not ours: its operator moves it, or serves it elsewhere
 	Bound     Kind = "bound"     // has a subdomain, to which the router appends its own domain; that domain never changes
 )

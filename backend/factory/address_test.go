@@ -14,7 +14,7 @@ import (
 // TestOwnAddressesComeLast: the real script orders the real kernel's addresses, in a network namespace of the test's own. OVN-Kubernetes
 // takes the first IPv4 address, and the first IPv6 address that is not deprecated; it must find one of each.
 func TestOwnAddressesComeLast(t *testing.T) {
-	if err := exec.Command("unshare", "--net", "ip", "link").Run(); err != nil {
+	if err := exec.Command("unshare", "--net", "--pid", "--fork", "ip", "link").Run(); err != nil {
 		t.Skipf("a network namespace needs root: %v", err)
 	}
 	const script = "../../iso-overlay/usr/local/bin/touchdown-internal-address"
@@ -66,11 +66,17 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			"a 2001:db8:5::7/64; bash $order; d 2001:db8:5::7/64",
 			"192.0.2.10/32 2001:db8:1::10/128",
 		},
+		"a lease replaces another, and NetworkManager tells nobody": {
+			"a 198.51.100.7/24" + lease + "; bash $order; follow; d 198.51.100.7/24; a 203.0.113.9/24" + lease + "; for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; order=/dev/null",
+			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := exec.Command("unshare", "--net", "bash", "-c", `set -e
+			run := exec.Command("unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", `set -e
 a() { case $1 in *:*) set -- "$@" nodad ;; esac; ip address add "$@" dev br-ex; }
 d() { ip address del "$@" dev br-ex; }
+first() { ip -4 -o address show dev br-ex | head -1 | grep -qF "$1"; }
+follow() { bash $order watch >/dev/null 2>&1 & until grep -qaw monitor /proc/[0-9]*/cmdline; do sleep 0.1; done; }
 ip link add br-ex type veth peer name cable
 ip link set cable up
 ip link set br-ex up

@@ -8,9 +8,16 @@ import (
 	"touchdown/backend/host"
 )
 
+// Installed tells whether the running program is where the units expect it, and systemd may run it there. One that was moved
+// from a home folder is refused by SELinux: an armed node would have no engine, and with that no kubelet.
+func Installed(m *host.Machine, running []byte) bool {
+	have, err := m.ReadFile(Program)
+	return err == nil && bytes.Equal(have, running) && m.Inherits(Program)
+}
+
 // Install puts the running program where the units expect it. It returns whether it had to.
 func Install(m *host.Machine, running []byte) (bool, error) {
-	if have, err := m.ReadFile(Program); err == nil && bytes.Equal(have, running) {
+	if Installed(m, running) {
 		return false, nil
 	}
 	return true, m.WriteFile(Program, running, 0o755)

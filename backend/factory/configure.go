@@ -186,7 +186,7 @@ func Calm(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
 	return err == nil, err
 }
 
-// restarting adds the policy for a path, unless somebody has one for it already.
+// restarting adds the policy for a path, unless someone has one for it already.
 func restarting(files []any, path, service string) []any {
 	for _, f := range files {
 		if m, ok := f.(map[string]any); ok && m["path"] == path {

@@ -120,7 +120,7 @@ func (h *Hand) Install(ctx context.Context) error {
 	return h.start(ctx, units, len(due) > 0)
 }
 
-// due are the files that are missing or old. One that is neither ours nor what it shall be belongs to somebody.
+// due are the files that are missing or old. One that is neither ours nor what it shall be belongs to someone.
 func (h *Hand) due(files []File, record laid) ([]File, error) {
 	var due []File
 	for _, f := range files {
@@ -130,8 +130,8 @@ func (h *Hand) due(files []File, record laid) ([]File, error) {
 			due = append(due, f)
 		case err != nil:
 			return nil, err
-		case bytes.Equal(have, f.Data):
-		case f.Path == Program || slices.Contains(record[f.Path], sum(have)):
+		case bytes.Equal(have, f.Data) && h.Host.Inherits(f.Path):
+		case f.Path == Program || bytes.Equal(have, f.Data) || slices.Contains(record[f.Path], sum(have)):
 			due = append(due, f)
 		default:
 			return nil, &problem.Problem{
@@ -184,7 +184,7 @@ func unwritable(err error) error {
 	return err
 }
 
-// start has systemd know the units and runs them; what runs already is started anew where files changed.
+// start has systemd know the units and runs them; what runs already is started again where files changed.
 func (h *Hand) start(ctx context.Context, units []string, changed bool) error {
 	did := changed
 	do := func(says string, argv ...string) error {
@@ -258,7 +258,7 @@ func (h *Hand) record() (laid, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
 			Code: "HND-RCRD", Summary: HandRecord + " cannot be read, so nobody knows what was installed.",
-			Fix: "Move it away; `touchdown install` then takes what is as it shall be for somebody else's.", Err: err,
+			Fix: "Move it away; `touchdown install` then takes what is as it shall be for someone else's.", Err: err,
 		}
 	}
 	return r, nil

@@ -145,7 +145,7 @@ func TestHandIsCareful(t *testing.T) {
 	}
 	code(b.Install(t.Context()), "HND-OCP")
 	b.m.File(b.Cluster, "")
-	b.m.File(engineFile, "somebody's")
+	b.m.File(engineFile, "someone's")
 	code(b.Install(t.Context()), "HND-ELSE")
 	if b.m.Exists(factory.Program) || b.m.Exists(factory.HandRecord) {
 		t.Error("half installed")

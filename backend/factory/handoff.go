@@ -13,7 +13,7 @@ import (
 // lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
 const lineScript = "/usr/local/bin/touchdown-line"
 
-// Uninstall takes away what Install laid. A file that somebody changed since stays, and is named. What the work left in
+// Uninstall takes away what Install laid. A file that someone changed since stays, and is named. What the work left in
 // /var/lib/touchdown stays too.
 func (h *Hand) Uninstall(ctx context.Context) error {
 	files, units, err := h.files()

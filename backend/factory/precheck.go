@@ -74,7 +74,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 
 func shelfLife(m *host.Machine, name string, now time.Time) check.Check {
 	c := check.Check{
-		ID: "bake-" + name, Title: "Shelf life of " + name, Status: check.Pass, Expected: "25 days or more", Source: "kubelet certificates live 30 days",
+		ID: "bake-" + name, Title: "Lifetime of " + name, Status: check.Pass, Expected: "25 days or more", Source: "kubelet certificates live 30 days",
 	}
 	leaf, err := certificate(m, name)
 	if err != nil {

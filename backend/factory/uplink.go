@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// profiles is where NetworkManager keeps what survives a reboot. br-ex is built anew from there at every boot.
+// profiles is where NetworkManager keeps what survives a reboot. br-ex is rebuilt from there at every boot.
 const profiles = "/etc/NetworkManager/system-connections"
 
 // forever is NetworkManager's word for no timeout: a lease that comes late is still taken.

@@ -24,7 +24,7 @@ func judgeNICs(i *Inventory) check.Check {
 		c.Status = check.Pass
 	case container(i.Virtual) && len(i.NICs) > 0:
 		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d virtual ones, in a container (%s)", len(i.NICs), i.Virtual)
-		c.Fix = "Nothing to do on a test bench; a node that ships has a network port of its own."
+		c.Fix = "Nothing to do on a test bench; a node that ships has its own network port."
 	default:
 		c.Status = check.Fail
 		c.Fix = "Check that the network card is seated and not switched off in the firmware."

@@ -33,7 +33,7 @@ func judgeCSRs(s *State) check.Check {
 		}
 		switch {
 		case !s.own(&s.CSRs[i]):
-			// It does not hold up this node; somebody should know, and nobody should approve it unseen.
+			// It does not hold up this node; someone should know, and nobody should approve it unseen.
 			light = append(light, text+", and is not this node's")
 		case s.At.Sub(s.CSRs[i].CreationTimestamp.Time) > signTime:
 			grave = append(grave, text)

@@ -87,7 +87,7 @@ func judgeSite(s *State, w site) check.Check {
 func judgeRoutes(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "routes", Title: "Web addresses of the cluster (routes)", Expected: "taken by the router",
-		Source: "Route status.ingress Admitted=True", Fix: "Wait some minutes; an address that keeps its old name is made anew by its service.",
+		Source: "Route status.ingress Admitted=True", Fix: "Wait some minutes; an address that keeps its old name is made again by its service.",
 	}
 	if o.Domain != "" {
 		c.Expected += ", below " + o.Domain

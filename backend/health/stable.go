@@ -29,7 +29,7 @@ const (
 type Tell func(well time.Duration, waiting string)
 
 // Await looks again and again until nothing has been in the way for the whole window. Each fault, each list that could
-// not be read and each moment without the API starts the window anew. It emits a check when its verdict changes, and
+// not be read and each moment without the API starts the window again. It emits a check when its verdict changes, and
 // all of the last look. When the limit is over it fails with a Problem that names the worst culprit.
 func Await(ctx context.Context, cluster *kube.Cluster, o Options, w Window, emit func(check.Check), tell Tell) ([]check.Check, error) {
 	return await(ctx, func(ctx context.Context) []check.Check { return Judge(Look(ctx, cluster, o), o) }, o, w, emit, tell)

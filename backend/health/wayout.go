@@ -91,7 +91,7 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 	if w.Asked > 0 {
 		w.Skip = ""
 	} else if w.Skip == "" {
-		w.Skip = "no pod with a network of its own runs"
+		w.Skip = "no pod with its own network runs"
 	}
 	return w
 }

@@ -12,8 +12,9 @@ import (
 )
 
 // WriteFileAtomic replaces the file at path as a whole: after a crash, a power cut or a full disk at any moment
-// there is either the old file or the new one, and no temporary file is left behind by an error. Owner and
-// SELinux label of the old file are kept. A symlink at path is replaced, not followed.
+// there is either the old file or the new one, and no temporary file is left behind by an error. The owner of the old
+// file is kept. Its SELinux label is not: the new file gets the type that its folder gives, which is the right one for all that
+// we write (test/selinux), where the old file may have been moved there from elsewhere. A symlink at path is replaced, not followed.
 func WriteFileAtomic(path string, data []byte, perm fs.FileMode) error {
 	return atomic{}.replace(path, data, perm)
 }
@@ -104,7 +105,7 @@ func (a atomic) fill(r *replacement, f File) (err error) {
 			_ = temp.Close()
 		}
 	}()
-	keepAttributes(f.Path, temp)
+	keepOwner(f.Path, temp)
 	if err := temp.Chmod(f.Perm); err != nil {
 		return fmt.Errorf("setting the mode: %w", err)
 	}
@@ -153,19 +154,14 @@ func (a atomic) write(path string, temp *os.File, data []byte) error {
 	return plain(data)
 }
 
-// keepAttributes gives temp the owner and the SELinux label of the file it will replace. Both are best effort:
-// the file may be new, the file system without labels, the user not root.
-func keepAttributes(path string, temp *os.File) {
+// keepOwner gives temp the owner of the file it will replace. It is best effort: the file may be new, the user not root.
+func keepOwner(path string, temp *os.File) {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return
 	}
 	if int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
 		_ = temp.Chown(int(st.Uid), int(st.Gid))
-	}
-	label := make([]byte, 256)
-	if n, err := unix.Lgetxattr(path, "security.selinux", label); err == nil && n > 0 {
-		_ = unix.Fsetxattr(int(temp.Fd()), "security.selinux", label[:n], 0)
 	}
 }
 

@@ -135,7 +135,7 @@ func TestRunEndsTheChildrenToo(t *testing.T) {
 	if err == nil || child == "" {
 		t.Fatalf("out is %q, err %v", out, err)
 	}
-	patience.Until(t, "the child's end", func() error { // gone, or dead and waiting for somebody to take note
+	patience.Until(t, "the child's end", func() error { // gone, or dead and waiting for someone to take note
 		stat, err := os.ReadFile("/proc/" + child + "/stat")
 		if err == nil && strings.HasPrefix(string(stat), child+" (sleep) S") {
 			return fmt.Errorf("it still runs: %s", stat)

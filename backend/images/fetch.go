@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/images/store"
 )
 
-// fetcher makes what is damaged in the store anew from registries, as what it must be is known by digest. It does not go by
+// fetcher makes what is damaged in the store again from registries, as what it must be is known by digest. It does not go by
 // CRI-O's pull: CRI-O finds the damaged layer in the store and fetches nothing, and to hide the layer from it would leave
 // images that the node needs without a source meanwhile.
 type fetcher struct {
@@ -29,7 +29,7 @@ type fetcher struct {
 func newFetcher(ctx context.Context, m *host.Machine, p *pool.Pool, n int) (*fetcher, error) {
 	logins, err := auth.Read(m)
 	if err != nil {
-		return nil, fmt.Errorf("reading the log-ins of registries: %w", err)
+		return nil, fmt.Errorf("reading the registry credentials: %w", err)
 	}
 	registry, err := remote.New(m, logins)
 	if err != nil {
@@ -42,7 +42,7 @@ func newFetcher(ctx context.Context, m *host.Machine, p *pool.Pool, n int) (*fet
 	return &fetcher{p, now, registry}, nil
 }
 
-// repair makes one layer, or one file of an image, anew.
+// repair makes one layer, or one file of an image, again.
 func (f *fetcher) repair(ctx context.Context, group []store.Damage) error {
 	// Half a file of a crash is removed with the pool's own.
 	side, err := os.MkdirTemp(f.pool.Dir, "fetch-*"+store.Part)

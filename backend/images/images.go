@@ -11,8 +11,8 @@ import (
 	"touchdown/backend/host"
 )
 
-// Where things lie on the node. Below /var/lib/shared the policy of SELinux gives the label of read-only container files by
-// itself (container-selinux, container.fc), so no relabelling takes the store away.
+// Where things lie on the node. Below /var/lib/shared the SELinux policy gives a type that CRI-O may read: that of
+// read-only container files (container-selinux, container.fc, since 2.213), so no relabelling takes the store away.
 const (
 	Primary = "/var/lib/containers/storage"       // CRI-O's own store
 	Pool    = "/var/lib/shared/.touchdown"        // written by Touchdown only

@@ -30,10 +30,10 @@ type Look struct {
 	Idle bool           // leave disk and processor to everybody else
 	Tell func(Progress) // may be nil
 
-	// Mend lets damaged layers be made anew from the node's own store, where that has them whole, and images that the store
+	// Repair lets damaged layers be repaired from the node's own store, where that has them whole, and images that the store
 	// has under more names be found by them.
-	Mend bool
-	// Fetch lets what the node's own store cannot mend be fetched from registries. The look after a boot does not: nobody asked
+	Repair bool
+	// Fetch lets what the node's own store cannot fix be fetched from registries. The look after a boot does not: nobody asked
 	// for it, and at a site without a registry every start of a damaged node would wait for one.
 	Fetch bool
 }
@@ -72,7 +72,7 @@ func (l Look) store(ctx context.Context, s *Status) error {
 	if err := l.listed(ctx, g, s); err != nil {
 		return err
 	}
-	if len(s.Unlisted) > 0 && l.Mend {
+	if len(s.Unlisted) > 0 && l.Repair {
 		if err := l.unshadow(ctx, g, s); err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (l Look) store(ctx context.Context, s *Status) error {
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 && l.Mend {
-		if found, err = l.mend(ctx, p, found, s); err != nil {
+	if len(found) > 0 && l.Repair {
+		if found, err = l.repair(ctx, p, found, s); err != nil {
 			return err
 		}
 	}

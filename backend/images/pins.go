@@ -121,7 +121,7 @@ func pinnedIn(m *host.Machine, file string) ([]string, error) {
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return nil, &problem.Problem{
 			Code: "IMG-CRIO", Summary: file + " cannot be read as TOML.",
-			Fix: "CRI-O will not start with it either: mend the file or remove it, then retry.", Err: err,
+			Fix: "CRI-O will not start with it either: fix the file or remove it, then retry.", Err: err,
 		}
 	}
 	return doc.Crio.Image.Pinned, nil

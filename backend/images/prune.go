@@ -94,7 +94,7 @@ func whole(r *wanted.Result) error {
 	u := r.Unread[0]
 	return &problem.Problem{
 		Code: "IMG-UNRD", Summary: fmt.Sprintf("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
-		Fix: "Mend that, then retry; nothing was removed. `touchdown images list` names all that could not be read.",
+		Fix: "Fix that, then retry; nothing was removed. `touchdown images list` names all that could not be read.",
 	}
 }
 

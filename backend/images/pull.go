@@ -24,7 +24,7 @@ type pull struct {
 func (p pull) run(ctx context.Context, wants []cri.Want) ([]cri.Outcome, error) {
 	logins, err := auth.Read(p.host)
 	if err != nil {
-		return nil, fmt.Errorf("reading the log-ins of registries: %w", err)
+		return nil, fmt.Errorf("reading the registry credentials: %w", err)
 	}
 	have := fetched(ctx, p.host)
 	for n := range wants {

@@ -29,7 +29,7 @@ type Status struct {
 	Outside    int       `json:"outside"`            // images that only CRI-O's own store has: a registry is their only other source
 	Unlisted   []string  `json:"unlisted,omitempty"` // images of the store that CRI-O does not list
 	Damage     []string  `json:"damage,omitempty"`   // layer, image and file, and what is wrong
-	Unmended   []string  `json:"unmended,omitempty"` // why damage could not be repaired
+	Unrepaired []string  `json:"unmended,omitempty"` // why damage could not be repaired
 	Repaired   []string  `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
 	Verified   time.Time `json:"verified,omitzero"`  // when each byte of the store was last read and found right
 	Trouble    string    `json:"trouble,omitempty"`  // why the look could not be finished
@@ -134,7 +134,7 @@ func (s Status) Checks() []check.Check {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
 		whole.Fix = "Bring a registry within reach and run `touchdown images verify`."
-		whole.Evidence = slices.Concat(s.Damage, s.Unmended, s.Repaired)
+		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, quantity(len(s.Repaired), "damage was", "damages were")+" repaired"
 		whole.Fix = "Watch this disk: what was damaged once may be again."

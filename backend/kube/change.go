@@ -27,7 +27,7 @@ type edit struct {
 }
 
 // ChangeSpec changes the spec of an object that exists. change sees the spec as it is, makes it what it should be, and
-// may be called again when somebody else was faster. Nothing is written when nothing changes; else save is called first.
+// may be called again when someone else was faster. Nothing is written when nothing changes; else save is called first.
 // Only the changed fields are sent, so fields that this release does not know survive.
 func (c *Cluster) ChangeSpec(ctx context.Context, ref Ref, change func(spec map[string]any) error, save Save) (bool, error) {
 	return c.change(ctx, edit{ref: ref, part: "spec", change: change}, save)
@@ -51,7 +51,7 @@ func (c *Cluster) PutSecret(ctx context.Context, want *corev1.Secret, save Save)
 			return &lasting{&problem.Problem{
 				Code:    "CLU-TYPE",
 				Summary: fmt.Sprintf("The secret %s/%s has the type %q.", want.Namespace, want.Name, have),
-				Fix:     fmt.Sprintf("Delete it, when nothing uses it; Touchdown makes it anew with the type %q.", want.Type),
+				Fix:     fmt.Sprintf("Delete it, when nothing uses it; Touchdown makes it again with the type %q.", want.Type),
 			}}
 		}
 		return nil
@@ -131,7 +131,7 @@ func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstru
 	return c.send(ctx, e, object, mergePatch(before, after))
 }
 
-// send sends only what changed, with the version that it was worked out from: the API refuses when somebody was faster.
+// send sends only what changed, with the version that it was worked out from: the API refuses when someone was faster.
 func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstructured, patch map[string]any) (bool, error) {
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": object.GetResourceVersion()},

@@ -141,7 +141,7 @@ func revertList(original, ours, current []any) []any {
 		before, had := was[name]
 		wrote, did := we[name]
 		switch {
-		case !did || !reflect.DeepEqual(now, wrote): // somebody else's, or changed by somebody else since
+		case !did || !reflect.DeepEqual(now, wrote): // someone else's, or changed by someone else since
 			out = append(out, now)
 		case had:
 			out = append(out, before)

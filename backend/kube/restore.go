@@ -33,7 +33,7 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 	return deleted, err
 }
 
-// remove deletes this very object, not one that somebody made in its place.
+// remove deletes this very object, not one that someone made in its place.
 func (c *Cluster) remove(ctx context.Context, ref Ref, object *unstructured.Unstructured) error {
 	uid, revision := object.GetUID(), object.GetResourceVersion()
 	err := c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{
@@ -45,7 +45,7 @@ func (c *Cluster) remove(ctx context.Context, ref Ref, object *unstructured.Unst
 	return err
 }
 
-// Recreate makes a deleted object again from what Delete saved, changed by change. When somebody else made it again
+// Recreate makes a deleted object again from what Delete saved, changed by change. When someone else made it again
 // meanwhile, theirs stays.
 func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(object map[string]any)) (bool, error) {
 	s, err := parseSaved(original)
@@ -103,7 +103,7 @@ func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Un
 	current, _ := object.Object[s.Part].(map[string]any)
 	if !s.Existed {
 		if !reflect.DeepEqual(current, s.Ours) {
-			return false, nil // somebody else's by now
+			return false, nil // someone else's by now
 		}
 		return true, c.remove(ctx, s.Ref, object)
 	}
@@ -114,7 +114,7 @@ func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Un
 	return c.replace(ctx, s.Ref, object, s.Part, next, s.Had || len(next) > 0)
 }
 
-// replace sets a part of an object as a whole, unless somebody was faster. A merge patch could not set a null.
+// replace sets a part of an object as a whole, unless someone was faster. A merge patch could not set a null.
 func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool) (bool, error) {
 	current, had := object.Object[part].(map[string]any)
 	if has == had && (!has || reflect.DeepEqual(current, next)) {

@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// conflicts is how often a change is repeated because somebody else changed the object in between.
+// conflicts is how often a change is repeated because someone else changed the object in between.
 const conflicts = 20
 
 // lasting marks an error of our own that no repeat would cure, however much it looks like the network's.

@@ -20,9 +20,9 @@ var damage = []string{
 // ready is what etcd writes when its files were good.
 const ready = "ready to serve client requests"
 
-// damaged tells that etcd will not start, however long one waits. Of a start that has not come that far yet, the one before
+// Damage tells that etcd will not start, however long one waits. Of a start that has not come that far yet, the one before
 // counts.
-func damaged(m *host.Machine) error {
+func Damage(m *host.Machine) error {
 	all := begun(m)
 	for _, log := range all[:min(2, len(all))] {
 		torn, served := "", false
@@ -35,9 +35,9 @@ func damaged(m *host.Machine) error {
 		switch {
 		case torn != "":
 			return &problem.Problem{
-				Code:    "ETC-TORN",
+				Code:    Torn,
 				Summary: "The cluster's database (etcd) does not start: a loss of power has damaged its files.",
-				Fix:     "Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.",
+				Fix:     "Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back." + older(m),
 				Err:     errors.New(head(torn)),
 			}
 		case served:
@@ -45,6 +45,14 @@ func damaged(m *host.Machine) error {
 		}
 	}
 	return nil
+}
+
+// older tells support where a backup lies that is from before the cluster was used.
+func older(m *host.Machine) string {
+	if !m.Exists(Kept) {
+		return ""
+	}
+	return " One from before the landing is in " + Kept + "."
 }
 
 // begun are the logs of etcd, the newest first. A new pod counts its starts from zero again, so that the time of the

@@ -145,11 +145,11 @@ func room(m *host.Machine) error {
 	}
 }
 
-// crashLoop is after how many starts anew a server is said to end again and again: one or two are life, as it waits for etcd.
+// crashLoop is how many restarts of a server count as a crash loop: one or two are normal while it waits for etcd.
 const crashLoop = 3
 
-// waiting names the first thing in the way of the API, whose server was started anew that often meanwhile.
-func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, anew int) (string, error) {
+// waiting names the first thing in the way of the API, whose server was restarted that often meanwhile.
+func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, restarts int) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
 	}
@@ -160,14 +160,14 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, anew int) (s
 	if err := room(m); err != nil {
 		return "", err
 	}
-	if err := damaged(m); err != nil {
+	if err := Damage(m); err != nil {
 		return "", err
 	}
 	if Here(m) && !Active(ctx, m) {
 		return "the kubelet, which does not run", nil
 	}
-	if line := Complaint(m); anew >= crashLoop && line != "" {
-		return fmt.Sprintf("the cluster's API, whose server ended %d times: %s", anew, line), nil
+	if line := Complaint(m); restarts >= crashLoop && line != "" {
+		return fmt.Sprintf("the cluster's API, whose server ended %d times: %s", restarts, line), nil
 	}
 	return "the cluster's API: " + why, nil
 }

@@ -123,7 +123,7 @@ func TestAwait(t *testing.T) {
 	if p := problem.From(err); p.Code != "API-LATE" || !strings.Contains(p.Error(), "user-serving-cert-000") {
 		t.Errorf("err is %v", err)
 	}
-	// Somebody who waits is told as soon as it ends again and again, by the newest log: the tenth is not before the ninth.
+	// Someone who waits is told as soon as it ends again and again, by the newest log: the tenth is not before the ninth.
 	told = nil
 	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
 		n := len(told) + 8

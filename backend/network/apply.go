@@ -17,7 +17,7 @@ const longest = 30 * time.Minute
 
 // Apply brings p about in memory only, under a checkpoint: unless Commit comes, NetworkManager itself puts the old settings
 // back after rollback (whole seconds; counted from the end of Apply). The originals must be saved before. A checkpoint that
-// is open already is somebody else's, and a Problem (Busy), with nothing changed. Settings that do not come about are
+// is open already is someone else's, and a Problem (Busy), with nothing changed. Settings that do not come about are
 // put back at once, unless NetworkManager died over them: after any other error PutBack makes sure.
 func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) error {
 	if rollback < time.Second || rollback > longest {
@@ -41,7 +41,7 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 	return n.extend(ctx, rollback) // what the profiles took is not taken from the trial: on a busy processor that is much
 }
 
-// Busy is the code of the Problem that somebody else is trying out settings.
+// Busy is the code of the Problem that someone else is trying out settings.
 const Busy = "NET-CKPT"
 
 // Free returns a Problem (Busy) while a checkpoint is open. It waits for a NetworkManager that is just being restarted.
@@ -106,7 +106,7 @@ func (n *Network) extend(ctx context.Context, by time.Duration) error {
 	return n.manager.extend(ctx, open[0].Path, min(by, longest))
 }
 
-// TakeOver puts an end to somebody else's trial (Busy): their checkpoint is rolled back, so that the network is as it
+// TakeOver puts an end to someone else's trial (Busy): their checkpoint is rolled back, so that the network is as it
 // was before they began.
 func (n *Network) TakeOver(ctx context.Context) error {
 	n.mu.Lock()

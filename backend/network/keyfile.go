@@ -154,7 +154,7 @@ func (n *Network) Persisted(p *Plan) bool {
 }
 
 // rivals are the kept profiles that are not p's and would compete with one of them for its port, and those of an earlier plan.
-// All others are somebody else's and stay: a profile is for a port only where it says so itself.
+// All others are someone else's and stay: a profile is for a port only where it says so itself.
 func (n *Network) rivals(p *Plan) ([]string, error) {
 	ports, macs, names := map[string]bool{}, map[string]bool{}, []string{}
 	for _, f := range p.files {

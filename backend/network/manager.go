@@ -234,7 +234,7 @@ func managerGone(err error) error {
 
 func checkpointOpen(err error) error {
 	return &problem.Problem{
-		Code: Busy, Summary: "Somebody else is trying out network settings on this node.",
+		Code: Busy, Summary: "Someone else is trying out network settings on this node.",
 		Fix: "Wait until their time is up and retry, or take over: their settings are then put back first.", Err: err,
 	}
 }

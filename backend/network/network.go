@@ -1,6 +1,6 @@
 // Package network reads and changes how the node is reached: its ports, the addresses of br-ex, what a boot makes of them.
 //
-// OpenShift's configure-ovs builds br-ex anew at every boot out of the profile of the physical port. So settings live
+// OpenShift's configure-ovs builds br-ex again at every boot out of the profile of the physical port. So settings live
 // twice: on br-ex, where they work now and where they are first tried in memory only, and in keyfiles of the port below
 // it, which are written when the settings are kept.
 package network

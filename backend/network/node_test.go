@@ -313,7 +313,7 @@ func managerKilled(b *bench, originals []byte) {
 		}
 		a := b.must("putback", request{Originals: originals})
 		b.Logf("put back without a checkpoint in %.1f s", a.Seconds)
-		b.shell("ip -o -4 address show dev plant0 up | grep -q 10.99.0.1") // another program's bridge stays as it is
+		b.shell("ip -o -4 address show dev plant0 up | grep -q 10.99.0.1") // another program's bridge stays unchanged
 		b.shell("ip link delete plant0")
 		b.asInFactory()
 	}
@@ -327,7 +327,7 @@ func anotherCheckpoint(b *bench) {
 	// Putting back what never was applied leaves the other's trial alone.
 	b.must("putback", request{Originals: b.must("originals", request{}).Originals})
 	if s := b.must("status", request{}).Status; !s.Trial {
-		b.Error("somebody else's checkpoint was ended without asking")
+		b.Error("someone else's checkpoint was ended without asking")
 	}
 	b.must("takeover", request{})
 	b.asInFactory()

@@ -204,7 +204,7 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 		defer tool.Close()
 		n.led.Lock()
 		defer n.led.Unlock()
-		// The kernel blinks a second at a time here, so that somebody who tries another port stops it soon.
+		// The kernel blinks a second at a time here, so that someone who tries another port stops it soon.
 		for i := 0; i < max(1, int(duration.Seconds())) && ctx.Err() == nil; i++ {
 			second := time.Second
 			if err := tool.Identity(port, &second); err != nil {
@@ -221,7 +221,7 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 	}
 	if errors.Is(err, unix.EBUSY) {
 		return &problem.Problem{
-			Code: "NET-LED", Summary: "Somebody else lets a LED of this machine blink.", Fix: "Try again in a moment.", Err: err,
+			Code: "NET-LED", Summary: "Someone else lets a LED of this machine blink.", Fix: "Try again in a moment.", Err: err,
 		}
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 
 // PutBack makes the network what it was when the originals were taken: by NetworkManager's checkpoint while there is one,
 // else out of the originals, and reads back that it is so. The profiles for the next boot come first, so that a power cut in
-// between ends well too. A checkpoint that somebody else had opened before is left alone. It is safe to repeat at any time, and does nothing where all is as it was.
+// between ends well too. A checkpoint that someone else had opened before is left alone. It is safe to repeat at any time, and does nothing where all is as it was.
 func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	o, err := readOriginals(saved)
 	if err != nil {
@@ -113,7 +113,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 }
 
 // rollBackNote tells that nmstate brings old settings about, and since when. It does so under a checkpoint of its own, which
-// stays behind when this process dies, and would be taken for somebody else's. Like the checkpoint it ends with the boot.
+// stays behind when this process dies, and would be taken for someone else's. Like the checkpoint it ends with the boot.
 const rollBackNote = "/run/touchdown/network-roll-back"
 
 // applyNoted brings a state about at once.

@@ -31,7 +31,7 @@ func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 		return nil, nil
 	}
 	ch := Change{
-		What: "SSH keys of the user core", New: count(len(keys), "more; those of now stay", "more; those of now stay"),
+		What: "SSH keys of the user core", New: count(len(keys), "more; current ones stay", "more; current ones stay"),
 		Login: true,
 		In: func(r Config) bool {
 			return !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(r.Keys, k) })

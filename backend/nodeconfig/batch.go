@@ -169,7 +169,7 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 	return what, ours, nil
 }
 
-// again waits until the configuration from before is the next one. Somebody else's change may keep it from coming; then it is
+// again waits until the configuration from before is the next one. Someone else's change may keep it from coming; then it is
 // another one after from, after which no more follows.
 func (b Batch) again(ctx context.Context, from, before string) error {
 	start, newest, since := time.Now(), from, time.Now()

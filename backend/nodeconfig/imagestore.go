@@ -103,7 +103,7 @@ func unreadable(err error) error {
 	}
 	return &problem.Problem{
 		Code: "STO-CONF", Summary: summary,
-		Fix: "Somebody edited it by hand. Put the content of the rendered MachineConfig back, then retry.", Err: err,
+		Fix: "Someone edited it by hand. Put the content of the rendered MachineConfig back, then retry.", Err: err,
 	}
 }
 

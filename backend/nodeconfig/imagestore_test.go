@@ -35,7 +35,7 @@ func TestAddStoreChangesOneKey(t *testing.T) {
 	}
 }
 
-// What a regular expression would spoil is written anew with its meaning kept.
+// What a regular expression would spoil is written again with its meaning kept.
 func TestAddStoreKeepsTheMeaningOfOddFiles(t *testing.T) {
 	for name, in := range map[string]string{
 		"dotted":         "storage.driver = \"overlay\"\nstorage.options.additionalimagestores = [\"/a]b\"]\n",

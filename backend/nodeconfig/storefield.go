@@ -134,7 +134,7 @@ func poolRuntimeConfig(ctx context.Context, c Reader) (config string, clear bool
 		has[key], _ = value.(string)
 	}
 	if _, known := has[poolLabel]; !known {
-		return "", false, nil // a pool that somebody made anew: what would select it is not known
+		return "", false, nil // a pool that someone made again: what would select it is not known
 	}
 	var chosen []string
 	for _, o := range all {

@@ -62,7 +62,7 @@ func TestImageStoreGoesIntoTheFieldWhereThereIsOne(t *testing.T) {
 		"a pool made by hand": {map[string]string{pool: `{"metadata":{"labels":{"mine":""}},"spec":{}}`}, "", ""},
 		"an older release": {map[string]string{runtimeCRD: `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"spec":{"properties":
 			{"containerRuntimeConfig":{"properties":{"pidsLimit":{}}}}}}}}}]}}`}, "", ""},
-		"a file of somebody": {map[string]string{mcs + "50-storage": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
+		"a file of someone": {map[string]string{mcs + "50-storage": `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[
 			{"path":"/etc/containers/storage.conf","contents":{"source":"data:,"}}]}}}}`}, "", ""},
 		"the file of the operator's template": {map[string]string{mcs + "00-master": storage}, "touchdown-imagestore", ourStore},
 		"the file that the operator made of such an object": {map[string]string{

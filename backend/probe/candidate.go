@@ -46,7 +46,7 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 	}
 	if len(offers) == 0 {
 		c.Status, c.Observed = check.Fail, "No DHCP server answered."
-		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address by hand."
+		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address."
 		c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 		r.say(c)
 		return
@@ -61,7 +61,7 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 			c.Status = check.Warn
 			c.Observed = fmt.Sprintf("Several DHCP servers contradict each other: %s offers %s, %s offers %s.",
 				f.offer.From, f.address, o.From, o.Address)
-			c.Fix = "Ask the site's network administrator which server is meant and to switch the other off, or type the address by hand."
+			c.Fix = "Ask the site's network administrator which server is meant and to switch the other off, or type the address."
 		}
 	}
 	r.say(c)
@@ -167,10 +167,10 @@ func (r *run) takeRouter(f *family, heard []advertised) {
 		c.Observed = fmt.Sprintf("The router %s tells the network %s; tried out with %s.", f.offer.From, f.address.Masked(), f.address.Addr())
 	case len(heard) > 0:
 		c.Status, c.Observed = check.Fail, "A router answers, but it offers no addresses to take."
-		c.Fix = "Choose DHCP for IPv6, or type the address by hand."
+		c.Fix = "Choose DHCP for IPv6, or type the address."
 	default:
 		c.Status, c.Observed = check.Fail, "No IPv6 router answered."
-		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address by hand."
+		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address."
 		c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 	}
 	r.say(c)

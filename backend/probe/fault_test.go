@@ -136,7 +136,7 @@ var faults = []fault{
 	},
 	{
 		name: "registry of an unknown CA", site: func(h *host) { h.site.Registry.Set(site.UnknownCA) }, kept: true,
-		want: []string{`net-registry warn signed by "somebody's CA"`},
+		want: []string{`net-registry warn signed by "someone's CA"`},
 	},
 	{
 		name: "registry expired", site: func(h *host) { h.site.Registry.Set(site.ExpiredCert) }, kept: true,

@@ -87,7 +87,7 @@ func (r *run) holds(a netip.Addr) (bool, error) {
 }
 
 // readLive reads the address that the applied settings brought, and the gateway. An address that is still being looked
-// for elsewhere (tentative), or that somebody has (failed), is none.
+// for elsewhere (tentative), or that someone has (failed), is none.
 func (r *run) readLive(f *family) error {
 	link, err := netlink.LinkByName(r.t.Interface)
 	if err != nil {

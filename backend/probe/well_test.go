@@ -123,7 +123,7 @@ func TestAnAddressThatTheMachineHasAlready(t *testing.T) {
 		h.configure("198.51.100.99", 0)
 		h.probe(h.target()).want(t, "net-gateway pass", "net-dns-1 pass", "net-registry skip after applying")
 	})
-	t.Run("and somebody else too", func(t *testing.T) {
+	t.Run("and someone else too", func(t *testing.T) {
 		t.Parallel()
 		h := atSite(t)
 		h.configure("198.51.100.1", 0)

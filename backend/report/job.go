@@ -15,7 +15,7 @@ type Job struct {
 	Started  time.Time
 	Steps    []JobStep
 	Warnings []string // plain sentences, such as the engine's notices
-	Problems []string // what failed on the way and was mended
+	Problems []string // what failed on the way and was fixed
 }
 
 // JobStep is a Step with its checks. Its Outcome is "done" or "skipped", and "" for one that is not over.

@@ -23,7 +23,7 @@ import (
 	"touchdown/backend/report"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 var made = time.Date(2026, time.November, 21, 12, 34, 56, 789, time.UTC)
 
@@ -112,7 +112,7 @@ func TestFactoryReport(t *testing.T) {
 func TestJUnitCounts(t *testing.T) {
 	j := report.Job{Hostname: "n", Steps: []report.JobStep{{Step: report.Step{ID: "s", Outcome: "done", Seconds: 1.5}, Checks: []check.Check{
 		{ID: "a", Title: "A", Status: check.Pass, Observed: "<&\x00]]>"},
-		{ID: "b", Title: "B", Status: check.Fail, Observed: "bad", Fix: "mend"},
+		{ID: "b", Title: "B", Status: check.Fail, Observed: "bad", Fix: "fix"},
 		{ID: "c", Title: "C", Status: check.Skip, Observed: "not here"},
 		{ID: "d", Title: "D", Status: check.Waived, Waiver: &check.Waiver{By: "me", Reason: "why"}},
 		{ID: "e", Title: "E", Status: check.Warn, Observed: "hm"},

@@ -30,7 +30,7 @@ type Store struct {
 }
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
-// that a repeated hand-over changes no fingerprint that somebody has noted.
+// that a repeated hand-over changes no fingerprint that someone has noted.
 func (s Store) Save(d *Document) error {
 	if old, err := s.Open(); err == nil {
 		again := *d

@@ -103,7 +103,7 @@ func folder(r Registry) string {
 // Save keeps the original of a file on disk before it returns; its content is nil when there was none.
 type Save func(original File) error
 
-// Write writes the files that are not held back. It returns whether the node has to be made to trust an anchor anew.
+// Write writes the files that are not held back. It returns whether the node has to be made to trust an anchor again.
 func Write(m *host.Machine, files []File, save Save) (refresh bool, err error) {
 	for _, f := range files {
 		if f.Held != "" {

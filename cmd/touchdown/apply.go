@@ -113,7 +113,7 @@ func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
 		// With a context of its own: the pen is given back after an interruption too.
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer stop()
-		_ = a.session.ReleasePen(ctx, a.pen) // somebody may have taken it over
+		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
 	}()
 	review, from, err := a.review(ctx, cfg)
 	if err != nil || a.flags.dryRun {

@@ -253,7 +253,7 @@ func (n *node) fault(f bench.Fault) {
 	}
 }
 
-func (n *node) mend() {
+func (n *node) repair() {
 	n.t.Helper()
 	if err := n.cluster.ClearFaults(); err != nil {
 		n.t.Fatal(err)

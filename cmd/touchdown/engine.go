@@ -28,7 +28,7 @@ import (
 const (
 	// memoryLimit makes the garbage collector work harder before the engine takes memory that workloads need.
 	memoryLimit = 32 << 20
-	// maxLog is the size in bytes at which the log begins anew; one earlier log is kept.
+	// maxLog is the size in bytes at which the log begins again; one earlier log is kept.
 	maxLog = 16 << 20
 )
 

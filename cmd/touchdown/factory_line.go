@@ -82,7 +82,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		return usage(errors.New("-f goes with --unattended: the wizard asks"))
 	}
 	if f.reopen {
-		if err := f.anew(cmd.Context()); err != nil {
+		if err := f.again(cmd.Context()); err != nil {
 			return err
 		}
 	}
@@ -119,8 +119,8 @@ func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
 	return nil
 }
 
-// anew lets the list begin again where it came to its end: what the node was sealed with says nothing of what it is now.
-func (f *factoryFlags) anew(ctx context.Context) error {
+// again lets the list begin again where it came to its end: what the node was sealed with says nothing of what it is now.
+func (f *factoryFlags) again(ctx context.Context) error {
 	session, closeSession, err := f.session()
 	if err != nil {
 		return err

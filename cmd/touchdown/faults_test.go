@@ -113,7 +113,7 @@ func (n *node) penPasses() {
 	}
 }
 
-// TestAFailureIsNeverADeadEnd is rule 8: whatever goes wrong, the problem names it, and a retry goes on once it is mended.
+// TestAFailureIsNeverADeadEnd is rule 8: whatever goes wrong, the problem names it, and a retry goes on once it is fixed.
 // Crashes are in TestCrashAtEventBoundaries, boot loops in the engine's TestRebootLoopEnds.
 func TestAFailureIsNeverADeadEnd(t *testing.T) {
 	t.Parallel()
@@ -128,15 +128,15 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 			t.Errorf("apply ended with %d:\n%s", code, out)
 		}
 		n.fails("certificates", "CLU-DENY", "create secrets")
-		n.mend()
+		n.repair()
 		n.fault(bench.Fault{Kind: bench.Stuck, Operator: "kube-apiserver"})
 		n.act(retry)
 		n.fails("rollouts", "REV-LATE")
-		n.mend()
+		n.repair()
 		n.fault(bench.Fault{Kind: bench.Degraded, Operator: "authentication"})
 		n.act(retry)
 		n.fails("rollouts", "CLU-DEGR", "authentication")
-		n.mend()
+		n.repair()
 		n.act(retry)
 		n.is(engine.IsDone, n.ends())
 		if met := n.lives().Met; len(met) != 3 {
@@ -196,7 +196,7 @@ func fill(t *testing.T, file, disk string, blocks int) {
 	}
 }
 
-// TestNoSecretIsReferencedBeforeItWasReadBack is rule 5: a certificate that somebody spoils behind our back reaches no
+// TestNoSecretIsReferencedBeforeItWasReadBack is rule 5: a certificate that someone spoils behind our back reaches no
 // server. What else can be wrong with one is in the domain's TestBadSecrets.
 func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	t.Parallel()
@@ -371,7 +371,7 @@ func (n *node) locked(t *testing.T) {
 			t.Errorf("%s after the hand-over: %v", folder, left)
 		}
 	}
-	if err := n.try(engine.Action{Verb: engine.Unlock, Value: "somebody"}); !errors.Is(err, engine.ErrInvalid) {
+	if err := n.try(engine.Action{Verb: engine.Unlock, Value: "someone"}); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("unlocked by a wrong name: %v", err)
 	}
 	n.act(engine.Action{Verb: engine.Unlock, Value: n.lives().Hostname}, engine.Action{Verb: engine.Edit})

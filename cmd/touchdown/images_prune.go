@@ -28,7 +28,7 @@ func (c *common) imagesPruneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove images from the store that nobody needs any more", Args: cobra.NoArgs,
 		Long: `Prune lists the images of the store that no pod, workload, operator, catalog, service of the node, container or pin of
-somebody else needs, and that are not of the cluster's release; it asks, and removes them: from the store, and from
+someone else needs, and that are not of the cluster's release; it asks, and removes them: from the store, and from
 CRI-O's own store, where the next seeding would find them. A workload that is scaled to zero needs its image; a pod or job
 that has ended, and an old revision of a static pod, do not.
 
@@ -108,7 +108,7 @@ func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f prun
 	return nil
 }
 
-// leftovers lists the needs anew, and what is beside them. The whole release counts as needed: its operators may start any
+// leftovers lists the needs again, and what is beside them. The whole release counts as needed: its operators may start any
 // image of it.
 func leftovers(ctx context.Context, node *backend.Node, runtime *cri.Client) (images.Pruning, images.Leftovers, error) {
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, true, true)

@@ -26,7 +26,7 @@ already. Where the cluster has no policy for it, the node reboots once; run the 
 
 With --move nothing is copied: the node reboots, and before CRI-O starts every layer is renamed into the store, those of
 an earlier copy are removed, and CRI-O's own store is left without images. That takes less than a second and no space; but
-there is one copy of each layer then, and only a registry can make a damaged one anew. A power cut on the way is settled
+there is one copy of each layer then, and only a registry can replace a damaged one. A power cut on the way is settled
 by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := site.New()
@@ -73,10 +73,10 @@ func (c *common) imagesVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Verify the image store, and repair what can be", Args: cobra.NoArgs,
 		Long: `Verify compares every file of the store with its layer's list and reads each layer that was not read for a month,
-against the digest of its image. A damaged layer is named with its images and its file, and made anew from CRI-O's own
+against the digest of its image. A damaged layer is named with its images and its file, and repaired from CRI-O's own
 store where that has it whole, else from the registry (or its mirror). --quick looks at names and sizes only: seconds instead of minutes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, err := c.look(cmd, images.Look{Full: !quick, Idle: idle, Mend: true, Fetch: true})
+			status, err := c.look(cmd, images.Look{Full: !quick, Idle: idle, Repair: true, Fetch: true})
 			if err != nil {
 				return err
 			}
@@ -202,7 +202,7 @@ func (c *common) afterBoot(cmd *cobra.Command) error {
 	if err := runtime.Await(cmd.Context(), crioTime); err != nil {
 		return err
 	}
-	status, err := images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Mend: true, Idle: true}.Run(cmd.Context())
+	status, err := images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Repair: true, Idle: true}.Run(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (c *common) afterBoot(cmd *cobra.Command) error {
 		return nil // it is kept, and every screen tells it
 	}
 	// Each byte, a layer at a time and only when nobody else wants the disk: what a month has not read is read again.
-	_, err = images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Full: true, Mend: true, Idle: true}.Run(cmd.Context())
+	_, err = images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Full: true, Repair: true, Idle: true}.Run(cmd.Context())
 	return err
 }
 

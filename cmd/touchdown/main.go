@@ -20,7 +20,7 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// The exit codes. They are part of the contract with scripts: see the README.
+// The exit codes. They are part of the contract with scripts: see README.md beside this file.
 const (
 	exitOK     = 0
 	exitFailed = 1 // something did not work, or did not pass
@@ -82,7 +82,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string) int {
 }
 
 // failure is what a command with -o json prints on standard output, in one line behind all else, when it fails. It is part of
-// the contract with scripts: see the README.
+// the contract with scripts: see README.md beside this file.
 type failure struct {
 	Error struct {
 		Code    string `json:"code,omitempty"` // of a problem that Touchdown knows

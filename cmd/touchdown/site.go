@@ -168,7 +168,7 @@ func runImport(cmd *cobra.Command, file string, read func([]byte, string) (*site
 		fmt.Fprintf(complaints(cmd), "note: %s\n", n)
 	}
 	if errs, _ := cfg.Validate(time.Now()); errs.Err() != nil {
-		fmt.Fprintf(complaints(cmd), "note: still to be filled in or mended:\n%v\n", errs.Err())
+		fmt.Fprintf(complaints(cmd), "note: still to be filled in or fixed:\n%v\n", errs.Err())
 	}
 	out, err := cfg.Marshal(false)
 	if err != nil {

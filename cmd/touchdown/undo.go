@@ -46,7 +46,7 @@ func (a *applying) undo(ctx context.Context) (err error) {
 	defer func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer stop()
-		_ = a.session.ReleasePen(ctx, a.pen) // somebody may have taken it over
+		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
 	}()
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {

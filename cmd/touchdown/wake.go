@@ -44,7 +44,7 @@ func (c *common) installed(machine *host.Machine) bool {
 	return !c.local && machine.Exists("/etc/systemd/system/"+engineUnit)
 }
 
-// restart starts the engine's unit anew and waits for its first answer.
+// restart starts the engine's unit again and waits for its first answer.
 func restart(ctx context.Context, machine *host.Machine, session engine.Session) error {
 	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
 		return errors.Join(engine.ErrNoEngine, err)

@@ -153,7 +153,7 @@ func (e *Engine) startLocked(a Action) error {
 		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
 	}
 	if a.Unattended && len(e.review.Warnings) > 0 && !e.site.Spec.Policy.KeepGoingOnWarnings {
-		return fmt.Errorf("%w: there are warnings and nobody to judge them; mend them, start at a console, or set "+
+		return fmt.Errorf("%w: there are warnings and nobody to judge them; fix them, start at a console, or set "+
 			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
 	}
 	if !e.touchedLocked() {

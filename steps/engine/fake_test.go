@@ -258,5 +258,5 @@ func (r *rig) start(t *testing.T, s Session, pen string, unattended bool) {
 
 // broken is a failure with a code.
 func broken() error {
-	return &problem.Problem{Code: "BRKN", Summary: "It broke.", Fix: "Mend it.", Err: errors.New("cause")}
+	return &problem.Problem{Code: "BRKN", Summary: "It broke.", Fix: "Fix it.", Err: errors.New("cause")}
 }

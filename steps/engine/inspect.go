@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// inspectEvery is how often the machine is looked at again while somebody fills in the form: a cable that
+	// inspectEvery is how often the machine is looked at again while someone fills in the form: a cable that
 	// is plugged in shows within a few seconds.
 	inspectEvery = 5 * time.Second
 	// inspectLimit ends a look that reported no new check for so long. The slowest check that a step makes takes 30 s
@@ -16,7 +16,7 @@ const (
 )
 
 // watch looks at the machine for as long as the engine lives: once at the start, whenever it is asked to, and
-// again and again while somebody fills in the form. It never looks while a job is at work.
+// again and again while someone fills in the form. It never looks while a job is at work.
 func (e *Engine) watch() {
 	<-e.recovered
 	for {

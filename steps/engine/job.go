@@ -124,6 +124,9 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 			s.reboots = append(s.reboots, e.Boot)
 		}
 	case steps.Undoing:
+		if last := j.step(j.current); last.status == Running && j.undoing { // it prepared the undo, and its work still stands
+			last.status = StepDone
+		}
 		j.state, j.current, j.undoing, j.problem = UndoingAll, e.Step, true, nil
 		s.status, s.started, s.progress = Running, e.Time, nil
 	case steps.Undone:

@@ -84,7 +84,7 @@ func (e *Engine) takeStock(j *journal, damage string) {
 	k.Touched = e.store.touched()
 	e.asks = unsure || underWay(State(k.State)) || incomplete && State(k.State) == HasFailed
 	if only := e.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{"site.yaml", isChanged}) && State(k.State) != UndoingAll && e.acceptedLocked() != nil {
-		e.asks = false // somebody edited the answers: resumeLocked refuses them and says so
+		e.asks = false // someone edited the answers: resumeLocked refuses them and says so
 	}
 	e.known = &k
 	e.records = e.asks || incomplete || len(j.read.events) > 0 && State(k.State) != Collecting

@@ -12,7 +12,7 @@ import (
 )
 
 // penGrace is how long a console that went away keeps the pen, so that a line that drops for a moment does
-// not hand it to somebody else.
+// not hand it to someone else.
 const penGrace = 5 * time.Second
 
 // pen is the right to write. At most one console holds it.

@@ -119,7 +119,7 @@ func TestRecoverThatFailsIsSaid(t *testing.T) {
 	must(t, r.Close())
 	r.w.setFail("recover", broken())
 	r.openTrying(t)
-	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0] == "It broke. Mend it." })
+	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0] == "It broke. Fix it." })
 }
 
 // startUnder starts with a watchdog that no site config may ask for.
@@ -182,7 +182,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		return err
 	}
 	r.mu.Lock()
-	r.attached = 1 // somebody is there, so the policy does not answer
+	r.attached = 1 // someone is there, so the policy does not answer
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))

@@ -202,7 +202,7 @@ func (e *Engine) restartDeadlineLocked() {
 	e.changedLocked()
 }
 
-// offer answers unless somebody was faster.
+// offer answers unless someone was faster.
 func offer(answer chan reply, a reply) bool {
 	select {
 	case answer <- a:

@@ -530,7 +530,7 @@ func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "gateway", Title: "Gateway", Status: check.Fail, Observed: "nobody answers", Fix: "Mend it."})
+		report.Check(steps.Check{ID: "gateway", Title: "Gateway", Status: check.Fail, Observed: "nobody answers", Fix: "Fix it."})
 		return broken()
 	}
 	r.start(t, r, pen, false)

@@ -183,7 +183,7 @@ func checkProblem(failing []steps.Check) error {
 	}
 	return &problem.Problem{
 		Code: "CHK-FAIL", Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
-		Fix: "Mend what the checks name and retry, or waive a check with your name and a reason.",
+		Fix: "Fix what the checks name and retry, or waive a check with your name and a reason.",
 	}
 }
 

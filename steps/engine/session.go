@@ -11,7 +11,7 @@ import (
 // Session is all that a client can do with an engine. The engine itself implements it, and so does the
 // client of the socket; one test suite covers both.
 //
-// Every write carries the pen: the token that TakePen gave. Without it, or with one that somebody has taken
+// Every write carries the pen: the token that TakePen gave. Without it, or with one that someone has taken
 // over since, a write fails with ErrNoPen.
 type Session interface {
 	// Snapshot returns everything a console shows, consistent at one moment.
@@ -192,7 +192,7 @@ type FieldView struct {
 	Choices   []steps.Choice `json:"choices,omitempty"`
 	Loading   bool           `json:"loading,omitempty"` // the choices are still being looked for
 	Visible   bool           `json:"visible"`
-	Problem   string         `json:"problem,omitempty"`   // why the value is refused, and how to mend it
+	Problem   string         `json:"problem,omitempty"`   // why the value is refused, and how to fix it
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
 	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
 	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded

@@ -194,7 +194,7 @@ func TestFailureHasWaysOn(t *testing.T) {
 		pen := take(t, s)
 		r.start(t, s, pen, false)
 		snapshot := until(t, s, "the failure", inState(HasFailed))
-		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix != "Mend it." || p.Detail != "cause" || snapshot.Current != "light" {
+		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix != "Fix it." || p.Detail != "cause" || snapshot.Current != "light" {
 			t.Errorf("problem %+v at %s", p, snapshot.Current)
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
@@ -255,7 +255,7 @@ func TestWaiver(t *testing.T) {
 	})
 }
 
-// TestWaivedIsSeenInTheReview: whoever starts the work reads what somebody else took responsibility for.
+// TestWaivedIsSeenInTheReview: whoever starts the work reads what someone else took responsibility for.
 func TestWaivedIsSeenInTheReview(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		pen := take(t, s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"touchdown/backend"
 	"touchdown/steps"
 )
 
@@ -18,9 +19,16 @@ func (e *Engine) startUndoLocked() error {
 
 // undoAll puts back what the steps changed, last in, first out.
 func (r *run) undoAll(ctx context.Context) {
+	for _, stage := range r.stages {
+		for _, step := range stage.Steps {
+			if p, ok := step.(steps.UndoPreparer); ok && !r.putBack(ctx, step, p.PrepareUndo, false) {
+				return
+			}
+		}
+	}
 	for _, stage := range slices.Backward(r.stages) {
 		for _, step := range slices.Backward(stage.Steps) {
-			if !r.undo(ctx, step) {
+			if u, ok := step.(steps.Undoer); ok && !r.putBack(ctx, step, u.Undo, true) {
 				return
 			}
 		}
@@ -33,10 +41,9 @@ func (r *run) undoAll(ctx context.Context) {
 	r.end(steps.Event{Kind: steps.Undone})
 }
 
-// undo puts one step back and tells whether the undoing goes on.
-func (r *run) undo(ctx context.Context, step steps.Step) bool {
-	undoer, ok := step.(steps.Undoer)
-	if !ok || !r.touched(step.ID()) {
+// putBack calls a part of the undo of a step that has run, and tells whether the undoing goes on. The whole part ends its undo.
+func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Context, *backend.Node, steps.Report) error, whole bool) bool {
+	if !r.touched(step.ID()) {
 		return true
 	}
 	id, begin := step.ID(), r.e.now()
@@ -49,13 +56,13 @@ func (r *run) undo(ctx context.Context, step steps.Step) bool {
 		return false
 	}
 	report := &stepReport{e: r.e, step: id}
-	err := guard(func() error { return undoer.Undo(ctx, r.e.o.Node, report) })
+	err := guard(func() error { return part(ctx, r.e.o.Node, report) })
 	took := (r.e.now().Sub(begin) - report.waited).Seconds()
 	if err != nil && ctx.Err() != nil {
 		r.stopped(ctx, id, took)
 		return false
 	}
-	if err == nil {
+	if err == nil && whole {
 		err = r.e.emit(steps.Event{Kind: steps.Undone, Step: id, Seconds: took})
 	}
 	if err != nil {

@@ -130,3 +130,40 @@ func TestUndoAfterAFailureTellsWhy(t *testing.T) {
 		t.Errorf("the failure that led to the undo is %q", s.Met)
 	}
 }
+
+// ready is a setting that makes the machine ready for the undo of all, which fails at first.
+type ready struct {
+	*setting
+	tries []string // what the others were at each try
+}
+
+func (s *ready) PrepareUndo(context.Context, *backend.Node, steps.Report) error {
+	s.tries = append(s.tries, s.w.get("light"))
+	if len(s.tries) == 1 {
+		return broken()
+	}
+	return nil
+}
+
+// TestUndoIsPrepared: before the first step is put back, and again after a failure.
+func TestUndoIsPrepared(t *testing.T) {
+	w := newWorld()
+	first := &ready{setting: &setting{w: w, id: "lamp", want: func() string { return "on" }}}
+	w.more = []steps.Stage{{ID: "more", Title: "More", Steps: []steps.Step{first}}}
+	r := newRig(t, w)
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the end", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	if s := until(t, r, "the failure", inState(HasFailed)); s.Current != "lamp" || w.get("light") != "on" || w.get("lamp") != "on" {
+		t.Errorf("it failed at %s, the light is %s", s.Current, w.get("light"))
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
+	s := until(t, r, "everything back", inState(IsUndone))
+	if len(first.tries) != 2 || first.tries[1] != "on" || w.get("lamp") == "on" {
+		t.Errorf("tries %q, the lamp is %s", first.tries, w.get("lamp"))
+	}
+	if v := s.Stages[2].Steps[0]; v.Status != StepUndone {
+		t.Errorf("the step is %s", v.Status)
+	}
+}

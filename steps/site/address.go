@@ -51,7 +51,7 @@ func parseAddress(s string) (netip.Addr, *Error) {
 	case s == "":
 		return addr, fault("write it like 198.51.100.10", "is missing")
 	case strings.Contains(s, "/"):
-		return addr, fault("write the address alone; the prefix length is a value of its own", "is %s, an address with a prefix length", shown(s))
+		return addr, fault("write the address alone; the prefix length is a separate value", "is %s, an address with a prefix length", shown(s))
 	case err != nil && leadingZero(s):
 		return addr, fault("write the numbers without leading zeros", "is %s, where a number starts with 0", shown(s))
 	case err != nil:

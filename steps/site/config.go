@@ -93,7 +93,7 @@ type KeyPair struct {
 // IngressCert is a certificate with its key, and the CA that clients inside the cluster have to trust.
 type IngressCert struct {
 	KeyPair `yaml:",inline"`
-	// CA is the root certificate, needed when it is no public one.
+	// CA is the root certificate, needed when it is not public.
 	CA string `yaml:"ca,omitempty" json:"ca,omitempty"`
 }
 

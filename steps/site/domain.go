@@ -14,7 +14,7 @@ const (
 	maxLabel = 63
 	// maxClusterName keeps names that OpenShift makes out of it (infrastructure name plus suffix) within a label.
 	maxClusterName = 54
-	// longestRoute is the longest host in front of the domain that a cluster's own routes get when they are made anew.
+	// longestRoute is the longest host in front of the domain that a cluster's own routes get when they are made again.
 	longestRoute = "prometheus-k8s-federate-openshift-monitoring.apps."
 	// maxStability is how long CI waits for a stable cluster (oc adm wait-for-stable-cluster --timeout=30m).
 	maxStability = 30 * time.Minute
@@ -83,7 +83,7 @@ func Hostname(s string) error {
 	case len(s) > most:
 		return fault("choose a shorter name", "has %d characters, more than the %d of a node's name", len(s), most)
 	case strings.HasPrefix(s, "localhost"):
-		return fault("choose a name of its own for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
+		return fault("choose another name for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
 	case strings.Trim(s, "0123456789.") == "":
 		return fault("use a letter in it", "is %s, which reads like an address", shown(s))
 	}

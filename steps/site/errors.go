@@ -12,7 +12,7 @@ import (
 // a document of random text would have thousands.
 const maxErrors = 20
 
-// Error is one mistake in a SiteConfig: where it is, what is wrong and how to mend it. It never holds a secret.
+// Error is one mistake in a SiteConfig: where it is, what is wrong and how to fix it. It never holds a secret.
 type Error struct {
 	File   string `json:"file,omitempty"`   // the document, empty for what was typed
 	Line   int    `json:"line,omitempty"`   // counted from 1; 0 when there is none to point at
@@ -22,7 +22,7 @@ type Error struct {
 	Fix    string `json:"fix,omitempty"`    // one thing to do about it
 }
 
-// Error returns "file:line:column: path: what is wrong; how to mend it", without the parts that are not known.
+// Error returns "file:line:column: path: what is wrong; how to fix it", without the parts that are not known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

@@ -48,7 +48,7 @@ func sshKey(line string) (string, *Error) {
 	fix := "copy the whole line of the file that ends with .pub"
 	switch {
 	case err != nil:
-		return "", fault(fix, "a line that is no public key")
+		return "", fault(fix, "a line that is not a public key")
 	case len(options) > 0: // sshd(8): command=, from= and others restrict or redirect the log-in
 		return "", fault("remove what stands before the type of the key", "options in front of the key")
 	case strings.Contains(comment, "ssh-") || strings.Contains(comment, "AAAA"):

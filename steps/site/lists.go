@@ -55,7 +55,7 @@ func (e *entry) item(n *yaml.Node) *Error {
 	case 1:
 		return nil
 	}
-	return fault("make each an item of its own", "has an item that holds several values")
+	return fault("make each a separate item", "has an item that holds several values")
 }
 
 // groups reads a list of groups.

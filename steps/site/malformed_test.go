@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // head is the start of a document that is ours; what is tested follows in line 3.
 const head = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\n"

@@ -52,7 +52,7 @@ func desiredState(root *yaml.Node) *Error {
 			return fault("write its name", "has an interface without a name, in its line %s", lineNumber(port))
 		}
 		if clusterOwned(name.Value) {
-			return fault("describe the physical port; the cluster makes its bridge anew at every boot", "describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name))
+			return fault("describe the physical port; the cluster makes its bridge again at every boot", "describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name))
 		}
 		automatic = automatic || asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
 	}

@@ -21,7 +21,7 @@ func plainNode(n *yaml.Node, kind yaml.Kind) *Error {
 	case n.Kind == kind:
 		return nil
 	case kind == yaml.SequenceNode:
-		return fault("write a list: [one, two], or each value in a line of its own after a dash", "is %s where a list is expected", article(n.Tag))
+		return fault("write a list: [one, two], or each value on its own line after a dash", "is %s where a list is expected", article(n.Tag))
 	case kind == yaml.ScalarNode:
 		return fault("write one value", "is %s where one value is expected", article(n.Tag))
 	}

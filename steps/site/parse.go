@@ -41,7 +41,7 @@ func (r *reader) report(n *yaml.Node, path string, f *Error) {
 	case len(r.errs) < maxErrors-1:
 		r.errs = append(r.errs, r.place(n).at(path, f))
 	case len(r.errs) == maxErrors-1:
-		r.errs = append(r.errs, r.place(n).at("", fault("mend those above first", "has more mistakes from here on")))
+		r.errs = append(r.errs, r.place(n).at("", fault("fix those above first", "has more mistakes from here on")))
 	}
 }
 

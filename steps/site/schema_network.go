@@ -31,12 +31,12 @@ var networkEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Network.Bond.Ports },
 	},
 	{
-		Item:  Item{Path: "spec.network.mtu", Type: typeNumber, Unit: "bytes, 1280 to 9216", Meaning: "largest packet that the site's network carries; empty: as it is", Example: "1500"},
+		Item:  Item{Path: "spec.network.mtu", Type: typeNumber, Unit: "bytes, 1280 to 9216", Meaning: "largest packet that the site's network carries; empty: unchanged", Example: "1500"},
 		check: MTU,
 		at:    func(c *Config) any { return &c.Spec.Network.MTU },
 	},
 	{
-		Item:  Item{Path: "spec.network.ipv4.method", Type: typeText, Choices: ipv4Methods, Meaning: "how the node gets its IPv4 address; empty: as it is", Example: Static},
+		Item:  Item{Path: "spec.network.ipv4.method", Type: typeText, Choices: ipv4Methods, Meaning: "how the node gets its IPv4 address; empty: unchanged", Example: Static},
 		limit: maxAnswer, check: IPv4Method,
 		at: func(c *Config) any { return &c.Spec.Network.IPv4.Method },
 	},
@@ -56,7 +56,7 @@ var networkEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Network.IPv4.Gateway },
 	},
 	{
-		Item:  Item{Path: "spec.network.ipv6.method", Type: typeText, Choices: ipv6Methods, Meaning: "how the node gets its IPv6 address; empty: as it is", Example: Static},
+		Item:  Item{Path: "spec.network.ipv6.method", Type: typeText, Choices: ipv6Methods, Meaning: "how the node gets its IPv6 address; empty: unchanged", Example: Static},
 		limit: maxAnswer, check: IPv6Method,
 		at: func(c *Config) any { return &c.Spec.Network.IPv6.Method },
 	},

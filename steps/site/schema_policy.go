@@ -39,7 +39,7 @@ var certificateEntries = []entry{
 		into: "spec.ingressCert.key",
 	},
 	{
-		Item:  Item{Path: "spec.ingressCert.ca", Type: typePEM, Meaning: "root certificate of that certificate, when it is no public one", Example: "|"},
+		Item:  Item{Path: "spec.ingressCert.ca", Type: typePEM, Meaning: "root certificate of that certificate, when it is not public", Example: "|"},
 		limit: maxPEM, check: CABundle,
 		at: func(c *Config) any { return &c.Spec.IngressCert.CA },
 	},

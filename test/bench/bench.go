@@ -24,22 +24,24 @@ var ErrNotBuilt = errors.New("the bench is not built (make bench)")
 
 // Options say what cluster to start; the zero value is a cluster without any delay, in a folder of its own.
 type Options struct {
-	Delay    string // zero (default), life or how many times faster than life
-	Domain   string // cluster name and base domain; default sno.factory.example
-	Dir      string // state folder; default: a new one, removed by Stop. One with a cluster in it goes on with that
-	Older    bool   // the API definitions of OpenShift 4.14
-	Address  string // of the node; default: a free loopback address
-	NodeRoot string // root of the node's files, for what the machine config operator writes there
-	RealNode bool   // a kubelet keeps the Node object
-	Fresh    bool   // seed anew instead of starting from the cached seeded state
+	Delay    string   // zero (default), life or how many times faster than life
+	Domain   string   // cluster name and base domain; default sno.factory.example
+	Dir      string   // state folder; default: a new one, removed by Stop. One with a cluster in it goes on with that
+	Older    bool     // the API definitions of OpenShift 4.14
+	Address  string   // of the node; default: a free loopback address
+	NodeRoot string   // root of the node's files, for what the machine config operator writes there
+	RealNode bool     // a kubelet keeps the Node object
+	Fresh    bool     // seed again instead of starting from the cached seeded state
+	Real     []string // operators that the test runs for real: their stand-ins stay away
 }
 
 // Cluster is a running look-alike. Its API listens on Address:6443 and its router on Address:443.
 type Cluster struct {
-	Kubeconfig string // of system:admin, as the installer leaves it
-	Address    string // of the node
-	Domain     string // cluster name and base domain
-	Dir        string // state folder: kubeconfigs, pki/, logs/
+	Kubeconfig string   // of system:admin, as the installer leaves it
+	Address    string   // of the node
+	Domain     string   // cluster name and base domain
+	Dir        string   // state folder: kubeconfigs, pki/, logs/
+	Real       []string // operators that have no stand-in
 
 	socket    string
 	process   *exec.Cmd
@@ -88,7 +90,7 @@ func Launch(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Domain == "" {
 		o.Domain = "sno.factory.example"
 	}
-	c := &Cluster{Domain: o.Domain, Dir: o.Dir, exited: make(chan struct{})}
+	c := &Cluster{Domain: o.Domain, Dir: o.Dir, Real: o.Real, exited: make(chan struct{})}
 	if c.Dir == "" {
 		// Not the test's own folder: its long name would not leave room for the path of a socket.
 		if c.Dir, err = os.MkdirTemp("", "bench-"); err != nil {
@@ -114,6 +116,9 @@ func (o Options) arguments(dir, seeded string) []string {
 	add("--node-root", o.NodeRoot)
 	if o.RealNode {
 		args = append(args, "--real-node")
+	}
+	for _, name := range o.Real {
+		add("--real", name)
 	}
 	if !o.Fresh {
 		add("--cache", seeded)

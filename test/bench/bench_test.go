@@ -142,7 +142,7 @@ func (s *site) testPullSecret(t *testing.T) {
 	patch := []byte(`{"stringData":{".dockerconfigjson":"{\"auths\":{\"registry.site.example\":{\"auth\":\"dTpw\"}}}"}}`)
 	_, err := s.kube.CoreV1().Secrets("openshift-config").Patch(t.Context(), "pull-secret", types.MergePatchType, patch, metav1.PatchOptions{})
 	check(t, err)
-	patience.Until(t, "both pools are rendered anew", func() bool {
+	patience.Until(t, "both pools are rendered again", func() bool {
 		st, err := s.State()
 		return err == nil && st.Renders == 2 && st.RollOuts["machine-config-master"].Done == 1
 	})

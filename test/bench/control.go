@@ -59,7 +59,7 @@ type Revision struct{ Current, Target, Latest int }
 // RollOut counts the roll-outs of one operator.
 type RollOut struct{ Running, Done, Failed int }
 
-// Attach returns a cluster that somebody else runs, such as a bench node, by its control socket: for its state and faults only.
+// Attach returns a cluster that someone else runs, such as a bench node, by its control socket: for its state and faults only.
 func Attach(socket string) *Cluster { return &Cluster{socket: socket} }
 
 // State asks what has happened so far.

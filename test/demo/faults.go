@@ -46,7 +46,7 @@ func faults() []fault {
 			story: `The sheet has a mistake: nobody has the gateway's address. Type it as it is.
 The page of checks tells it before anything is changed. Insist (Waive) and
 start: the settings are tried in memory only, you are asked, and without a
-yes the old ones come back. Then mend the answer: 198.51.100.1 is right.`,
+yes the old ones come back. Then fix the answer: 198.51.100.1 is right.`,
 		},
 		{
 			name: "slow-api", strike: slowAPI,
@@ -159,7 +159,7 @@ func cutPower(ctx context.Context, s *scene) error {
 	return s.Node.Boot(ctx)
 }
 
-// landDespiteGateway shows what becomes of a wrong gateway: refused, insisted on, mended.
+// landDespiteGateway shows what becomes of a wrong gateway: refused, insisted on, fixed.
 func landDespiteGateway(ctx context.Context, h *headless) error {
 	wrong, err := withGateway(h.config, wrongGateway)
 	if err != nil {
@@ -171,9 +171,9 @@ func landDespiteGateway(ctx context.Context, h *headless) error {
 		code         int
 		then         string
 	}{
-		{"somebody wrote a gateway that nobody has", wrong, nil, 1, "nothing was changed"},
-		{"somebody insists", wrong, []string{"--waive", "net-gateway=the router is not connected yet"}, 1, "the old settings are back"},
-		{"the answer is mended", h.config, nil, 0, "landed"},
+		{"someone wrote a gateway that nobody has", wrong, nil, 1, "nothing was changed"},
+		{"someone insists", wrong, []string{"--waive", "net-gateway=the router is not connected yet"}, 1, "the old settings are back"},
+		{"the answer is fixed", h.config, nil, 0, "landed"},
 	} {
 		h.tell("%d of 3: %s", n+1, act.says)
 		_, code, err := h.Apply(ctx, act.config, act.waive...)

@@ -14,7 +14,7 @@ const (
 	restored = "\x1b[?1049l\x1b[m\x1b[?25h\r\n"
 	// firstWord is what the wizard writes first.
 	firstWord = "Touchdown"
-	// repaint is Ctrl-L: the wizard draws everything anew.
+	// repaint is Ctrl-L: the wizard draws everything again.
 	repaint = "\x0c"
 )
 

@@ -35,7 +35,7 @@ func hardware(p *person.Person) {
 // addresses answers the page of the network.
 func addresses(p *person.Person, gateway string) {
 	p.Until("the port of now", func(s string) bool { return strings.Contains(s, "< enp1s0, ") })
-	p.Pick("IPv4 address by", "static")
+	p.Pick("IPv4 method", "static")
 	p.Shows("[198.51.100.10 ") // what DHCP gave, for the person to compare with the sheet
 	for _, field := range [][2]string{
 		{"IPv4 address  ", "198.51.100.10"},
@@ -124,7 +124,7 @@ func TestWrongGateway(t *testing.T) {
 	p.ByHand("e\r")                  // Edit answers
 	p.Shows("Stage 2 of 7: Network") // where the answer is, not where the work was
 	p.Fill("IPv4 gateway", "198.51.100.1")
-	p.Keep("Mended")
+	p.Keep("Fixed")
 	names(p)
 	start(p)
 	cutPower(t, l)
@@ -158,7 +158,7 @@ func cutPower(t *testing.T, l *landing.Landing) {
 }
 
 // TestConsoleTellsWhyNoEngineRuns: a node whose engine cannot start says so at its consoles, and why, opens the wizard by
-// itself once that is mended, and lets support log in until then.
+// itself once that is fixed, and lets support log in until then.
 func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge()})
 	p := person.Sit(t, l.Node.Console("ttyS0"))

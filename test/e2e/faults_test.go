@@ -229,7 +229,7 @@ func TestALifeOnTheNode(t *testing.T) {
 	f.handsOver()
 }
 
-// handsOver accepts the hand-over. From then on nothing changes before somebody types the node's name.
+// handsOver accepts the hand-over. From then on nothing changes before someone types the node's name.
 func (f *trip) handsOver() {
 	f.t.Helper()
 	f.must(f.Do(f.ctx, engine.Action{Verb: engine.HandOver}))
@@ -329,7 +329,7 @@ ExecStopPost=/bin/bash -c 'dir=$(ls -d /var/log/pods/openshift-kube-apiserver_ku
 `
 
 // TestAnAPIThatNeverComes breaks the API server's certificate by hand before the landing. The screen tells it; undo needs no
-// API; and the node lands once the certificate is mended.
+// API; and the node lands once the certificate is fixed.
 func TestAnAPIThatNeverComes(t *testing.T) {
 	f := newTrip(t, 6*time.Minute, landing.Options{})
 	f.collecting()

@@ -95,7 +95,7 @@ systemctl kill -s KILL NetworkManager`)
 		},
 		{
 			name: "another checkpoint", before: otherCheckpoint, over: endCheckpoints,
-			want: []string{"Somebody else is trying out network settings on this node."},
+			want: []string{"Someone else is trying out network settings on this node."},
 		},
 		{
 			name: "another checkpoint, taken over", before: otherCheckpoint, over: endCheckpoints,

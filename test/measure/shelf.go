@@ -237,7 +237,7 @@ func (h *shelf) memory(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins anew
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins again
 		return 0, err
 	}
 	err := h.seed(ctx, filepath.Join(h.Dir, "crowd"))

@@ -8,10 +8,11 @@ import (
 // Tier says when a test runs.
 type Tier string
 
-// The tiers. Each test of the first is part of the second.
+// The tiers. Each test of the first is part of the second; the third needs what not every machine can get.
 const (
 	Test Tier = "test" // with every change: make test
 	All  Tier = "all"  // before an issue is closed: make test-all
+	Real Tier = "real" // with the repositories of OpenShift's operators: make real-operators
 )
 
 // Row is one run of tests that need the bench: a test, or all of a package that have no row of their own.

@@ -37,6 +37,8 @@ var table = []Row{
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a kernel of their own"},
 
+	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move starts kube-apiserver once"},
+
 	// What is not a Go test.
 	{Make: "lint", Tier: All, Seconds: 120, Proves: "the linters of .golangci.yml find nothing"},
 	{Make: "cover-whole", Tier: All, Seconds: 40, Proves: "every statement of the journal, the runner and undo is reached by the tests of their package"},

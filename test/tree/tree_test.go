@@ -169,7 +169,7 @@ func exportedType(e ast.Expr) bool {
 	return ok && i.IsExported()
 }
 
-// TestTopLevel: the tree's first level is what the README's map shows, and nothing else that somebody left there.
+// TestTopLevel: the tree's first level is what the README's map shows, and nothing else that someone left there.
 func TestTopLevel(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files").Output()
 	if err != nil {

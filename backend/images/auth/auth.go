@@ -51,7 +51,7 @@ func Read(m *host.Machine) (Logins, error) {
 		return Logins{}, &problem.Problem{
 			Code:    "PUL-LGNS",
 			Summary: "The node's file of registry log-ins (" + File + ") is damaged.",
-			Fix:     "Give the pull secret anew, or look at the machine-config operator, which writes the file.",
+			Fix:     "Give the pull secret again, or look at the machine-config operator, which writes the file.",
 		}
 	}
 	return l, nil
@@ -103,7 +103,7 @@ func (l Logins) For(name string) (Login, bool) {
 	}
 }
 
-// Mask takes every log-in out of a text that somebody else wrote.
+// Mask takes every log-in out of a text that someone else wrote.
 func (l Logins) Mask(text string) string {
 	for _, login := range l.by {
 		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {

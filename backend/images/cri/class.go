@@ -66,7 +66,7 @@ func classify(err error) Class {
 	switch status.Code(err) {
 	case codes.Unavailable:
 		return NoRuntime
-	case codes.DeadlineExceeded, codes.Canceled: // ours, or somebody else's pull of the same image that this one waited for
+	case codes.DeadlineExceeded, codes.Canceled: // ours, or someone else's pull of the same image that this one waited for
 		return Broken
 	}
 	said := strings.ToLower(err.Error())
@@ -118,18 +118,18 @@ func (c Class) tries(most int) int {
 
 // told is what people read of a class.
 var told = map[Class]struct{ code, summary, fix string }{
-	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it anew; the name and the digest must be these."},
+	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it again; the name and the digest must be these."},
 	Denied:    {"PUL-AUTH", "The registry refuses the node's log-in for the image %s.", "Give a pull secret that has a log-in for this registry."},
 	NoName:    {"PUL-NAME", "No name server knows the registry of the image %s.", "Check the registry's name in the mirror settings, and the site's name servers."},
 	NoDNS:     {"PUL-DNS", "No name server answers when it is asked for the registry of the image %s.", "Check the site's name servers and the way to them, then retry."},
 	BadCert:   {"PUL-CERT", "The registry of the image %s shows a certificate that the node does not trust.", "Check the node's clock, and give the registry's authority (registryCerts)."},
 	NoSpace:   {"DSK-FULL", "The disk is full; it ended the pull of the image %s.", "Free some space on /var, then retry: what was pulled stays."},
-	Lied:      {"PUL-DGST", "What the registry sends as the image %s is not what its digest says.", "Mirror the image anew; the registry's copy is damaged, or it is the wrong one."},
+	Lied:      {"PUL-DGST", "What the registry sends as the image %s is not what its digest says.", "Mirror the image again; the registry's copy is damaged, or it is the wrong one."},
 	Unsigned:  {"PUL-SGN", "The node's signature policy refuses the image %s.", "Mirror the image with its signatures, or change the policy."},
 	Foreign:   {"PUL-ARCH", "The image %s is not made for this node's processor.", "Mirror it for this architecture too."},
 	BadName:   {"PUL-REF", "The name %s cannot be one of an image in a registry.", "Correct it where it is needed."},
 	Busy:      {"PUL-BUSY", "The registry of the image %s asks to be left alone.", "Wait some minutes, then retry."},
-	Broken:    {"PUL-BRK", "The registry of the image %s breaks off, or tells of a fault of its own.", "Look at the registry's own log and at the line to it, then retry."},
+	Broken:    {"PUL-BRK", "The registry of the image %s breaks off, or reports an internal error.", "Look at the registry's own log and at the line to it, then retry."},
 	Away:      {"PUL-AWAY", "The registry of the image %s does not answer.", "Check that the registry runs and can be reached from the node, then retry."},
 	NoRuntime: {"CR-AWAY", "CRI-O, which pulls the image %s, is not running.", "Look at systemctl status crio, then retry."},
 	Other:     {"PUL-ERR", "The image %s could not be pulled.", "Retry; if it fails again, its cause is in the log of CRI-O."},

@@ -9,7 +9,7 @@ import (
 )
 
 // queue hands the images of a run out to its workers. CRI-O does not share a layer between two pulls under way (1.34.0: eight
-// at once fetched 1.45 times the bytes of a loop). So an image waits as long as somebody fetches a layer that it needs too, and
+// at once fetched 1.45 times the bytes of a loop). So an image waits as long as someone fetches a layer that it needs too, and
 // the next one that can go takes its place.
 type queue struct {
 	wants []Want
@@ -56,7 +56,7 @@ func (q *queue) take() (i int, ok bool) {
 		if i, ok = q.next(); ok {
 			return i, true
 		}
-		q.ended.Wait() // somebody is at work: what is not being fetched can be begun
+		q.ended.Wait() // someone is at work: what is not being fetched can be begun
 	}
 }
 

@@ -33,7 +33,7 @@ func family(bases, middles, images int, size func(level int) int64) []cri.Want {
 	return all
 }
 
-// fetcher fetches as CRI-O does: what is not in the store, whether somebody else is fetching it or not.
+// fetcher fetches as CRI-O does: what is not in the store, whether someone else is fetching it or not.
 type fetcher struct {
 	mu      sync.Mutex
 	there   map[string]bool

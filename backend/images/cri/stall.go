@@ -47,7 +47,7 @@ func (r *run) try(ctx context.Context, w Want, login *auth.Login) (string, error
 	return as, err
 }
 
-// watch ends tries that wait for something that does not come, so that they are begun anew. CRI tells nothing of a pull: only
+// watch ends tries that wait for something that does not come, so that they are started again. CRI tells nothing of a pull: only
 // when the file system has not grown for a while is it sure that none of them gets anything.
 func (r *run) watch(ctx context.Context) (stop func()) {
 	limit := r.Stall

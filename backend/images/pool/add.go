@@ -31,7 +31,7 @@ func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progre
 	if !errors.As(err, &vanished) && !errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil {
 		return g, err
 	}
-	// Somebody removed an image meanwhile: what is there now can be had. Or its files are lost: then it fails again.
+	// Someone removed an image meanwhile: what is there now can be had. Or its files are lost: then it fails again.
 	if src, err = store.Open(ctx, src.Root); err != nil {
 		return g, err
 	}

@@ -214,7 +214,7 @@ func (p *Pool) Previous() (g Generation, ok bool, err error) {
 }
 
 // Switch makes a generation the current one: what opens the store afterwards sees it, whole. CRI-O reads the list of images
-// anew when it is restarted.
+// again when it is restarted.
 func (p *Pool) Switch(ctx context.Context, n int) error {
 	unlock, err := p.begin()
 	if err != nil {

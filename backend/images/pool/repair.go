@@ -14,8 +14,8 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Repair takes what is damaged in the pool anew from a primary store, after it verified it there, byte by byte. A damaged
-// layer's folder stays beside the new one until Prune, because containers may run on it; they have to be started anew.
+// Repair takes what is damaged in the pool again from a primary store, after it verified it there, byte by byte. A damaged
+// layer's folder stays beside the new one until Prune, because containers may run on it; they have to be started again.
 func (p *Pool) Repair(ctx context.Context, primary *store.Store, found []store.Damage) error {
 	unlock, err := p.begin()
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *Pool) sound(ctx context.Context, primary *store.Store, id string) error
 	return nil
 }
 
-// repairFile takes one file of an image anew, in every generation that has it.
+// repairFile takes one file of an image again, in every generation that has it.
 func (p *Pool) repairFile(primary *store.Store, d store.Damage) error {
 	cannot := &problem.Problem{
 		Code: "STR-REPR", Summary: fmt.Sprintf("%s cannot be repaired from %s.", d, primary.Root),

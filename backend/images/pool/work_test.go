@@ -103,10 +103,10 @@ func TestNewItemIsASeed(t *testing.T) {
 		keys, _ := images[0]["big-data-names"].([]string)
 		images[0]["big-data-names"] = append(keys, "signed")
 	})
-	b.must(errors.Join(os.WriteFile(b.made.Path("overlay-images", b.images[0], "signed"), []byte("by somebody"), 0o600), b.made.Save()))
+	b.must(errors.Join(os.WriteFile(b.made.Path("overlay-images", b.images[0], "signed"), []byte("by someone"), 0o600), b.made.Save()))
 	g := b.add(pool.Selection{})
 	data, err := os.ReadFile(filepath.Join(b.pool.Root(g.N), "overlay-images", b.images[0], "signed"))
-	if g.N == first.N || string(data) != "by somebody" {
+	if g.N == first.N || string(data) != "by someone" {
 		t.Errorf("generation %d has the item %q, %v", g.N, data, err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Cache remembers on the disk which layers were found whole. A layer is known by its id, its digest and the identity of
-// its folder and its tar-split: a layer that was made anew is verified anew. What changes behind the file system's back is
+// its folder and its tar-split: a layer that was made again is verified again. What changes behind the file system's back is
 // seen only when the layer is read again, see MaxAge.
 type Cache struct {
 	MaxAge time.Duration // after which a layer is read again; 0: never
@@ -86,7 +86,7 @@ func (c *Cache) put(s *Store, l Layer) error {
 	if err != nil {
 		return fmt.Errorf("opening what is verified: %w", err)
 	}
-	// The line begins anew: a torn one before it must not take it along.
+	// The line begins again: a torn one before it must not take it along.
 	if _, err := f.Write(append([]byte("\n"), append(line, '\n')...)); err != nil {
 		f.Close()
 		return fmt.Errorf("writing what is verified: %w", err)

@@ -158,7 +158,7 @@ func (t *tree) hollow(src, dst int, name string) error {
 }
 
 // link reads a layer's short name. The link of that name must lead to the layer, or be lost; where it leads elsewhere
-// somebody wants other files to be taken for the layer's.
+// someone wants other files to be taken for the layer's.
 func (s *Store) link(id string) (string, error) {
 	file := filepath.Join(s.layerPath(id), "link")
 	data, err := readBounded(file, linkLen)

@@ -123,7 +123,7 @@ func (s *Store) lockable() error {
 }
 
 // Locked calls f with both locks of the store held for writing, and with what the store holds under them. Afterwards
-// other programs read the lists anew.
+// other programs read the lists again.
 func Locked(ctx context.Context, root string, f func(*Store) error) error {
 	s := &Store{Root: root, byID: map[string]int{}}
 	if err := s.lockable(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"touchdown/test/imagestore"
 )
 
-// A layer is made anew from what a registry has of it: the same files with the same attributes, though of the old one nothing
+// A layer is made again from what a registry has of it: the same files with the same attributes, though of the old one nothing
 // is left, its tar-split included.
 func TestLayerIsRebuilt(t *testing.T) {
 	disk := imagestore.NewDisk(t, "xfs", 512<<20)

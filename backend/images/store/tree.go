@@ -23,7 +23,7 @@ type tree struct {
 	links  map[uint64]string // first name of an inode that has several, below root
 }
 
-// copy makes the folder name of from anew in to.
+// copy makes the folder name of from again in to.
 func (t *tree) copy(from, to int, name string) error {
 	src, err := openDir(from, name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tree) children(src, dst int, below string, depth int) error {
 	}
 }
 
-// lost notes that a name disappeared between two looks at it: somebody removes the layer.
+// lost notes that a name disappeared between two looks at it: someone removes the layer.
 func (t *tree) lost(err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		t.gone = true

@@ -259,13 +259,13 @@ func TestVerificationGoesOnWhereItWas(t *testing.T) {
 	if again, _, err := verify(t.Context(), store.VerifyOptions{}); again != 0 || err != nil {
 		t.Errorf("once more %d layers are read, %v", again, err)
 	}
-	// A layer that was made anew is read anew, and a damaged one is never remembered.
+	// A layer that was made again is read again, and a damaged one is never remembered.
 	id := ids(s)[0]
 	diff := s.LayerFolder(id) + "/diff"
 	do(t, os.Rename(diff, diff+".old"), os.Mkdir(diff, 0o755))
 	for range 2 {
 		if read, found, err := verify(t.Context(), store.VerifyOptions{}); read != 0 || len(found) == 0 || err != nil {
-			t.Errorf("a layer made anew: %d layers are whole, found %d, %v", read, len(found), err)
+			t.Errorf("a layer made again: %d layers are whole, found %d, %v", read, len(found), err)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func Empty(root string) error {
 // tokenSize is that of what the library writes into a lock file to tell others that the lists have changed, bytes.
 const tokenSize = 64
 
-// makeLock makes a lock file with a token of its own. A CRI-O that runs reads the lists anew when it finds another token than
+// makeLock makes a lock file with its own token. A CRI-O that runs reads the lists again when it finds another token than
 // the last time: by that it notices that another generation is in force.
 func makeLock(file string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)

@@ -79,7 +79,7 @@ func (g *gathering) parseUnit(m *host.Machine, u *unit, text string) {
 	for key, value := range settings(text) {
 		switch {
 		case strings.HasPrefix(key, "Exec"):
-			if value == "" { // a drop-in that begins anew
+			if value == "" { // a drop-in that begins again
 				u.exec = nil
 			}
 			u.exec = append(u.exec, value)

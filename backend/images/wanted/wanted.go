@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// apiTime is how long an API that is away is waited for: the list is made again when somebody asks again.
+// apiTime is how long an API that is away is waited for: the list is made again when someone asks again.
 const apiTime = 20 * time.Second
 
 // Need is how much depends on an image.
@@ -33,7 +33,7 @@ const (
 	Spare Need = "spare" // something names it and does not run it: ended pods, the operating system, what nobody needs
 )
 
-// Image is an image that somebody names, or that is there.
+// Image is an image that someone names, or that is there.
 type Image struct {
 	Digest       string    `json:"digest,omitempty"`    // as the references have it; of the index where there is one. "" when nobody tells
 	ID           string    `json:"id,omitempty"`        // of the image in the store
@@ -47,14 +47,14 @@ type Image struct {
 	Pinned       bool      `json:"pinned"`              // the kubelet's garbage collection leaves it alone
 	Size         int64     `json:"size"`                // bytes in the store, unpacked; 0 when it is not there
 	Download     int64     `json:"download,omitempty"`  // bytes to be fetched, compressed; 0 when unknown or nothing
-	PullAlways   bool      `json:"pullAlways"`          // somebody asks the registry at each start: no store cures that
+	PullAlways   bool      `json:"pullAlways"`          // someone asks the registry at each start: no store cures that
 	Sources      []string  `json:"sources"`             // where it was found: "pods", "static-pods", ...
 	Findings     []Finding `json:"findings,omitempty"`  // what is wrong with it
 
 	Blobs []ref.Blob `json:"-"` // what Download is the sum of
 }
 
-// Needer is somebody who names an image.
+// Needer is someone who names an image.
 type Needer struct {
 	Who    string `json:"who"` // "Deployment openshift-x/y", "static pod openshift-etcd/etcd", "unit nodeip-configuration.service"
 	Need   Need   `json:"need"`

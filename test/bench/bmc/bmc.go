@@ -158,7 +158,7 @@ func (p *Processor) Activate() *Session {
 }
 
 // Drop takes a session's ipmitool away without a word, as a network does that fails. The service processor still holds the
-// line for it, so that it has to be freed before somebody can have it again.
+// line for it, so that it has to be freed before someone can have it again.
 func (p *Processor) Drop(s *Session) {
 	p.t.Helper()
 	_ = s.cmd.Process.Kill() // one that ended has dropped too

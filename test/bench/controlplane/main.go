@@ -53,6 +53,7 @@ func supervise(args []string) error {
 	flags.StringVar(&o.Listen, "listen", "", "address to listen on, :: for all (default: the node's address)")
 	flags.StringVar(&o.NodeRoot, "node-root", "", "root folder of the node's files, for what the machine config operator writes")
 	flags.BoolVar(&o.RealNode, "real-node", false, "a kubelet keeps the Node object")
+	flags.Var((*list)(&o.Real), "real", "operator that someone runs for real: its stand-in stays away, and the bench plays kubelet for it; may be repeated")
 	alone := flags.Bool("ignore-stdin", false, "go on when stdin ends")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)

@@ -64,7 +64,7 @@ func (l *Landing) Hasten(ctx context.Context) error {
 	return session.ReleasePen(ctx, pen)
 }
 
-// Begin starts the work with somebody at the console, who is asked what there is to ask. It returns when the work has begun.
+// Begin starts the work with someone at the console, who is asked what there is to ask. It returns when the work has begun.
 func (l *Landing) Begin(ctx context.Context, config string) error {
 	cfg, err := site.Parse([]byte(config), "site.yaml", nil)
 	if err != nil {

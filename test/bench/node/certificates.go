@@ -70,7 +70,7 @@ func (m *Machine) endCertificate(name string, signer tls.Certificate, end time.T
 	changed.SignatureAlgorithm = x509.UnknownSignatureAlgorithm
 	der, err := x509.CreateCertificate(rand.Reader, &changed, signer.Leaf, old.PublicKey, signer.PrivateKey)
 	if err != nil {
-		return fmt.Errorf("signing it anew: %w", err)
+		return fmt.Errorf("signing it again: %w", err)
 	}
 	var file bytes.Buffer
 	if err := pem.Encode(&file, &pem.Block{Type: "CERTIFICATE", Bytes: der}); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Factory returns the name of a prepared disk with the node as it leaves the factory: installed, baked and armed by
-// touchdown itself, switched off in order. It is made anew when the installed disk or the bake changes.
+// touchdown itself, switched off in order. It is made again when the installed disk or the bake changes.
 func Factory(ctx context.Context) (string, error) {
 	installed, err := Installed(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func Factory(ctx context.Context) (string, error) {
 }
 
 // bakeKey fingerprints what decides over the result of a bake. The rest of the program changes every few minutes of a
-// day's work, and is put on the node anew by who lands it.
+// day's work, and is put on the node again by who lands it.
 func bakeKey() (string, error) {
 	root, err := bench.Root()
 	if err != nil {

@@ -96,7 +96,7 @@ func TestExpiredCertificates(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second) // nobody decides
 	if r := waitForRequest(t, client); len(r.Status.Conditions) > 0 {
-		t.Errorf("somebody decided on the request: %v", r.Status.Conditions)
+		t.Errorf("someone decided on the request: %v", r.Status.Conditions)
 	}
 	patience.Until(t, "valid certificates after the approval", func(ctx context.Context) error {
 		_, err := m.Approve(ctx)

@@ -170,7 +170,7 @@ func assemble(ctx context.Context, cache string, o Options) (_ *Machine, err err
 	return m, m.configure()
 }
 
-// keepsSpeed sets a console's speed anew each time that its unit has hung it up: the driver of a serial line keeps the speed
+// keepsSpeed sets a console's speed again each time that its unit has hung it up: the driver of a serial line keeps the speed
 // that the kernel's command line gave it (console=ttyS0,9600), a pseudo terminal forgets it.
 const keepsSpeed = `[Service]
 ExecStart=

@@ -65,7 +65,7 @@ func TestTheMachineIsOutOfReach(t *testing.T) {
 	}
 }
 
-func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
+func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
 	m := node.Start(t, node.Options{})
@@ -104,7 +104,7 @@ func TestBrExIsBuiltAnewAtEveryBoot(t *testing.T) {
 	await(t, m, 40*time.Second, brEx)
 	t.Logf("rebooted after %.1f s, br-ex after %.1f s", booted.Seconds(), time.Since(begun).Seconds())
 	if check() == first {
-		t.Error("br-ex was not built anew")
+		t.Error("br-ex was not rebuilt")
 	}
 
 	// The node asks for a reboot by itself, and nobody waits for it with a method.

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/ipv6"
 )
 
-// Client is somebody's laptop on the LAN: what it reaches is reached from outside the node.
+// Client is someone's laptop on the LAN: what it reaches is reached from outside the node.
 type Client struct {
 	*Namespace
 	site *Site

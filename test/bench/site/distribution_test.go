@@ -114,7 +114,7 @@ func TestRegistryFaults(t *testing.T) {
 	if status, _, digest, size, err := p.get(http.MethodGet, blob, ""); err != nil || status != http.StatusOK || digest == layer.Digest || int64(size) != layer.Size {
 		t.Errorf("changed: %d %s, %d bytes, %v", status, digest, size, err)
 	}
-	s.Registry.Mend()
+	s.Registry.ClearFaults()
 	s.Registry.Break(Fault{Kind: Stops, Of: AnyLayer, Times: 2})
 	for range 2 {
 		if _, _, _, size, err := p.get(http.MethodGet, blob, ""); err == nil || int64(size) > layer.Size*6/10 || size == 0 {

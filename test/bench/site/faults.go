@@ -33,8 +33,8 @@ func (f *Fault) is(kind FaultKind) bool { return f != nil && f.Kind == kind }
 // Break makes the registry do something wrong from now on.
 func (r *Registry) Break(f Fault) { r.set(func() { r.faults = append(r.faults, &f) }) }
 
-// Mend ends all faults.
-func (r *Registry) Mend() { r.set(func() { r.faults = nil }) }
+// ClearFaults ends all faults.
+func (r *Registry) ClearFaults() { r.set(func() { r.faults = nil }) }
 
 // trouble finds the first fault of one of the kinds that is about the thing under one of its names, and uses it up.
 func (r *Registry) trouble(names []string, kinds ...FaultKind) *Fault {

@@ -70,7 +70,7 @@ func (g *Gateway) MAC() (net.HardwareAddr, error) {
 	return i.HardwareAddr, nil
 }
 
-// SetMAC gives the gateway another hardware address; one that somebody else on the LAN has makes the switch send its
+// SetMAC gives the gateway another hardware address; one that someone else on the LAN has makes the switch send its
 // frames now here, now there.
 func (g *Gateway) SetMAC(mac net.HardwareAddr) error {
 	link, err := g.in.link.LinkByName(serverName)

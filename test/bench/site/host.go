@@ -78,7 +78,7 @@ func (h *Host) Remove() {
 	h.Close()
 }
 
-// Attach runs a cable from the LAN's switch to a new interface of a namespace that somebody else has.
+// Attach runs a cable from the LAN's switch to a new interface of a namespace that someone else has.
 func (s *Site) Attach(n *Namespace, name string) (*Cable, error) { return s.plug(n, name) }
 
 // plug runs a cable from the next free port of the switch.

@@ -49,7 +49,7 @@ func NewNamespace() (*Namespace, error) {
 	return n, n.up("lo")
 }
 
-// OpenNamespace opens a namespace that somebody else made, by the path of its file.
+// OpenNamespace opens a namespace that someone else made, by the path of its file.
 func OpenNamespace(path string) (*Namespace, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/mdlayher/ndp"
 )
 
-// Router is the voice of the gateway in IPv6: its router advertisements, once a second and when somebody asks.
+// Router is the voice of the gateway in IPv6: its router advertisements, once a second and when someone asks.
 type Router struct {
 	knob
 	change func(*ndp.RouterAdvertisement)

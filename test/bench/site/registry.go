@@ -55,7 +55,7 @@ func newRegistry() (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	other, err := newAuthority("somebody's CA")
+	other, err := newAuthority("someone's CA")
 	if err != nil {
 		return nil, err
 	}

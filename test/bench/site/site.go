@@ -19,7 +19,7 @@ type Options struct {
 }
 
 // Site is a LAN with what is on it. Namespaces: the switch, the gateway, the servers on the LAN, the world behind the
-// gateway, and the laptop of somebody on the LAN who looks at the node.
+// gateway, and the laptop of someone on the LAN who looks at the node.
 type Site struct {
 	Gateway  *Gateway
 	DHCP4    *DHCP4

@@ -222,7 +222,7 @@ func TestAnotherHostHasTheAddress(t *testing.T) {
 	s, _ := lan(t, n)
 	c := s.Client()
 	if err := c.Ping(briefly(t), n.Node4); err == nil {
-		t.Error("nobody has the address yet and somebody answers")
+		t.Error("nobody has the address yet and someone answers")
 	}
 	other, err := s.AddHost(n.Node4, n.Node6)
 	must(t, err)

@@ -253,7 +253,7 @@ func TestTheClientReachesTheNode(t *testing.T) {
 	}
 }
 
-// TestSitesDoNotMeet builds two sites with the same addresses, the second on the switch of somebody else.
+// TestSitesDoNotMeet builds two sites with the same addresses, the second on the switch of someone else.
 func TestSitesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	other, err := NewNamespace()

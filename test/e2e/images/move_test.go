@@ -78,7 +78,7 @@ func (n *stocked) pullsGoWrong() {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			n.Errorf("pulling %s: %v, want %q", i.Names[0], err, c.want)
 		}
-		n.site.Registry.Mend()
+		n.site.Registry.ClearFaults()
 		if err := n.pull(i.Names[0]); err != nil {
 			n.Errorf("pulling %s from a registry that works: %v", i.Names[0], err)
 		}

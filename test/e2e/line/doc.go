@@ -1,3 +1,3 @@
 // Package line holds what happens to a node on the factory's bench line: the whole list to the seal, and its image store
-// seeded, rehearsed, kept, pruned, moved, damaged and mended.
+// seeded, rehearsed, kept, pruned, moved, damaged and fixed.
 package line

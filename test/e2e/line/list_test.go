@@ -134,7 +134,7 @@ func throughTheList(l *factoryLine, p *person.Person) {
 	for i, question := range ticks {
 		p.Shows(question)
 		if !strings.Contains(p.Screen(), "you have control") {
-			p.Take() // the consoles were started anew with each reboot
+			p.Take() // the consoles were started again with each reboot
 		}
 		if i == 0 {
 			p.Keep("What only a person sees")

@@ -43,7 +43,7 @@ func TestPowerCuts(t *testing.T) {
 	t.Logf("with nothing in its own store CRI-O lists:\n%s", n.sh("crictl images | cut -c1-100 | head -5; crictl images | wc -l"))
 }
 
-// fromTheStore starts all containers anew with nothing in CRI-O's own store, so that they run from the seeded one.
+// fromTheStore starts all containers again with nothing in CRI-O's own store, so that they run from the seeded one.
 func (n *seeded) fromTheStore(running int) {
 	n.Helper()
 	n.sh(`systemctl stop kubelet; crictl rmp $(crictl pods | cut -d' ' -f1); systemctl stop crio; rm -rf ` + node.Graphroot + `; systemctl start crio; systemctl start --no-block kubelet`)

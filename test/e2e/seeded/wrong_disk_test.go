@@ -80,7 +80,7 @@ func (n *seeded) liar(number int) {
 		before, store := n.current(), n.store()
 		begun := time.Now()
 		out, err := n.touchdown("images", "seed")
-		n.site.Registry.Mend()
+		n.site.Registry.ClearFaults()
 		n.Logf("the registry's fault %d (%.1f s), %v:\n%s", c.kind, time.Since(begun).Seconds(), err, tail(out))
 		if !strings.Contains(out, i.Names[0]) || !strings.Contains(out, "try:") || !strings.Contains(out, "missing") {
 			n.Errorf("the registry's fault %d: it does not say what is missing:\n%s", c.kind, out)
@@ -114,7 +114,7 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 }
 
-// editedByHand: somebody took our store out of storage.conf and put one of his own in, with a comment.
+// editedByHand: someone took our store out of storage.conf and put one of his own in, with a comment.
 func (n *seeded) editedByHand() {
 	n.Helper()
 	const conf, other, note = "/etc/containers/storage.conf", "/srv/other", "# mine, do not touch"

@@ -48,7 +48,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// restart has CRI-O read everything anew.
+// restart has CRI-O read everything again.
 func (n *seeded) restart() {
 	n.Helper()
 	n.sh("systemctl stop kubelet crio; systemctl start crio; systemctl start --no-block kubelet")

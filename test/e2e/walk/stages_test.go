@@ -49,7 +49,7 @@ func (w *walk) shell(script string) string {
 	return strings.TrimSpace(out)
 }
 
-// checksHardware takes the pen, has the screen drawn anew that something scribbled on, and takes responsibility for what
+// checksHardware takes the pen, has the screen redrawn that something scribbled on, and takes responsibility for what
 // no build machine passes.
 func (w *walk) checksHardware() {
 	p := w.p
@@ -74,14 +74,14 @@ var sheet = []struct{ label, value string }{
 
 const timeServer = "198.51.100.123"
 
-// entersNetwork mistypes an address and a prefix length, reads why they are refused, and mends them.
+// entersNetwork mistypes an address and a prefix length, reads why they are refused, and fixes them.
 func (w *walk) entersNetwork() {
 	p := w.p
 	p.Until("the port of now", func(s string) bool { return strings.Contains(s, "< enp1s0, ") })
 	p.At("Network port")
 	p.Types("a")
 	p.Shows("! The driver of enp1s0 cannot blink its LED.") // it has none; the person reads what to try instead
-	p.Pick("IPv4 address by", "static")
+	p.Pick("IPv4 method", "static")
 	p.Shows("[198.51.100.10 ") // what DHCP gave, for the person to compare with the sheet
 	p.Fill(sheet[0].label, "198.51.100.1O")
 	p.Shows("! ")

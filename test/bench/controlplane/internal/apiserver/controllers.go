@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -25,6 +26,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
 	tokens "k8s.io/kubernetes/pkg/serviceaccount"
+
+	"touchdown/test/bench/controlplane/internal/seed"
 )
 
 // runControllers waits for the API, says when it is ready, and starts the loops of kube-controller-manager that the bench needs.
@@ -100,8 +103,16 @@ func startTokens(ctx context.Context, client kubernetes.Interface, shared inform
 	if err != nil {
 		return fmt.Errorf("making the token generator: %w", err)
 	}
+	var roots []byte
+	for _, name := range seed.ServerSigners() {
+		root, err := os.ReadFile(filepath.Join(pki, name+".crt"))
+		if err != nil {
+			return fmt.Errorf("reading the signers of the server: %w", err)
+		}
+		roots = append(roots, root...)
+	}
 	controller, err := serviceaccount.NewTokensController(klog.FromContext(ctx), shared.Core().V1().ServiceAccounts(), shared.Core().V1().Secrets(), client,
-		serviceaccount.TokensControllerOptions{TokenGenerator: generator})
+		serviceaccount.TokensControllerOptions{TokenGenerator: generator, RootCA: roots})
 	if err != nil {
 		return fmt.Errorf("making the token controller: %w", err)
 	}

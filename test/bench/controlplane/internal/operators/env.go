@@ -39,6 +39,7 @@ type Router interface {
 // Served is a host the router answers for. Without a certificate it uses the default one.
 type Served struct {
 	Host, Namespace, Name string
+	Port                  string // of the pod
 	Cert, Key             []byte
 }
 
@@ -52,9 +53,10 @@ type Env struct {
 	Faults   *Faults
 	Domain   string // cluster name and base domain
 	Node     string
-	CertDir  string // where kube-apiserver finds the certificates of namedCertificates
-	NodeRoot string // root of the node's files; empty: there is none
-	RealNode bool   // a kubelet keeps the Node object
+	CertDir  string   // where kube-apiserver finds the certificates of namedCertificates
+	NodeRoot string   // root of the node's files; empty: there is none
+	RealNode bool     // a kubelet keeps the Node object
+	Real     []string // operators that someone runs for real
 	Log      *slog.Logger
 
 	refused    atomic.Bool  // kube-apiserver's operator refuses what it is asked for
@@ -85,12 +87,8 @@ func Run(ctx context.Context, e *Env) error {
 		return fmt.Errorf("making the stand-ins' namespace: %w", err)
 	}
 	var all sync.WaitGroup
-	for _, start := range []func(context.Context, *Env){
-		runKubeAPIServerConfig, runKubeAPIServerRevisions, runKubeAPIServer, runKubeControllerManager, runOpenShiftAPIServer,
-		runAuthentication, runOAuthMetadata, runConsole, runIngress, runRoutes, runOwnedRoutes,
-		runMachineConfig, runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
-	} {
-		all.Go(func() { start(ctx, e) })
+	for _, part := range e.parts() {
+		all.Go(func() { part(ctx, e) })
 	}
 	all.Wait()
 	return nil

@@ -60,7 +60,9 @@ func reconcileIngress(ctx context.Context, e *Env) error {
 	if err := e.setConfigMap(ctx, "openshift-config-managed", "default-ingress-cert", "ca-bundle.crt", string(cert)); err != nil {
 		return err
 	}
-	if err := e.routerStatus(ctx, true, 0); err != nil {
+	// It says what it has read when it admits the IngressController, before it rolls out anything (cluster-ingress-operator 3da316787326,
+	// pkg/operator/controller/ingress/controller.go, Reconcile).
+	if err := e.routerStatus(ctx, true, ic.Generation); err != nil {
 		return err
 	}
 	message := "ingresscontroller \"default\" is progressing: IngressControllerProgressing: Waiting for rollout: 0 of 1 updated replica(s) are available"
@@ -102,13 +104,13 @@ func (e *Env) routerComes(ctx context.Context) error {
 
 // routerWaits plays a new router pod that cannot start: the old one has the ports of the only node and goes on.
 func (e *Env) routerWaits(ctx context.Context, ic *operatorv1.IngressController, why string) error {
-	if err := e.routerStatus(ctx, true, ic.Status.ObservedGeneration); err != nil {
+	if err := e.routerStatus(ctx, true, ic.Generation); err != nil {
 		return err
 	}
 	return e.degraded(ctx, "ingress", true, "IngressDegraded", "The \"default\" ingress controller reports Degraded=True: "+why)
 }
 
-// routerStatus sets Progressing of the IngressController and, at the end of a roll-out, the generation it has.
+// routerStatus sets Progressing of the IngressController and the generation that the operator has read.
 func (e *Env) routerStatus(ctx context.Context, progressing bool, generation int64) error {
 	status := operatorv1.ConditionFalse
 	if progressing {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pace turns durations of life into durations of a test. Its factor can change while somebody sleeps.
+// Pace turns durations of life into durations of a test. Its factor can change while someone sleeps.
 type Pace struct{ millis atomic.Int64 } // a thousand times the speed; 0: no delay at all
 
 // ParsePace reads "zero", "life" or how many times faster than life.

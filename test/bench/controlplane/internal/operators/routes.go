@@ -104,6 +104,9 @@ func (e *Env) admit(ctx context.Context, r *routev1.Route, host string) error {
 // serve finds the certificate of a route: its own, or for the OAuth server, whose TLS the router passes through, the one of its component route.
 func (e *Env) serve(ctx context.Context, r *routev1.Route, host string) (Served, error) {
 	s := Served{Host: host, Namespace: r.Namespace, Name: r.Name}
+	if r.Spec.Port != nil {
+		s.Port = r.Spec.Port.TargetPort.String()
+	}
 	if r.Spec.TLS != nil && r.Spec.TLS.Certificate != "" {
 		s.Cert, s.Key = []byte(r.Spec.TLS.Certificate), []byte(r.Spec.TLS.Key)
 	}

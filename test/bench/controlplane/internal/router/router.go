@@ -115,6 +115,9 @@ func (r *Router) page(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "Application is not available", http.StatusServiceUnavailable)
 	case req.URL.Path == "/healthz" || req.URL.Path == "/health":
 		fmt.Fprint(w, "ok")
+	case h.Namespace == "openshift-ingress-canary": // what its pod answers, and the ingress operator looks for
+		w.Header().Set("x-request-port", h.Port)
+		fmt.Fprintln(w, "Healthcheck requested")
 	default:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, "<!doctype html><title>%s</title><p>%s/%s\n", h.Host, h.Namespace, h.Name)

@@ -36,6 +36,7 @@ type Options struct {
 	NodeRoot   string    // where the node's files are; empty: nowhere
 	Release    string    // reference of the release image; empty: one that is nowhere
 	RealNode   bool      // a kubelet keeps the Node object
+	Real       []string  // operators that someone runs for real: their stand-ins stay away
 	Out        io.Writer // the one line of JSON
 }
 
@@ -64,6 +65,9 @@ type bench struct {
 func Run(ctx context.Context, o Options) error {
 	speed, err := operators.ParsePace(o.Delay)
 	if err != nil {
+		return err
+	}
+	if err := operators.CheckReal(o.Real); err != nil {
 		return err
 	}
 	if o.State, err = filepath.Abs(o.State); err != nil {
@@ -105,7 +109,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	env := &operators.Env{
 		Clients: b.clients, API: b.child, Pace: b.pace, Stats: b.stats, Faults: b.faults, Log: b.log,
 		Router: router.Serve(ctx, b.listener, b.log), Domain: b.id.Domain, Node: node,
-		CertDir: filepath.Join(b.State, "certs"), NodeRoot: b.NodeRoot, RealNode: b.RealNode,
+		CertDir: filepath.Join(b.State, "certs"), NodeRoot: b.NodeRoot, RealNode: b.RealNode, Real: b.Real,
 	}
 	if b.RealNode && b.NodeRoot == "/" {
 		if err := b.clusterDNS(ctx); err != nil {

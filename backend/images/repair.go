@@ -10,8 +10,8 @@ import (
 	"touchdown/backend/images/store"
 )
 
-// mend makes damaged layers anew from the node's own store, else from registries. What it returns is still damaged.
-func (l Look) mend(ctx context.Context, p *pool.Pool, found []store.Damage, s *Status) ([]store.Damage, error) {
+// repair repairs damaged layers from the node's own store, else from registries. What it returns is still damaged.
+func (l Look) repair(ctx context.Context, p *pool.Pool, found []store.Damage, s *Status) ([]store.Damage, error) {
 	var ways []func([]store.Damage) error
 	if primary, err := store.Open(ctx, l.Host.Path(Primary)); err == nil {
 		ways = append(ways, func(group []store.Damage) error { return p.Repair(ctx, primary, group) })
@@ -38,7 +38,7 @@ func (l Look) mend(ctx context.Context, p *pool.Pool, found []store.Damage, s *S
 		}
 		if err != nil {
 			left = append(left, group...)
-			s.Unmended = append(s.Unmended, err.Error())
+			s.Unrepaired = append(s.Unrepaired, err.Error())
 			continue
 		}
 		for _, d := range group {

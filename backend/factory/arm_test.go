@@ -1,0 +1,30 @@
+package factory_test
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/factory"
+	"touchdown/backend/host/hosttest"
+)
+
+// TestAMovedProgramIsLaidAgain: a program that someone moved to its place has a label by which SELinux lets systemd not run
+// it, so it is replaced although its bytes are right.
+func TestAMovedProgramIsLaidAgain(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(factory.Program, "program")
+	if changed, err := factory.Install(m.Machine, []byte("program")); changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	for path, kind := range map[string]string{"/usr/local/bin": "bin_t", factory.Program: "user_home_t"} {
+		if err := unix.Setxattr(m.Path(path), "security.selinux", []byte("system_u:object_r:"+kind+":s0"), 0); err != nil {
+			unable(t, "no labels here: %v", err)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		if changed, err := factory.Install(m.Machine, []byte("program")); changed != want || err != nil {
+			t.Errorf("changed %v, want %v: %v", changed, want, err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+type part = func(context.Context, *Env)
+
+// standIn is what plays one operator, and what plays the rest of the cluster for it when the operator is a real one: what a
+// kubelet and the controller of deployments would do with what it makes.
+type standIn struct {
+	names []string // of its loops, as Stats knows them
+	plays []part
+	real  part
+}
+
+// standIns are those whose operator someone may run for real, by the name of its ClusterOperator.
+func standIns() map[string]standIn {
+	return map[string]standIn{
+		kas:              {[]string{kas, kasConfig}, []part{runKubeAPIServerConfig, runKubeAPIServerRevisions, runKubeAPIServer}, runInstallers},
+		"ingress":        {[]string{"ingress"}, []part{runIngress, runCanary}, runRouterDeployment},
+		"authentication": {[]string{"authentication"}, []part{runAuthentication, runOAuthMetadata}, runAuthDeployments},
+		"console":        {[]string{"console"}, []part{runConsole}, runConsoleDeployments},
+	}
+}
+
+// CheckReal refuses names of operators that have no stand-in to stay away.
+func CheckReal(names []string) error {
+	for _, name := range names {
+		if _, ok := standIns()[name]; !ok {
+			return fmt.Errorf("no stand-in for the operator %q can stay away", name)
+		}
+	}
+	return nil
+}
+
+// parts are all stand-ins but those whose operator is real.
+func (e *Env) parts() []part {
+	all := []part{
+		runKubeControllerManager, runOpenShiftAPIServer, runRoutes, runOwnedRoutes,
+		runMachineConfig, runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
+	}
+	for name, s := range standIns() {
+		if !slices.Contains(e.Real, name) {
+			all = append(all, s.plays...)
+			continue
+		}
+		all = append(all, s.real)
+		for _, loop := range s.names {
+			e.Stats.hasRun(loop)
+		}
+	}
+	return all
+}

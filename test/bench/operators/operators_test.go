@@ -1,0 +1,151 @@
+package operators
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"touchdown/backend/kube"
+	"touchdown/test/bench"
+	"touchdown/test/patience"
+)
+
+// bed is a cluster, with real operators or with their stand-ins, and what is measured on it.
+type bed struct {
+	*bench.Cluster
+	t     *testing.T
+	c     *kube.Cluster
+	kube  kubernetes.Interface // where operators are real
+	real  []string
+	saved [][]byte
+	begun time.Time
+
+	mu   sync.Mutex
+	seen map[string]string // what was measured, by the name of its question
+}
+
+// newBed starts a cluster and waits until its operators are calm. They begin with nothing of what they would have made at the
+// installation, so that is made first, without delays.
+func newBed(t *testing.T, real ...string) *bed {
+	t.Helper()
+	for _, name := range real {
+		program(t, name)
+	}
+	b := &bed{t: t, real: real, begun: time.Now(), seen: map[string]string{}, Cluster: bench.Start(t, bench.Options{Real: real})}
+	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
+	fatal(t, err)
+	last := ""
+	b.c = c.Telling(func(p kube.Progress) {
+		if p.Waiting != last {
+			last = p.Waiting
+			b.log("waiting for %s", p.Waiting)
+		}
+	})
+	if len(real) > 0 {
+		b.kube = prepare(t, b.Cluster).kube
+	}
+	for _, name := range real {
+		start[name](t, b.Cluster)
+	}
+	if slices.Contains(real, "authentication") {
+		b.runsWith(b.Domain)
+	} else {
+		b.calm()
+	}
+	fatal(t, b.SetDelay("life"))
+	return b
+}
+
+// start says how each operator is started.
+var start = map[string]func(*testing.T, *bench.Cluster){
+	"kube-apiserver": runKubeAPIServer, "ingress": runIngress, "authentication": runAuthentication, "console": runConsole,
+}
+
+func (b *bed) log(format string, args ...any) {
+	b.t.Helper()
+	b.t.Logf("%6.1fs %s", time.Since(b.begun).Seconds(), fmt.Sprintf(format, args...))
+}
+
+func (b *bed) save(_ kube.Ref, original []byte) error {
+	b.saved = append(b.saved, original)
+	return nil
+}
+
+// saw keeps the answer to a question.
+func (b *bed) saw(question string, answer any) {
+	b.t.Helper()
+	if _, ok := questions[question]; !ok {
+		b.t.Errorf("question %q is not in the table", question)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seen[question] = fmt.Sprint(answer)
+	b.log("%s: %v", question, answer)
+}
+
+func (b *bed) state() bench.State {
+	b.t.Helper()
+	var s bench.State
+	patience.Until(b.t, "the bench to tell its state", func() (err error) {
+		s, err = b.State()
+		return err
+	})
+	return s
+}
+
+// difference is a line of the table.
+type difference struct {
+	What    string `json:"what"`
+	Real    string `json:"real"`
+	StandIn string `json:"standIn"`
+	Why     string `json:"why"`
+	Verdict bool   `json:"changesVerdict"`
+}
+
+// result is what is left in .cache/bench/real-operators.json.
+type result struct {
+	Operators   []string          `json:"operators"`
+	Differences []difference      `json:"differences"`
+	Real        map[string]string `json:"real"`
+	StandIns    map[string]string `json:"standIns"`
+	Seconds     int               `json:"seconds"`
+}
+
+// TestRealOperators plays the same scenario on a cluster with real operators and on one with stand-ins, side by side. Each
+// difference has to have its reason in the table of questions, and none may be of the product's verdict.
+func TestRealOperators(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	names := []string{"kube-apiserver", "ingress", "console"}
+	beds := make([]*bed, 2)
+	t.Run("both", func(t *testing.T) {
+		for i, real := range [][]string{names, nil} {
+			t.Run([]string{"real", "stand-ins"}[i], func(t *testing.T) {
+				t.Parallel()
+				b := newBed(t, real...)
+				beds[i] = b
+				scenario(b)
+			})
+		}
+	})
+	if t.Failed() || beds[0] == nil || beds[1] == nil {
+		return
+	}
+	r := result{Operators: names, Real: beds[0].seen, StandIns: beds[1].seen, Seconds: int(time.Since(begun).Seconds())}
+	r.Differences = compare(t, r.Real, r.StandIns)
+	text, err := json.MarshalIndent(r, "", "  ")
+	fatal(t, err)
+	fatal(t, os.WriteFile(filepath.Join("..", "..", "..", ".cache", "bench", "real-operators.json"), append(text, '\n'), 0o600))
+	for _, d := range r.Differences {
+		fmt.Printf("%s\n  real: %s\n  stand-in: %s\n  %s\n", d.What, d.Real, d.StandIn, d.Why)
+	}
+	fmt.Printf("%d questions, %d differences, %d s\n", len(questions), len(r.Differences), r.Seconds)
+}

@@ -1,0 +1,163 @@
+package operators
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/domain"
+	"touchdown/backend/kube"
+	"touchdown/test/patience"
+)
+
+// order is one in which the three objects of a move may be written.
+type order struct {
+	Name     string `json:"order"`
+	Starts   int    `json:"startsOfKubeAPIServer"`
+	Made     int    `json:"revisions"`
+	APIAway  int    `json:"secondsWithoutAPI"`
+	Router   int    `json:"secondsWithoutRouter"`
+	Seconds  int    `json:"secondsUntilServed"`
+	refs     []kube.Ref
+	byDomain bool // the product writes
+}
+
+var (
+	apiServers, ingresses, router = kube.Config("apiservers"), kube.Config("ingresses"), kube.IngressController("default")
+
+	orders = []order{
+		{Name: "the product's: log-in's host, API's certificate with its metadata, router last", byDomain: true},
+		{Name: "at once, the API's certificate first", refs: []kube.Ref{apiServers, ingresses, router}},
+		{Name: "at once, the router first", refs: []kube.Ref{router, ingresses, apiServers}},
+	}
+)
+
+var everyOrder = flag.Bool("orders", false, "move in every order of the writes, not in the product's alone")
+
+// TestOrders counts the starts of kube-apiserver by the order of a move's writes. Here the log-in's operator is real too: it
+// publishes the metadata that make a revision. It never becomes available on the bench, which has no aggregated API, so the end is
+// told by kube-apiserver's revision alone.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "kube-apiserver", "ingress", "authentication")
+	var specs map[string]map[string]any
+	tried := orders[:1]
+	if *everyOrder {
+		tried = orders
+	}
+	for i := range tried {
+		o := &tried[i]
+		before, begin, w := b.state(), time.Now(), b.watch()
+		names := b.certificates(site)
+		if o.byDomain {
+			_, err := domain.Apply(t.Context(), b.c, names, b.save)
+			fatal(t, err)
+			specs = b.specs()
+		}
+		for _, ref := range o.refs {
+			b.write(ref, specs[ref.String()])
+		}
+		b.runsWith(site)
+		w.stop()
+		after := b.state()
+		o.Starts, o.Made = after.Restarts-before.Restarts, after.Revision.Latest-before.Revision.Latest
+		o.APIAway, o.Router = int(w.api.Seconds()), int(w.router.Seconds())
+		o.Seconds = int(time.Since(begin).Seconds() - rest.Seconds())
+		b.log("%+v", *o)
+		if i == len(tried)-1 {
+			break
+		}
+		fatal(t, b.SetDelay("zero"))
+		b.restore()
+		b.runsWith(b.Domain)
+		fatal(t, b.SetDelay("life"))
+	}
+	text, err := json.MarshalIndent(tried, "", "  ")
+	fatal(t, err)
+	fatal(t, os.WriteFile(filepath.Join("..", "..", "..", ".cache", "bench", "real-orders.json"), append(text, '\n'), 0o600))
+	for _, o := range tried {
+		fmt.Printf("%d starts of kube-apiserver, %d revisions, API away %d s, router %d s, done after %d s: %s\n", o.Starts, o.Made, o.APIAway, o.Router, o.Seconds, o.Name)
+		if o.Starts < orders[0].Starts {
+			t.Errorf("%q takes fewer starts than the product's order", o.Name)
+		}
+	}
+	if orders[0].Starts != 1 {
+		t.Errorf("a move starts kube-apiserver %d times", orders[0].Starts)
+	}
+}
+
+// specs are those of the three objects.
+func (b *bed) specs() map[string]map[string]any {
+	b.t.Helper()
+	all := map[string]map[string]any{}
+	for _, ref := range []kube.Ref{apiServers, ingresses, router} {
+		object, err := b.c.Get(b.t.Context(), ref)
+		fatal(b.t, err)
+		all[ref.String()], _ = object["spec"].(map[string]any)
+	}
+	return all
+}
+
+func (b *bed) write(ref kube.Ref, spec map[string]any) {
+	b.t.Helper()
+	_, err := b.c.ChangeSpec(b.t.Context(), ref, func(now map[string]any) error {
+		for key, value := range spec {
+			now[key] = value
+		}
+		return nil
+	}, b.save)
+	fatal(b.t, err)
+}
+
+// rest is how long nothing may happen before a move counts as done.
+const rest = time.Minute
+
+// runsWith waits until kube-apiserver rests on a revision that has the names of a domain.
+func (b *bed) runsWith(d string) {
+	b.t.Helper()
+	since := time.Now()
+	patience.Until(b.t, "kube-apiserver to run with the names of "+d, func() error {
+		why := b.lacks(d)
+		if why != "" {
+			since = time.Now()
+			return fmt.Errorf("%s", why)
+		}
+		if time.Since(since) < rest {
+			return fmt.Errorf("at rest for %v", time.Since(since))
+		}
+		return nil
+	})
+}
+
+// lacks says what of a domain's names the running revision does not have.
+func (b *bed) lacks(d string) string {
+	op, err := b.c.Operator.KubeAPIServers().Get(b.t.Context(), "cluster", metav1.GetOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	node := op.Status.NodeStatuses[0]
+	if node.TargetRevision != 0 || node.CurrentRevision != op.Status.LatestAvailableRevision {
+		return fmt.Sprintf("revision %d of %d", node.CurrentRevision, op.Status.LatestAvailableRevision)
+	}
+	read := func(name, key string) string {
+		cm, err := b.c.Core.ConfigMaps("openshift-kube-apiserver").Get(b.t.Context(), fmt.Sprintf("%s-%d", name, node.CurrentRevision), metav1.GetOptions{})
+		if err != nil {
+			return ""
+		}
+		return cm.Data[key]
+	}
+	if !strings.Contains(read("oauth-metadata", "oauthMetadata"), "https://"+domain.OAuth(d)) {
+		return "the log-in's metadata"
+	}
+	if served := strings.Contains(read("config", "config.yaml"), domain.API(site)); served != (d == site) {
+		return "the named certificates"
+	}
+	return ""
+}
