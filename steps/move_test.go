@@ -160,6 +160,10 @@ func TestAFullListStandsAgainstTheMove(t *testing.T) {
 			t.Errorf("%s was written: %s", name, spec)
 		}
 	}
+	// The operator takes this list, so the API server would restart for it while the review asks.
+	if err := l.cluster.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "kube-apiserver"}); err != nil {
+		t.Fatal(err)
+	}
 	named(`[{"names":["api.vanity.example","api.store1.site.example"],"servingCertificate":{"name":"pull-secret"}}]`)
 	plan, err := move.Plan(t.Context(), l.node)
 	if err != nil || len(plan.Disturbances) != 5 || !strings.Contains(fmt.Sprint(plan.Changes), "secret pull-secret, entry 0 of the API server's named certificates") {
