@@ -327,6 +327,20 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestFormHelpNamesTheFolders: the folders that ReadGiven reads are those of the help.
+func TestFormHelpNamesTheFolders(t *testing.T) {
+	_, err := engine.ReadGiven("/etc/key.pem")
+	if err == nil {
+		t.Fatal("/etc was read")
+	}
+	_, folders, _ := strings.Cut(err.Error(), "below ")
+	for folder := range strings.SplitSeq(folders, ", ") {
+		if !strings.Contains(helps["form"], folder) {
+			t.Errorf("the help of a form does not name %s", folder)
+		}
+	}
+}
+
 // TestKeyMap: no key that a browser, a terminal program or flow control swallows, and none that only a function key is.
 func TestKeyMap(t *testing.T) {
 	v := reflect.ValueOf(newKeys())

@@ -33,7 +33,8 @@ Ctrl-R puts back the value of one field that was found or loaded; "Restore
 page" puts back all of them.
 
 Secrets and keys are never shown again. Paste certificates and keys whole
-and end with an empty line, or type the path of a file on a stick.
+and end with an empty line, or type the path of a file. It must be below
+/run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 
 Letters work as keys only on the buttons: Tab through the fields to get
 there. On the network port, a blinks its LED. Example: Domain  example.com`,
