@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // BakeCheck refuses a cluster that cannot be baked and tells how long the node may lie on the shelf.
@@ -59,7 +60,7 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 	if factory.Installed(node.Host, running) {
 		return Plan{}, nil
 	}
-	return Plan{Changes: []Change{{What: factory.Program, New: "this program"}}}, nil
+	return Plan{Changes: []Change{{What: layout.Program, New: "this program"}}}, nil
 }
 
 // Run replaces the file as a whole.
@@ -70,7 +71,7 @@ func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) 
 	}
 	changed, err := factory.Install(node.Host, running)
 	if changed && err == nil {
-		report.Say("%s is installed.", factory.Program)
+		report.Say("%s is installed.", layout.Program)
 	}
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
-	"touchdown/backend/factory"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
@@ -131,7 +131,7 @@ func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reb
 			return nil, nil, false, fmt.Errorf("reading the site's values: %w", err)
 		}
 		calm := nodeconfig.Calm()
-		if node.Host.Exists(factory.RecordFile) {
+		if node.Host.Exists(layout.FactoryRecord) {
 			calm = nodeconfig.Baked()
 		}
 		return changes, nodeconfig.Disturbing(changes, calm), false, nil
@@ -241,7 +241,7 @@ func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cl
 			list = append(list, entry)
 		}
 	}
-	if node.Host.Exists(factory.RecordFile) {
+	if node.Host.Exists(layout.FactoryRecord) {
 		if own, err := node.Host.Own(); err == nil {
 			for _, a := range own {
 				add(a.String())

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -46,7 +47,7 @@ func ours(object map[string]any) bool {
 
 // Rendered is the name of the configuration that the pool shall have now.
 func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	p, _, err := c.Pool(ctx, pool)
+	p, _, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return "", err
 	}
@@ -144,7 +145,7 @@ func batch(ctx context.Context, c *kube.Cluster, write func() error) error {
 func resume(ctx context.Context, c *kube.Cluster) error { return pause(ctx, c, false) }
 
 func pause(ctx context.Context, c *kube.Cluster, paused bool) error {
-	_, err := c.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
+	_, err := c.ChangeSpec(ctx, kube.MachineConfigPool(layout.Pool), func(spec map[string]any) error {
 		if now, _ := spec["paused"].(bool); now != paused {
 			spec["paused"] = paused
 		}
@@ -207,7 +208,7 @@ func Settled(ctx context.Context, c *kube.Cluster, with []Manifest, before strin
 		Fix: "Look at the machine-config operator; when its pool is well again, run the same command once more.",
 	}
 	return c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, nodes, err := c.Pool(ctx, pool)
+		p, nodes, err := c.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}

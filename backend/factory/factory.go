@@ -17,15 +17,6 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Where the bake leaves its traces on the node.
-const (
-	Program    = "/usr/local/bin/touchdown"
-	RecordFile = "/var/lib/touchdown/factory.json"
-	Armed      = "/var/lib/touchdown/armed" // while it is there, kubelet does not start
-)
-
-const pool = "master" // the machine of a single node is in this one
-
 // platforms are those for which the Machine Config Operator lays neither a nodeip-configuration nor a resolv.conf of its own
 // (openshift/machine-config-operator, pkg/controller/template/render.go and templates/common, release-4.14 to release-4.22); "" is None on
 // clusters that were installed long ago.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -105,7 +106,7 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 
 // Rendered is the configuration that the node's pool shall have now.
 func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	p, _, err := c.Pool(ctx, pool)
+	p, _, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +141,7 @@ func (b Batch) rendered(ctx context.Context, changes []Change) error {
 	}
 	start := time.Now()
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
@@ -175,7 +176,7 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 	start, newest, since := time.Now(), from, time.Now()
 	w := kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
@@ -195,7 +196,7 @@ func (b Batch) settle(ctx context.Context, changes []Change) error {
 	}
 	c := b.Cluster.Within(max(b.Patience.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, nodes, err := c.Pool(ctx, pool)
+		p, nodes, err := c.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
 // Paused tells whether the configuration of the node's pool is paused, by Touchdown or by the owner.
 func Paused(ctx context.Context, c *kube.Cluster) (bool, error) {
-	p, _, err := c.Pool(ctx, pool)
+	p, _, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return false, err
 	}
@@ -60,7 +61,7 @@ func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 		return Held()
 	}
 	if Renders(changes) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (b Batch) unpause(ctx context.Context) error {
 
 // setPaused saves no original: what undo has to bring about is a pool that is not paused, whatever was saved.
 func (b Batch) setPaused(ctx context.Context, paused bool) error {
-	_, err := b.Cluster.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
+	_, err := b.Cluster.ChangeSpec(ctx, kube.MachineConfigPool(layout.Pool), func(spec map[string]any) error {
 		if now, _ := spec["paused"].(bool); now != paused {
 			spec["paused"] = paused
 		}

@@ -14,13 +14,13 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
 const (
 	dataKey = ".dockerconfigjson"
 	onDisk  = "/var/lib/kubelet/config.json" // what the Machine Config Operator makes of the secret
-	master  = "master"
 )
 
 func ref() kube.Ref { return kube.Secret("openshift-config", "pull-secret") }
@@ -162,7 +162,7 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 // Rendered returns the configuration that the node's pool has to reach now. It is read before a change, so that Settle can tell
 // the next one from it.
 func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	pool, _, err := c.Pool(ctx, master)
+	pool, _, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +177,7 @@ func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string
 		Fix: "Look at the machine-config operator; retry to go on waiting.",
 	}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		pool, nodes, err := c.Pool(ctx, master)
+		pool, nodes, err := c.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
