@@ -193,7 +193,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	before, err := factory.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return fmt.Errorf("writing the node disruption policies: %w", err)
 	}
-	changed, err := factory.Configure(ctx, c, wanted, o.save)
+	changed, err := factory.Configure(ctx, c, poolPause(report), wanted, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the MachineConfigs: %w", err)
 	}
@@ -227,11 +227,11 @@ func configNames(wanted []factory.Manifest) string {
 // Undo removes the MachineConfigs and waits; the node reboots once.
 func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
-	before, err := factory.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err
 	}
-	changed, err := factory.Remove(ctx, c, func(kube.Ref, []byte) error { return nil })
+	changed, err := factory.Remove(ctx, c, poolPause(report), func(kube.Ref, []byte) error { return nil })
 	if err != nil {
 		return fmt.Errorf("removing the MachineConfigs: %w", err)
 	}

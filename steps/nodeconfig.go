@@ -125,7 +125,7 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 // look compares with the cluster, or with what is known of it while its API does not run.
 func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
 	c := node.Kube.Within(glance)
-	if _, err := nodeconfig.Rendered(ctx, c); err != nil {
+	if _, err := kube.Rendered(ctx, c, layout.Pool); err != nil {
 		changes, err := nodeconfig.Changes(ctx, nodeconfig.Unread{}, s.want(ctx, node, nil))
 		if err != nil {
 			return nil, nil, false, fmt.Errorf("reading the site's values: %w", err)

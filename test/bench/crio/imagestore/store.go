@@ -17,8 +17,6 @@ import (
 	"github.com/containers/image/v5/types"
 	store "github.com/containers/storage"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-
-	"touchdown/backend/layout"
 )
 
 // putter puts images into one store.
