@@ -75,7 +75,7 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 		return nil
 	}
 	var old []string
-	if now, err := domain.Read(ctx, node.Kube.Within(glance)); err == nil {
+	if now, err := domain.Read(ctx, node.Kube.Within(formTimeout)); err == nil {
 		old = []string{"*." + now.OldApps}
 	}
 	report.Check(ownCheck("apps-cert", "Own certificate for the apps", *apps, []string{"*." + domain.Apps(d)}, old, node))

@@ -16,11 +16,11 @@ import (
 // Health waits until the cluster has been well without a break for as long as the site's policy wants. It changes
 // nothing.
 type Health struct {
-	Site   *site.Config
-	Job    func() report.Job // for the waivers; nil: there are none
-	Window health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
-	At     report.Where      // where the servers are asked; zero: where people reach them
-	Sight  *Sight            // knows the site's name servers; nil: no pod is sent to ask one
+	Site    *site.Config
+	Job     func() report.Job // for the waivers; nil: there are none
+	Window  health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
+	At      report.Where      // where the servers are asked; zero: where people reach them
+	NodeNet *NodeNetwork      // knows the site's name servers; nil: no pod is sent to ask one
 }
 
 var (
@@ -62,8 +62,8 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	options := health.Options{
 		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
 	}
-	if h.Sight != nil {
-		options.Site = h.Sight.NameServers
+	if h.NodeNet != nil {
+		options.Site = h.NodeNet.NameServers
 	}
 	if options.Domain != "" {
 		h.owners(ctx, node, rep, &options)

@@ -55,7 +55,7 @@ func TestALandingKeepsWhatTheOwnerServes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(domain.Noticed(ctx, c, quick()), domain.Settle(ctx, c, "", quick())); err != nil {
+	if err := errors.Join(domain.Noticed(ctx, c, quick()), domain.WaitRolledOut(ctx, c, "", quick())); err != nil {
 		t.Fatal(err)
 	}
 	before := l.specs(t)

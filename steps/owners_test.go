@@ -89,7 +89,7 @@ func tlsSecret(t *testing.T, p certs.Pair) string {
 // move runs the two steps that write, twice, and returns the review's lines. undo puts everything back.
 func (o *owned) move(t *testing.T) (review string, undo func()) {
 	t.Helper()
-	all := []steps.Step{&steps.Certificates{Site: o.site}, &steps.Domain{Site: o.site, Patience: domain.Patience{Notice: time.Millisecond}}}
+	all := []steps.Step{&steps.Certificates{Site: o.site}, &steps.Domain{Site: o.site, Timeouts: domain.Timeouts{Notice: time.Millisecond}}}
 	for _, s := range all {
 		plan, err := s.(steps.Planner).Plan(t.Context(), o.node)
 		if err != nil {
@@ -262,8 +262,8 @@ func TestOnlyWhatMovesIsProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newReport()
-			brief := domain.Patience{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
-			err := (&steps.Rollouts{Site: o.site, Patience: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
+			brief := domain.Timeouts{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
+			err := (&steps.Rollouts{Site: o.site, Timeouts: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
 			asked := strings.Join(slices.Sorted(maps.Keys(r.checks)), " ")
 			if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == "REV-LATE" {
 				asked = p.Code

@@ -10,13 +10,13 @@ import (
 	"touchdown/backend/nodeconfig"
 )
 
-// poolBatch lets the node's pool take a step's changes at once. patience may be zero.
-func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodeconfig.Patience) nodeconfig.Batch {
-	if patience == (nodeconfig.Patience{}) {
-		patience = nodeconfig.Usual()
+// poolBatch lets the node's pool take a step's changes at once. timeouts may be zero.
+func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) nodeconfig.Batch {
+	if timeouts == (nodeconfig.Timeouts{}) {
+		timeouts = nodeconfig.Usual()
 	}
 	return nodeconfig.Batch{
-		Cluster: c, Save: o.save, Patience: patience, Marked: pausedByUs(o.report),
+		Cluster: c, Save: o.save, Timeouts: timeouts, Marked: pausedByUs(o.report),
 		Mark: func() error {
 			rendered, err := nodeconfig.Rendered(ctx, c)
 			if err != nil {
@@ -50,14 +50,14 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 	return nodeconfig.Working(ctx, c)
 }
 
-// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
-func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
+// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
+func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts nodeconfig.Timeouts) error {
 	c, o := telling(node.Kube, report), originals{report}
 	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
 	if len(o.all()) == 0 && len(first) == 0 {
 		return nil
 	}
-	err := poolBatch(ctx, c, o, patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+	err := poolBatch(ctx, c, o, timeouts).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
 		changed, err := o.restore(ctx, c)
 		return len(changed) > 0, err
 	})

@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // profile is a keyfile of NetworkManager.
@@ -121,7 +121,7 @@ func TestSparePorts(t *testing.T) {
 	lay(t, m)
 	serveDHCP(t, m)
 	must(t, m, uplinkProfile+" && "+sparePorts)
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout(time.Minute))
 	defer cancel()
 	if err := m.Reboot(ctx); err != nil {
 		t.Fatal(err)

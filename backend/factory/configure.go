@@ -156,9 +156,9 @@ func pause(ctx context.Context, c *kube.Cluster, paused bool) error {
 	return nil
 }
 
-// Calm tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
+// SetDisruptionPolicies tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
 // where this OpenShift has no such object.
-func Calm(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
+func SetDisruptionPolicies(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
 	object, err := c.Get(ctx, disruption())
 	if err != nil || object == nil {
 		return false, err
@@ -199,9 +199,9 @@ func restarting(files []any, path, service string) []any {
 	})
 }
 
-// Settled waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
+// WaitConfigured waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
 // none. before is the rendered configuration from before a change, "" where there was none.
-func Settled(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
+func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
 	wait := kube.Wait{
 		What: "the node's new configuration", Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
 		Fix: "Look at the machine-config operator; when its pool is well again, run the same command once more.",
@@ -211,7 +211,7 @@ func Settled(ctx context.Context, c *kube.Cluster, with []Manifest, before strin
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		why := kube.PoolUnsettled(p, nodes, before)
+		why := kube.PoolPending(p, nodes, before)
 		if why == "" {
 			has := map[string]bool{}
 			for _, source := range p.Spec.Configuration.Source {

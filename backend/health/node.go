@@ -128,7 +128,7 @@ func judgePools(s *State) check.Check {
 		if p.Status.MachineCount > 0 {
 			nodes = s.Nodes
 		}
-		why := kube.PoolUnsettled(p, nodes, "")
+		why := kube.PoolPending(p, nodes, "")
 		degraded := kube.PoolDegraded(p)
 		switch {
 		case degraded != "":

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/problem"
 )
 
@@ -98,7 +98,7 @@ func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) e
 	if !seeded(m) {
 		return none
 	}
-	p, err := pool.Open(m.Path(Pool))
+	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}

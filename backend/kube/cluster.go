@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Pace is how patient the cluster's clients are.
+// Pace is how long and how often the cluster's clients ask.
 type Pace struct {
 	Limit time.Duration // how long an API that is away is waited for
 	Pause time.Duration // between two tries of a call

@@ -35,9 +35,9 @@ func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConf
 	return pool, nodes, err
 }
 
-// PoolUnsettled says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
+// PoolPending says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
 // rendered configuration from before a change: while the pool still has it, "updated" is old news. "" takes any.
-func PoolUnsettled(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
+func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
 	s := pool.Status
 	switch {
 	case pool.Spec.Paused:

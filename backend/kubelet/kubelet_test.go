@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func code(err error) string {
@@ -103,7 +103,7 @@ func TestAwait(t *testing.T) {
 		}
 		return "", nil
 	})
-	if err := kubelet.Await(t.Context(), m.Machine, c, patience.Of(5*time.Second)); err != nil {
+	if err := kubelet.Await(t.Context(), m.Machine, c, wait.Timeout(5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(told, "\n")

@@ -159,7 +159,7 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 	return b, err
 }
 
-// Rendered returns the configuration that the node's pool has to reach now. It is read before a change, so that Settle can tell
+// Rendered returns the configuration that the node's pool has to reach now. It is read before a change, so that WaitOnNode can tell
 // the next one from it.
 func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
 	pool, _, err := c.Pool(ctx, master)
@@ -169,9 +169,9 @@ func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
 	return pool.Spec.Configuration.Name, nil
 }
 
-// Settle waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
+// WaitOnNode waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
 // before; "" takes any. The node neither drains nor reboots for it (since 4.7.4).
-func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
+func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
 	w := kube.Wait{
 		What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
 		Fix: "Look at the machine-config operator; retry to go on waiting.",
@@ -189,7 +189,7 @@ func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string
 				Err:     fmt.Errorf("%s", why),
 			}
 		}
-		if why := kube.PoolUnsettled(pool, nodes, before); why != "" {
+		if why := kube.PoolPending(pool, nodes, before); why != "" {
 			return kube.Progress{Waiting: why}, false, nil
 		}
 		want, err := read(ctx, c)

@@ -78,7 +78,7 @@ func (e *Engine) takeStock(j *journal, damage string) {
 		}
 	}
 	if len(e.lost) == 0 {
-		e.store.settle()
+		e.store.acceptLosses()
 		return
 	}
 	k.Touched = e.store.touched()
@@ -141,7 +141,7 @@ func (e *Engine) tellLossLocked() {
 		e.store.sums.mark = &mark{e.seq, e.knownLocked()}
 	}
 	e.known = nil
-	e.store.settle()
+	e.store.acceptLosses()
 }
 
 // acceptedLocked tells whether the answers are those that a person accepted. The caller holds e.mu.

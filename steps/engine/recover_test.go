@@ -186,7 +186,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))
-	time.Sleep(100 * time.Millisecond) // three times the watchdog's patience: it must not have ended the step
+	time.Sleep(100 * time.Millisecond) // three times the watchdog's timeout: it must not have ended the step
 	must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
 	until(t, r, "the end", inState(IsDone))
 }

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // ErrNotBuilt says that the bench's program or its definitions are missing from the cache.
@@ -53,8 +53,8 @@ type Cluster struct {
 // Start starts a cluster for a test and stops it with the test. Where the bench is not built it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	patience.Slow(t)
-	c, err := Launch(patience.Within(t, 2*time.Minute), o)
+	wait.Slow(t)
+	c, err := Launch(wait.Within(t, 2*time.Minute), o)
 	if errors.Is(err, ErrNotBuilt) && os.Getenv("CI") != "true" {
 		t.Skipf("skipped: %v", err)
 	}
@@ -66,7 +66,7 @@ func Start(t testing.TB, o Options) *Cluster {
 			t.Errorf("stopping the bench: %v", err)
 		}
 	})
-	patience.Explain(t, "the end of the cluster's log", func() string { return c.Log(30) })
+	wait.Explain(t, "the end of the cluster's log", func() string { return c.Log(30) })
 	return c
 }
 
@@ -178,7 +178,7 @@ func (c *Cluster) Stop() error {
 		_ = c.stdin.Close()
 		select {
 		case <-c.exited:
-		case <-time.After(patience.Of(10 * time.Second)):
+		case <-time.After(wait.Timeout(10 * time.Second)):
 			_ = c.process.Process.Kill()
 			<-c.exited
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Kinds of Fault.
@@ -89,7 +89,7 @@ func (c *Cluster) ask(method, path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("encoding a question to the bench: %w", err)
 	}
-	client := http.Client{Timeout: patience.Of(10 * time.Second), Transport: &http.Transport{
+	client := http.Client{Timeout: wait.Timeout(10 * time.Second), Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", c.socket)
@@ -130,7 +130,7 @@ func (c *Cluster) Leaf(ctx context.Context, port, name string) (*x509.Certificat
 
 // Get asks the router for a page of a host and returns the status and the text.
 func (c *Cluster) Get(ctx context.Context, host, path string) (int, string, error) {
-	client := http.Client{Timeout: patience.Of(5 * time.Second), Transport: &http.Transport{
+	client := http.Client{Timeout: wait.Timeout(5 * time.Second), Transport: &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{ServerName: host, InsecureSkipVerify: true},
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -164,8 +164,8 @@ func (d *Disk) Cut(flush bool) {
 // Trim gives back to the file's own file system what was removed from the disk.
 func (d *Disk) Trim() { d.t.Helper(); d.do("fstrim", d.Dir) }
 
-// Settle waits, 20 seconds at most, until the machine's disks do nothing any more: what a file system frees, it goes on freeing after sync.
-func (d *Disk) Settle() {
+// WaitIdle waits, 20 seconds at most, until the machine's disks do nothing any more: what a file system frees, it goes on freeing after sync.
+func (d *Disk) WaitIdle() {
 	d.t.Helper()
 	unix.Sync()
 	last, quiet := []byte(nil), 0

@@ -22,7 +22,7 @@ var table = []Row{
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
 	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, long storage, nothing before the review"},
 	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
-	{Package: "backend/images/pool", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
+	{Package: "backend/images/layerstore", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},

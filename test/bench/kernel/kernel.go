@@ -18,7 +18,7 @@ import (
 	"touchdown/test/bench"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Ports is how many network ports a guest has. They are called as those of the bench node are: node.Port0, node.Port1.
@@ -53,7 +53,7 @@ func New(t testing.TB, o Options) *Guest {
 			t.Errorf("ending the guest: %v", err)
 		}
 	})
-	patience.Explain(t, "the end of the guest's console and journal", g.tail)
+	wait.Explain(t, "the end of the guest's console and journal", g.tail)
 	return g
 }
 

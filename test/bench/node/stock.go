@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/test/bench/images"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Graphroot is CRI-O's own store on the node.
@@ -56,7 +56,7 @@ func StockedFactory(ctx context.Context, size images.Size) (string, error) {
 }
 
 func (m *Machine) stock(ctx context.Context, folder *images.Folder) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(10*time.Minute), errors.New("the node's store was not filled"))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(10*time.Minute), errors.New("the node's store was not filled"))
 	defer cancel()
 	if err := m.PutImages(ctx, folder); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (s *Site) cables() error {
 			return err
 		}
 	}
-	if err := s.client.impatient(serverName); err != nil {
+	if err := s.client.fastNeighbours(serverName); err != nil {
 		return err
 	}
 	if err := s.gateway.wire("wan0", s.world, serverName); err != nil {
