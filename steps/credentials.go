@@ -11,7 +11,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// Credentials asks for what a site may bring of its own: a registry log-in and certificates. PullSecret and Certificates
+// Credentials asks for what a site may bring: a registry log-in and certificates. PullSecret and Certificates
 // put them into the cluster.
 type Credentials struct{ Site *site.Config }
 

@@ -62,7 +62,7 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	return Plan{}, nil
 }
 
-// Run approves until the kubelet has good certificates on disk, no request of its own waits, and the node works: a kubelet asks
+// Run approves until the kubelet has good certificates on disk, none of its own requests waits, and the node works: a kubelet asks
 // again after it is Ready.
 func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)

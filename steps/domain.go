@@ -12,7 +12,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// formTimeout is how long an API is waited for that may not run yet, while a person looks at a form.
+// formTimeout is how long to wait for an API that may not run yet, while a person looks at a form.
 const formTimeout = 500 * time.Millisecond
 
 // Domain adds the new names to the cluster's configuration, beside the old ones.

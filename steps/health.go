@@ -31,7 +31,7 @@ var (
 // usualPoll is the time between two looks at a cluster's health: a look reads every pod, so it is not free.
 const usualPoll = 5 * time.Second
 
-// ownersTime is how long an API that is away is waited for before the first look: a restart takes about a minute.
+// ownersTime is how long to wait for an API that is away before the first look: a restart takes about a minute.
 const ownersTime = 90 * time.Second
 
 // ID implements Step.
@@ -88,7 +88,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 
 func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(h.ID(), id) }
 
-// owners adds what the cluster's owner keeps: hosts of their own choice, and certificates for the new names. A cluster that cannot be
+// owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
 func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
 	c := telling(node.Kube, rep).Within(ownersTime)

@@ -143,7 +143,7 @@ func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Curr
 	return s.NodeNet.net.Read(ctx)
 }
 
-// originals are the settings before the first change: what undo brings back, and what the answers leave as it is.
+// originals are the settings before the first change: what undo brings back, and what the answers leave unchanged.
 func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) {
 	saved, err := report.Saved("originals")
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -43,7 +43,7 @@ const (
 	methodDisabled = "disabled"
 )
 
-// Fields asks for port, addresses, name and time servers. Everything may stay empty: then it stays as it is.
+// Fields asks for port, addresses, name and time servers. Everything may stay empty: then it stays unchanged.
 func (s *NetworkEntry) Fields() []Field {
 	simple := func() bool { return s.Site.Spec.NetworkConfig == "" }
 	static4 := func() bool { return simple() && s.Site.Spec.Network.IPv4.Method == methodStatic }

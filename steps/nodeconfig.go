@@ -20,7 +20,7 @@ import (
 // NodeConfig brings what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries' authorities,
 // the proxy and the trust bundle. The pull secret goes along, so that the node takes one new configuration instead of two.
 //
-// Where the operator reboots the node for it, it does so by itself: Run is called again after that and goes on waiting.
+// Where the operator reboots the node for it, it does so automatically: Run is called again after that and goes on waiting.
 type NodeConfig struct {
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
@@ -53,7 +53,7 @@ func (*NodeConfig) Reads() []string {
 	}
 }
 
-// Skip applies where the site brings none of it. The pull secret alone has a step of its own.
+// Skip applies where the site brings none of it. The pull secret alone has its own step.
 func (s *NodeConfig) Skip() string {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&

@@ -35,7 +35,7 @@ const (
 	router     = "/apis/operator.openshift.io/v1/namespaces/openshift-ingress-operator/ingresscontrollers/default"
 )
 
-// owned is a cluster with signers of its own, to which a test adds what its owner has.
+// owned is a cluster with its own signers, to which a test adds what its owner has.
 type owned struct {
 	api  *kubetest.API
 	node *backend.Node
@@ -116,7 +116,7 @@ func (o *owned) move(t *testing.T) (review string, undo func()) {
 	}
 }
 
-// unnoticed takes that no operator is there to notice the names, which is waited for after all is written.
+// unnoticed takes that no operator is there to notice the names, for which the step waits after all is written.
 func unnoticed(t *testing.T, err error) {
 	t.Helper()
 	if p, ok := errors.AsType[*steps.Problem](err); err != nil && (!ok || p.Code != "REV-NEW" && p.Code != "REV-LATE") {
@@ -225,7 +225,7 @@ func TestTheSitesCertificateWins(t *testing.T) {
 	}
 }
 
-// What the cluster's owner serves elsewhere, or not at all, is neither waited for nor asked for: it has not changed.
+// What the cluster's owner serves elsewhere, or not at all, needs no wait and no question: it has not changed.
 func TestOnlyWhatMovesIsProved(t *testing.T) {
 	const (
 		operatorAPI = "/apis/operator.openshift.io/v1/"

@@ -43,7 +43,7 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 	if s.Site.Domain() == "" {
 		return nil
 	}
-	ch := Check{ID: "routes-kept", Title: "Applications with an address of their own", Status: check.Pass}
+	ch := Check{ID: "routes-kept", Title: "Applications with their own address", Status: check.Pass}
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"

@@ -207,7 +207,7 @@ func (a *app) gotDocument(msg docMsg) {
 	}
 }
 
-// tick waits until the screen may have to change by itself: soon while something works, else at the next minute of
+// tick waits until the screen may have to change automatically: soon while something works, else at the next minute of
 // the header's clock, so that a form costs the line nothing.
 func (a *app) tick() tea.Cmd {
 	wait, generation := a.every, a.generation

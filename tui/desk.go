@@ -139,7 +139,7 @@ func (d *desk) state() engine.State {
 	return d.snap.State
 }
 
-// moving reports whether the screen changes by itself.
+// moving reports whether the screen changes automatically.
 func (d *desk) moving() bool {
 	switch d.state() {
 	case engine.Working, engine.InQuestion, engine.UndoingAll:

@@ -55,7 +55,7 @@ func words() []string {
 }
 
 // TestTextDoesNothing types words key by key, as slowly as anyone, on every page where nothing is to be filled in. No text
-// reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs a word of its own or a key that is in
+// reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs its own word or a key that is in
 // no text.
 func TestTextDoesNothing(t *testing.T) {
 	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }

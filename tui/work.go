@@ -13,7 +13,7 @@ import (
 // sidebar is how wide the list of stages is on a screen of w columns.
 func sidebar(w int) int { return min(max(w*2/5, 20), 48) }
 
-// work shows the job going on. It changes nothing by itself: closing this console leaves the work alone.
+// work shows the job going on. It changes nothing: closing this console leaves the work alone.
 type work struct {
 	base
 	row row
@@ -178,7 +178,7 @@ func (s *work) measure(p *steps.Progress, w int) []string {
 	return nil
 }
 
-// waiting tells what is waited for, how long that usually takes, and when it takes too long.
+// waiting tells what we are waiting for, how long that usually takes, and when it takes too long.
 func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
 	if p.Waiting == "" {
 		return nil

@@ -18,7 +18,7 @@ import (
 // of an earlier list stands until it looks again, which it does within seconds.
 const refusalStands = 10 * time.Second
 
-// Timeouts is how the roll-outs are waited for.
+// Timeouts bound the waits for the roll-outs.
 type Timeouts struct {
 	Notice time.Duration // until the operators have begun
 	Limit  time.Duration // until they have ended
@@ -26,7 +26,7 @@ type Timeouts struct {
 	Stable time.Duration // how long all must be at rest: between two roll-outs there is a short rest
 }
 
-// Usual is what a single node needs. Its API server falls back by itself after five minutes without success, which must be
+// Usual is what a single node needs. Its API server falls back automatically after five minutes without success, which must be
 // seen and told, so the limit is well above that.
 func Usual() Timeouts {
 	return Timeouts{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}

@@ -18,7 +18,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// maxAge is how long a layer counts as verified: a disk forgets by itself, and a month is how often an array is scrubbed.
+// maxAge is how long a layer counts as verified: a disk loses data unnoticed, and a month is how often an array is scrubbed.
 const maxAge = 30 * 24 * time.Hour
 
 // Look is one look at the images.

@@ -21,7 +21,7 @@ import (
 
 func nothing(context.Context, host.Command) (stdout, both []byte, err error) { return nil, nil, nil }
 
-// storeOf has images by name in CRI-O's own store below a root, each with one layer of its own on a base that all share.
+// storeOf has images by name in CRI-O's own store below a root, each with its own layer on a base that all share.
 func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	t.Helper()
 	imagestore.NeedsRoot(t)

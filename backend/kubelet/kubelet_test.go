@@ -147,7 +147,7 @@ var torn = []string{
 	`{"level":"error","caller":"etcdserver/server.go:309","msg":"bootstrap failed","error":"walpb: crc mismatch: expected: a1fc01be computed: c3750146: in file '0-0.wal' at position: 19136"}`,
 }
 
-// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and a repaired one is waited for again.
+// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and for a repaired one the wait begins again.
 func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 	for _, line := range torn {
 		m := hosttest.New(t)

@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// bootTime is how long is waited for a boot at most; from the first connection to br-ex it takes seconds.
+// bootTime is how long to wait for a boot at most; from the first connection to br-ex it takes seconds.
 const bootTime = 20 * time.Second
 
 // WaitForBoot waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
@@ -88,7 +88,7 @@ func (n *Network) bridgeProfile(ctx context.Context) (*profile, error) {
 const configureOVS = "ovs-configuration.service"
 
 // BuildBridge has br-ex built where there is none, because the boot found neither lease nor static address. configure-ovs
-// tries again by itself only after 15 minutes, for which nobody at a console waits, so its unit is restarted; that is
+// tries again automatically only after 15 minutes, for which nobody at a console waits, so its unit is restarted; that is
 // done only when settings are kept, since it restarts connections and would break a trial. It waits until br-ex is there,
 // and does nothing where it is, or where the machine has no such unit (no OpenShift on it).
 func (n *Network) BuildBridge(ctx context.Context, timeout time.Duration) error {

@@ -17,7 +17,7 @@ import (
 	"touchdown/test/wait"
 )
 
-// The test binary is its own tool inside the bench node: each operation is a process of its own there, so that nothing is
+// The test binary is its own tool inside the bench node: each operation is its own process there, so that nothing is
 // carried from one to the next but what a step would have saved. What is asked is on its standard input.
 
 // inside is what the environment names an operation by.

@@ -113,7 +113,7 @@ func (b *bench) shell(script string) string {
 	return strings.TrimSpace(out)
 }
 
-// ask runs an operation in the node, in a process of its own.
+// ask runs an operation in the node, in its own process.
 func (b *bench) ask(op string, q request) answer {
 	b.Helper()
 	cmd, err := b.node.Command(b.within(time.Minute), "env", inside+"="+op, tool)
@@ -354,7 +354,7 @@ func otherPort(b *bench, originals []byte) {
 		if err := act(b.Context(), 1); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(time.Second) // for so long the cable stays as it is
+		time.Sleep(time.Second) // for so long the cable stays unchanged
 	}
 	b.await(10*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})

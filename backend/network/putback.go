@@ -112,7 +112,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	return err
 }
 
-// rollBackNote tells that nmstate brings old settings about, and since when. It does so under a checkpoint of its own, which
+// rollBackNote tells that nmstate brings old settings about, and since when. It does so under its own checkpoint, which
 // stays behind when this process dies, and would be taken for someone else's. Like the checkpoint it ends with the boot.
 const rollBackNote = "/run/touchdown/network-roll-back"
 

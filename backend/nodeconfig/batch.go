@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Timeouts is how the batch is waited for.
+// Timeouts bound the waits for the batch.
 type Timeouts struct {
 	Render time.Duration // until the operator has made one configuration of all that was written
 	Rest   time.Duration // how long a rendering stays the newest until no other follows, where its content is not known before

@@ -14,7 +14,7 @@ import (
 // release-4.17 on a default node disruption policy, pkg/apihelpers).
 var noRebootFiles = []string{pullSecretFile, registriesFile, anchorFile}
 
-// Reboots returns those of the changes for which the node would reboot by itself. Since 4.17 the node disruption policies decide,
+// Reboots returns those of the changes for which the node would reboot automatically. Since 4.17 the node disruption policies decide,
 // the operator's own and the cluster's together; older releases do not know the object.
 func Reboots(ctx context.Context, c *kube.Cluster, changes []Change) ([]Change, error) {
 	mc, err := c.Get(ctx, kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"})

@@ -23,7 +23,7 @@ import (
 	"touchdown/test/wait"
 )
 
-// A probe runs in a process of its own, this test's program started again inside the host's network namespace: all of
+// A probe runs in its own process, this test's program started again inside the host's network namespace: all of
 // its sockets are then where the machine's would be.
 const orderEnv = "PROBE_ORDER"
 
@@ -75,7 +75,7 @@ func atSite(t *testing.T) *host {
 		t.Fatal(err)
 	}
 	out := &host{Host: h, t: t, site: s, net: n}
-	// What the kernel does by itself, looking for its link-local address elsewhere and taking what routers offer, would
+	// What the kernel does unasked, looking for its link-local address elsewhere and taking what routers offer, would
 	// look as if the probe had done it.
 	conf := "ipv6/conf/" + site.HostInterface + "/"
 	for _, set := range []string{"accept_ra=0", "accept_dad=0", "disable_ipv6=1", "disable_ipv6=0"} {

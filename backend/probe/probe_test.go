@@ -17,7 +17,7 @@ import (
 
 // measure looks at what the process holds: at most ever, and now.
 func (o *outcome) measure() {
-	// What gVisor's timers and the runtime end by themselves has a moment to do so.
+	// What gVisor's timers and the runtime end automatically has a moment to do so.
 	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout(0))
 	defer cancel()
 	_ = wait.For(ctx, "goroutines to end", func() bool { // those that are left fail the test

@@ -159,7 +159,7 @@ func (n *node) try(actions ...engine.Action) error {
 	return client.ReleasePen(n.t.Context(), pen)
 }
 
-// shop is the site of the tests. A failure is left as it is.
+// shop is the site of the tests. A failure stays.
 const shop = `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
 spec:

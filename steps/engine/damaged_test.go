@@ -28,7 +28,7 @@ func tried(o Options) (e *Engine, err error) {
 	return Open(o)
 }
 
-// waitStarted waits until an engine has done what it does by itself when it starts.
+// waitStarted waits until an engine has done what it does automatically when it starts.
 func waitStarted(t *testing.T, e *Engine) *Snapshot {
 	t.Helper()
 	<-e.recovered
@@ -180,7 +180,7 @@ func TestSumsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestPipeInPlaceOfAFolder: where it cannot be put aside, what would lie in it is neither read nor waited for.
+// TestPipeInPlaceOfAFolder: where it cannot be put aside, what would lie in it is not read, and the engine does not wait for it.
 func TestPipeInPlaceOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	must(t, syscall.Mkfifo(filepath.Join(dir, "secrets"), 0o600))

@@ -107,7 +107,7 @@ func (r *reading) losses(damage string) []string {
 	return []string{text}
 }
 
-// ended tells whether nothing goes on by itself in a state, whatever came before it.
+// ended tells whether nothing goes on automatically in a state, whatever came before it.
 func ended(s State) bool { return s == IsDone || s == IsUndone }
 
 // underWay tells whether an engine that starts goes on with a job in that state.

@@ -59,7 +59,7 @@ func (r *rig) openTrying(t *testing.T) {
 }
 
 // TestInterruptedStepRecoversFirst fails when a settings trial that a restart interrupted is still there when the
-// next engine's consoles see the node, whether the job goes on by itself or waits for a person.
+// next engine's consoles see the node, whether the job goes on automatically or waits for a person.
 func TestInterruptedStepRecoversFirst(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("failed=%v", failed), func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // ErrNotBuilt says that the bench's program or its definitions are missing from the cache.
 var ErrNotBuilt = errors.New("the bench is not built (make bench)")
 
-// Options say what cluster to start; the zero value is a cluster without any delay, in a folder of its own.
+// Options say what cluster to start; the zero value is a cluster without any delay, in its own folder.
 type Options struct {
 	Delay    string   // zero (default), life or how many times faster than life
 	Domain   string   // cluster name and base domain; default sno.factory.example
@@ -131,7 +131,7 @@ func (c *Cluster) start(ctx context.Context, program string, args []string) erro
 	c.process = exec.Command(program, args...)
 	var complaint strings.Builder
 	c.process.Stderr = &complaint
-	// A group of its own: a Ctrl-C at the test must not reach it before the test's clean-up does.
+	// Its own process group: a Ctrl-C at the test must not reach it before the test's clean-up does.
 	c.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := c.process.StdoutPipe()
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *Cluster) Log(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// Root is the checkout: the folder of the outermost go.mod above the working folder: the bench has nested modules of its own.
+// Root is the checkout: the folder of the outermost go.mod above the working folder: the bench has its own nested modules.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -104,7 +104,7 @@ func (s *site) testFaults(t *testing.T) {
 	}
 	check(t, s.SetFault(bench.Fault{Kind: bench.Throttled, Millis: 1000, Verb: "get", Times: 1}))
 	begun = time.Now()
-	check(t, get()) // client-go obeys Retry-After by itself
+	check(t, get()) // client-go obeys Retry-After automatically
 	if took := time.Since(begun); took < time.Second {
 		t.Errorf("throttled: took %v", took)
 	}

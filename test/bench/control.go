@@ -71,7 +71,7 @@ func (c *Cluster) State() (State, error) {
 // SetFault adds a fault.
 func (c *Cluster) SetFault(f Fault) error { return c.ask(http.MethodPost, "/fault", f, nil) }
 
-// ClearFaults ends all faults but an outage, which ends by itself.
+// ClearFaults ends all faults but an outage, which ends automatically.
 func (c *Cluster) ClearFaults() error { return c.SetFault(Fault{Kind: "clear"}) }
 
 // KillAPI kills kube-apiserver and etcd without warning; they come back after d.

@@ -144,7 +144,7 @@ func (d *demo) console(ctx context.Context, l *landing.Landing, sheet string) er
 	return err
 }
 
-// strike has the fault happen, if there is one that happens by itself.
+// strike has the fault happen, if there is one that happens automatically.
 func (d *demo) strike(ctx context.Context, s *scene) error {
 	if d.fault == nil || d.fault.strike == nil {
 		return nil

@@ -48,7 +48,7 @@ func addresses(p *person.Person, gateway string) {
 	}
 }
 
-// names answers the page of the names, and leaves the one behind it as it is.
+// names answers the page of the names, and leaves the one behind it unchanged.
 func names(p *person.Person) {
 	p.Press("Continue")
 	p.Shows("Stage 3 of 7: Names and log-ins")

@@ -193,7 +193,7 @@ func TestALifeOnTheNode(t *testing.T) {
 	f.lives("armed")
 
 	out := f.apply(static(calls))
-	for _, want := range []string{"Approved the node's own certificate request", "The clock stays as it is"} {
+	for _, want := range []string{"Approved the node's own certificate request", "The clock stays unchanged"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("apply does not tell %q:\n%s", want, out)
 		}

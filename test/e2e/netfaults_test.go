@@ -228,7 +228,7 @@ func TestBrExHangs(t *testing.T) {
 	}
 	// What only takes its time on a busy machine does not hang.
 	if err := l.Node.Wait(wait.Within(t, 20*time.Second), up); err != nil {
-		t.Log("br-ex hangs by itself")
+		t.Log("br-ex hangs without a fault")
 	} else if _, err := l.Node.Shell(ctx, "nmcli connection down ovs-if-br-ex"); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const (
 	flips       = 100
 )
 
-// storeBench is a primary store on a disk of its own.
+// storeBench is a primary store on a separate disk.
 type storeBench struct {
 	*imagestore.Disk
 	primary string

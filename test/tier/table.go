@@ -35,7 +35,7 @@ var table = []Row{
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
-	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a kernel of their own"},
+	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 
 	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move starts kube-apiserver once"},
 

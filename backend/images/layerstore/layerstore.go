@@ -40,7 +40,7 @@ type Store struct {
 	Version string       // of this program, for the manifests
 	Step    func(string) // told before each change that a crash could come between; for tests; may be nil
 
-	// Wait is how long another Touchdown at work on the image store is waited for; zero: 15 seconds, in which the look after a boot
+	// Wait is how long to wait for another Touchdown at work on the image store; zero: 15 seconds, in which the look after a boot
 	// has removed what it removes.
 	Wait time.Duration
 }

@@ -133,7 +133,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// TestFullDisk: what does not fit is taken back, and the current generation stays as it is.
+// TestFullDisk: what does not fit is taken back, and the current generation stays unchanged.
 func TestFullDisk(t *testing.T) {
 	b := newBench(t, "xfs")
 	b.must(b.seeded.Switch(t.Context(), b.add(layerstore.Selection{Images: b.images[3:]}).N))

@@ -70,7 +70,7 @@ type Reader struct {
 	plain   map[string]bool   // insecure registries that speak no TLS
 }
 
-// timeouts is how long a registry is waited for.
+// timeouts bound the waits for a registry.
 type timeouts struct {
 	answer  time.Duration // for the whole of a short answer, and for the head of a long one
 	quiet   time.Duration // in which a long one has to bring slowest bytes a second

@@ -1,4 +1,4 @@
-// Package kernel runs a bench node with a kernel of its own, in QEMU without hardware help: VLANs, bonds and Open vSwitch's
+// Package kernel runs a bench node with its own kernel, in QEMU without hardware help: VLANs, bonds and Open vSwitch's
 // datapath are the kernel's, a boot is a boot. It has no container runtime and no cluster: what is proved here is how the
 // node is reached.
 package kernel

@@ -14,7 +14,7 @@ import (
 const rebootAsked = 133
 
 // Boot switches the machine on. It returns when systemd and D-Bus take commands and the ports are plugged in; what the node
-// starts after that is to be waited for (Wait).
+// starts after that needs a wait (Wait).
 func (m *Machine) Boot(ctx context.Context) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()

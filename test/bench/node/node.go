@@ -244,7 +244,7 @@ func (m *Machine) off() <-chan struct{} {
 // Off is closed when the machine is off; ask again after the next boot.
 func (m *Machine) Off() <-chan struct{} { return m.off() }
 
-// Boots counts how many times the node came up, reboots of its own included.
+// Boots counts how many times the node came up, its own reboots included.
 func (m *Machine) Boots() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -89,7 +89,7 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 			t.Errorf("node IP: %q", got)
 		}
 		if got := must(t, m, "ip -o -4 address show enp1s0"); got != "" {
-			t.Errorf("the uplink has an address of its own: %q", got)
+			t.Errorf("the uplink has its own address: %q", got)
 		}
 		return must(t, m, "nmcli -g connection.uuid connection show br-ex")
 	}
@@ -107,7 +107,7 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 		t.Error("br-ex was not rebuilt")
 	}
 
-	// The node asks for a reboot by itself, and nobody waits for it with a method.
+	// The node asks for a reboot automatically, and nobody waits for it with a method.
 	boots := m.Boots()
 	must(t, m, "systemd-run --quiet --on-active=1 systemctl reboot")
 	if err := m.Booted(wait.Within(t, time.Minute), boots); err != nil {
@@ -155,7 +155,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// writeUnsynced writes files while the node's processes stand still: one that syncs a file of its own in between would
+// writeUnsynced writes files while the node's processes stand still: one that syncs its own file in between would
 // write the file system's log, and with it the names that are to be lost.
 func writeUnsynced(t *testing.T, m *node.Machine, names ...string) {
 	t.Helper()

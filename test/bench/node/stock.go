@@ -129,7 +129,7 @@ func stockPod(name, namespace, image string) *v1.Pod {
 }
 
 // deploy makes Deployments, and their pods, which here nobody else makes: of images with tags, one of several platforms,
-// one with a volume of its own, and two that share an image.
+// one with its own volume, and two that share an image.
 func (m *Machine) deploy(ctx context.Context, folder *images.Folder) error {
 	config, err := m.Kubernetes()
 	if err != nil {

@@ -25,7 +25,7 @@ type world struct {
 	pid     int // of the first process inside, seen from here
 }
 
-// worldScript prepares the namespaces. nspawn's own state gets a folder of its own: two nodes would share the machine's.
+// worldScript prepares the namespaces. nspawn's own state gets its own folder: two nodes would share the machine's.
 const worldScript = `set -e
 mount -t proc proc /proc
 mkdir -p /run/systemd/nspawn

@@ -117,7 +117,7 @@ func (p *Person) Measure() {
 	p.burst, p.largest, p.of, p.keys = 0, 0, "", 0
 }
 
-// Largest is the most that a key, or the work by itself, wrote until the screen was at rest, in bytes, and the screen then.
+// Largest is the most that a key, or the work alone, wrote until the screen was at rest, in bytes, and the screen then.
 func (p *Person) Largest() (bytes int, screen string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,7 @@ func TestPowerCuts(t *testing.T) {
 
 	// Nothing is left but the store: what has been mounted from the old one goes with the power.
 	n.sh("systemctl stop kubelet crio; mv " + node.Graphroot + " /var/lib/containers/gone; sync")
-	n.cut("with an empty store of its own", false)
+	n.cut("with its own empty store", false)
 	if own := n.primary(); len(own) > 0 {
 		t.Errorf("CRI-O's own store holds %s again", own)
 	}

@@ -104,7 +104,7 @@ func (n *seeded) run(args ...string) string {
 	return out
 }
 
-// status is what the last look found; the units' look after a boot is waited for.
+// status is what the last look found; it waits for the units' look after a boot.
 func (n *seeded) status() seed.Status {
 	n.Helper()
 	n.must(n.node.Wait(n.ctx, `! systemctl is-active --quiet touchdown-images-check && test "$(systemctl show -P SubState touchdown-images-check)" != start`))

@@ -114,7 +114,7 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 }
 
-// editedByHand: someone took our store out of storage.conf and put one of his own in, with a comment.
+// editedByHand: someone took our store out of storage.conf and put his own in, with a comment.
 func (n *seeded) editedByHand() {
 	n.Helper()
 	const conf, other, note = "/etc/containers/storage.conf", "/srv/other", "# mine, do not touch"
