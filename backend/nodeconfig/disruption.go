@@ -76,7 +76,7 @@ func needsReboot(policy any) bool {
 	return slices.ContainsFunc(actions, func(a any) bool { return named(a, "type") == "Reboot" })
 }
 
-// Disruptive returns the changes of units, and of files that calm does not name. A folder in it stands for all below.
+// Disruptive returns the changes of units, and of files that noReboot does not name. A folder in it stands for all below.
 func Disruptive(changes []Change, noReboot []string) []Change {
 	return pending(changes, func(ch Change) bool {
 		covered := slices.ContainsFunc(noReboot, func(path string) bool {
