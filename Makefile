@@ -54,7 +54,7 @@ demo:
 endif
 
 # CI's tier: all that is quick, with the race detector; then one pass over every real part of the bench. There the program
-# runs as it is released, in processes of its own. What passed is kept until something that it rests on changes (FRESH=1
+# runs as it is released, in its own processes. What passed is kept until something that it rests on changes (FRESH=1
 # runs it all the same); test/README.md has the table.
 NO_BENCH = $$(go list ./... | grep -vE '/test/(bench/(node|kernel)|e2e(/.*)?)$$')
 TIER     = go run ./test/tier -cache $(CACHE)/bench

@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/layout"
 )
 
-// BakeCheck refuses a cluster that cannot be baked and tells how long the node may lie on the shelf.
+// BakeCheck refuses a cluster that cannot be baked and says how long the node may be stored.
 type BakeCheck struct{}
 
 // ID names the step in the journal.
@@ -197,7 +197,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	calm, err := factory.Calm(ctx, c, o.save)
+	noReboot, err := factory.SetDisruptionPolicies(ctx, c, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the node disruption policies: %w", err)
 	}
@@ -209,11 +209,11 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 		before = ""
 	} else {
 		report.Say("%s written. The node takes them and reboots; the work goes on after that.", configNames(wanted))
-		if !calm {
+		if !noReboot {
 			report.Say("This OpenShift has no node disruption policies: other time servers will need a reboot at the site.")
 		}
 	}
-	return factory.Settled(ctx, c, wanted, before)
+	return factory.WaitConfigured(ctx, c, wanted, before)
 }
 
 func configNames(wanted []factory.Manifest) string {
@@ -243,5 +243,5 @@ func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report R
 	} else {
 		report.Say("The MachineConfigs are removed. The node reboots; after that run the same command once more.")
 	}
-	return factory.Settled(ctx, c, nil, before)
+	return factory.WaitConfigured(ctx, c, nil, before)
 }

@@ -16,7 +16,7 @@ import (
 // TestBlinkIsOffered: the field of the port offers to blink, and a port without a LED says what to try instead.
 func TestBlinkIsOffered(t *testing.T) {
 	node := &backend.Node{Host: host.Open(host.Options{Log: slog.New(slog.DiscardHandler)})}
-	entry := &steps.NetworkEntry{Site: site.New(), Sight: steps.NewSight(node)}
+	entry := &steps.NetworkEntry{Site: site.New(), NodeNet: steps.NewNodeNetwork(node)}
 	for _, f := range entry.Fields() {
 		if offers := f.Act != nil; offers != (f.Path == "spec.network.interface") {
 			t.Errorf("%s offers %+v", f.Path, f.Act)

@@ -88,7 +88,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 	answer, err := report.Ask(ctx, Question{
 		ID: "default-catalogs-off", Text: "Switch off the cluster's default catalog sources?",
 		Detail: "The pods of " + strings.Join(names, ", ") + " ask a registry at each start, and their pull policy cannot be set. " +
-			"While they are on, the rehearsal without registries cannot pass. Operators that are installed keep running; new ones need a catalog source of your own.",
+			"While they are on, the rehearsal without registries cannot pass. Operators that are installed keep running; new ones need your own catalog source.",
 		Choices: []Choice{{Value: "yes", Label: "Yes, switch them off"}, {Value: "no", Label: "No, leave them on"}}, Default: "yes",
 	})
 	if err != nil || answer == "yes" {

@@ -15,7 +15,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/steps"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // refusing answers no.
@@ -36,7 +36,7 @@ func (r *refusing) Check(c steps.Check) { r.check = c }
 // all there again after unbake. A no is kept and told.
 func TestDefaultCatalogSources(t *testing.T) {
 	l := newLand(t, bench.Options{})
-	ctx := patience.Within(t, 90*time.Second)
+	ctx := wait.Within(t, 90*time.Second)
 	hubs := l.node.Kube.Config.OperatorHubs()
 	const installed = `{"spec":{"disableAllDefaultSources":null,"sources":[{"name":"redhat-operators","disabled":false}]}}`
 	if _, err := hubs.Patch(ctx, "cluster", types.MergePatchType, []byte(installed), metav1.PatchOptions{}); err != nil {
@@ -56,7 +56,7 @@ func TestDefaultCatalogSources(t *testing.T) {
 	}
 	on := func() {
 		t.Helper()
-		patience.Until(t, "the default catalog sources", func(context.Context) error {
+		wait.Until(t, "the default catalog sources", func(context.Context) error {
 			if names, pods := catalogs(); len(names) != 4 || pods != 4 {
 				return fmt.Errorf("%q, %d pods", names, pods)
 			}

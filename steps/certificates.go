@@ -57,7 +57,7 @@ func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 	if err != nil || noted {
 		return Plan{Changes: changes}, nil
 	}
-	in, err := issuing(ctx, node.Kube.Within(glance), s.Site, node)
+	in, err := issuing(ctx, node.Kube.Within(formTimeout), s.Site, node)
 	if err != nil {
 		return Plan{Changes: changes}, nil // an API that does not answer now is asked again before anything is written
 	}

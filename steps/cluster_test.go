@@ -84,9 +84,9 @@ func (r *clusterReport) Suggest(string, string, string) {}
 
 func (r *clusterReport) Offer(string, []steps.Choice) {}
 
-// quick is a patience for a cluster that rolls out at once.
-func quick() domain.Patience {
-	return domain.Patience{Notice: 60 * time.Second, Limit: 90 * time.Second, Grace: 2 * time.Second, Stable: time.Second}
+// quick are timeouts for a cluster that rolls out at once.
+func quick() domain.Timeouts {
+	return domain.Timeouts{Notice: 60 * time.Second, Limit: 90 * time.Second, Grace: 2 * time.Second, Stable: time.Second}
 }
 
 // land is one cluster and the steps that move its names.
@@ -115,8 +115,8 @@ func newLand(t *testing.T, o bench.Options) *land {
 	l.steps = []steps.Step{
 		&steps.PullSecret{Site: l.site},
 		&steps.Certificates{Site: l.site},
-		&steps.Domain{Site: l.site, Patience: quick()},
-		&steps.Rollouts{Site: l.site, Patience: quick()},
+		&steps.Domain{Site: l.site, Timeouts: quick()},
+		&steps.Rollouts{Site: l.site, Timeouts: quick()},
 		&steps.Routes{Site: l.site},
 	}
 	for _, s := range l.steps {

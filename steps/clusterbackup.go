@@ -118,7 +118,7 @@ func (s *Kubelet) PrepareUndo(ctx context.Context, node *backend.Node, report Re
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
 	}
-	if running, _ := node.Kube.Within(glance).Ready(ctx); running || kubelet.Gated(node.Host) {
+	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
 		return nil
 	}
 	if err := kubelet.Damage(node.Host); err == nil || !s.restorable(node, report, err) {

@@ -123,7 +123,7 @@ type Progress struct {
 	Done    int64   `json:"done"`
 	Total   int64   `json:"total,omitempty"`   // 0: not known
 	Unit    string  `json:"unit,omitempty"`    // "operators", "bytes"
-	Waiting string  `json:"waiting,omitempty"` // what is waited for, in plain words
+	Waiting string  `json:"waiting,omitempty"` // what we are waiting for, in plain words
 	Usual   float64 `json:"usual,omitempty"`   // seconds that this wait usually takes at most; 0: not known
 }
 

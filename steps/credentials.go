@@ -11,7 +11,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// Credentials asks for what a site may bring of its own: a registry log-in and certificates. PullSecret and Certificates
+// Credentials asks for what a site may bring: a registry log-in and certificates. PullSecret and Certificates
 // put them into the cluster.
 type Credentials struct{ Site *site.Config }
 
@@ -75,7 +75,7 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 		return nil
 	}
 	var old []string
-	if now, err := domain.Read(ctx, node.Kube.Within(glance)); err == nil {
+	if now, err := domain.Read(ctx, node.Kube.Within(formTimeout)); err == nil {
 		old = []string{"*." + now.OldApps}
 	}
 	report.Check(ownCheck("apps-cert", "Own certificate for the apps", *apps, []string{"*." + domain.Apps(d)}, old, node))

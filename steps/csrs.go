@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/kubelet"
 )
 
-// CSRs approves the kubelet's certificate requests when the node's certificates have expired on the shelf. Nothing else in
+// CSRs approves the kubelet's certificate requests when the node's certificates have expired in storage. Nothing else in
 // the cluster would: its approver refuses a node that exists already.
 type CSRs struct {
 	Limit time.Duration // zero: 20 minutes; a control plane with expired certificates takes up to ten to recover
@@ -42,7 +42,7 @@ func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) e
 		ch.Fix = "None needed: Touchdown approves the node's own requests. Check that the clock is right."
 	}
 	report.Check(ch)
-	c := node.Kube.Within(glance)
+	c := node.Kube.Within(formTimeout)
 	if e, err := s.self(ctx, node, c); err == nil {
 		if _, left, err := csr.Look(ctx, c, e); err == nil {
 			report.Check(strangers(left))
@@ -62,7 +62,7 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	return Plan{}, nil
 }
 
-// Run approves until the kubelet has good certificates on disk, no request of its own waits, and the node works: a kubelet asks
+// Run approves until the kubelet has good certificates on disk, none of its own requests waits, and the node works: a kubelet asks
 // again after it is Ready.
 func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)

@@ -30,7 +30,7 @@ func (d *Direct) For(s Step) *Direct {
 	return d
 }
 
-// Progress prints what is waited for, once.
+// Progress prints what we are waiting for, once.
 func (d *Direct) Progress(p Progress) {
 	if p.Waiting == "" || p.Waiting == d.waiting {
 		return

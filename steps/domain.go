@@ -12,13 +12,13 @@ import (
 	"touchdown/steps/site"
 )
 
-// glance is how long an API is waited for that may not run yet, while a person looks at a form.
-const glance = 500 * time.Millisecond
+// formTimeout is how long to wait for an API that may not run yet, while a person looks at a form.
+const formTimeout = 500 * time.Millisecond
 
 // Domain adds the new names to the cluster's configuration, beside the old ones.
 type Domain struct {
 	Site     *site.Config
-	Patience domain.Patience // zero: domain.Usual
+	Timeouts domain.Timeouts // zero: domain.Usual
 }
 
 var (
@@ -89,7 +89,7 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 // moved tells what becomes of the hosts and the entries of the cluster's owner, as far as the API can be asked; known is false where it
 // cannot. What the cluster's operators would refuse is an error: it stands against a start.
 func (s *Domain) moved(ctx context.Context, node *backend.Node) (changes []Change, known bool, err error) {
-	c := node.Kube.Within(glance)
+	c := node.Kube.Within(formTimeout)
 	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain()), Ours: certs.Ours}
 	if in, err := issuing(ctx, c, s.Site, node); err == nil {
 		names = in.names
@@ -139,7 +139,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 	if changed {
 		report.Say("The cluster is told to answer at %s and *.%s.", domain.API(d), domain.Apps(d))
 	}
-	return domain.Noticed(ctx, c, s.patience())
+	return domain.Noticed(ctx, c, s.timeouts())
 }
 
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
@@ -151,18 +151,18 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	if _, err := o.restore(ctx, c); err != nil {
 		return err
 	}
-	if err := domain.Noticed(ctx, c, s.patience()); err != nil {
+	if err := domain.Noticed(ctx, c, s.timeouts()); err != nil {
 		return fmt.Errorf("putting the old names back: %w", err)
 	}
-	return domain.Settle(ctx, c, "", s.patience())
+	return domain.WaitRolledOut(ctx, c, "", s.timeouts())
 }
 
-func (s *Domain) patience() domain.Patience { return orUsual(s.Patience, s.Site) }
+func (s *Domain) timeouts() domain.Timeouts { return orUsual(s.Timeouts, s.Site) }
 
-// orUsual is the usual patience where none is given. A policy that trusts a short rest of the cluster trusts it here too; the
+// orUsual returns the usual timeouts where none are given. A policy that trusts a short rest of the cluster trusts it here too; the
 // health check at the end watches for the whole window in any case.
-func orUsual(p domain.Patience, cfg *site.Config) domain.Patience {
-	if p == (domain.Patience{}) {
+func orUsual(p domain.Timeouts, cfg *site.Config) domain.Timeouts {
+	if p == (domain.Timeouts{}) {
 		p = domain.Usual()
 		p.Stable = min(p.Stable, cfg.Spec.Policy.StabilityWindow)
 	}

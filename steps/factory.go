@@ -16,7 +16,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 			&Rehearse{},                            // and the proof: a start with nothing else
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
-			&Health{Site: cfg, Job: w.Job, Sight: w.Sight}, // well without a break
+			&Health{Site: cfg, Job: w.Job, NodeNet: w.NodeNet}, // well without a break
 		}},
 		{ID: "ticks", Title: "By hand", Steps: []Step{
 			&Ticks{}, // what only a person sees

@@ -42,7 +42,7 @@ func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Repor
 // Run looks again. It does not return a failed check as an error: the engine fails a step of which a check failed,
 // unless a person took responsibility for that check.
 func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) error {
-	i, checks := h.settled(ctx, node, report)
+	i, checks := h.waitForLink(ctx, node, report)
 	for _, c := range checks {
 		report.Check(c)
 	}
@@ -56,8 +56,8 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 // node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for seconds after that.
 const linkWait = 20 * time.Second
 
-// settled looks until a port has a link, or should have one.
-func (h *Hardware) settled(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
+// waitForLink looks until a port has a link, or should have one.
+func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
 	i, checks := h.inspect(ctx, node)
 	limit := time.After(linkWait)
 	for slices.ContainsFunc(checks, noLink) {

@@ -16,11 +16,11 @@ import (
 // Health waits until the cluster has been well without a break for as long as the site's policy wants. It changes
 // nothing.
 type Health struct {
-	Site   *site.Config
-	Job    func() report.Job // for the waivers; nil: there are none
-	Window health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
-	At     report.Where      // where the servers are asked; zero: where people reach them
-	Sight  *Sight            // knows the site's name servers; nil: no pod is sent to ask one
+	Site    *site.Config
+	Job     func() report.Job // for the waivers; nil: there are none
+	Window  health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
+	At      report.Where      // where the servers are asked; zero: where people reach them
+	NodeNet *NodeNetwork      // knows the site's name servers; nil: no pod is sent to ask one
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 // usualPoll is the time between two looks at a cluster's health: a look reads every pod, so it is not free.
 const usualPoll = 5 * time.Second
 
-// ownersTime is how long an API that is away is waited for before the first look: a restart takes about a minute.
+// ownersTime is how long to wait for an API that is away before the first look: a restart takes about a minute.
 const ownersTime = 90 * time.Second
 
 // ID implements Step.
@@ -62,8 +62,8 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	options := health.Options{
 		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
 	}
-	if h.Sight != nil {
-		options.Site = h.Sight.NameServers
+	if h.NodeNet != nil {
+		options.Site = h.NodeNet.NameServers
 	}
 	if options.Domain != "" {
 		h.owners(ctx, node, rep, &options)
@@ -88,7 +88,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 
 func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(h.ID(), id) }
 
-// owners adds what the cluster's owner keeps: hosts of their own choice, and certificates for the new names. A cluster that cannot be
+// owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
 func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
 	c := telling(node.Kube, rep).Within(ownersTime)

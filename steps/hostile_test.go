@@ -16,7 +16,7 @@ import (
 	"touchdown/test/bench"
 )
 
-// A cluster whose owner has a default certificate, a named certificate and a console host of their own lands with all of them in
+// A cluster whose owner has a default certificate, a named certificate and their own console host lands with all of them in
 // service, on a real API, and is as before after undo.
 func TestALandingKeepsWhatTheOwnerServes(t *testing.T) {
 	const vanity = "console.vanity.example"
@@ -55,7 +55,7 @@ func TestALandingKeepsWhatTheOwnerServes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(domain.Noticed(ctx, c, quick()), domain.Settle(ctx, c, "", quick())); err != nil {
+	if err := errors.Join(domain.Noticed(ctx, c, quick()), domain.WaitRolledOut(ctx, c, "", quick())); err != nil {
 		t.Fatal(err)
 	}
 	before := l.specs(t)

@@ -23,7 +23,7 @@ type Images struct {
 	Site     *site.Config
 	Version  string              // of Touchdown, for the store's manifest
 	Move     bool                // let the next boot move the images instead of copying them; the caller reboots the node then
-	Patience nodeconfig.Patience // zero: nodeconfig.Usual
+	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 }
 
 var (
@@ -251,7 +251,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if len(nodeconfig.Pending(changes)) > 0 {
 		report.Say("CRI-O is told of the image store.")
 	}
-	if err := poolBatch(ctx, c, o, s.Patience).Run(ctx, changes); err != nil {
+	if err := poolBatch(ctx, c, o, s.Timeouts).Run(ctx, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return s.named(ctx, node, report)
@@ -290,7 +290,7 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 // Undo lets CRI-O forget the store and its images' pins, and puts the images that were in force before back into force. The layers stay on the
 // disk: they are what the node runs, and cost nothing.
 func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	if err := undoBatch(ctx, node, report, s.Patience); err != nil {
+	if err := undoBatch(ctx, node, report, s.Timeouts); err != nil {
 		return err
 	}
 	if config, err := report.Saved(savedConfig); err == nil {

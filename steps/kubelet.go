@@ -43,7 +43,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
 	}
-	if running, _ := node.Kube.Within(glance).Ready(ctx); kubelet.Here(node.Host) && (!running || kubelet.Gated(node.Host)) {
+	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); kubelet.Here(node.Host) && (!running || kubelet.Gated(node.Host)) {
 		if err := s.release(ctx, node, report); err != nil {
 			return err
 		}

@@ -118,15 +118,15 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		t.Errorf("the last progress is %+v", last)
 	}
 
-	hand := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job, Reached: func(context.Context) ([]netip.Addr, error) {
+	handOver := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job, Reached: func(context.Context) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("198.51.100.10"), netip.MustParseAddr("2001:db8:51::10")}, nil
 	}}
 	var before []byte
 	for range 2 {
-		if err := hand.Run(t.Context(), node(m, cluster), &notes{}); err != nil {
+		if err := handOver.Run(t.Context(), node(m, cluster), &notes{}); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(filepath.Join(hand.Dir, report.TextFile))
+		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		}
 		before = text
 	}
-	d, err := (report.Store{Dir: hand.Dir}).Open()
+	d, err := (report.Store{Dir: handOver.Dir}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestMoveTwiceAndBack(t *testing.T) {
 		switch name {
 		case "route plant/portal":
 			if spec != before[name] {
-				t.Errorf("the route with a host of its own was touched: %s", spec)
+				t.Errorf("the route with its own host was touched: %s", spec)
 			}
 		case "route openshift-ingress-canary/canary":
 			if spec != before[name] || strings.Contains(spec, `"host"`) {

@@ -54,7 +54,7 @@ func (s *Names) Inspect(ctx context.Context, node *backend.Node, report Report) 
 // called is what the cluster is called: by its API, or while that is held back since the factory, as the factory noted it.
 // The record knows of nothing that happened since, so it is not asked once the cluster was let run.
 func called(ctx context.Context, node *backend.Node) (now domain.Now, noted bool, err error) {
-	now, err = domain.Read(ctx, node.Kube.Within(glance))
+	now, err = domain.Read(ctx, node.Kube.Within(formTimeout))
 	if err == nil || !kubelet.Gated(node.Host) {
 		return now, false, err
 	}

@@ -28,8 +28,8 @@ const (
 // Network moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
 // them or puts the old ones back, and leaves them where OpenShift's own boot finds them.
 type Network struct {
-	Site  *site.Config
-	Sight *Sight
+	Site    *site.Config
+	NodeNet *NodeNetwork
 }
 
 var (
@@ -69,15 +69,15 @@ func (s *Network) Skip() string {
 
 // Plan tells what changes, and that connections break for a moment.
 func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
-	now, err := s.Sight.net.Read(ctx)
+	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
-	originals, err := s.Sight.net.Originals(ctx)
+	originals, err := s.NodeNet.net.Originals(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
-	plan, err := s.Sight.net.Compile(ctx, networkSettings(s.Site), originals)
+	plan, err := s.NodeNet.net.Compile(ctx, networkSettings(s.Site), originals)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -96,7 +96,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err := s.alone(ctx, report); err != nil {
 		return err
 	}
-	now, err := s.calm(ctx, report)
+	now, err := s.waitForBoot(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 		return err
 	}
 	settings := networkSettings(s.Site)
-	plan, err := s.Sight.net.Compile(ctx, settings, originals)
+	plan, err := s.NodeNet.net.Compile(ctx, settings, originals)
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 		return errors.Join(err, s.note(report, kept))
 	}
 	if s.noted(report) == (trial{kept, s.fingerprint()}) { // decided before a crash
-		return s.settle(ctx, plan)
+		return s.commit(ctx, plan)
 	}
-	ports, err := s.Sight.net.Ports(ctx)
+	ports, err := s.NodeNet.net.Ports(ctx)
 	if err != nil {
 		return err
 	}
-	if faults := s.Sight.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
+	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		return &problem.Problem{
 			Code: "NET-SENSE", Summary: "The network settings do not fit this node: " + faults[0].Text + ".",
 			Fix: "Go back to the answers and fix " + faults[0].Path + ".",
@@ -128,28 +128,28 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	return s.try(ctx, node, plan, report)
 }
 
-// calm waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
+// waitForBoot waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
-func (s *Network) calm(ctx context.Context, report Report) (*network.Current, error) {
+func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
 	report.Progress(Progress{Waiting: "the network of this boot", Usual: 10})
-	if err := s.Sight.net.Settle(ctx); err != nil {
+	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
 	}
-	if again, err := s.Sight.net.Revive(ctx); err != nil {
+	if again, err := s.NodeNet.net.Revive(ctx); err != nil {
 		return nil, err
 	} else if again {
 		report.Say("br-ex hung on its way up and was started again")
 	}
-	return s.Sight.net.Read(ctx)
+	return s.NodeNet.net.Read(ctx)
 }
 
-// originals are the settings before the first change: what undo brings back, and what the answers leave as it is.
+// originals are the settings before the first change: what undo brings back, and what the answers leave unchanged.
 func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) {
 	saved, err := report.Saved("originals")
 	if !errors.Is(err, fs.ErrNotExist) {
 		return saved, err
 	}
-	if saved, err = s.Sight.net.Originals(ctx); err != nil {
+	if saved, err = s.NodeNet.net.Originals(ctx); err != nil {
 		return nil, err
 	}
 	return saved, report.Save("originals", saved)
@@ -157,13 +157,13 @@ func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) 
 
 // inPlace tells whether the settings work now and will after a boot.
 func (s *Network) inPlace(ctx context.Context, plan *network.Plan) (bool, error) {
-	live, err := s.Sight.net.InForce(ctx, plan)
-	return live && s.Sight.net.Persisted(plan), err
+	live, err := s.NodeNet.net.InForce(ctx, plan)
+	return live && s.NodeNet.net.Persisted(plan), err
 }
 
 // try applies, looks and decides.
 func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
-	before, err := s.Sight.net.Originals(ctx) // of this trial; a job may try more than once
+	before, err := s.NodeNet.net.Originals(ctx) // of this trial; a job may try more than once
 	if err != nil {
 		return err
 	}
@@ -184,12 +184,12 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	case !keep:
 		return s.refuse(ctx, report, wrong.problem())
 	}
-	if err := s.Sight.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
+	if err := s.NodeNet.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
 		return s.refuse(ctx, report, err)
 	}
 	wrong.accept(report)
 	report.Say("the new network settings are kept")
-	return s.settle(ctx, plan)
+	return s.commit(ctx, plan)
 }
 
 // apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
@@ -197,7 +197,7 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) error {
 	taking := Progress{Waiting: "the new settings to take", Usual: 5}
 	report.Progress(taking)
-	err := s.Sight.net.Apply(ctx, plan, trialTime)
+	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.Gone || ctx.Err() != nil {
 		return err
 	}
@@ -209,18 +209,18 @@ func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) 
 		return err
 	}
 	report.Progress(taking)
-	return s.Sight.net.Apply(ctx, plan, trialTime)
+	return s.NodeNet.net.Apply(ctx, plan, trialTime)
 }
 
-// settle ends a decision to keep: also after a crash in the middle of it.
-func (s *Network) settle(ctx context.Context, plan *network.Plan) error {
-	if err := s.Sight.net.Persist(plan); err != nil {
+// commit ends a decision to keep: also after a crash in the middle of it.
+func (s *Network) commit(ctx context.Context, plan *network.Plan) error {
+	if err := s.NodeNet.net.Persist(plan); err != nil {
 		return err
 	}
-	if err := s.Sight.net.Commit(ctx, plan); err != nil {
+	if err := s.NodeNet.net.Commit(ctx, plan); err != nil {
 		return err
 	}
-	return s.Sight.net.BuildBridge(ctx, bridgeWait)
+	return s.NodeNet.net.BuildBridge(ctx, bridgeWait)
 }
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
@@ -228,7 +228,7 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool
 	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
 		return true, nil
 	}
-	if err := s.Sight.net.Extend(ctx, questionMore); err != nil {
+	if err := s.NodeNet.net.Extend(ctx, questionMore); err != nil {
 		return false, err
 	}
 	unanswered := "back"
@@ -264,7 +264,7 @@ func (s *Network) putBackTrial(ctx context.Context, report Report) error {
 		return fmt.Errorf("putting the network settings back: %w", err)
 	}
 	report.Progress(Progress{Waiting: "the old network settings to come back", Usual: 5})
-	if err := s.Sight.net.PutBack(ctx, before); err != nil {
+	if err := s.NodeNet.net.PutBack(ctx, before); err != nil {
 		return err
 	}
 	report.Say("the network settings that were not kept were put back")
@@ -285,7 +285,7 @@ func (s *Network) Undo(ctx context.Context, _ *backend.Node, report Report) erro
 	if err != nil {
 		return err
 	}
-	if err := s.Sight.net.PutBack(ctx, originals); err != nil {
+	if err := s.NodeNet.net.PutBack(ctx, originals); err != nil {
 		return err
 	}
 	return s.note(report, back)

@@ -17,8 +17,8 @@ import (
 // NetworkEntry asks how the node is reached at its site, fills in what the machine has now, and tries the answers out
 // before anything is changed. Network makes it so.
 type NetworkEntry struct {
-	Site  *site.Config
-	Sight *Sight
+	Site    *site.Config
+	NodeNet *NodeNetwork
 }
 
 var (
@@ -43,7 +43,7 @@ const (
 	methodDisabled = "disabled"
 )
 
-// Fields asks for port, addresses, name and time servers. Everything may stay empty: then it stays as it is.
+// Fields asks for port, addresses, name and time servers. Everything may stay empty: then it stays unchanged.
 func (s *NetworkEntry) Fields() []Field {
 	simple := func() bool { return s.Site.Spec.NetworkConfig == "" }
 	static4 := func() bool { return simple() && s.Site.Spec.Network.IPv4.Method == methodStatic }
@@ -139,7 +139,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"})
 		return nil
 	}
-	ports, err := s.Sight.net.Ports(ctx)
+	ports, err := s.NodeNet.net.Ports(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		carriers.WriteString(p.Name + strconv.FormatBool(p.Carrier) + " ")
 	}
 	report.Offer("spec.network.interface", choices)
-	now, err := s.Sight.net.Read(ctx)
+	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		p := problem.From(err)
 		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
@@ -162,18 +162,18 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		return nil
 	}
 	settings := networkSettings(s.Site)
-	if faults := s.Sight.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
+	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		report.Check(faultCheck(faults))
 		return nil
 	}
 	report.Check(Check{ID: "network-sense", Title: "Settings fit together", Status: check.Pass, Observed: "yes"})
 	target := probeTarget(s.Site, settings.Resolve(now), node)
-	return s.Sight.probe(ctx, node.Now(), target, carriers.String(), report.Check)
+	return s.NodeNet.probe(ctx, node.Now(), target, carriers.String(), report.Check)
 }
 
 // Act lets the LED of a port blink.
 func (s *NetworkEntry) Act(ctx context.Context, _ *backend.Node, _, port string) error {
-	return s.Sight.net.Blink(ctx, port, blinkTime)
+	return s.NodeNet.net.Blink(ctx, port, blinkTime)
 }
 
 // suggest fills in what is in force, with its source. The numbers come once someone wants them by hand: they say what

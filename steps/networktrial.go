@@ -55,12 +55,12 @@ func (s *Network) fingerprint() string {
 }
 
 // alone makes sure that nobody else is trying out settings, which would be taken for the old ones. A trial of our own that
-// was decided is for settle.
+// was decided is for commit.
 func (s *Network) alone(ctx context.Context, report Report) error {
 	if s.noted(report) == (trial{kept, s.fingerprint()}) {
 		return nil
 	}
-	busy := s.Sight.net.Free(ctx)
+	busy := s.NodeNet.net.Free(ctx)
 	if busy == nil || problem.From(busy).Code != network.Busy {
 		return busy
 	}
@@ -76,7 +76,7 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 	case answer != "take-over":
 		return busy
 	}
-	if err := s.Sight.net.TakeOver(ctx); err != nil {
+	if err := s.NodeNet.net.TakeOver(ctx); err != nil {
 		return err
 	}
 	report.Say("someone else's trial of network settings was ended; theirs were put back")
@@ -126,14 +126,14 @@ func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *networ
 		tell(Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
 		return wrong
 	}
-	carrier, err := s.Sight.net.Await(ctx, plan, leaseWait)
+	carrier, err := s.NodeNet.net.Await(ctx, plan, leaseWait)
 	if err != nil {
 		return fail("net-up", "Address from the site", err)
 	}
 	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
 	settings := plan.Settings
 	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
-		if now, err := s.Sight.net.Read(ctx); err == nil {
+		if now, err := s.NodeNet.net.Read(ctx); err == nil {
 			settings.DNS = now.DNS
 		}
 	}

@@ -20,10 +20,10 @@ import (
 // NodeConfig brings what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries' authorities,
 // the proxy and the trust bundle. The pull secret goes along, so that the node takes one new configuration instead of two.
 //
-// Where the operator reboots the node for it, it does so by itself: Run is called again after that and goes on waiting.
+// Where the operator reboots the node for it, it does so automatically: Run is called again after that and goes on waiting.
 type NodeConfig struct {
 	Site     *site.Config
-	Patience nodeconfig.Patience // zero: nodeconfig.Usual
+	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 }
 
 var (
@@ -53,7 +53,7 @@ func (*NodeConfig) Reads() []string {
 	}
 }
 
-// Skip applies where the site brings none of it. The pull secret alone has a step of its own.
+// Skip applies where the site brings none of it. The pull secret alone has its own step.
 func (s *NodeConfig) Skip() string {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
@@ -91,7 +91,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 			ID: "node-config-taken", Title: "Node takes a new configuration", Status: check.Pass, Observed: "yes",
 			Source: "MachineConfigPool master: spec.paused; deployments of the Machine Config Operator",
 		}
-		err := poolTakes(ctx, node.Kube.Within(glance), report)
+		err := poolTakes(ctx, node.Kube.Within(formTimeout), report)
 		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
 			ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 		} else if err != nil {
@@ -124,17 +124,17 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 
 // look compares with the cluster, or with what is known of it while its API does not run.
 func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
-	c := node.Kube.Within(glance)
+	c := node.Kube.Within(formTimeout)
 	if _, err := kube.Rendered(ctx, c, layout.Pool); err != nil {
 		changes, err := nodeconfig.Changes(ctx, nodeconfig.Unread{}, s.want(ctx, node, nil))
 		if err != nil {
 			return nil, nil, false, fmt.Errorf("reading the site's values: %w", err)
 		}
-		calm := nodeconfig.Calm()
+		noReboot := nodeconfig.WithoutReboot()
 		if node.Host.Exists(layout.FactoryRecord) {
-			calm = nodeconfig.Baked()
+			noReboot = nodeconfig.Baked()
 		}
-		return changes, nodeconfig.Disturbing(changes, calm), false, nil
+		return changes, nodeconfig.Disruptive(changes, noReboot), false, nil
 	}
 	changes, err = s.changes(ctx, node, c)
 	if err == nil {
@@ -195,11 +195,11 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 
 // Undo puts all of it back, in one batch too.
 func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	return undoBatch(ctx, node, report, s.Patience)
+	return undoBatch(ctx, node, report, s.Timeouts)
 }
 
 func (s *NodeConfig) batch(ctx context.Context, c *kube.Cluster, o originals) nodeconfig.Batch {
-	return poolBatch(ctx, c, o, s.Patience)
+	return poolBatch(ctx, c, o, s.Timeouts)
 }
 
 // want is the site's part of the node's configuration. c is nil while the cluster does not run.

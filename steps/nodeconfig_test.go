@@ -20,7 +20,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // outfit is a cluster of which only the node's configuration is changed.
@@ -40,7 +40,7 @@ func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		patience.Until(t, "the policies are in force", func() bool {
+		wait.Until(t, "the policies are in force", func() bool {
 			mc, err := l.node.Kube.Get(t.Context(), ref)
 			return err == nil && mc["status"] != nil
 		})
@@ -52,7 +52,7 @@ func outfit(t *testing.T, policy bool) (*land, *steps.NodeConfig) {
 	p.RegistryCerts = []site.RegistryCert{{RegistryHostname: "registry.site.example", RegistryPort: 5000, Certificate: authority(t, "registry")}}
 	p.AdditionalTrustBundle, p.IngressCert.CA = authority(t, "site"), authority(t, "apps")
 	p.PullSecret = `{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`
-	s := &steps.NodeConfig{Site: l.site, Patience: nodeconfig.Patience{Render: patience.Of(20 * time.Second), Rest: time.Second, Roll: patience.Of(time.Minute)}}
+	s := &steps.NodeConfig{Site: l.site, Timeouts: nodeconfig.Timeouts{Render: wait.Timeout(20 * time.Second), Rest: time.Second, Roll: wait.Timeout(time.Minute)}}
 	l.steps = []steps.Step{s, &steps.PullSecret{Site: l.site}}
 	for _, step := range l.steps {
 		l.reports[step.ID()] = newReport()
@@ -212,10 +212,10 @@ func TestNodeConfigTellsOfTheReboot(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, down := context.WithCancel(t.Context())
-	reboots, soon := make(chan error, 1), patience.Within(t, 20*time.Second)
+	reboots, soon := make(chan error, 1), wait.Within(t, 20*time.Second)
 	go func() {
 		defer down()
-		reboots <- patience.Wait(soon, "the node to reboot", func() bool {
+		reboots <- wait.For(soon, "the node to reboot", func() bool {
 			state, err := l.cluster.State()
 			return err == nil && state.Reboots > 0
 		})

@@ -21,7 +21,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/steps"
 	benchnode "touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // real is the booted bench node as the steps see it, driven from outside of it.
@@ -97,11 +97,11 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 	return path
 }
 
-// A real kubelet behind the gate, its certificates expired on the shelf: it is released, its requests are approved, a power cut
+// A real kubelet behind the gate, its certificates expired in storage: it is released, its requests are approved, a power cut
 // comes in between, and in the end it is held back again.
 func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
-	patience.Slow(t)
-	ctx := patience.Within(t, 8*time.Minute)
+	wait.Slow(t)
+	ctx := wait.Within(t, 8*time.Minute)
 	image, err := benchnode.Installed(ctx)
 	benchnode.Require(t, err)
 	m, err := benchnode.New(ctx, benchnode.Options{Image: image})

@@ -35,7 +35,7 @@ const (
 	router     = "/apis/operator.openshift.io/v1/namespaces/openshift-ingress-operator/ingresscontrollers/default"
 )
 
-// owned is a cluster with signers of its own, to which a test adds what its owner has.
+// owned is a cluster with its own signers, to which a test adds what its owner has.
 type owned struct {
 	api  *kubetest.API
 	node *backend.Node
@@ -89,7 +89,7 @@ func tlsSecret(t *testing.T, p certs.Pair) string {
 // move runs the two steps that write, twice, and returns the review's lines. undo puts everything back.
 func (o *owned) move(t *testing.T) (review string, undo func()) {
 	t.Helper()
-	all := []steps.Step{&steps.Certificates{Site: o.site}, &steps.Domain{Site: o.site, Patience: domain.Patience{Notice: time.Millisecond}}}
+	all := []steps.Step{&steps.Certificates{Site: o.site}, &steps.Domain{Site: o.site, Timeouts: domain.Timeouts{Notice: time.Millisecond}}}
 	for _, s := range all {
 		plan, err := s.(steps.Planner).Plan(t.Context(), o.node)
 		if err != nil {
@@ -116,7 +116,7 @@ func (o *owned) move(t *testing.T) (review string, undo func()) {
 	}
 }
 
-// unnoticed takes that no operator is there to notice the names, which is waited for after all is written.
+// unnoticed takes that no operator is there to notice the names, for which the step waits after all is written.
 func unnoticed(t *testing.T, err error) {
 	t.Helper()
 	if p, ok := errors.AsType[*steps.Problem](err); err != nil && (!ok || p.Code != "REV-NEW" && p.Code != "REV-LATE") {
@@ -225,7 +225,7 @@ func TestTheSitesCertificateWins(t *testing.T) {
 	}
 }
 
-// What the cluster's owner serves elsewhere, or not at all, is neither waited for nor asked for: it has not changed.
+// What the cluster's owner serves elsewhere, or not at all, needs no wait and no question: it has not changed.
 func TestOnlyWhatMovesIsProved(t *testing.T) {
 	const (
 		operatorAPI = "/apis/operator.openshift.io/v1/"
@@ -262,8 +262,8 @@ func TestOnlyWhatMovesIsProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newReport()
-			brief := domain.Patience{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
-			err := (&steps.Rollouts{Site: o.site, Patience: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
+			brief := domain.Timeouts{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
+			err := (&steps.Rollouts{Site: o.site, Timeouts: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
 			asked := strings.Join(slices.Sorted(maps.Keys(r.checks)), " ")
 			if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == "REV-LATE" {
 				asked = p.Code

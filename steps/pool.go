@@ -11,10 +11,10 @@ import (
 	"touchdown/backend/nodeconfig"
 )
 
-// poolBatch lets the node's pool take a step's changes at once. patience may be zero.
-func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodeconfig.Patience) nodeconfig.Batch {
-	if patience == (nodeconfig.Patience{}) {
-		patience = nodeconfig.Usual()
+// poolBatch lets the node's pool take a step's changes at once. timeouts may be zero.
+func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) nodeconfig.Batch {
+	if timeouts == (nodeconfig.Timeouts{}) {
+		timeouts = nodeconfig.Usual()
 	}
 	pause := poolPause(o.report)
 	note := pause.Note
@@ -28,7 +28,7 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodec
 		}
 		return errors.Join(o.mark("rendered", rendered), note(true))
 	}
-	return nodeconfig.Batch{Cluster: c, Save: o.save, Patience: patience, Pause: pause}
+	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}
 }
 
 // pauseNote says whether a step has paused the pool, or has unpaused it again. An empty note would look like a half-written one.
@@ -62,14 +62,14 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 	return nodeconfig.Working(ctx, c)
 }
 
-// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. patience may be zero.
-func undoBatch(ctx context.Context, node *backend.Node, report Report, patience nodeconfig.Patience) error {
+// undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
+func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts nodeconfig.Timeouts) error {
 	c, o := telling(node.Kube, report), originals{report}
 	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
 	if len(o.all()) == 0 && len(first) == 0 {
 		return nil
 	}
-	err := poolBatch(ctx, c, o, patience).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+	err := poolBatch(ctx, c, o, timeouts).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
 		changed, err := o.restore(ctx, c)
 		return len(changed) > 0, err
 	})

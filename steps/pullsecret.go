@@ -54,7 +54,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading the pull secret: %w", err)
 	}
-	have, err := registry.Current(ctx, node.Kube.Within(glance))
+	have, err := registry.Current(ctx, node.Kube.Within(formTimeout))
 	if err != nil { // it does not run yet; a node without log-ins on its disk only means that the old list is not known
 		have, _ = registry.OnDisk(node.Host)
 	}
@@ -87,7 +87,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 	if changed {
 		report.Say("The cluster has the site's registry log-ins.")
 	}
-	if err := registry.Settle(ctx, c, node.Host, o.marked("rendered"), rollTime); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, o.marked("rendered"), rollTime); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil
@@ -127,7 +127,7 @@ func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report
 	if len(changed) == 0 {
 		before = ""
 	}
-	if err := registry.Settle(ctx, c, node.Host, before, rollTime); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, before, rollTime); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil

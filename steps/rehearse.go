@@ -104,7 +104,7 @@ func ask(ctx context.Context, node *backend.Node, report Report) error {
 }
 
 // afterRehearsal waits while the node is in the boot of a rehearsal: registries are blocked and CRI-O's own store is covered,
-// so nothing may be seeded or judged. That boot ends by itself (touchdown-images-check.service), with it this wait.
+// so nothing may be seeded or judged. That boot ends automatically (touchdown-images-check.service), with it this wait.
 func afterRehearsal(ctx context.Context, node *backend.Node, report Report) error {
 	for {
 		r, err := images.LoadRehearsal(node.Host)
@@ -114,7 +114,7 @@ func afterRehearsal(ctx context.Context, node *backend.Node, report Report) erro
 		if r.Phase != images.Running {
 			return nil
 		}
-		report.Progress(Progress{Waiting: "the end of the rehearsal; the node reboots by itself", Usual: 600})
+		report.Progress(Progress{Waiting: "the end of the rehearsal; the node reboots automatically", Usual: 600})
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

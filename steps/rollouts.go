@@ -14,7 +14,7 @@ import (
 // Rollouts waits until the cluster answers under its new names, and proves it from the outside.
 type Rollouts struct {
 	Site     *site.Config
-	Patience domain.Patience // zero: domain.Usual
+	Timeouts domain.Timeouts // zero: domain.Usual
 	Router   string          // host:port of the apps; empty: port 443 of the node
 }
 
@@ -42,14 +42,14 @@ func (s *Rollouts) Skip() string { return noNames(s.Site) }
 func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := telling(node.Kube, report)
 	d := s.Site.Domain()
-	if err := domain.Settle(ctx, c, d, orUsual(s.Patience, s.Site)); err != nil {
+	if err := domain.WaitRolledOut(ctx, c, d, orUsual(s.Timeouts, s.Site)); err != nil {
 		return fmt.Errorf("waiting for the operators: %w", err)
 	}
 	proofs, err := s.proofs(ctx, node, report)
 	if err != nil {
 		return err
 	}
-	checks, err := domain.Prove(ctx, c, proofs, node.Now, orUsual(s.Patience, s.Site))
+	checks, err := domain.Prove(ctx, c, proofs, node.Now, orUsual(s.Timeouts, s.Site))
 	for _, ch := range checks {
 		report.Check(ch)
 	}

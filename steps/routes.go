@@ -43,8 +43,8 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 	if s.Site.Domain() == "" {
 		return nil
 	}
-	ch := Check{ID: "routes-kept", Title: "Applications with an address of their own", Status: check.Pass}
-	routes, err := s.list(ctx, node.Kube.Within(glance))
+	ch := Check{ID: "routes-kept", Title: "Applications with their own address", Status: check.Pass}
+	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"
 		ch.Evidence = []string{err.Error()}
@@ -66,7 +66,7 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 
 // Plan tells each address that changes.
 func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
-	routes, err := s.list(ctx, node.Kube.Within(glance))
+	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		return Plan{Changes: []Change{{What: "Addresses of applications", New: "those that the cluster chose move to the new domain"}}}, nil // it does not run yet
 	}

@@ -12,7 +12,7 @@ type Wiring struct {
 	Dir     string            // where the report goes: the engine's state folder
 	Job     func() report.Job // what the job knows of itself
 
-	Sight *Sight // the machine's network, seen by more than one list
+	NodeNet *NodeNetwork // the machine's network, seen by more than one list
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -22,35 +22,35 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
 		{ID: "network", Title: "Network", Steps: []Step{
-			&NetworkEntry{Site: cfg, Sight: w.Sight}, // asks for port and addresses, and tries the answers out
+			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: "Names and log-ins", Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
 		{ID: "relocation", Title: "Relocation", Steps: []Step{
-			&Network{Site: cfg, Sight: w.Sight}, // tried in memory, kept or put back
-			&Clock{Site: cfg},                   // before any certificate is looked at
-			&Trust{Site: cfg},                   // the site's registries, before anything pulls from them
-			&LocalNames{Site: cfg},              // the new names on the node itself, beside the old ones
-			&Kubelet{},                          // released; the cluster starts
-			&CSRs{},                             // the node's own certificates, when they expired on the shelf
-			&Hostname{Site: cfg},                // only who insists: the node leaves and comes back
-			&NodeConfig{Site: cfg},              // all that the Machine Config Operator has to do, at once; the log-ins with it
-			&PullSecret{Site: cfg},              // alone where nothing else is to do, else seen to be there
-			&Certificates{Site: cfg},            // for the new names, read back before anything refers to them
-			&Domain{Site: cfg},                  // the new names beside the old ones, written close together
-			&Rollouts{Site: cfg},                // until each operator has taken them
-			&Routes{Site: cfg},                  // addresses of the cluster's own pages
+			&Network{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
+			&Clock{Site: cfg},                       // before any certificate is looked at
+			&Trust{Site: cfg},                       // the site's registries, before anything pulls from them
+			&LocalNames{Site: cfg},                  // the new names on the node itself, beside the old ones
+			&Kubelet{},                              // released; the cluster starts
+			&CSRs{},                                 // the node's own certificates, when they expired in storage
+			&Hostname{Site: cfg},                    // only who insists: the node leaves and comes back
+			&NodeConfig{Site: cfg},                  // all that the Machine Config Operator has to do, at once; the log-ins with it
+			&PullSecret{Site: cfg},                  // alone where nothing else is to do, else seen to be there
+			&Certificates{Site: cfg},                // for the new names, read back before anything refers to them
+			&Domain{Site: cfg},                      // the new names beside the old ones, written close together
+			&Rollouts{Site: cfg},                    // until each operator has taken them
+			&Routes{Site: cfg},                      // addresses of the cluster's own pages
 		}},
 		{ID: "images", Title: "Image store", Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
-			&Health{Site: cfg, Job: w.Job, Sight: w.Sight}, // well without a break, for as long as the policy wants
+			&Health{Site: cfg, Job: w.Job, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
-			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job, Reached: w.Sight.Reached}, // the proof
+			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job, Reached: w.NodeNet.Reached}, // the proof
 		}},
 	}
 }

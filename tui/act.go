@@ -42,7 +42,7 @@ func (p *prompts) try(v engine.FieldView, value string) {
 	p.write(p.aside.text)
 	if msg, ok := cmd().(actMsg); ok {
 		p.flash = ""
-		p.absorb(msg.sight)
+		p.absorb(msg.snapshot)
 		p.actedAside(msg)
 		p.write(p.aside.text, p.flash)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // atCard goes to the field that has the machine do something.
@@ -21,7 +21,7 @@ func atCard(b *bench) {
 func (b *bench) asked(want ...string) {
 	b.t.Helper()
 	var got []string
-	for end := time.Now().Add(patience.Of(5 * time.Second)); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(wait.Timeout(5 * time.Second)); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		got = nil
 		b.fake.mu.Lock()
 		for _, a := range b.fake.actions {

@@ -19,7 +19,7 @@ type app struct {
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
-	last       screen // that was on top when things settled last
+	last       screen // that was on top after the last message
 	wipe       int    // rises for each full repaint
 	lastKey    time.Time
 	generation int // of ticks
@@ -59,7 +59,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)
 		cmd := a.press(msg)
-		a.settle()
+		a.followJob()
 		return a, cmd
 	case batchMsg:
 		return a, a.batch(msg)
@@ -67,23 +67,23 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if msg.generation == a.generation {
 			cmds = append(cmds, a.onTick(), a.pass(msg))
 		}
-	case sightMsg:
-		cmds = append(cmds, a.absorb(msg.sight))
+	case snapshotMsg:
+		cmds = append(cmds, a.absorb(msg.snapshot))
 	case eventMsg:
-		cmds = append(cmds, a.absorb(msg.sight), a.link.wait, a.pass(msg))
+		cmds = append(cmds, a.absorb(msg.snapshot), a.link.wait, a.pass(msg))
 	case setMsg:
-		cmds = append(cmds, a.absorb(msg.sight))
-		a.settled(msg)
+		cmds = append(cmds, a.absorb(msg.snapshot))
+		a.fieldSet(msg)
 		cmds = append(cmds, a.pass(msg))
 	case restoredMsg:
-		cmds = append(cmds, a.absorb(msg.sight))
+		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.restored(msg)
 		cmds = append(cmds, a.pass(msg))
 	case actMsg:
-		cmds = append(cmds, a.absorb(msg.sight))
+		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.acted(msg)
 	case penMsg:
-		cmds = append(cmds, a.absorb(msg.sight))
+		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.tookPen(msg)
 	case docMsg:
 		a.gotDocument(msg)
@@ -91,7 +91,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case logMsg:
 		cmds = append(cmds, a.pass(msg))
 	}
-	a.settle()
+	a.followJob()
 	if fast := a.moving(); fast != a.fast {
 		a.fast = fast
 		a.generation++
@@ -100,8 +100,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, tea.Batch(cmds...)
 }
 
-// settle brings the page in line with the job's state.
-func (a *app) settle() {
+// followJob brings the page in line with the job's state.
+func (a *app) followJob() {
 	a.page = a.choose(a.page)
 	// A confirmation of something that is over, or that this console may no longer do, must not stay; reading matter may.
 	if c, ok := a.over.(*confirm); ok && c.over() {
@@ -207,7 +207,7 @@ func (a *app) gotDocument(msg docMsg) {
 	}
 }
 
-// tick waits until the screen may have to change by itself: soon while something works, else at the next minute of
+// tick waits until the screen may have to change automatically: soon while something works, else at the next minute of
 // the header's clock, so that a form costs the line nothing.
 func (a *app) tick() tea.Cmd {
 	wait, generation := a.every, a.generation

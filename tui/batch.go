@@ -29,7 +29,7 @@ func (a *app) batch(msg batchMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for items := msg.items; len(items) > 0 && !a.refused; {
 		n, cmd, refused := a.part(items)
-		if a.settle(); refused != "" {
+		if a.followJob(); refused != "" {
 			a.refused, a.flash = true, refused
 		}
 		cmds, items = append(cmds, cmd), items[max(n, 1):]

@@ -274,7 +274,7 @@ func TestOvertaking(t *testing.T) {
 	b := newBench(t, 80, 24)
 	old := b.app.link.look()
 	b.press("c", "'x", "tab")
-	b.app.Update(sightMsg{old})
+	b.app.Update(snapshotMsg{old})
 	b.shows("sno-042x")
 }
 
@@ -282,9 +282,9 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c")
 	b.app.pending++
-	b.app.Update(setMsg{sight: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", engine.ErrInvalid)})
+	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", engine.ErrInvalid)})
 	b.shows("! 2x is no duration")
-	b.app.Update(actMsg{sight: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
+	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
 	b.shows("no space left")
 }
 

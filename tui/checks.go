@@ -161,7 +161,7 @@ func (c *checks) line(f finding, w int) string {
 	title := min(w/2, 34)
 	verdict, observed := c.theme.verdict(f.Check), f.Observed
 	if f.stale {
-		verdict, observed = unsettled, t("checks.stale")
+		verdict, observed = undecided, t("checks.stale")
 	}
 	return verdict + "  " + pad(cut(f.Title, title), title) + "  " + cut(observed, w-title-8)
 }

@@ -43,14 +43,14 @@ type desk struct {
 	touched bool              // a key other than Enter was pressed there
 }
 
-// settle is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.
-const settle = time.Second
+// enterDelay is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.
+const enterDelay = time.Second
 
 // hasty reports whether the page on top came up just now.
-func (d *desk) hasty() bool { return d.clock().Sub(d.shown) < settle }
+func (d *desk) hasty() bool { return d.clock().Sub(d.shown) < enterDelay }
 
 // absorb takes over a snapshot, unless a newer one is known already.
-func (d *desk) absorb(s sight) tea.Cmd {
+func (d *desk) absorb(s snapshot) tea.Cmd {
 	if s.n < d.seen || s.n == 0 {
 		return nil
 	}
@@ -82,8 +82,8 @@ func (d *desk) set(path, value string) tea.Cmd {
 	return d.link.set(path, value)
 }
 
-// settled notes how a field was taken.
-func (d *desk) settled(msg setMsg) {
+// fieldSet notes how a field was taken.
+func (d *desk) fieldSet(msg setMsg) {
 	d.pending--
 	switch {
 	case msg.stale:
@@ -139,7 +139,7 @@ func (d *desk) state() engine.State {
 	return d.snap.State
 }
 
-// moving reports whether the screen changes by itself.
+// moving reports whether the screen changes automatically.
 func (d *desk) moving() bool {
 	switch d.state() {
 	case engine.Working, engine.InQuestion, engine.UndoingAll:

@@ -66,7 +66,7 @@ func choicesOf(v engine.FieldView) []steps.Choice {
 	return v.Choices
 }
 
-// pickList is the list of a field's choices on a page of its own.
+// pickList is the list of a field's choices on its own page.
 type pickList struct {
 	base
 	form *form

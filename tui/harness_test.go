@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -52,7 +52,7 @@ func (b *bench) run(cmd tea.Cmd) {
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
-	for end := time.Now().Add(patience.Of(5 * time.Second)); ; {
+	for end := time.Now().Add(wait.Timeout(5 * time.Second)); ; {
 		select {
 		case msg := <-done:
 			b.took(msg)

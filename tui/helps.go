@@ -4,7 +4,7 @@ package tui
 // that the page with them fits the smallest screen.
 var helps = map[string]string{
 	"hello": `This page waits for the engine, the part of Touchdown that does the work.
-It comes back by itself, also after a reboot. Nothing to type.
+It continues automatically, also after a reboot. Nothing to type.
 
 If it stays away for more than five minutes: log in on another console and
 start it with  touchdown engine`,
@@ -72,7 +72,7 @@ and Enter choose it.
 If nobody answers in time, the answer marked (default) is taken. Looking at
 the log first does no harm; the time goes on.`,
 
-	"problem": `A step failed. Nothing is lost, and nothing goes on by itself.
+	"problem": `A step failed. Nothing is lost, and nothing continues automatically.
 
 Read "Try" first: it is the most likely cure. Up, Down or a letter choose;
 Enter does it. "Retry" runs the step again; what is right already is left

@@ -50,15 +50,15 @@ func newLink(ctx context.Context, session engine.Session, name string, rate time
 }
 
 // look asks for a snapshot.
-func (l *link) look() sight {
+func (l *link) look() snapshot {
 	n := l.asked.Add(1)
 	ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
 	defer cancel()
 	snap, err := l.session.Snapshot(ctx)
-	return sight{snap, err, n}
+	return snapshot{snap, err, n}
 }
 
-func (l *link) refresh() tea.Msg { return sightMsg{l.look()} }
+func (l *link) refresh() tea.Msg { return snapshotMsg{l.look()} }
 
 // follow keeps an event stream open until Run ends, and opens it again when the engine was away.
 func (l *link) follow() {
@@ -175,7 +175,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 			defer cancel()
 			err = l.session.Set(ctx, pen, path, v)
 		}
-		return setMsg{sight: l.look(), path: path, value: v, failed: err}
+		return setMsg{snapshot: l.look(), path: path, value: v, failed: err}
 	}
 }
 

@@ -33,20 +33,20 @@ func (s *seat) press() {
 	if len(s.plan) > 0 {
 		key := s.plan[0]
 		s.plan = s.plan[1:]
-		s.hand(key)
+		s.pressKey(key)
 		return
 	}
 	switch n := r.IntN(1000); {
 	case n < 300:
-		s.hand(rounds.One(r, monkeyKeysOf...))
+		s.pressKey(rounds.One(r, monkeyKeysOf...))
 	case n < 500:
-		s.hand(string(rune(' ' + r.IntN(95))))
+		s.pressKey(string(rune(' ' + r.IntN(95))))
 	case n < 560:
 		s.intend()
 	case n < 580:
 		s.plan = lettersOf(rounds.One(r, monkeyWords...))
 	case n < 590:
-		s.hand(rounds.One(r, "\x03", "\x07", "m", "\u20ac", "\u0301", "\u202e"))
+		s.pressKey(rounds.One(r, "\x03", "\x07", "m", "\u20ac", "\u0301", "\u202e"))
 	case n < 592:
 		s.hear(s.long(), s.pause())
 	case n < 700:
@@ -54,7 +54,7 @@ func (s *seat) press() {
 	case n < 800:
 		s.pieces(s.noise(1 + r.IntN(12)))
 	default:
-		s.hand(rounds.One(r, "\x1b[A", "\x1b[B", "\x1b[C", "\t", "\r", "c", "b", "l"))
+		s.pressKey(rounds.One(r, "\x1b[A", "\x1b[B", "\x1b[C", "\t", "\r", "c", "b", "l"))
 	}
 }
 
@@ -92,8 +92,8 @@ func (s *seat) intend() {
 // lettersOf are the keys of a word.
 func lettersOf(word string) []string { return strings.Split(word, "") }
 
-// hand presses one key, as slowly as a person, sometimes with its bytes apart.
-func (s *seat) hand(key string) {
+// pressKey presses one key, as slowly as a person, sometimes with its bytes apart.
+func (s *seat) pressKey(key string) {
 	r := s.m.r
 	if s.goesOn || s.dec.unfinished() { // whatever went on is over before a person types
 		s.hear("", time.Second)

@@ -135,7 +135,7 @@ func (c cause) yes(title string) bool {
 
 // meant: Enter on that page, which was there for long enough to be read, or where another key was pressed before.
 func (c cause) meant(page string, keys bool) bool {
-	return c.enter() && c.page.title == page && (c.now.Sub(c.page.since) >= settle || keys && c.page.keys > 0)
+	return c.enter() && c.page.title == page && (c.now.Sub(c.page.since) >= enterDelay || keys && c.page.keys > 0)
 }
 
 // judge fails when something was asked for that nobody has asked for as it must be.
@@ -209,7 +209,7 @@ func TestMonkeyRules(t0 *testing.T) {
 		"another dialog":      {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.PowerOff, false},
 		"no key":              {cause{}, engine.Undo, false},
 		"too early":           {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch}, engine.Reply, false},
-		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(settle)}, engine.Reply, true},
+		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(enterDelay)}, engine.Reply, true},
 		"a stray Enter":       {cause{key: enter, alone: true, page: evidence{title: "problem", since: epoch}, now: epoch}, engine.Retry, false},
 		"nothing of the kind": {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, "explode", false},
 	} {

@@ -4,8 +4,8 @@ import (
 	"touchdown/steps/engine"
 )
 
-// sight is a snapshot and when it was asked for: answers may overtake each other.
-type sight struct {
+// snapshot is a snapshot and when it was asked for: answers may overtake each other.
+type snapshot struct {
 	snap *engine.Snapshot
 	err  error
 	n    uint64
@@ -15,27 +15,27 @@ type sight struct {
 type (
 	resizedMsg struct{ w, h int } // of the terminal; 0 is not known
 
-	sightMsg struct{ sight } // someone asked for a fresh snapshot
-	eventMsg struct{ sight } // something happened in the engine; ask to wait for the next
-	setMsg   struct {        // a field was set
-		sight
+	snapshotMsg struct{ snapshot } // someone asked for a fresh snapshot
+	eventMsg    struct{ snapshot } // something happened in the engine; ask to wait for the next
+	setMsg      struct {           // a field was set
+		snapshot
 		path, value string
 		failed      error
 		stale       bool // a newer value of the same field is on its way
 	}
 	actMsg struct { // an action was carried out
-		sight
+		snapshot
 		action engine.Action
 		failed error
 	}
 	restoredMsg struct { // fields went back to what was found
-		sight
+		snapshot
 		paths  []string
 		says   string // when it went well
 		failed error
 	}
 	penMsg struct { // the pen was asked for
-		sight
+		snapshot
 		force  bool
 		failed error
 	}

@@ -96,7 +96,7 @@ func picture(f frame) string {
 	return out.String()
 }
 
-// run draws cells that look alike; words far from each other are texts of their own, because blanks are not drawn.
+// run draws cells that look alike; words far from each other are their own texts, because blanks are not drawn.
 func run(out *strings.Builder, x, y int, cells []cell) {
 	fill, weight := palette[(cells[0].a&colour)>>2], ""
 	top := margin + y*cellHeight

@@ -178,15 +178,15 @@ func (p *prompts) do(cmd tea.Cmd) string {
 	p.flash = ""
 	switch msg := cmd().(type) {
 	case setMsg:
-		p.absorb(msg.sight)
-		p.settled(msg)
+		p.absorb(msg.snapshot)
+		p.fieldSet(msg)
 	case actMsg:
-		p.absorb(msg.sight)
+		p.absorb(msg.snapshot)
 		if msg.failed != nil {
 			return p.explain(msg.failed)
 		}
 	case penMsg:
-		p.absorb(msg.sight)
+		p.absorb(msg.snapshot)
 		if p.held = msg.failed == nil; !p.held {
 			return p.explain(msg.failed)
 		}

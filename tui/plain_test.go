@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // typist is a line terminal: what is printed, and lines typed after something was printed.
@@ -39,7 +39,7 @@ func (p *typist) after(t *testing.T, text, line string) {
 // printed waits for text.
 func (p *typist) printed(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(patience.Of(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		got := p.out.String()
 		if i := strings.Index(got, text); i >= 0 {
@@ -65,7 +65,7 @@ func startPlain(t *testing.T, f *fake) (*typist, chan error) {
 // did waits until the last action was verb.
 func (f *fake) did(t *testing.T, verb engine.Verb) {
 	t.Helper()
-	for end := time.Now().Add(patience.Of(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
 		if got := f.verbs(); len(got) > 0 && got[len(got)-1] == verb {
 			return
 		}

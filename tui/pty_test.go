@@ -18,7 +18,7 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // childScene makes the test binary a console with a fake engine on its standard input, for tests with a real line.
@@ -158,7 +158,7 @@ func (l *line) written() int {
 // shows waits until the screen shows want.
 func (l *line) shows(want string) {
 	l.t.Helper()
-	for end := time.Now().Add(patience.Of(10 * time.Second)); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(wait.Timeout(10 * time.Second)); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			l.t.Fatalf("the screen does not show %q:\n%s", want, l.screen())
 		}
@@ -351,8 +351,8 @@ func (l *line) split(key string, gap time.Duration) bool {
 	return together
 }
 
-// hand presses keys as a person does who looks at the screen after each.
-func (l *line) hand(keys ...string) {
+// press presses keys as a person does who looks at the screen after each.
+func (l *line) press(keys ...string) {
 	l.t.Helper()
 	for _, key := range keys {
 		l.cost(key)
@@ -376,26 +376,26 @@ func TestScript(t *testing.T) {
 			l.shows("Network card")
 			l.send("\r")
 			l.shows("eno1, 10 Gbit/s")
-			l.hand("2", "?", "\r", "b")
+			l.press("2", "?", "\r", "b")
 			l.shows("store0042")
-			l.hand("\t", "\t", "\t", "\t", "c")
+			l.press("\t", "\t", "\t", "\t", "c")
 			l.shows("eno2, no link")
-			l.hand("\t", "\t", "c")
+			l.press("\t", "\t", "c")
 			l.shows("To start, type")
 			l.send("l")
 			l.shows("all quiet")
-			l.hand("b", "\t", "s", "n", "o", "-", "0", "4", "2", "\r")
+			l.press("b", "\t", "s", "n", "o", "-", "0", "4", "2", "\r")
 			l.shows("(default)")
-			time.Sleep(settle) // a question ignores what was typed ahead
-			l.hand("1", "\r")
+			time.Sleep(enterDelay) // a question ignores what was typed ahead
+			l.press("1", "\r")
 			l.shows("RLT-DNS")
-			l.hand("w", "\r", "\x1b[Z", "b", "u", "\r")
+			l.press("w", "\r", "\x1b[Z", "b", "u", "\r")
 			l.shows("Put everything back?")
-			l.hand("\r", "r", "\r")
+			l.press("\r", "r", "\r")
 			l.shows("This node has landed")
 			l.send("r")
 			l.shows("HAND-OVER REPORT")
-			l.hand("\r", "\x03")
+			l.press("\r", "\x03")
 			l.shows("Leave this console?")
 			l.send("\x19")
 			if err := <-l.ended; err != nil {
@@ -430,7 +430,7 @@ func TestHangUp(t *testing.T) {
 		if !errors.As(err, &exit) {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After(patience.Of(10 * time.Second)):
+	case <-time.After(wait.Timeout(10 * time.Second)):
 		t.Error("the console is still there")
 	}
 }

@@ -55,7 +55,7 @@ func Shown(text string, ascii bool) string {
 	return b.String()
 }
 
-// Escaped is a JSON document that Safe leaves as it is: what it would replace is written as an escape, which means the same.
+// Escaped is a JSON document that Safe leaves unchanged: what it would replace is written as an escape, which means the same.
 func Escaped(document []byte, out io.Writer) []byte {
 	ascii := onlyASCII(out)
 	var b strings.Builder

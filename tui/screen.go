@@ -109,7 +109,7 @@ func (d *desk) wanted() string {
 	return "hello"
 }
 
-// collecting settles which stage is on the screen and how it is shown.
+// collecting decides which stage is on the screen and how it is shown.
 func (d *desk) collecting() string {
 	pages := d.pages()
 	if len(pages) == 0 {

@@ -30,7 +30,7 @@ func TestStrayEnter(t *testing.T) {
 		if got := b.fake.verbs(); len(got) > 0 {
 			t.Errorf("%s: a stray Enter did %v", name, got)
 		}
-		b.now = b.now.Add(settle)
+		b.now = b.now.Add(enterDelay)
 		b.press("enter")
 		if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{c.does}) {
 			t.Errorf("%s: Enter did %v", name, got)

@@ -14,7 +14,7 @@ func t(key string, args ...any) string {
 	return fmt.Sprintf(s, args...)
 }
 
-// texts are all words that the console says by itself, so that they can be translated in one place. What the engine
+// texts are all words of the console itself, so that they can be translated in one place. What the engine
 // says comes from the steps.
 var texts = map[string]string{
 	"product": "Touchdown",

@@ -42,7 +42,7 @@ const (
 	arrow   = " -> "
 	beats   = `|/-\`
 
-	unsettled = "...." // in the place of a verdict
+	undecided = "...." // in the place of a verdict
 )
 
 func rule(w int) string { return strings.Repeat("-", max(w, 0)) }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // keysOf are the messages for bytes that come together.
@@ -55,7 +55,7 @@ func words() []string {
 }
 
 // TestTextDoesNothing types words key by key, as slowly as anyone, on every page where nothing is to be filled in. No text
-// reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs a word of its own or a key that is in
+// reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs its own word or a key that is in
 // no text.
 func TestTextDoesNothing(t *testing.T) {
 	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
@@ -294,7 +294,7 @@ func TestLongPasteOnALine(t *testing.T) {
 	l.shows("more than 65536 characters")
 	t.Logf("a megabyte in %s", time.Since(began).Round(time.Millisecond))
 	// A key within the paste belongs to it, and its end shows nowhere: a person whose key did nothing presses it again.
-	for end := time.Now().Add(patience.Of(10 * time.Second)); !strings.Contains(l.screen(), "[sno-042b") && time.Now().Before(end); {
+	for end := time.Now().Add(wait.Timeout(10 * time.Second)); !strings.Contains(l.screen(), "[sno-042b") && time.Now().Before(end); {
 		l.send("b")
 		l.quiet()
 	}

@@ -13,7 +13,7 @@ import (
 // sidebar is how wide the list of stages is on a screen of w columns.
 func sidebar(w int) int { return min(max(w*2/5, 20), 48) }
 
-// work shows the job going on. It changes nothing by itself: closing this console leaves the work alone.
+// work shows the job going on. It changes nothing: closing this console leaves the work alone.
 type work struct {
 	base
 	row row
@@ -153,7 +153,7 @@ func (s *work) step(w, room int) []string {
 	lines = append(lines, s.measure(step.Progress, w)...)
 	lines = append(lines, t("work.elapsed", span(elapsed), s.heart()))
 	if p := step.Progress; p != nil {
-		lines = append(lines, s.patience(*p, elapsed.Seconds(), w)...)
+		lines = append(lines, s.waiting(*p, elapsed.Seconds(), w)...)
 	}
 	lines = append(lines, "")
 	said := step.Said
@@ -178,8 +178,8 @@ func (s *work) measure(p *steps.Progress, w int) []string {
 	return nil
 }
 
-// patience tells what is waited for, how long that usually takes, and when it takes too long.
-func (s *work) patience(p steps.Progress, elapsed float64, w int) []string {
+// waiting tells what we are waiting for, how long that usually takes, and when it takes too long.
+func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
 	if p.Waiting == "" {
 		return nil
 	}

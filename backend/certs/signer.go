@@ -56,7 +56,7 @@ func loadSigner(ctx context.Context, c *kube.Cluster, ref kube.Ref, life time.Du
 		return nil, &problem.Problem{
 			Code:    "CERT-SGN",
 			Summary: "The cluster's own signer " + ref.String() + " cannot be used.",
-			Fix:     "Bring a certificate of your own for the new names.",
+			Fix:     "Bring your own certificate for the new names.",
 			Err:     err,
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Signer) Issue(names []string, now time.Time) (Pair, error) {
 		return Pair{}, &problem.Problem{
 			Code:    "CERT-SGN",
 			Summary: fmt.Sprintf("The cluster's own signer is good from %s to %s only.", day(ca.NotBefore), day(ca.NotAfter)),
-			Fix:     "Check the node's clock, or bring a certificate of your own for the new names.",
+			Fix:     "Check the node's clock, or bring your own certificate for the new names.",
 		}
 	}
 	start := now.Add(-skew)

@@ -8,7 +8,7 @@ import (
 
 // Limits of what is done without asking.
 const (
-	// Fine is an offset that chrony removes by itself without a jump (its own makestep limit on OpenShift's nodes is 1 s).
+	// Fine is an offset that chrony removes automatically without a jump (its own makestep limit on OpenShift's nodes is 1 s).
 	Fine = time.Second
 	// Agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
 	// are within 100 ms; a second leaves room for a slow line.

@@ -16,7 +16,7 @@ import (
 	"touchdown/test/bench"
 )
 
-// The cluster's real signers sign what was approved; the stranger's request stays as it is.
+// The cluster's real signers sign what was approved; the stranger's request stays unchanged.
 func TestApproveForReal(t *testing.T) {
 	cluster := bench.Start(t, bench.Options{})
 	c, err := kube.Open(cluster.Kubeconfig, slog.New(slog.DiscardHandler))

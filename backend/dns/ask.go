@@ -34,8 +34,8 @@ func Names(domain string) []string {
 }
 
 // Prove asks the node's own name server for each name and wants the zone's addresses. server is its host:port; "" is port 53 of
-// the node's first address. It asks again until patience ends.
-func Prove(ctx context.Context, z Zone, names []string, server string, patience time.Duration) error {
+// the node's first address. It asks again until the timeout.
+func Prove(ctx context.Context, z Zone, names []string, server string, timeout time.Duration) error {
 	if server == "" {
 		server = netip.AddrPortFrom(z.Addresses[0], 53).String()
 	}
@@ -45,7 +45,7 @@ func Prove(ctx context.Context, z Zone, names []string, server string, patience 
 		if err == nil {
 			return nil
 		}
-		if time.Since(start) >= patience {
+		if time.Since(start) >= timeout {
 			return &problem.Problem{
 				Code: "DNS-SELF", Summary: "The node does not answer for the cluster's names.",
 				Fix: "Look at the log of dnsmasq in the support bundle; retry.", Err: err,

@@ -23,13 +23,13 @@ const (
 	comment = "# The cluster's names at its site, beside those of the factory, for this node and its pods. Written by Touchdown.\n"
 )
 
-// Zone is what the node answers by itself: for each domain api, api-int and everything below apps.
+// Zone is what the node answers automatically: for each domain api, api-int and everything below apps.
 type Zone struct {
 	Domains   []string     // cluster name and base domain each
 	Addresses []netip.Addr // the node's own, which no site's network touches
 }
 
-// Here tells whether this machine has a name server of its own at all.
+// Here tells whether this machine has its own name server at all.
 func Here(m *host.Machine) bool { return m.Exists(folder) }
 
 // Read returns the zone as the factory laid it, without what Add has added.
@@ -128,7 +128,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	return true, restart(ctx, m)
 }
 
-// encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have a meaning of their own
+// encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning
 // there, and no way to escape it, so that anything but a domain name is refused.
 func (z Zone) encode(domain string) (string, error) {
 	if wrong := validation.IsDNS1123Subdomain(domain); len(wrong) > 0 {

@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // bed is a cluster with the certificates for a new domain in it.
@@ -103,19 +103,19 @@ func (b *bed) specs(t *testing.T) string {
 	return strings.Join(out, "\n")
 }
 
-func (b *bed) calm(t *testing.T) {
+func (b *bed) waitRolledOut(t *testing.T) {
 	t.Helper()
 	fatal(t, b.ClearFaults())
-	fatal(t, domain.Settle(t.Context(), b.c, "", recovering()))
+	fatal(t, domain.WaitRolledOut(t.Context(), b.c, "", recovering()))
 }
 
-func paced() domain.Patience {
-	return domain.Patience{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
+func paced() domain.Timeouts {
+	return domain.Timeouts{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
 }
 
 // recovering is for the time after a fault: an operator goes on to report its trouble until it has looked again, and the API server's
 // until the new revision has run for a while.
-func recovering() domain.Patience {
+func recovering() domain.Timeouts {
 	p := paced()
 	p.Grace = p.Limit
 	return p
@@ -176,7 +176,7 @@ func TestApplyMergesAndRestores(t *testing.T) {
 		t.Error("the internal name is served")
 	}
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	fatal(t, domain.Settle(ctx, b.c, "store1.site.example", paced()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, "store1.site.example", paced()))
 	writes := b.c.Writes()
 	if changed, err := domain.Apply(ctx, b.c, b.names, b.save); changed || err != nil || b.c.Writes() != writes {
 		t.Error("a second run changed something", err)
@@ -235,18 +235,18 @@ func TestFaultsOnTheWay(t *testing.T) {
 			}
 		})
 	}
-	b.calm(t)
+	b.waitRolledOut(t)
 	t.Run("degraded for ever", func(t *testing.T) {
 		fatal(t, b.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "authentication"}))
 		var err error
-		patience.Until(t, "the fault to show", func() bool {
-			err = domain.Settle(ctx, b.c, "", paced())
+		wait.Until(t, "the fault to show", func() bool {
+			err = domain.WaitRolledOut(ctx, b.c, "", paced())
 			return err != nil
 		})
 		if code(err) != "CLU-DEGR" || !strings.Contains(err.Error(), "authentication") {
 			t.Error(err)
 		}
-		b.calm(t)
+		b.waitRolledOut(t)
 	})
 	t.Run("stuck", func(t *testing.T) {
 		b.saved = nil
@@ -255,11 +255,11 @@ func TestFaultsOnTheWay(t *testing.T) {
 		fatal(t, err)
 		short := paced()
 		short.Limit = 8 * time.Second // of a roll-out that never ends
-		if err := domain.Settle(ctx, b.c, b.names.Domain, short); code(err) != "REV-LATE" {
+		if err := domain.WaitRolledOut(ctx, b.c, b.names.Domain, short); code(err) != "REV-LATE" {
 			t.Error(err)
 		}
 		fatal(t, b.ClearFaults())
-		fatal(t, domain.Settle(ctx, b.c, b.names.Domain, recovering()))
+		fatal(t, domain.WaitRolledOut(ctx, b.c, b.names.Domain, recovering()))
 	})
 }
 
@@ -307,7 +307,7 @@ func TestBadSecrets(t *testing.T) {
 	}, b.save)
 	fatal(t, err)
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	err = domain.Settle(ctx, b.c, "", paced())
+	err = domain.WaitRolledOut(ctx, b.c, "", paced())
 	if c := code(err); c != "REV-FALL" && c != "CLU-DEGR" {
 		t.Error(err)
 	}
@@ -315,7 +315,7 @@ func TestBadSecrets(t *testing.T) {
 	_, err = b.c.Restore(ctx, b.saved[len(b.saved)-1])
 	fatal(t, err)
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	fatal(t, domain.Settle(ctx, b.c, "", recovering()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, "", recovering()))
 }
 
 func TestProveTellsAnotherCertificate(t *testing.T) {

@@ -174,12 +174,12 @@ func (e *evidence) unread() string {
 	return ""
 }
 
-// unsettled says what the running revision lacks. oauth is the host of the log-in that has to be in it; "" for any.
-func (e *evidence) unsettled(oauth string) string {
+// notRolledOut says what the running revision lacks. oauth is the host of the log-in that has to be in it; "" for any.
+func (e *evidence) notRolledOut(oauth string) string {
 	if why := e.unread(); why != "" {
 		return why
 	}
-	if why := e.revisions.Unsettled(0); why != "" {
+	if why := e.revisions.Pending(0); why != "" {
 		return why
 	}
 	if !e.newest || !slices.EqualFunc(e.wanted, e.running, named.equal) {

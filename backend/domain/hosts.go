@@ -93,7 +93,7 @@ func legacyHost(part component, console map[string]any) string {
 }
 
 // served tells whether an operator makes the component's route: not where the console was removed or has an ingress of the owner's
-// (console-operator 684157180, pkg/console/controllers/route), nor where users log in at a provider of their own
+// (console-operator 684157180, pkg/console/controllers/route), nor where users log in at their own provider
 // (cluster-authentication-operator f3df4f5b2, pkg/controllers/customroute, removeOperands).
 func (part component) served(ctx context.Context, c *kube.Cluster, console map[string]any) (bool, error) {
 	elsewhere := map[string]string{"console": "consoleURL", "downloads": "clientDownloadsURL"}[part.name]

@@ -90,7 +90,7 @@ func TestANameMovesFromAnotherEntry(t *testing.T) {
 	var others bed
 	serveNamed(t, b, others.save, "vanity "+name+" "+vanity, "second "+second)
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	fatal(t, domain.Settle(ctx, b.c, "", paced()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, "", paced()))
 	before := b.specs(t)
 
 	taken, err := b.names.Fits(ctx, b.c)
@@ -106,7 +106,7 @@ func TestANameMovesFromAnotherEntry(t *testing.T) {
 		t.Errorf("not %s\nin %s", want, now)
 	}
 	fatal(t, domain.Noticed(ctx, b.c, paced()))
-	fatal(t, domain.Settle(ctx, b.c, b.names.Domain, paced()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, b.names.Domain, paced()))
 	serves := func(want map[string]string) {
 		t.Helper()
 		for host, other := range want {
@@ -145,7 +145,7 @@ func TestANameMovesFromAnotherEntry(t *testing.T) {
 	if now := b.specs(t); now != before {
 		t.Errorf("not as before:\n%s\n%s", before, now)
 	}
-	fatal(t, domain.Settle(ctx, b.c, "", paced()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, "", paced()))
 	serves(map[string]string{vanity: vanity, second: second, name: vanity})
 }
 
@@ -169,7 +169,7 @@ func TestARefusalIsToldAtOnce(t *testing.T) {
 		if err := domain.Noticed(ctx, b.c, paced()); err != nil {
 			return err
 		}
-		return domain.Settle(ctx, b.c, b.names.Domain, paced())
+		return domain.WaitRolledOut(ctx, b.c, b.names.Domain, paced())
 	}
 	err = wait()
 	if code(err) != "CERT-OPR" || !strings.Contains(err.Error(), `"api.f.site.example" is used by other indexes: [0,1]`) {
@@ -212,9 +212,9 @@ func TestWritesInTheOrderOfOneRestart(t *testing.T) {
 	}
 	fatal(t, b.SetDelay("40"))
 	fatal(t, domain.Noticed(t.Context(), b.c, paced()))
-	patient := paced()
-	patient.Grace, patient.Stable = patient.Limit, time.Second
-	fatal(t, domain.Settle(t.Context(), b.c, "g.site.example", patient))
+	long := paced()
+	long.Grace, long.Stable = long.Limit, time.Second
+	fatal(t, domain.WaitRolledOut(t.Context(), b.c, "g.site.example", long))
 	st, err := b.State()
 	fatal(t, err)
 	t.Logf("%d restarts of the API server, revision %d", st.RollOuts["kube-apiserver"].Done, st.Revision.Current)

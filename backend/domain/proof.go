@@ -22,7 +22,7 @@ type Proof struct {
 
 // Prove asks for each name until it answers with its certificate, and returns a verdict on each. It fails when one does not in
 // time; servers load a new certificate some seconds after their operator says that it is done.
-func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Patience) ([]check.Check, error) {
+func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Timeouts) ([]check.Check, error) {
 	var checks []check.Check
 	w := kube.Wait{
 		What: "the check of the new names", Limit: p.Notice, Usual: 30 * time.Second, Code: "CERT-SRV",

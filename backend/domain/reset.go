@@ -75,7 +75,7 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 		}
 		deleted = append(deleted, original)
 	}
-	// All are deleted before the first is waited for, so that their operators work side by side.
+	// All are deleted before the wait for the first begins, so that their operators work side by side.
 	for i, original := range deleted {
 		if original == nil {
 			continue

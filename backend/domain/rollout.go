@@ -18,25 +18,25 @@ import (
 // of an earlier list stands until it looks again, which it does within seconds.
 const refusalStands = 10 * time.Second
 
-// Patience is how the roll-outs are waited for.
-type Patience struct {
+// Timeouts bound the waits for the roll-outs.
+type Timeouts struct {
 	Notice time.Duration // until the operators have begun
 	Limit  time.Duration // until they have ended
 	Grace  time.Duration // how long an operator may be degraded on the way
 	Stable time.Duration // how long all must be at rest: between two roll-outs there is a short rest
 }
 
-// Usual is what a single node needs. Its API server falls back by itself after five minutes without success, which must be
+// Usual is what a single node needs. Its API server falls back automatically after five minutes without success, which must be
 // seen and told, so the limit is well above that.
-func Usual() Patience {
-	return Patience{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}
+func Usual() Timeouts {
+	return Timeouts{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}
 }
 
 const degradedFix = "Undo the change of the names, or retry when the cause below is cured."
 
 // Noticed waits until the operators have seen a change: the API server's operator has taken the names into its own configuration,
 // and the router's operator has read its. Before, "at rest" is old news.
-func Noticed(ctx context.Context, c *kube.Cluster, p Patience) error {
+func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 	w := kube.Wait{
 		What: "the start of the roll-out", Limit: p.Notice, Usual: time.Minute, Code: "REV-NEW",
 		Fix: "Look at the operator kube-apiserver; undo puts the names back.",
@@ -66,9 +66,9 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Patience) error {
 	})
 }
 
-// Settle waits until all roll-outs have ended well: the API server runs with the newest configuration; the operators are at rest; the
+// WaitRolledOut waits until all roll-outs have ended well: the API server runs with the newest configuration; the operators are at rest; the
 // console and the log-in have their hosts under want, when want is given.
-func Settle(ctx context.Context, c *kube.Cluster, want string, p Patience) error {
+func WaitRolledOut(ctx context.Context, c *kube.Cluster, want string, p Timeouts) error {
 	w := kube.Wait{
 		What: "the roll-out of the names", Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
 		Fix: "Retry to go on waiting; undo puts the old names back.",
@@ -88,11 +88,11 @@ func Settle(ctx context.Context, c *kube.Cluster, want string, p Patience) error
 type gate struct {
 	want   string
 	served Served // with want
-	p      Patience
+	p      Timeouts
 	since  map[string]time.Time
 }
 
-func newGate(want string, p Patience) *gate {
+func newGate(want string, p Timeouts) *gate {
 	return &gate{want: want, p: p, since: map[string]time.Time{}}
 }
 
@@ -121,7 +121,7 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	if err != nil {
 		return p, false, err
 	}
-	for _, why := range []string{controller, e.unsettled(moved)} {
+	for _, why := range []string{controller, e.notRolledOut(moved)} {
 		if why != "" {
 			pending = slices.Insert(pending, 0, why)
 		}
@@ -181,7 +181,7 @@ func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pendi
 			continue
 		}
 		p.Total++
-		if why := kube.Unsettled(&all[i]); why != "" {
+		if why := kube.OperatorPending(&all[i]); why != "" {
 			pending = append(pending, "operator "+why)
 		} else {
 			p.Done++

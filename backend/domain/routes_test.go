@@ -74,7 +74,7 @@ func TestRouteKinds(t *testing.T) {
 	}
 }
 
-// A route with a subdomain stays where the router serves it: it is listed with that host, and never touched or waited for.
+// A route with a subdomain stays where the router serves it: it is listed with that host, and Touchdown never touches it or waits for it.
 func TestResetLeavesBoundRoutes(t *testing.T) {
 	api, c := kubetest.New(t)
 	now := domain.Now{Factory: old, OldApps: "apps." + old, Domain: site}

@@ -22,7 +22,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func open(t *testing.T, o bench.Options) (*bench.Cluster, *kube.Cluster) {
@@ -42,7 +42,7 @@ func noSave(kube.Ref, []byte) error { return nil }
 func TestConfigure(t *testing.T) {
 	root := t.TempDir()
 	b, c := open(t, bench.Options{NodeRoot: root})
-	ctx := patience.Within(t, time.Minute)
+	ctx := wait.Within(t, time.Minute)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestConfigure(t *testing.T) {
 	if err != nil || !changed {
 		t.Fatalf("changed is %v, %v", changed, err)
 	}
-	if err := factory.Settled(ctx, c, wanted, before); err != nil {
+	if err := factory.WaitConfigured(ctx, c, wanted, before); err != nil {
 		t.Fatal(err)
 	}
 	stats, err := b.State()
@@ -82,7 +82,7 @@ func TestConfigure(t *testing.T) {
 	if changed, err := factory.Remove(ctx, c, pausing(), noSave); err != nil || !changed {
 		t.Fatalf("removing: %v, %v", changed, err)
 	}
-	if err := factory.Settled(ctx, c, nil, before); err != nil {
+	if err := factory.WaitConfigured(ctx, c, nil, before); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range wanted {
@@ -123,16 +123,16 @@ func TestAForeignNameServerStays(t *testing.T) {
 	}
 }
 
-// TestCalm bakes the node disruption policies where there are such, and passes where there are none.
-func TestCalm(t *testing.T) {
+// TestDisruptionPolicies bakes the node disruption policies where there are such, and passes where there are none.
+func TestDisruptionPolicies(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		_, c := open(t, bench.Options{Older: older})
 		ref := kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"}
 		if _, err := c.Delete(t.Context(), ref, noSave); err != nil {
 			t.Fatal(err)
 		}
-		if calm, err := factory.Calm(t.Context(), c, noSave); err != nil || calm {
-			t.Errorf("without the object: calm is %v, %v", calm, err)
+		if set, err := factory.SetDisruptionPolicies(t.Context(), c, noSave); err != nil || set {
+			t.Errorf("without the object: it says %v, %v", set, err)
 		}
 		// The machine config operator of a real cluster makes it.
 		_, err := c.Put(t.Context(), ref, kube.New{Kind: "MachineConfiguration"}, func(spec map[string]any) error {
@@ -142,19 +142,19 @@ func TestCalm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calm, err := factory.Calm(t.Context(), c, noSave)
+		set, err := factory.SetDisruptionPolicies(t.Context(), c, noSave)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("older %v: calm %v", older, calm)
-		if !calm && !older {
+		t.Logf("older %v: set %v", older, set)
+		if !set && !older {
 			t.Error("today's OpenShift has the field")
 		}
-		if !calm {
+		if !set {
 			continue
 		}
 		writes := c.Writes()
-		if _, err := factory.Calm(t.Context(), c, noSave); err != nil || c.Writes() != writes {
+		if _, err := factory.SetDisruptionPolicies(t.Context(), c, noSave); err != nil || c.Writes() != writes {
 			t.Errorf("the second time it wrote %d times, %v", c.Writes()-writes, err)
 		}
 		object, _ := c.Get(t.Context(), ref)

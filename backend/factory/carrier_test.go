@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // profile is a keyfile of NetworkManager.
@@ -115,13 +115,13 @@ for n in 1 2 3; do nmcli connection add type ethernet con-name lease$n ifname sp
 for n in 4 5 6; do nmcli connection add type ethernet con-name fixed$n ifname spare$n ipv4.method manual ipv4.addresses 10.9.$n.1/24 ipv4.gateway 10.9.$n.254; done
 sync`
 
-// TestSparePorts boots a baked node with six ports that have profiles and no cable: none is used, and none is waited for.
+// TestSparePorts boots a baked node with six ports that have profiles and no cable: the boot uses none and waits for none.
 func TestSparePorts(t *testing.T) {
 	m := node.Start(t, node.Options{Unplugged: []int{1}})
 	lay(t, m)
 	serveDHCP(t, m)
 	must(t, m, uplinkProfile+" && "+sparePorts)
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout(time.Minute))
 	defer cancel()
 	if err := m.Reboot(ctx); err != nil {
 		t.Fatal(err)

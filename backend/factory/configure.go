@@ -149,9 +149,9 @@ func free(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool) error {
 	return p.End(ctx, c)
 }
 
-// Calm tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
+// SetDisruptionPolicies tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
 // where this OpenShift has no such object.
-func Calm(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
+func SetDisruptionPolicies(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error) {
 	object, err := c.Get(ctx, disruption())
 	if err != nil || object == nil {
 		return false, err
@@ -192,9 +192,9 @@ func restarting(files []any, path, service string) []any {
 	})
 }
 
-// Settled waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
+// WaitConfigured waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
 // none. before is the rendered configuration from before a change, "" where there was none.
-func Settled(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
+func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
 			What: "the node's new configuration", Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",

@@ -1,4 +1,4 @@
-// Package factory makes an installed single-node OpenShift ready to be moved: an address of its own that no site's network
+// Package factory makes an installed single-node OpenShift ready to be moved: an address that no site's network
 // touches, names that it answers itself, Touchdown's units, and the record of what left the factory.
 package factory
 
@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// platforms are those for which the Machine Config Operator lays neither a nodeip-configuration nor a resolv.conf of its own
+// platforms are those for which the Machine Config Operator lays neither a nodeip-configuration nor its own resolv.conf
 // (openshift/machine-config-operator, pkg/controller/template/render.go and templates/common, release-4.14 to release-4.22); "" is None on
 // clusters that were installed long ago.
 var platforms = []configv1.PlatformType{"", configv1.NonePlatformType, configv1.ExternalPlatformType}

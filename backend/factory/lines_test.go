@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // quietFor is how long a unit that tries again every 2 seconds is watched.
@@ -18,7 +18,7 @@ func TestLines(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	lay(t, m)
 	must(t, m, uplinkProfile+" && sync")
-	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Timeout(time.Minute))
 	defer cancel()
 	if err := m.Reboot(ctx); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // uplinkProfile is what FindUplink and Prepare make of the factory's profile with DHCP; see TestUplink for those.
@@ -42,7 +42,7 @@ func lay(t *testing.T, m *node.Machine) {
 
 func must(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	out, err := m.Shell(patience.Within(t, 30*time.Second), script)
+	out, err := m.Shell(wait.Within(t, 30*time.Second), script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func must(t *testing.T, m *node.Machine, script string) string {
 
 func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 	t.Helper()
-	if err := m.Wait(patience.Within(t, d), script); err != nil {
+	if err := m.Wait(wait.Within(t, d), script); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +97,7 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 
 	boot := func(t *testing.T, d time.Duration) {
 		t.Helper()
-		if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
+		if err := m.Reboot(wait.Within(t, time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
@@ -164,7 +164,7 @@ func TestHandOnANode(t *testing.T) {
 	if out := must(t, m, "/var/tmp/touchdown install"); out != "Nothing had to be changed." {
 		t.Errorf("the second time: %s", out)
 	}
-	if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
+	if err := m.Reboot(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	await(t, m, time.Minute, "systemctl is-active touchdown-engine") // in the middle of the boot

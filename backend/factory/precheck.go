@@ -19,11 +19,11 @@ import (
 	"touchdown/backend/layout"
 )
 
-// Shelf lives, from the cluster's own rotation: the first signer of the kubelet's certificates lives 24 hours, later ones
+// How long a node may be stored, from the cluster's own rotation: the first signer of the kubelet's certificates lives 24 hours, later ones
 // 30 days. A node that ships inside the first day wakes up with a kubelet that nobody believes.
 const (
 	firstSigner = 25 * time.Hour
-	shelf       = 25 * 24 * time.Hour
+	storageTime = 25 * 24 * time.Hour
 )
 
 var kubeletCertificates = []string{"kubelet-client-current.pem", "kubelet-server-current.pem"}
@@ -49,7 +49,7 @@ func certificate(m *host.Machine, name string) (*x509.Certificate, error) {
 }
 
 // Precheck looks whether the cluster can be baked now. An error is one that no look would change; warnings are about the
-// shelf life of what would ship.
+// storage life of what would ship.
 func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) ([]check.Check, error) {
 	cluster, err := Look(ctx, c)
 	if err != nil {
@@ -60,20 +60,20 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	settled := check.Check{ID: "bake-pool", Title: "Configuration of the machine at rest", Status: check.Pass}
-	if why := kube.PoolUnsettled(p, nodes, ""); why != "" {
-		settled.Status, settled.Observed = check.Warn, why
-		settled.Fix = "Nothing: the bake waits for it."
+	stable := check.Check{ID: "bake-pool", Title: "Configuration of the machine at rest", Status: check.Pass}
+	if why := kube.PoolPending(p, nodes, ""); why != "" {
+		stable.Status, stable.Observed = check.Warn, why
+		stable.Fix = "Nothing: the bake waits for it."
 	}
-	checks = append(checks, settled)
+	checks = append(checks, stable)
 	for _, name := range kubeletCertificates {
-		checks = append(checks, shelfLife(m, name, now))
+		checks = append(checks, storageLife(m, name, now))
 	}
 	signer, err := signerLife(ctx, c)
 	return append(checks, signer), err
 }
 
-func shelfLife(m *host.Machine, name string, now time.Time) check.Check {
+func storageLife(m *host.Machine, name string, now time.Time) check.Check {
 	c := check.Check{
 		ID: "bake-" + name, Title: "Lifetime of " + name, Status: check.Pass, Expected: "25 days or more", Source: "kubelet certificates live 30 days",
 	}
@@ -84,7 +84,7 @@ func shelfLife(m *host.Machine, name string, now time.Time) check.Check {
 	}
 	left := leaf.NotAfter.Sub(now)
 	c.Observed = fmt.Sprintf("%.1f days", left.Hours()/24)
-	if left < shelf {
+	if left < storageTime {
 		c.Status = check.Warn
 		c.Fix = "Leave the node on until kubelet has renewed it; at the site Touchdown renews an expired one."
 	}

@@ -18,7 +18,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // unitFiles are the units of all MachineConfigs: name to the values of each "Section.Key".
@@ -114,7 +114,7 @@ func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 	defer func() { _ = agetty.Process.Kill(); _ = agetty.Wait() }()
 	var out heard
 	go func() { _, _ = io.Copy(&out, master) }()
-	for end := time.Now().Add(patience.Of(5 * time.Second)); !strings.Contains(out.String(), "login:"); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(wait.Timeout(5 * time.Second)); !strings.Contains(out.String(), "login:"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no prompt from %q: %q", argv, out.String())
 		}

@@ -22,7 +22,7 @@ const forever = "2147483647"
 // Uplink is the port under br-ex and its profile.
 type Uplink struct {
 	Device string
-	UUID   string // "" when there is no profile of its own yet
+	UUID   string // "" while it has no profile
 	File   string
 	change []string // what `nmcli connection modify` still has to set
 }

@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/layout"
 )
 
-// SaveShipped keeps the machine as it is, for the comparison at the site.
+// SaveShipped keeps a description of the machine, for the comparison at the site.
 func SaveShipped(m *host.Machine, i *Inventory) error {
 	real := *i
 	real.Disks = slices.DeleteFunc(slices.Clone(i.Disks), func(d Disk) bool { return d.Virtual })

@@ -52,7 +52,7 @@ func TestRealAPI(t *testing.T) {
 				t.Errorf("%s is %s on a cluster without a node: %s", id, k.Status, k.Observed)
 			}
 		case id == "csrs" && len(csrs.Items) > 0, id == "cert-apps":
-			// The factory's node has requests that wait, and a router with a CA of its own.
+			// The factory's node has requests that wait, and a router with its own CA.
 			if k.Status == check.Skip {
 				t.Errorf("%s was not looked at: %s", id, k.Observed)
 			}

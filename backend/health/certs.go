@@ -82,7 +82,7 @@ func doubt(shown Shown) string {
 	return "not trusted: " + firstLine(shown.Trust.Error())
 }
 
-// distrust is how bad an unknown CA is. The factory's router has a CA of its own, which no kubeconfig of the node
+// distrust is how bad an unknown CA is. The factory's router has its own CA, which no kubeconfig of the node
 // knows; for the API, kubeconfigs would stop working.
 func distrust(id string) check.Status {
 	if id == "cert-apps" {
@@ -91,7 +91,7 @@ func distrust(id string) check.Status {
 	return check.Fail
 }
 
-// judgeRotating looks at the certificates that the cluster renews by itself, by what it notes at their secrets.
+// judgeRotating looks at the certificates that the cluster renews automatically, by what it notes at their secrets.
 func judgeRotating(s *State) check.Check {
 	c := check.Check{
 		ID: "certs", Title: "Certificates that the cluster renews itself", Expected: "none expired, renewal not overdue", Source: sourceCerts,

@@ -58,7 +58,7 @@ func (s *State) own(csr *certificatesv1.CertificateSigningRequest) bool {
 	return slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return name == "system:node:"+n.Name })
 }
 
-// open says what a request waits for, "" when it is settled.
+// open says what a request waits for, "" when it is decided.
 func open(csr *certificatesv1.CertificateSigningRequest) string {
 	approved := false
 	for _, cond := range csr.Status.Conditions {

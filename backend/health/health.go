@@ -92,7 +92,7 @@ func unread(s *State, c check.Check, what string) (check.Check, bool) {
 		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
 	default:
 		c.Status, c.Observed = check.Fail, "could not be read: "+err.Error()
-		c.Fix = "Wait for the cluster's API to settle, then look again."
+		c.Fix = "Wait until the cluster's API answers steadily, then look again."
 	}
 	return c, true
 }

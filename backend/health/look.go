@@ -70,7 +70,7 @@ type Shown struct {
 	Err   error // why none came
 }
 
-// Look reads everything that the checks need, all at once, each call with a short patience of its own.
+// Look reads everything that the checks need, all at once, each call with its own short timeout.
 func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
 	s := &State{At: o.now(), Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
 	if s.ready(ctx, c); s.Away != nil {

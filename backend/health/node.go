@@ -91,7 +91,7 @@ func judgeSchedulable(s *State) check.Check {
 	c := check.Check{
 		ID: "node-schedulable", Title: "Node takes applications (schedulable)", Expected: "not cordoned", Source: "Node spec.unschedulable",
 		// The daemon of the Machine Config Operator neither cordons nor drains the only node (pkg/daemon/drain.go, drainRequired).
-		Fix: "Find out who cordoned the node: OpenShift does not cordon a single node by itself. Then run: oc adm uncordon NODE",
+		Fix: "Find out who cordoned the node: OpenShift never cordons a single node. Then run: oc adm uncordon NODE",
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c
@@ -128,7 +128,7 @@ func judgePools(s *State) check.Check {
 		if p.Status.MachineCount > 0 {
 			nodes = s.Nodes
 		}
-		why := kube.PoolUnsettled(p, nodes, "")
+		why := kube.PoolPending(p, nodes, "")
 		degraded := kube.PoolDegraded(p)
 		switch {
 		case degraded != "":

@@ -101,7 +101,7 @@ func judgeOperators(s *State) check.Check {
 		c.Status, c.Observed = check.Fail, "the cluster reports no services yet"
 		return c
 	}
-	faults := unsettled(s, func(name string) bool { return optional[name] == "" || !offline(s) })
+	faults := pendingOperators(s, func(name string) bool { return optional[name] == "" || !offline(s) })
 	return found(c, check.Fail, faults, fmt.Sprintf("%d services, all well", len(s.Operators)))
 }
 
@@ -118,13 +118,13 @@ func judgeOptionalOperators(s *State) check.Check {
 		c.Status, c.Observed = check.Pass, "the site is online: judged with the others"
 		return c
 	}
-	return found(c, check.Warn, unsettled(s, func(name string) bool { return optional[name] != "" }), "all well")
+	return found(c, check.Warn, pendingOperators(s, func(name string) bool { return optional[name] != "" }), "all well")
 }
 
-func unsettled(s *State, concerns func(name string) bool) []string {
+func pendingOperators(s *State, concerns func(name string) bool) []string {
 	var faults []string
 	for i := range s.Operators {
-		if why := kube.Unsettled(&s.Operators[i]); why != "" && concerns(s.Operators[i].Name) {
+		if why := kube.OperatorPending(&s.Operators[i]); why != "" && concerns(s.Operators[i].Name) {
 			faults = append(faults, why)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // startTime is how long a pod may take to become ready before that is a fault.
 const startTime = 5 * time.Minute
 
-// pulling and crashing are reasons for which a container waits that do not pass by themselves.
+// pulling and crashing are reasons for which a container waits that do not pass without a change.
 var (
 	pulling  = []string{"ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed"}
 	crashing = []string{"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}

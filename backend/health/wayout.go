@@ -84,7 +84,7 @@ func (w *WayOut) ask(ctx context.Context, folder string, pods []os.DirEntry, nod
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case errors.Is(err, unix.ENETUNREACH), errors.Is(err, context.Canceled): // no pod with a network of its own; one has its answer
+			case errors.Is(err, unix.ENETUNREACH), errors.Is(err, context.Canceled): // no pod with its own network; one has its answer
 			case !entered: // not root, or the pod has just ended
 				w.Skip = "the pods' networks cannot be entered"
 			case err == nil:

@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func TestWriteFileReplacesAsAWhole(t *testing.T) {
@@ -128,14 +128,14 @@ func TestRunEndsTheChildrenToo(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	go func() {
 		defer cancel()
-		_ = patience.Wait(ctx, "the child", func() error { _, err := os.Stat(started); return err })
+		_ = wait.For(ctx, "the child", func() error { _, err := os.Stat(started); return err })
 	}()
 	out, err := m.Run(ctx, "sh", "-c", "sleep 600 & echo $!; touch "+started+"; wait")
 	child := strings.TrimSpace(out)
 	if err == nil || child == "" {
 		t.Fatalf("out is %q, err %v", out, err)
 	}
-	patience.Until(t, "the child's end", func() error { // gone, or dead and waiting for someone to take note
+	wait.Until(t, "the child's end", func() error { // gone, or dead and waiting for someone to take note
 		stat, err := os.ReadFile("/proc/" + child + "/stat")
 		if err == nil && strings.HasPrefix(string(stat), child+" (sleep) S") {
 			return fmt.Errorf("it still runs: %s", stat)

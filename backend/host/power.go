@@ -24,7 +24,7 @@ func (m *Machine) power(ctx context.Context, verb, reason string) error {
 		return &problem.Problem{
 			Code:    "PWR-LCK",
 			Summary: "This Touchdown may not reboot the machine or switch it off.",
-			Fix:     "Reboot the machine by hand, then open Touchdown again: it goes on by itself.",
+			Fix:     "Reboot the machine by hand, then open Touchdown again: it continues automatically.",
 			Err:     fmt.Errorf("%s refused: power control is off", verb),
 		}
 	}

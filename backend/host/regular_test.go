@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestOnlyRegularFilesAreRead: a pipe without a writer keeps nobody waiting, and neither it nor a device is a file.
@@ -45,7 +45,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 				if err == nil || path != socket && path != "/dev/tty" && !errors.Is(err, host.ErrNotRegular) {
 					t.Errorf("%s of %s: %v", name, path, err)
 				}
-			case <-time.After(patience.Of(5 * time.Second)):
+			case <-time.After(wait.Timeout(5 * time.Second)):
 				t.Fatalf("%s of %s waits", name, path)
 			}
 		}

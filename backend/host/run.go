@@ -77,7 +77,7 @@ func start(ctx context.Context, c Command) (stdout, both []byte, err error) {
 	// Parsers and people looking for a message both want the same words everywhere.
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "SYSTEMD_PAGER=", "SYSTEMD_COLORS=0")
 	cmd.Stdin = bytes.NewReader(c.Stdin)
-	// A group of its own, so that the end of ctx ends the children too.
+	// Its own process group, so that the end of ctx ends the children too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second

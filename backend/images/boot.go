@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 )
 
 // switchFile holds the id of the boot in which the store's generation was changed last.
@@ -34,14 +34,14 @@ func noteSwitchIn(m *host.Machine, boot string) error {
 // What fails does not keep the rest from being done: the node has to come up in any case.
 func Boot(ctx context.Context, m *host.Machine) error {
 	// A rehearsal covers CRI-O's own store, so the move comes before it.
-	return errors.Join(settle(ctx, m), move(ctx, m), raise(ctx, m))
+	return errors.Join(recoverStore(ctx, m), move(ctx, m), raise(ctx, m))
 }
 
-func settle(ctx context.Context, m *host.Machine) error {
+func recoverStore(ctx context.Context, m *host.Machine) error {
 	if !seeded(m) {
 		return nil
 	}
-	p := &pool.Pool{Dir: m.Path(Pool)}
+	p := &layerstore.Store{Dir: m.Path(StoreDir)}
 	recovered := p.Recover(ctx)
 	now, err := p.Current()
 	if err == nil {
@@ -62,7 +62,7 @@ func Return(ctx context.Context, m *host.Machine, n int) error {
 	if !seeded(m) {
 		return nil
 	}
-	p, err := pool.Open(m.Path(Pool))
+	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
@@ -87,7 +87,7 @@ func Retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
 	if !s.Well() || strings.TrimSpace(string(data)) == s.Boot {
 		return false, nil
 	}
-	p, err := pool.Open(m.Path(Pool))
+	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
 		return false, fmt.Errorf("opening the image store: %w", err)
 	}

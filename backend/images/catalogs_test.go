@@ -55,7 +55,7 @@ func TestCatalogSourcesGetTheirOwnAdvice(t *testing.T) {
 }
 
 // TestRehearsalEndsWhenOnlyRefusedImagesAreMissing: nobody waits twenty minutes for a pull that every registry refuses. A pod that
-// may still come is waited for.
+// may still come: the list waits for it.
 func TestRehearsalEndsWhenOnlyRefusedImagesAreMissing(t *testing.T) {
 	for reason, wait := range map[string]time.Duration{"ErrImagePull": pullGrace, "ImagePullBackOff": pullGrace, "ContainerCreating": rehearsalLimit} {
 		api, c := kubetest.New(t)

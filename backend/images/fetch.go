@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/images/remote"
 	"touchdown/backend/images/store"
@@ -21,12 +21,12 @@ import (
 // CRI-O's pull: CRI-O finds the damaged layer in the store and fetches nothing, and to hide the layer from it would leave
 // images that the node needs without a source meanwhile.
 type fetcher struct {
-	pool     *pool.Pool
+	layers   *layerstore.Store
 	now      *store.Store // the generation in force
 	registry *remote.Reader
 }
 
-func newFetcher(ctx context.Context, m *host.Machine, p *pool.Pool, n int) (*fetcher, error) {
+func newFetcher(ctx context.Context, m *host.Machine, p *layerstore.Store, n int) (*fetcher, error) {
 	logins, err := auth.Read(m)
 	if err != nil {
 		return nil, fmt.Errorf("reading the registry credentials: %w", err)
@@ -44,8 +44,8 @@ func newFetcher(ctx context.Context, m *host.Machine, p *pool.Pool, n int) (*fet
 
 // repair makes one layer, or one file of an image, again.
 func (f *fetcher) repair(ctx context.Context, group []store.Damage) error {
-	// Half a file of a crash is removed with the pool's own.
-	side, err := os.MkdirTemp(f.pool.Dir, "fetch-*"+store.Part)
+	// Half a file of a crash is removed with the image store's own.
+	side, err := os.MkdirTemp(f.layers.Dir, "fetch-*"+store.Part)
 	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
 	}
@@ -59,7 +59,7 @@ func (f *fetcher) repair(ctx context.Context, group []store.Damage) error {
 	if err != nil {
 		return err
 	}
-	return f.pool.Repair(ctx, fresh, group)
+	return f.layers.Repair(ctx, fresh, group)
 }
 
 func (f *fetcher) layer(ctx context.Context, id, side string) (*store.Store, error) {

@@ -1,7 +1,7 @@
 // Package images keeps the images that a node needs in a store that no registry, no garbage collection and no loss of power
 // takes away: it seeds, verifies, activates, checks after each boot, and rehearses a start with nothing else.
 //
-// Packages below it: store reads and copies one container store, pool holds the seeded layers and their generations, cri
+// Packages below it: store reads and copies one container store, layerstore holds the seeded layers and their generations, cri
 // speaks with CRI-O, wanted lists what must be there.
 package images
 
@@ -15,10 +15,10 @@ import (
 // Where things lie on the node. Below /var/lib/shared the SELinux policy gives a type that CRI-O may read: that of
 // read-only container files (container-selinux, container.fc, since 2.213), so no relabelling takes the store away.
 const (
-	Primary = "/var/lib/containers/storage"       // CRI-O's own store
-	Pool    = "/var/lib/shared/.touchdown"        // written by Touchdown only
-	Mount   = "/var/lib/shared/touchdown"         // the pool again, read-only
-	Store   = "/var/lib/shared/touchdown/current" // what storage.conf names
+	Primary  = "/var/lib/containers/storage"       // CRI-O's own store
+	StoreDir = "/var/lib/shared/.touchdown"        // written by Touchdown only
+	Mount    = "/var/lib/shared/touchdown"         // the same folder, read-only
+	Store    = "/var/lib/shared/touchdown/current" // what storage.conf names
 )
 
 // Units that bring the store into place at a boot.
@@ -30,4 +30,4 @@ const (
 func state(name string) string { return filepath.Join(layout.ImagesState, name) }
 
 // seeded tells whether a store was ever seeded.
-func seeded(m *host.Machine) bool { return m.Exists(Pool + "/current/manifest.json") }
+func seeded(m *host.Machine) bool { return m.Exists(StoreDir + "/current/manifest.json") }

@@ -13,12 +13,12 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
 
-// maxAge is how long a layer counts as verified: a disk forgets by itself, and a month is how often an array is scrubbed.
+// maxAge is how long a layer counts as verified: a disk loses data unnoticed, and a month is how often an array is scrubbed.
 const maxAge = 30 * 24 * time.Hour
 
 // Look is one look at the images.
@@ -57,7 +57,7 @@ func (l Look) Run(ctx context.Context) (Status, error) {
 }
 
 func (l Look) store(ctx context.Context, s *Status) error {
-	p, err := pool.Open(l.Host.Path(Pool))
+	p, err := layerstore.Open(l.Host.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
@@ -95,7 +95,7 @@ func (l Look) store(ctx context.Context, s *Status) error {
 // listed compares what was seeded with what CRI-O sees. A store without its lock files lists nothing and says nothing, so
 // counting is the only proof. And each name is resolved: an image that CRI-O's own store has too, under other names, is
 // listed with all of them, while those of the seeded store alone are not found.
-func (l Look) listed(ctx context.Context, g pool.Generation, s *Status) error {
+func (l Look) listed(ctx context.Context, g layerstore.Generation, s *Status) error {
 	list, err := l.CRI.List(ctx)
 	if err != nil {
 		return fmt.Errorf("listing CRI-O's images: %w", err)
@@ -125,7 +125,7 @@ func (l Look) listed(ctx context.Context, g pool.Generation, s *Status) error {
 	return nil
 }
 
-func called(i pool.Image) string {
+func called(i layerstore.Image) string {
 	if len(i.Names) > 0 {
 		return i.Names[0]
 	}
@@ -134,7 +134,7 @@ func called(i pool.Image) string {
 
 // verify reads the store through its read-only mount, as CRI-O does, when that is there. It goes by the generation's own name:
 // the library keeps one lock for each path of a process, and that of Store may have been opened for writing before the mount.
-func (l Look) verify(ctx context.Context, p *pool.Pool, g pool.Generation, s *Status) ([]store.Damage, error) {
+func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Generation, s *Status) ([]store.Damage, error) {
 	root := p.Root(g.N)
 	if s.Mounted {
 		root = filepath.Join(l.Host.Path(Mount), "generations", strconv.Itoa(g.N))
@@ -172,7 +172,7 @@ func (l Look) verify(ctx context.Context, p *pool.Pool, g pool.Generation, s *St
 }
 
 // lastVerified is what an earlier look says of the same generation.
-func lastVerified(m *host.Machine, g pool.Generation) time.Time {
+func lastVerified(m *host.Machine, g layerstore.Generation) time.Time {
 	before, err := LoadStatus(m)
 	if err != nil || before.Generation != g.N || len(before.Damage) > 0 {
 		return time.Time{}

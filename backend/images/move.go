@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/problem"
 )
 
@@ -87,7 +87,7 @@ func (d Moved) save(m *host.Machine) error {
 	return nil
 }
 
-// move does what was asked for in an earlier boot. A power cut in it is settled at the next boot, which then finds the wish
+// move does what was asked for in an earlier boot. The next boot finishes it after a power cut, which then finds the wish
 // still there and nothing left to do; a failure takes the wish away, so that no boot is spent on it twice.
 func move(ctx context.Context, m *host.Machine) error {
 	data, err := m.ReadFile(moveFile)
@@ -110,25 +110,25 @@ func move(ctx context.Context, m *host.Machine) error {
 	return errors.Join(err, done.save(m), ForgetMove(m))
 }
 
-// moveAll moves all images, unless CRI-O would lose sight of them or is at work already.
-func moveAll(ctx context.Context, m *host.Machine, asked string) (pool.Generation, error) {
+// moveAll moves all images, unless CRI-O would not see them any more or is at work already.
+func moveAll(ctx context.Context, m *host.Machine, asked string) (layerstore.Generation, error) {
 	switch now, _ := m.ReadFile(repairFile); {
 	case m.Exists(cri.Socket):
-		return pool.Generation{}, errors.New("CRI-O has been started already")
+		return layerstore.Generation{}, errors.New("CRI-O has been started already")
 	case !named(m):
-		return pool.Generation{}, errors.New("CRI-O is not told of the store: storage.conf does not name it")
+		return layerstore.Generation{}, errors.New("CRI-O is not told of the store: storage.conf does not name it")
 	case string(now) != repairOff:
-		return pool.Generation{}, errors.New("CRI-O would empty its own store after a loss of power: " + repairFile + " is not as it was")
+		return layerstore.Generation{}, errors.New("CRI-O would empty its own store after a loss of power: " + repairFile + " is not as it was")
 	}
-	p, err := pool.Open(m.Path(Pool))
+	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
-		return pool.Generation{}, fmt.Errorf("opening the image store: %w", err)
+		return layerstore.Generation{}, fmt.Errorf("opening the image store: %w", err)
 	}
 	// The boot that begins now is the first with the new generation: when it went well, the one before is not needed any more.
 	if err := noteSwitchIn(m, asked); err != nil {
-		return pool.Generation{}, err
+		return layerstore.Generation{}, err
 	}
-	g, err := p.Move(ctx, m.Path(Primary), pool.Selection{})
+	g, err := p.Move(ctx, m.Path(Primary), layerstore.Selection{})
 	if err != nil {
 		return g, fmt.Errorf("moving the images: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/layout"
 )
@@ -21,7 +21,7 @@ const (
 	repairs = "/etc/crio/crio.conf.d/60-touchdown-repair.conf"
 )
 
-// moving is a node with three images and an empty pool that was asked in its boot "one" to move, and begins boot "two".
+// moving is a node with three images and an empty image store that was asked in its boot "one" to move, and begins boot "two".
 func moving(t *testing.T) (m *host.Machine, root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -30,7 +30,7 @@ func moving(t *testing.T) (m *host.Machine, root string) {
 	if err := images.AskMove(m); code(err) != "IMG-NONE" {
 		t.Errorf("without a store: %v", err)
 	}
-	if _, err := pool.Init(filepath.Join(root, images.Pool)); err != nil {
+	if _, err := layerstore.Init(filepath.Join(root, images.StoreDir)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, root, bootID, "one\n")
@@ -67,7 +67,7 @@ func TestBootMoves(t *testing.T) {
 	if err != nil || done.Failed != "" || done.Images != 3 || done.Layers != 4 || done.Boot != "two" || inPrimary(t, root) != 0 {
 		t.Errorf("%v: %+v, %d images are left", err, done, inPrimary(t, root))
 	}
-	p := &pool.Pool{Dir: filepath.Join(root, images.Pool)}
+	p := &layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}
 	if now, err := p.Current(); err != nil || len(now.Images) != 3 || now.N != done.Generation {
 		t.Errorf("%v: the store has %+v", err, now)
 	}
@@ -94,7 +94,7 @@ func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
 		if err := change(root, m); err != nil {
 			t.Fatal(err)
 		}
-		before, err := (&pool.Pool{Dir: filepath.Join(root, images.Pool)}).Current()
+		before, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
 		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0], done.Failed) {
 			t.Errorf("%s: told is %q", want, told)
 		}
-		if now, err := (&pool.Pool{Dir: filepath.Join(root, images.Pool)}).Current(); err != nil || now.N != before.N {
+		if now, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current(); err != nil || now.N != before.N {
 			t.Errorf("%s: generation %d, before %d; %v", want, now.N, before.N, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
@@ -55,7 +55,7 @@ func (p Pruning) Look(ctx context.Context) (Leftovers, error) {
 	if err := whole(p.Wanted); err != nil {
 		return Leftovers{}, err
 	}
-	from, err := pool.Open(p.Host.Path(Pool))
+	from, err := layerstore.Open(p.Host.Path(StoreDir))
 	if err != nil {
 		return Leftovers{}, fmt.Errorf("opening the image store: %w", err)
 	}
@@ -223,7 +223,7 @@ func (p Pruning) Run(ctx context.Context, l Leftovers) error {
 	if len(l.Images) == 0 {
 		return nil
 	}
-	from, err := pool.Open(p.Host.Path(Pool))
+	from, err := layerstore.Open(p.Host.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
@@ -237,7 +237,7 @@ func (p Pruning) Run(ctx context.Context, l Leftovers) error {
 	if err != nil {
 		return fmt.Errorf("reading the node's images: %w", err)
 	}
-	next, err := from.Add(ctx, primary, pool.Selection{Images: []string{}, Drop: l.IDs()}, nil)
+	next, err := from.Add(ctx, primary, layerstore.Selection{Images: []string{}, Drop: l.IDs()}, nil)
 	if err != nil {
 		return fmt.Errorf("listing the images that stay: %w", err)
 	}

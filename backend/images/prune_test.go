@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri/critest"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/images/wanted"
 	"touchdown/test/imagestore"
@@ -21,7 +21,7 @@ import (
 
 func nothing(context.Context, host.Command) (stdout, both []byte, err error) { return nil, nil, nil }
 
-// storeOf has images by name in CRI-O's own store below a root, each with one layer of its own on a base that all share.
+// storeOf has images by name in CRI-O's own store below a root, each with its own layer on a base that all share.
 func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	t.Helper()
 	imagestore.NeedsRoot(t)
@@ -37,10 +37,10 @@ func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	return ids
 }
 
-// seed puts all of it into the pool.
-func seed(t *testing.T, root string) *pool.Pool {
+// seed puts all of it into the image store.
+func seed(t *testing.T, root string) *layerstore.Store {
 	t.Helper()
-	p, err := pool.Init(filepath.Join(root, images.Pool))
+	p, err := layerstore.Init(filepath.Join(root, images.StoreDir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func seed(t *testing.T, root string) *pool.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := p.Add(t.Context(), primary, pool.Selection{}, nil)
+	g, err := p.Add(t.Context(), primary, layerstore.Selection{}, nil)
 	if err == nil {
 		err = p.Switch(t.Context(), g.N)
 	}
@@ -59,7 +59,7 @@ func seed(t *testing.T, root string) *pool.Pool {
 }
 
 // pruned is a seeded node of which the images "old" and "ended" have no needer; of the others each has another one.
-func pruned(t *testing.T) (*critest.Server, images.Pruning, *pool.Pool, map[string]string) {
+func pruned(t *testing.T) (*critest.Server, images.Pruning, *layerstore.Store, map[string]string) {
 	t.Helper()
 	s := critest.Start(t)
 	ids := storeOf(t, s.Root, "run", "idle", "box", "pinned", "glob", "unresolved", "digest", "old", "ended")
@@ -72,7 +72,7 @@ func pruned(t *testing.T) (*critest.Server, images.Pruning, *pool.Pool, map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest := g.Images[slices.IndexFunc(g.Images, func(i pool.Image) bool { return i.ID == ids["digest"] })].Digest
+	digest := g.Images[slices.IndexFunc(g.Images, func(i layerstore.Image) bool { return i.ID == ids["digest"] })].Digest
 	w := &wanted.Result{StoreRead: true, Images: []wanted.Image{
 		{ID: ids["run"], Need: wanted.Run, Present: true, Names: []string{"r.invalid/run:1"}},
 		{ID: ids["idle"], Need: wanted.Spare, Names: []string{"r.invalid/idle:1"}, Needers: []wanted.Needer{{Who: "Deployment a/idle", Need: wanted.Spare, Source: "deployments"}}},
@@ -139,7 +139,7 @@ func TestPruneRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, err := pl.Current()
-	if err != nil || len(now.Images) != 7 || slices.ContainsFunc(now.Images, func(i pool.Image) bool { return i.ID == ids["old"] || i.ID == ids["ended"] }) {
+	if err != nil || len(now.Images) != 7 || slices.ContainsFunc(now.Images, func(i layerstore.Image) bool { return i.ID == ids["old"] || i.ID == ids["ended"] }) {
 		t.Errorf("%v: %d images are left", err, len(now.Images))
 	}
 	lock := func(n int) string {

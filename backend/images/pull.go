@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/images/store"
 )
@@ -57,7 +57,7 @@ func fetched(ctx context.Context, m *host.Machine) map[string]bool {
 		}
 	}
 	note(store.Open(ctx, m.Path(Primary)))
-	if p, err := pool.Open(m.Path(Pool)); err == nil {
+	if p, err := layerstore.Open(m.Path(StoreDir)); err == nil {
 		if now, err := p.Current(); err == nil {
 			note(p.Store(ctx, now.N))
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/problem"
 )
 
@@ -27,7 +27,7 @@ const (
 // emptyPrimary covers CRI-O's own store while a rehearsal runs. It lies beside it, on the same file system.
 const emptyPrimary = "/var/lib/containers/touchdown-rehearsal"
 
-// blockFile lets CRI-O and podman refuse every registry by itself, at once and with a clear word, instead of waiting for
+// blockFile lets CRI-O and podman themselves refuse every registry, at once and with a clear word, instead of waiting for
 // packets that are dropped. It sorts behind what others lay, so that its entries win.
 const blockFile = "/etc/containers/registries.conf.d/zz-touchdown-rehearsal.conf"
 
@@ -98,7 +98,7 @@ func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) e
 	if !seeded(m) {
 		return none
 	}
-	p, err := pool.Open(m.Path(Pool))
+	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
@@ -188,7 +188,7 @@ func blocking(registries []string) ([]byte, error) {
 }
 
 // registries are all that the node could ask: the hosts of the references, and every entry of registries.conf, because the
-// longest entry wins over that of its host and brings mirrors of its own.
+// longest entry wins over that of its host and brings its own mirrors.
 func registries(m *host.Machine, needs []Need) ([]string, error) {
 	var all []string
 	for _, n := range needs {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/problem"
 )
 
@@ -27,8 +27,8 @@ func rehearsing(t *testing.T, fail string) (m *host.Machine, boot func(id string
 			t.Fatal(err)
 		}
 	}
-	write(Pool+"/generations/1/manifest.json", `{"generation":1}`)
-	if err := os.Symlink("generations/1", filepath.Join(root, Pool, "current")); err != nil {
+	write(StoreDir+"/generations/1/manifest.json", `{"generation":1}`)
+	if err := os.Symlink("generations/1", filepath.Join(root, StoreDir, "current")); err != nil {
 		t.Fatal(err)
 	}
 	write("/etc/containers/registries.conf", `[[registry]]
@@ -124,18 +124,18 @@ func TestRehearsalThatCannotBegin(t *testing.T) {
 func TestRehearsalNeedsAStore(t *testing.T) {
 	m, boot, _ := rehearsing(t, "")
 	boot("one")
-	if err := m.Remove(Pool + "/current/manifest.json"); err != nil {
+	if err := m.Remove(StoreDir + "/current/manifest.json"); err != nil {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"no pool", "an empty pool"} {
+	for _, what := range []string{"no image store", "an empty image store"} {
 		err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
 		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "IMG-NONE" {
 			t.Errorf("%s: %v", what, err)
 		}
-		if err := os.RemoveAll(m.Path(Pool)); err != nil {
+		if err := os.RemoveAll(m.Path(StoreDir)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pool.Init(m.Path(Pool)); err != nil {
+		if _, err := layerstore.Init(m.Path(StoreDir)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
@@ -55,7 +55,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	if err := s.pull(ctx, &out); err != nil {
 		return out, err
 	}
-	p, err := pool.Init(s.Host.Path(Pool))
+	p, err := layerstore.Init(s.Host.Path(StoreDir))
 	if err != nil {
 		return out, fmt.Errorf("making the image store: %w", err)
 	}
@@ -72,14 +72,14 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 		out.Generation, out.ToMove = before.N, len(primary.Images)
 		return out, s.movable(ctx, p, primary)
 	}
-	next, err := p.Add(ctx, primary, pool.Selection{}, func(done store.Progress) {
+	next, err := p.Add(ctx, primary, layerstore.Selection{}, func(done store.Progress) {
 		s.Tell(Progress{What: "the copy of the layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
 	})
 	if err != nil {
 		return out, fmt.Errorf("copying the node's images: %w", err)
 	}
 	for _, gone := range primary.Dropped {
-		if !slices.ContainsFunc(next.Images, func(i pool.Image) bool { return i.ID == gone.Image }) {
+		if !slices.ContainsFunc(next.Images, func(i layerstore.Image) bool { return i.ID == gone.Image }) {
 			out.LeftOut = append(out.LeftOut, gone)
 		}
 	}
@@ -101,7 +101,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 }
 
 // movable verifies what is going to be moved while there may still be a registry, and brings the store to its place.
-func (s Seeding) movable(ctx context.Context, p *pool.Pool, primary *store.Store) error {
+func (s Seeding) movable(ctx context.Context, p *layerstore.Store, primary *store.Store) error {
 	now, err := p.Current()
 	if err != nil {
 		return fmt.Errorf("reading the image store: %w", err)
@@ -183,7 +183,7 @@ func (s Seeding) place(ctx context.Context) error {
 	if mounted(s.Host) {
 		return nil
 	}
-	if err := pool.Empty(s.Host.Path(Store)); err != nil {
+	if err := layerstore.Empty(s.Host.Path(Store)); err != nil {
 		return fmt.Errorf("making the place of the image store: %w", err)
 	}
 	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {

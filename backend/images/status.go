@@ -79,7 +79,7 @@ func Notices(m *host.Machine) []string {
 		return append(out, "The state of the image store cannot be read: run `touchdown images verify`.")
 	}
 	if n := len(s.Repaired); n > 0 {
-		out = append(out, "Image store: "+quantity(n, "thing was", "things were")+" damaged and repaired by itself.")
+		out = append(out, "Image store: "+quantity(n, "thing was", "things were")+" damaged and repaired automatically.")
 	}
 	if s.Generation > 0 && !s.Well() {
 		out = append(out, "Image store: "+s.wrong()+". Run `touchdown images verify` while a registry can be reached.")

@@ -31,7 +31,7 @@ func TestStatusSaysTheWorst(t *testing.T) {
 		"not named":    {func(s *images.Status) { s.Named = false }, "CRI-O is not told of it", "images-store", check.Fail},
 		"unlisted":     {func(s *images.Status) { s.Unlisted = []string{"a:1", "b:1"} }, "2 images are not seen by CRI-O, first a:1", "images-listed", check.Fail},
 		"damaged":      {func(s *images.Status) { s.Damage = []string{"overlay/x/diff/y: is missing"} }, "1 damage found, first overlay/x", "images-whole", check.Fail},
-		"repaired":     {func(s *images.Status) { s.Repaired = []string{"overlay/x"} }, "repaired by itself", "images-whole", check.Warn},
+		"repaired":     {func(s *images.Status) { s.Repaired = []string{"overlay/x"} }, "repaired automatically", "images-whole", check.Warn},
 		"no answer":    {func(s *images.Status) { s.Trouble = "CRI-O does not answer" }, "CRI-O does not answer", "images-store", check.Fail},
 	} {
 		s := well()

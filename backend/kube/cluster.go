@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Pace is how patient the cluster's clients are.
+// Pace is how long and how often the cluster's clients ask.
 type Pace struct {
-	Limit time.Duration // how long an API that is away is waited for
+	Limit time.Duration // how long to wait for an API that is away
 	Pause time.Duration // between two tries of a call
 	Poll  time.Duration // between two looks while waiting for the cluster
 }

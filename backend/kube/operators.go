@@ -24,9 +24,9 @@ func (c *Cluster) Operators(ctx context.Context) ([]configv1.ClusterOperator, er
 	return items, err
 }
 
-// Unsettled says why an operator is not at rest: not available, still progressing or degraded; "" when it is. A condition
-// that it does not report counts as not settled.
-func Unsettled(co *configv1.ClusterOperator) string {
+// OperatorPending says why an operator is not at rest: not available, still progressing or degraded; "" when it is. A condition
+// that it does not report counts as pending.
+func OperatorPending(co *configv1.ClusterOperator) string {
 	for _, want := range []struct {
 		kind   configv1.ClusterStatusConditionType
 		status configv1.ConditionStatus

@@ -69,7 +69,7 @@ func (r RollOut) Await(ctx context.Context, c *Cluster) error {
 			degraded.Err = errors.New(why)
 			return Progress{}, false, &degraded
 		}
-		why := PoolUnsettled(pool, nodes, r.Before)
+		why := PoolPending(pool, nodes, r.Before)
 		if why == "" && r.Lacks != nil {
 			why, err = r.Lacks(ctx, pool)
 		}
@@ -77,9 +77,9 @@ func (r RollOut) Await(ctx context.Context, c *Cluster) error {
 	})
 }
 
-// PoolUnsettled says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
+// PoolPending says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
 // rendered configuration from before a change: while the pool still has it, "updated" is old news. "" takes any.
-func PoolUnsettled(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
+func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
 	s := pool.Status
 	switch {
 	case pool.Spec.Paused:

@@ -2,7 +2,7 @@ package kube
 
 import "testing"
 
-// TestFailing fails when the answer of an API that is not ready, a screen full, is passed on as it is.
+// TestFailing fails when the answer of an API that is not ready, a screen full, is passed on unchanged.
 func TestFailing(t *testing.T) {
 	const body = "[+]ping ok\n[-]etcd failed: reason withheld\n[-]etcd-readiness failed: reason withheld\n" +
 		"[+]poststarthook/rbac ok\n[-]informer-sync failed: reason withheld\n[-]shutdown failed\nreadyz check failed\n"

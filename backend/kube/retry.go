@@ -20,7 +20,7 @@ import (
 // conflicts is how often a change is repeated because someone else changed the object in between.
 const conflicts = 20
 
-// lasting marks an error of our own that no repeat would cure, however much it looks like the network's.
+// lasting marks our own error that no repeat would cure, however much it looks like the network's.
 type lasting struct{ err error }
 
 func (e *lasting) Error() string { return e.err.Error() }
@@ -63,7 +63,7 @@ func (c *Cluster) once(ctx context.Context, call func(context.Context) error) er
 	return call(ctx)
 }
 
-// backOff tells what is waited for and how long the API asked to be left alone.
+// backOff tells what we are waiting for and how long the API asked to be left alone.
 func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duration {
 	waiting := "the cluster's API, which does not answer"
 	if busy(err) {
@@ -153,7 +153,7 @@ func away(doing string, after time.Duration, err error) error {
 	p := &problem.Problem{
 		Code:    "CLU-AWAY",
 		Summary: fmt.Sprintf("The cluster's API did not answer for %s.", after.Round(time.Second)),
-		Fix:     "Wait some minutes and retry; the API restarts by itself after a change of its certificates.",
+		Fix:     "Wait some minutes and retry; the API restarts automatically after a change of its certificates.",
 		Err:     err,
 	}
 	var unknown x509.UnknownAuthorityError

@@ -62,9 +62,9 @@ func RevisionsOf(ks *operatorv1.KubeAPIServer, pods []corev1.Pod) Revisions {
 	return r
 }
 
-// Unsettled says why the roll-out is not over; "" when it is. after is the newest revision from before a change: while there is
-// no newer one, "settled" is old news. 0 takes any.
-func (r Revisions) Unsettled(after int32) string {
+// Pending says why the roll-out is not over; "" when it is. after is the newest revision from before a change: while there is
+// no newer one, "done" is old news. 0 takes any.
+func (r Revisions) Pending(after int32) string {
 	switch {
 	case after > 0 && r.Latest <= after:
 		return fmt.Sprintf("the API server's revision after %d", after)

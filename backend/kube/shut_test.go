@@ -15,7 +15,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// TestShut fails when a kubeconfig that a power cut emptied is waited for, or told as an API that is away.
+// TestShut fails when a kubeconfig that a power cut emptied counts as an API that is away.
 func TestShut(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

@@ -16,26 +16,26 @@ func operator(conds ...configv1.ClusterOperatorStatusCondition) *configv1.Cluste
 	return &configv1.ClusterOperator{ObjectMeta: metav1.ObjectMeta{Name: "x"}, Status: configv1.ClusterOperatorStatus{Conditions: conds}}
 }
 
-func TestUnsettledOperator(t *testing.T) {
+func TestOperatorPending(t *testing.T) {
 	cond := func(kind configv1.ClusterStatusConditionType, s configv1.ConditionStatus) configv1.ClusterOperatorStatusCondition {
 		return configv1.ClusterOperatorStatusCondition{Type: kind, Status: s}
 	}
-	up, calm, well := cond("Available", "True"), cond("Progressing", "False"), cond("Degraded", "False")
+	up, steady, well := cond("Available", "True"), cond("Progressing", "False"), cond("Degraded", "False")
 	for name, test := range map[string]struct {
-		co      *configv1.ClusterOperator
-		settled bool
+		co   *configv1.ClusterOperator
+		done bool
 	}{
-		"good":             {operator(up, calm, well), true},
+		"good":             {operator(up, steady, well), true},
 		"nothing told":     {operator(), false},
-		"no availability":  {operator(calm, well), false},
+		"no availability":  {operator(steady, well), false},
 		"no progress told": {operator(up, well), false},
-		"no health told":   {operator(up, calm), false},
-		"unknown":          {operator(up, calm, cond("Degraded", "Unknown")), false},
-		"away":             {operator(cond("Available", "False"), calm, well), false},
+		"no health told":   {operator(up, steady), false},
+		"unknown":          {operator(up, steady, cond("Degraded", "Unknown")), false},
+		"away":             {operator(cond("Available", "False"), steady, well), false},
 		"at work":          {operator(up, cond("Progressing", "True"), well), false},
-		"degraded":         {operator(up, calm, cond("Degraded", "True")), false},
+		"degraded":         {operator(up, steady, cond("Degraded", "True")), false},
 	} {
-		if why := kube.Unsettled(test.co); (why == "") != test.settled {
+		if why := kube.OperatorPending(test.co); (why == "") != test.done {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
@@ -55,10 +55,10 @@ func TestRevisions(t *testing.T) {
 		"startup-monitor.static-pods.openshift.io/fallback-reason":       "NetworkError",
 	}}}
 	for name, test := range map[string]struct {
-		ks            *operatorv1.KubeAPIServer
-		pods          []corev1.Pod
-		after         int32
-		settled, fell bool
+		ks         *operatorv1.KubeAPIServer
+		pods       []corev1.Pod
+		after      int32
+		done, fell bool
 	}{
 		"at rest":             {state(8, 8, 0, 0, 0), nil, 0, true, false},
 		"not begun: old news": {state(8, 8, 0, 0, 0), nil, 8, false, false},
@@ -73,7 +73,7 @@ func TestRevisions(t *testing.T) {
 		"no node yet":         {&operatorv1.KubeAPIServer{}, nil, 3, false, false},
 	} {
 		r := kube.RevisionsOf(test.ks, test.pods)
-		if why := r.Unsettled(test.after); (why == "") != test.settled || r.Fell(test.after) != test.fell {
+		if why := r.Pending(test.after); (why == "") != test.done || r.Fell(test.after) != test.fell {
 			t.Errorf("%s: %q, fell %v", name, why, r.Fell(test.after))
 		}
 	}
@@ -82,7 +82,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-func TestPoolUnsettled(t *testing.T) {
+func TestPoolPending(t *testing.T) {
 	make := func(change func(*machinev1.MachineConfigPool, *corev1.Node)) (*machinev1.MachineConfigPool, []corev1.Node) {
 		p := &machinev1.MachineConfigPool{}
 		p.Spec.Configuration.Name, p.Status.Configuration.Name = "rendered-2", "rendered-2"
@@ -99,11 +99,11 @@ func TestPoolUnsettled(t *testing.T) {
 		return p, []corev1.Node{n}
 	}
 	for name, test := range map[string]struct {
-		change  func(*machinev1.MachineConfigPool, *corev1.Node)
-		before  string
-		settled bool
+		change func(*machinev1.MachineConfigPool, *corev1.Node)
+		before string
+		done   bool
 	}{
-		"settled":       {func(*machinev1.MachineConfigPool, *corev1.Node) {}, "rendered-1", true},
+		"done":          {func(*machinev1.MachineConfigPool, *corev1.Node) {}, "rendered-1", true},
 		"any":           {func(*machinev1.MachineConfigPool, *corev1.Node) {}, "", true},
 		"old news":      {func(*machinev1.MachineConfigPool, *corev1.Node) {}, "rendered-2", false},
 		"paused":        {func(p *machinev1.MachineConfigPool, _ *corev1.Node) { p.Spec.Paused = true }, "", false},
@@ -119,8 +119,8 @@ func TestPoolUnsettled(t *testing.T) {
 			n.Annotations["machineconfiguration.openshift.io/currentConfig"] = "rendered-1"
 		}, "", false},
 	} {
-		if p, nodes := make(test.change); (kube.PoolUnsettled(p, nodes, test.before) == "") != test.settled {
-			t.Errorf("%s: %q", name, kube.PoolUnsettled(p, nodes, test.before))
+		if p, nodes := make(test.change); (kube.PoolPending(p, nodes, test.before) == "") != test.done {
+			t.Errorf("%s: %q", name, kube.PoolPending(p, nodes, test.before))
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // transport counts the changing calls that went well, and keeps client-go from repeating the others: it would do so for ten
-// seconds and longer, and nobody would be told what is waited for. Do repeats them.
+// seconds and longer, and nobody would be told what we are waiting for. Do repeats them.
 type transport struct {
 	next   http.RoundTripper
 	writes *atomic.Int64

@@ -12,11 +12,11 @@ import (
 type Progress struct {
 	Done, Total int64
 	Unit        string        // "operators"
-	Waiting     string        // what is waited for, in plain words
+	Waiting     string        // what we are waiting for, in plain words
 	Usual       time.Duration // how long this wait usually takes at most; 0: not known
 }
 
-// Wait is something that the cluster does by itself.
+// Wait is something that the cluster does automatically.
 type Wait struct {
 	What  string        // "the roll-out of the new names": the subject of a sentence
 	Limit time.Duration // after that it is a Problem

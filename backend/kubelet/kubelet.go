@@ -33,7 +33,7 @@ func Active(ctx context.Context, m *host.Machine) bool {
 }
 
 // Release takes the gate away and starts CRI-O and the kubelet. A power cut leaves the gate or takes it, nothing between: with
-// it this is done again, without it the next boot starts the kubelet by itself.
+// it this is done again, without it the next boot starts the kubelet automatically.
 func Release(ctx context.Context, m *host.Machine) error {
 	if err := room(m); err != nil { // a kubelet that has seen a full disk says so for five minutes more
 		return err

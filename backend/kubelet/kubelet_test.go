@@ -15,7 +15,7 @@ import (
 	"touchdown/backend/kubelet"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func code(err error) string {
@@ -104,7 +104,7 @@ func TestAwait(t *testing.T) {
 		}
 		return "", nil
 	})
-	if err := kubelet.Await(t.Context(), m.Machine, c, patience.Of(5*time.Second)); err != nil {
+	if err := kubelet.Await(t.Context(), m.Machine, c, wait.Timeout(5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(told, "\n")
@@ -148,7 +148,7 @@ var torn = []string{
 	`{"level":"error","caller":"etcdserver/server.go:309","msg":"bootstrap failed","error":"walpb: crc mismatch: expected: a1fc01be computed: c3750146: in file '0-0.wal' at position: 19136"}`,
 }
 
-// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and a repaired one is waited for again.
+// TestADamagedDatabaseIsToldAtOnce: nobody waits for an etcd that cannot start, and for a repaired one the wait begins again.
 func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 	for _, line := range torn {
 		m := hosttest.New(t)

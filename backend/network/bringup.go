@@ -8,12 +8,12 @@ import (
 	"touchdown/backend/problem"
 )
 
-// bootTime is how long is waited for a boot at most; from the first connection to br-ex it takes seconds.
+// bootTime is how long to wait for a boot at most; from the first connection to br-ex it takes seconds.
 const bootTime = 20 * time.Second
 
-// Settle waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
+// WaitForBoot waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
 // configure-ovs. It does not wait for a configure-ovs that found no default route and looks for one again and again.
-func (n *Network) Settle(ctx context.Context) error {
+func (n *Network) WaitForBoot(ctx context.Context) error {
 	return until(ctx, bootTime, func() (bool, error) {
 		p, err := n.bridgeProfile(ctx)
 		if err != nil || p != nil {
@@ -88,10 +88,10 @@ func (n *Network) bridgeProfile(ctx context.Context) (*profile, error) {
 const configureOVS = "ovs-configuration.service"
 
 // BuildBridge has br-ex built where there is none, because the boot found neither lease nor static address. configure-ovs
-// tries again by itself only after 15 minutes, for which nobody at a console waits, so its unit is restarted; that is
+// tries again automatically only after 15 minutes, for which nobody at a console waits, so its unit is restarted; that is
 // done only when settings are kept, since it restarts connections and would break a trial. It waits until br-ex is there,
 // and does nothing where it is, or where the machine has no such unit (no OpenShift on it).
-func (n *Network) BuildBridge(ctx context.Context, patience time.Duration) error {
+func (n *Network) BuildBridge(ctx context.Context, timeout time.Duration) error {
 	there := func() (bool, error) {
 		p, err := n.bridgeProfile(ctx)
 		return p != nil && p.Active, err
@@ -105,7 +105,7 @@ func (n *Network) BuildBridge(ctx context.Context, patience time.Duration) error
 	if _, err := n.host.Run(ctx, "systemctl", "restart", "--no-block", configureOVS); err != nil {
 		return noBridge(err)
 	}
-	if err := until(ctx, patience, there); err != nil {
+	if err := until(ctx, timeout, there); err != nil {
 		return err
 	}
 	if ok, err := there(); !ok || err != nil {

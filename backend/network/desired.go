@@ -22,7 +22,7 @@ type Plan struct {
 	now      *Current
 }
 
-// Compile works out what settings mean, from the network as the originals have it: "as it is" is what was before the first
+// Compile works out what settings mean, from the network as the originals have it: "unchanged" is what was before the first
 // change, so that the plan is the same one however far an earlier run came. It changes nothing. Faults of the settings are
 // Validate's matter and should have been asked before.
 func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan, error) {

@@ -14,10 +14,10 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
-// The test binary is its own tool inside the bench node: each operation is a process of its own there, so that nothing is
+// The test binary is its own tool inside the bench node: each operation is its own process there, so that nothing is
 // carried from one to the next but what a step would have saved. What is asked is on its standard input.
 
 // inside is what the environment names an operation by.
@@ -64,7 +64,7 @@ func serve(op string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout(time.Minute))
 	defer cancel()
 	n := network.Open(host.Open(host.Options{NoPower: true}))
 	begun := time.Now()
@@ -84,7 +84,7 @@ func serve(op string) error {
 func (a *answer) neighbours(ctx context.Context, n *network.Network, most time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	return patience.Wait(ctx, "the ports' neighbours", func(ctx context.Context) (err error) {
+	return wait.For(ctx, "the ports' neighbours", func(ctx context.Context) (err error) {
 		a.Ports, err = n.Ports(ctx)
 		if err == nil && slices.ContainsFunc(a.Ports, func(p network.Port) bool { return p.Neighbour == network.Neighbour{} }) {
 			err = errors.New("one has none")

@@ -28,7 +28,7 @@ const listenFor = 3 * time.Minute
 // multicast is where switches send their announcements to.
 var multicast = net.HardwareAddr{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
 
-// listener hears LLDP on ports, each in a goroutine of its own that ends when nobody asks any more.
+// listener hears LLDP on ports, each in its own goroutine that ends when nobody asks any more.
 type listener struct {
 	mu    sync.Mutex
 	ports map[string]*ear

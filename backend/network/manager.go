@@ -24,11 +24,11 @@ type manager interface {
 	remove(ctx context.Context, uuid string) error
 }
 
-// checkpoint is a state to which NetworkManager goes back by itself.
+// checkpoint is a state to which NetworkManager goes back automatically.
 type checkpoint struct {
 	Path    string
 	Created time.Duration // since the machine booted
-	Left    time.Duration // until it goes back; 0: it does not by itself
+	Left    time.Duration // until it goes back; 0: it does not
 }
 
 // profile is a connection that NetworkManager knows.

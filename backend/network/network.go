@@ -18,7 +18,7 @@ import (
 const Bridge = "br-ex"
 
 // metric is the default route's: configure-ovs gives the same to br-ex, and it is lower than any that NetworkManager
-// gives by itself (100 for a plain port).
+// gives when nobody sets one (100 for a plain port).
 const metric = 48
 
 // mainTable is the kernel's main routing table.

@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/network"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // baked is the port's profile as the factory leaves it: DHCP outside, the node's own address beside it.
@@ -49,11 +49,11 @@ type bench struct {
 // boot starts a node, in the factory's LAN unless prepare says otherwise, and waits until it has come up there.
 func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	t.Helper()
-	patience.Slow(t)
+	wait.Slow(t)
 	m, err := node.New(t.Context(), node.Options{Consoles: []string{}})
 	node.Require(t, err)
 	m.EndsWith(t)
-	patience.Explain(t, "the node's network", m.Says("journalctl --no-pager -b -u ovs-configuration -u nodeip-configuration | tail -40; nmcli c; nmcli d; ip a; ip r; cat /run/NetworkManager/system-connections/ovs-if*; journalctl -b --no-pager -u NetworkManager | tail -60 | cut -c1-220"))
+	wait.Explain(t, "the node's network", m.Says("journalctl --no-pager -b -u ovs-configuration -u nodeip-configuration | tail -40; nmcli c; nmcli d; ip a; ip r; cat /run/NetworkManager/system-connections/ovs-if*; journalctl -b --no-pager -u NetworkManager | tail -60 | cut -c1-220"))
 	b := &bench{T: t, node: m, site: site.New(t, site.Options{LAN: m.LAN()})}
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ const trial = 5 * time.Minute
 
 func (b *bench) within(d time.Duration) context.Context {
 	b.Helper()
-	return patience.Within(b, d)
+	return wait.Within(b, d)
 }
 
 func (b *bench) await(d time.Duration, script string) float64 {
@@ -113,7 +113,7 @@ func (b *bench) shell(script string) string {
 	return strings.TrimSpace(out)
 }
 
-// ask runs an operation in the node, in a process of its own.
+// ask runs an operation in the node, in its own process.
 func (b *bench) ask(op string, q request) answer {
 	b.Helper()
 	cmd, err := b.node.Command(b.within(time.Minute), "env", inside+"="+op, tool)
@@ -229,7 +229,7 @@ func ports(b *bench) {
 	if err := b.site.LLDP.Announce(site.Neighbour{Chassis: []byte{0xaa, 0, 0, 0, 0, 9}, System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); err != nil {
 		b.Fatal(err)
 	}
-	all := b.must("ports", request{Rollback: patience.Of(3 * time.Second)}).Ports
+	all := b.must("ports", request{Rollback: wait.Timeout(3 * time.Second)}).Ports
 	b.site.LLDP.Off()
 	for _, p := range all {
 		if want := (network.Neighbour{System: "sw-7", Port: "Gi1/0/4", VLAN: 42}); p.Neighbour != want {
@@ -354,7 +354,7 @@ func otherPort(b *bench, originals []byte) {
 		if err := act(b.Context(), 1); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(time.Second) // for so long the cable stays as it is
+		time.Sleep(time.Second) // for so long the cable stays unchanged
 	}
 	b.await(10*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})
@@ -454,7 +454,7 @@ func keep(b *bench, originals []byte) {
 		originals := b.must("originals", request{}).Originals
 		begun := time.Now()
 		a := b.must("apply", request{Settings: s, Originals: originals, Rollback: trial})
-		w := b.must("await", request{Settings: s, Originals: originals, Rollback: patience.Of(15 * time.Second)})
+		w := b.must("await", request{Settings: s, Originals: originals, Rollback: wait.Timeout(15 * time.Second)})
 		k := b.must("keep", request{Settings: s, Originals: originals})
 		b.Logf("apply %.1f s, wait %.1f s, keep %.1f s; all with processes %.1f s", a.Seconds, w.Seconds, k.Seconds, time.Since(begun).Seconds())
 		up, at := hasSite+" && ping -c 1 -W 1 198.51.100.1", "198.51.100.1"
@@ -536,7 +536,7 @@ func TestNoLeaseAtBoot(t *testing.T) {
 	}
 	originals := b.must("originals", request{}).Originals
 	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: trial})
-	b.must("await", request{Settings: edge(), Originals: originals, Rollback: patience.Of(10 * time.Second)})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: wait.Timeout(10 * time.Second)})
 	// configure-ovs has waited for an address: in the trial it builds br-ex, which has to go with the trial.
 	b.await(30*time.Second, hasSite)
 	b.must("putback", request{Originals: originals})
@@ -544,9 +544,9 @@ func TestNoLeaseAtBoot(t *testing.T) {
 		t.Errorf("put back, but the address is there %s times", got)
 	}
 	b.must("apply", request{Settings: edge(), Originals: originals, Rollback: trial})
-	b.must("await", request{Settings: edge(), Originals: originals, Rollback: patience.Of(10 * time.Second)})
+	b.must("await", request{Settings: edge(), Originals: originals, Rollback: wait.Timeout(10 * time.Second)})
 	b.must("keep", request{Settings: edge(), Originals: originals})
-	a := b.must("build", request{Rollback: patience.Of(40 * time.Second)})
+	a := b.must("build", request{Rollback: wait.Timeout(40 * time.Second)})
 	t.Logf("br-ex built in %.1f s", a.Seconds)
 	b.await(5*time.Second, hasSite+" && ping -c 1 -W 1 198.51.100.1")
 	if a := b.must("inforce", request{Settings: edge(), Originals: originals}); !a.Done {

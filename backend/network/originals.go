@@ -141,7 +141,7 @@ func (now *Current) own() *state {
 
 func orEmpty(list []string) []string { return append([]string{}, list...) }
 
-// dropLinkLocal leaves out what the kernel makes up by itself.
+// dropLinkLocal leaves out what the kernel makes up.
 func dropLinkLocal(f *family) {
 	if f != nil {
 		f.Address = slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {

@@ -15,7 +15,7 @@ import (
 // br-ex that hangs (bench: 6 s for the second attempt).
 const (
 	managerBack  = 15 * time.Second
-	settleBack   = 8 * time.Second
+	restoreWait  = 8 * time.Second
 	activateBack = 15 * time.Second
 	pollPause    = 100 * time.Millisecond
 )
@@ -62,13 +62,13 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	}
 	wait := time.Duration(0)
 	if boot != o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
-		if err := n.Settle(ctx); err != nil {
+		if err := n.WaitForBoot(ctx); err != nil {
 			return err
 		}
-		wait = settleBack
+		wait = restoreWait
 	}
 	if len(open) > 0 {
-		wait = settleBack
+		wait = restoreWait
 	}
 	if left, err := n.asBefore(ctx, o, wait); err != nil || len(left) == 0 {
 		return err
@@ -102,7 +102,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	if err := n.applyNoted(ctx, o.desired(understand(now, now, own, n.hint()))); err != nil {
 		return err
 	}
-	left, err := n.asBefore(ctx, o, settleBack)
+	left, err := n.asBefore(ctx, o, restoreWait)
 	if err == nil && len(left) > 0 {
 		err = &problem.Problem{
 			Code: "NET-BACK", Summary: "The old network settings could not be put back completely.",
@@ -112,7 +112,7 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	return err
 }
 
-// rollBackNote tells that nmstate brings old settings about, and since when. It does so under a checkpoint of its own, which
+// rollBackNote tells that nmstate brings old settings about, and since when. It does so under its own checkpoint, which
 // stays behind when this process dies, and would be taken for someone else's. Like the checkpoint it ends with the boot.
 const rollBackNote = "/run/touchdown/network-roll-back"
 
@@ -222,7 +222,7 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 }
 
 // asBefore waits until the network is what it was and returns what is not.
-func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Duration) ([]string, error) {
+func (n *Network) asBefore(ctx context.Context, o *originals, timeout time.Duration) ([]string, error) {
 	boot, err := n.host.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("reading the boot's id: %w", err)
@@ -230,7 +230,7 @@ func (n *Network) asBefore(ctx context.Context, o *originals, patience time.Dura
 	// Another boot has other profiles in memory.
 	sameBoot := boot == o.Boot
 	var left []string
-	err = until(ctx, patience, func() (bool, error) {
+	err = until(ctx, timeout, func() (bool, error) {
 		now, err := n.library.show(ctx, true)
 		if err != nil {
 			return false, err
@@ -292,9 +292,9 @@ func (n *Network) managerUp(ctx context.Context) error {
 	})
 }
 
-// until asks again and again whether something is so; false with no error when the patience is over is no error here.
-func until(ctx context.Context, patience time.Duration, ask func() (bool, error)) error {
-	for end := time.Now().Add(patience); ; {
+// until asks again and again whether something is so; it returns false and no error at the timeout.
+func until(ctx context.Context, timeout time.Duration, ask func() (bool, error)) error {
+	for end := time.Now().Add(timeout); ; {
 		ok, err := ask()
 		if ok || err != nil || time.Now().After(end) {
 			return err

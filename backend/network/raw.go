@@ -12,7 +12,7 @@ import (
 )
 
 // raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
-// document as it is goes to the disk, where the next boot builds br-ex out of it.
+// document goes unchanged to the disk, where the next boot builds br-ex out of it.
 func (p *Plan) raw() (physical []byte, err error) {
 	d, view, err := readDocument(p.Settings.Raw, p.now.Macs)
 	if err != nil {

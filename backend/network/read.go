@@ -28,7 +28,7 @@ type Current struct {
 	Device  string            // what is below br-ex: port, bond or VLAN; without br-ex the same as Carrier
 	Macs    map[string]string // names of the physical ports by their MAC
 	Seen    *state            // what is configured, as nmstate tells it
-	live    []byte            // all of the network as it is, for nmstate to compare with
+	live    []byte            // the whole current network, for nmstate to compare with
 }
 
 // Read tells the settings of now. It changes nothing.
@@ -178,7 +178,7 @@ func (now *Current) family(path string, configured, live *family, all *state) Fa
 	case path == "ipv6" && (isSet(configured.Autoconf) || isSet(configured.DHCP)):
 		f.Method, source = Autoconf, SourceRA
 	}
-	// OVN puts addresses of its own on br-ex, which no profile has and nobody leased.
+	// OVN puts its own addresses on br-ex, which no profile has and nobody leased.
 	list := configured.Address
 	if f.Automatic() {
 		list = live.Address

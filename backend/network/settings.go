@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/host"
 )
 
-// Methods by which a family of addresses is set up. Empty leaves the family as it is.
+// Methods by which a family of addresses is set up. Empty leaves the family unchanged.
 const (
 	Static    = "static"
 	DHCP      = "dhcp"
@@ -17,12 +17,12 @@ const (
 	linkLocal = "link-local" // seen on nodes: IPv6 with nothing but fe80::
 )
 
-// Settings is how the node is reached at its site. The zero value keeps everything as it is.
+// Settings is how the node is reached at its site. The zero value keeps everything unchanged.
 type Settings struct {
 	Interface string // port that leads to the site, by name or MAC; empty: the one in use
 	VLAN      int    // tag, 1 to 4094; 0: none
 	Bond      Bond
-	MTU       int // bytes; 0: as it is
+	MTU       int // bytes; 0: unchanged
 	IPv4      Family
 	IPv6      Family
 	DNS       []string
@@ -54,7 +54,7 @@ const bondName = "bond0"
 // Automatic tells whether the site's network gives the address.
 func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoconf }
 
-// Resolve fills what s leaves as it is from the present settings, and turns MACs into names of ports.
+// Resolve fills what s leaves unchanged from the current settings, and turns MACs into names of ports.
 func (s Settings) Resolve(now *Current) Settings {
 	r := s
 	if len(r.Own) == 0 {
@@ -106,7 +106,7 @@ func byFamily(list []string) []string {
 	return list
 }
 
-// sameFamilies tells whether the addresses stay as they are.
+// sameFamilies tells whether the addresses stay unchanged.
 func (s Settings) sameFamilies() bool { return s.IPv4.Method == "" && s.IPv6.Method == "" }
 
 func (f Family) or(now Family) Family {

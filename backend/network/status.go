@@ -81,9 +81,9 @@ func (s *Status) addresses(f *family, now *Current) {
 // Await waits until p works as far as this node can tell: an address of each family that it asks for, and a default route
 // where it has one. It is the wait for a lease or an announcement; a static address is there at once. It returns the interface
 // that has them, which becomes br-ex where configure-ovs built it meanwhile.
-func (n *Network) Await(ctx context.Context, p *Plan, patience time.Duration) (carrier string, err error) {
+func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (carrier string, err error) {
 	var missing string
-	err = until(ctx, patience, func() (bool, error) {
+	err = until(ctx, timeout, func() (bool, error) {
 		live, err := n.library.show(ctx, false)
 		if err != nil {
 			return false, err

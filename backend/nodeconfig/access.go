@@ -20,7 +20,7 @@ const (
 	chronyConfig = "99-master-touchdown-chrony"
 )
 
-// sshKeys adds keys by a MachineConfig of their own: the operator merges the keys of all, so none is taken away.
+// sshKeys adds keys by their own MachineConfig: the operator merges the keys of all, so none is taken away.
 func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 	var keys []string
 	for _, k := range w.SSHKeys {

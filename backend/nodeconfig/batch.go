@@ -15,8 +15,8 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Patience is how the batch is waited for.
-type Patience struct {
+// Timeouts bound the waits for the batch.
+type Timeouts struct {
 	Render time.Duration // until the operator has made one configuration of all that was written
 	Rest   time.Duration // how long a rendering stays the newest until no other follows, where its content is not known before
 	Roll   time.Duration // until the node has it, a reboot included
@@ -25,8 +25,8 @@ type Patience struct {
 // Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
 // controller); a change that passes through another of its controllers takes two such turns. The roll-out is bounded by a
 // reboot of server hardware, 10 minutes, twice.
-func Usual() Patience {
-	return Patience{Render: 3 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
+func Usual() Timeouts {
+	return Timeouts{Render: 3 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
 }
 
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
@@ -37,7 +37,7 @@ type Batch struct {
 	Cluster  *kube.Cluster
 	Save     kube.Save
 	Pause    kube.Pause
-	Patience Patience
+	Timeouts Timeouts
 }
 
 // Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
@@ -70,7 +70,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 	if err != nil {
 		return err
 	}
-	return b.settle(ctx, changes)
+	return b.waitApplied(ctx, changes)
 }
 
 // Undo puts back what restore does, in one go too. before is the rendered configuration from before the batch: its name is made
@@ -98,7 +98,7 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 	if err := errors.Join(err, b.Pause.End(ctx, b.Cluster)); err != nil {
 		return err
 	}
-	return b.settle(ctx, nil)
+	return b.waitApplied(ctx, nil)
 }
 
 // Renders tells whether any of the changes needs a new configuration of the node's pool.
@@ -124,7 +124,7 @@ func (b Batch) write(ctx context.Context, pending []Change) error {
 // objects may look otherwise in another release, so only a MachineConfig of ours has to be there when the time is up.
 func (b Batch) rendered(ctx context.Context, changes []Change) error {
 	w := kube.Wait{
-		What: "the new configuration of the node", Limit: b.Patience.Render, Usual: 30 * time.Second, Code: "NCF-RNDR",
+		What: "the new configuration of the node", Limit: b.Timeouts.Render, Usual: 30 * time.Second, Code: "NCF-RNDR",
 		Fix: "Look at the machine-config operator; retry to go on, or undo.",
 	}
 	start := time.Now()
@@ -137,7 +137,7 @@ func (b Batch) rendered(ctx context.Context, changes []Change) error {
 			return kube.Progress{}, false, err
 		}
 		missing, ours, err := b.missing(ctx, p.Spec.Configuration.Name, changes)
-		late := time.Since(start) >= b.Patience.Render
+		late := time.Since(start) >= b.Timeouts.Render
 		return kube.Progress{Waiting: "the operator to render " + missing}, missing == "" || late && !ours, err
 	})
 }
@@ -162,7 +162,7 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 // another one after from, after which no more follows.
 func (b Batch) again(ctx context.Context, from, before string) error {
 	start, newest, since := time.Now(), from, time.Now()
-	w := kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}
+	w := kube.Wait{What: "the old configuration of the node", Limit: b.Timeouts.Render + time.Minute}
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
@@ -171,17 +171,17 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 		if name := p.Spec.Configuration.Name; name != newest {
 			newest, since = name, time.Now()
 		}
-		done := newest == before || newest != from && time.Since(since) >= b.Patience.Rest || time.Since(start) >= b.Patience.Render
+		done := newest == before || newest != from && time.Since(since) >= b.Timeouts.Rest || time.Since(start) >= b.Timeouts.Render
 		return kube.Progress{Waiting: "the operator to render the old configuration"}, done, renderFailed(p)
 	})
 }
 
-// settle waits until the node has the pool's configuration and this has the changes.
-func (b Batch) settle(ctx context.Context, changes []Change) error {
-	c := b.Cluster.Within(max(b.Patience.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
+// waitApplied waits until the node has the pool's configuration and this has the changes.
+func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
+	c := b.Cluster.Within(max(b.Timeouts.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: "the node's new configuration", Limit: b.Patience.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
+			What: "the node's new configuration", Limit: b.Timeouts.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
 			Fix: "Look at the machine-config operator; retry to go on waiting, or undo.",
 		},
 		Pool: layout.Pool,

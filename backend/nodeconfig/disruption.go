@@ -9,12 +9,12 @@ import (
 	"touchdown/backend/kube"
 )
 
-// calmFiles are what every supported release takes without a reboot: the pull secret since 4.7.4, mirrors by a reload of CRI-O, the
+// noRebootFiles are what every supported release takes without a reboot: the pull secret since 4.7.4, mirrors by a reload of CRI-O, the
 // trust bundle by a restart of CRI-O (openshift/machine-config-operator pkg/daemon/update.go, release-4.14 since December 2023; from
 // release-4.17 on a default node disruption policy, pkg/apihelpers).
-var calmFiles = []string{pullSecretFile, registriesFile, anchorFile}
+var noRebootFiles = []string{pullSecretFile, registriesFile, anchorFile}
 
-// Reboots returns those of the changes for which the node would reboot by itself. Since 4.17 the node disruption policies decide,
+// Reboots returns those of the changes for which the node would reboot automatically. Since 4.17 the node disruption policies decide,
 // the operator's own and the cluster's together; older releases do not know the object.
 func Reboots(ctx context.Context, c *kube.Cluster, changes []Change) ([]Change, error) {
 	mc, err := c.Get(ctx, kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "machineconfigurations", Name: "cluster"})
@@ -23,7 +23,7 @@ func Reboots(ctx context.Context, c *kube.Cluster, changes []Change) ([]Change, 
 	}
 	d := disruption(below(mc, "status", "nodeDisruptionPolicyStatus", "clusterPolicies"))
 	if len(d) == 0 {
-		return Disturbing(changes, calmFiles), nil
+		return Disruptive(changes, noRebootFiles), nil
 	}
 	return pending(changes, d.reboot), nil
 }
@@ -76,10 +76,10 @@ func needsReboot(policy any) bool {
 	return slices.ContainsFunc(actions, func(a any) bool { return named(a, "type") == "Reboot" })
 }
 
-// Disturbing returns the changes of units, and of files that calm does not name. A folder in it stands for all below.
-func Disturbing(changes []Change, calm []string) []Change {
+// Disruptive returns the changes of units, and of files that noReboot does not name. A folder in it stands for all below.
+func Disruptive(changes []Change, noReboot []string) []Change {
 	return pending(changes, func(ch Change) bool {
-		covered := slices.ContainsFunc(calm, func(path string) bool {
+		covered := slices.ContainsFunc(noReboot, func(path string) bool {
 			return ch.File == path || strings.HasPrefix(ch.File, strings.TrimSuffix(path, "/")+"/")
 		})
 		return ch.File != "" && !covered || len(ch.Units) > 0
@@ -96,9 +96,9 @@ func pending(changes []Change, which func(Change) bool) []Change {
 	return out
 }
 
-// Calm are the files that every node takes without a reboot.
-func Calm() []string { return slices.Clone(calmFiles) }
+// WithoutReboot are the files that every node takes without a reboot.
+func WithoutReboot() []string { return slices.Clone(noRebootFiles) }
 
 // Baked are the files that a node from Touchdown's factory takes without a reboot, for a review while the cluster's API does not
 // run yet.
-func Baked() []string { return append(slices.Clone(calmFiles), chronyFile, storageFile) }
+func Baked() []string { return append(slices.Clone(noRebootFiles), chronyFile, storageFile) }

@@ -107,7 +107,7 @@ func unreadable(err error) error {
 	}
 }
 
-// AddStore adds an additional image store to a storage.conf. Every other line stays as it is; the file comes back as it was
+// AddStore adds an additional image store to a storage.conf. Every other line stays unchanged; the file comes back as it was
 // when it names the store already. A file that is no TOML is a Problem with the line (STO-CONF).
 func AddStore(conf, path string) (string, error) {
 	before, err := stores(conf)
@@ -160,7 +160,7 @@ var (
 	storesKey    = regexp.MustCompile(`(?m)^[ \t]*additionalimagestores[ \t]*=[ \t]*\[[^\]]*\][^\n]*\n?`)
 )
 
-// editStores writes the key as a line of its own, behind the head of its table. The caller reads the result and compares.
+// editStores writes the key as its own line, behind the head of its table. The caller reads the result and compares.
 func editStores(conf string, all []string) string {
 	quoted := make([]string, len(all))
 	for i, s := range all {

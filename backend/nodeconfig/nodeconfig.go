@@ -35,13 +35,13 @@ type RegistryCA struct {
 	PEM  string
 }
 
-// Proxy is how the node gets out. The zero value leaves the cluster's as it is.
+// Proxy is how the node gets out. The zero value leaves the cluster's unchanged.
 type Proxy struct {
 	HTTP, HTTPS string   // URLs, may hold a password
 	NoProxy     []string // the site's own, and what of the node must never go through a proxy
 }
 
-// Want is what the node's configuration shall have. What is empty stays as it is; nothing that is there is taken away, but for
+// Want is what the node's configuration shall have. What is empty stays unchanged; nothing that is there is taken away, but for
 // the factory's mirrors when that is asked for.
 type Want struct {
 	SSHKeys              []string

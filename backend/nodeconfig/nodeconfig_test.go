@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 const (
@@ -115,7 +115,7 @@ func batch(c *kube.Cluster, marked bool) nodeconfig.Batch {
 	return nodeconfig.Batch{
 		Cluster: c, Save: func(kube.Ref, []byte) error { return nil },
 		Pause:    kube.Pause{Pool: "master", Ours: marked, Note: func(bool) error { return nil }},
-		Patience: nodeconfig.Patience{Render: patience.Of(0), Roll: patience.Of(0)},
+		Timeouts: nodeconfig.Timeouts{Render: wait.Timeout(0), Roll: wait.Timeout(0)},
 	}
 }
 
@@ -228,7 +228,7 @@ func TestNoWayLeavesThePoolPaused(t *testing.T) {
 		}
 		fail(o)
 		b := batch(c, false)
-		b.Patience.Render = 300 * time.Millisecond // of one that renders nothing
+		b.Timeouts.Render = 300 * time.Millisecond // of one that renders nothing
 		if err := b.Run(t.Context(), changes); err == nil {
 			t.Errorf("%s: no error", what)
 		}
@@ -301,7 +301,7 @@ func TestTroubleOfThePoolIsTold(t *testing.T) {
 		o.api.After = nil
 		o.api.Put(pool, set)
 		b := batch(c, false)
-		b.Patience.Roll = 2 * time.Second // of a pool that does not move
+		b.Timeouts.Roll = 2 * time.Second // of a pool that does not move
 		if err := b.Run(t.Context(), nil); code(err) != want {
 			t.Errorf("err is %v, want %s", err, want)
 		}
@@ -371,7 +371,7 @@ func TestReboots(t *testing.T) {
 	for name, c := range map[string]struct{ files, more, want string }{
 		"no reboot":                  {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits, ""},
 		"a closer path wins":         {`{"path":"/etc","actions":[{"type":"None"}]},{"path":"/etc/containers","actions":[{"type":"Reboot"}]}`, proxyUnits, mirrored},
-		"and may be the calmer one":  {`{"path":"/etc","actions":[{"type":"Reboot"}]},{"path":"/etc/containers/","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf " + anchor + " /etc/mco/proxy.env"},
+		"and may need no reboot":     {`{"path":"/etc","actions":[{"type":"Reboot"}]},{"path":"/etc/containers/","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf " + anchor + " /etc/mco/proxy.env"},
 		"a file without policy":      {`{"path":"/etc/containers","actions":[{"type":"None"}]},{"path":"/etc/mco","actions":[{"type":"None"}]}`, proxyUnits, "/etc/chrony.conf " + anchor},
 		"the first proxy has units":  {`{"path":"/etc","actions":[{"type":"None"}]}`, `"units":[{"name":"crio.service","actions":[{"type":"None"}]}]`, "/etc/mco/proxy.env"},
 		"the user core's keys count": {`{"path":"/etc","actions":[{"type":"None"}]}`, proxyUnits + `,"sshkey":{"actions":[{"type":"Reboot"}]}`, "SSH keys"},
@@ -391,7 +391,7 @@ const proxyUnits = `"units":[{"name":"crio.service","actions":[{"type":"None"}]}
 func TestUndoIsOneBatchToo(t *testing.T) {
 	o, c := newOperator(t)
 	b := batch(c, true)
-	b.Patience.Render = 50 * time.Millisecond
+	b.Timeouts.Render = 50 * time.Millisecond
 	err := b.Undo(t.Context(), "rendered-0", func(ctx context.Context) (bool, error) {
 		if o.api.Get(pool, "spec", "paused") != "true" {
 			t.Error("the pool is not paused while things are put back")

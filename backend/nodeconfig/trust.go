@@ -121,7 +121,7 @@ func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	return compared(ctx, c, objects...)
 }
 
-// MergePEM adds to a bundle the certificates that it does not have. A bundle that lacks none stays as it is, to the byte.
+// MergePEM adds to a bundle the certificates that it does not have. A bundle that lacks none stays unchanged, to the byte.
 func MergePEM(bundle string, more ...string) string {
 	have := blocks(bundle)
 	for _, text := range more {

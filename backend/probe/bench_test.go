@@ -20,10 +20,10 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/probe"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
-// A probe runs in a process of its own, this test's program started again inside the host's network namespace: all of
+// A probe runs in its own process, this test's program started again inside the host's network namespace: all of
 // its sockets are then where the machine's would be.
 const orderEnv = "PROBE_ORDER"
 
@@ -75,7 +75,7 @@ func atSite(t *testing.T) *host {
 		t.Fatal(err)
 	}
 	out := &host{Host: h, t: t, site: s, net: n}
-	// What the kernel does by itself, looking for its link-local address elsewhere and taking what routers offer, would
+	// What the kernel does unasked, looking for its link-local address elsewhere and taking what routers offer, would
 	// look as if the probe had done it.
 	conf := "ipv6/conf/" + site.HostInterface + "/"
 	for _, set := range []string{"accept_ra=0", "accept_dad=0", "disable_ipv6=1", "disable_ipv6=0"} {
@@ -89,7 +89,7 @@ func atSite(t *testing.T) *host {
 // shows waits until the kernel has done what it does in its own time.
 func (h *host) shows(lines string) {
 	h.t.Helper()
-	patience.Until(h.t, "the host's kernel", func() error {
+	wait.Until(h.t, "the host's kernel", func() error {
 		if state := h.state(); !strings.Contains(state, lines) {
 			return fmt.Errorf("it does not show %q:\n%s", lines, state)
 		}
@@ -117,7 +117,7 @@ func (h *host) obey(o order) outcome {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(patience.Within(h.t, time.Minute), os.Args[0])
+	cmd := exec.CommandContext(wait.Within(h.t, time.Minute), os.Args[0])
 	// The limit under which the engine runs.
 	cmd.Env = append(os.Environ(), orderEnv+"="+string(text), "GOMEMLIMIT=32MiB")
 	var out, errs bytes.Buffer

@@ -15,7 +15,7 @@ import (
 	"gvisor.dev/gvisor/pkg/tcpip/header"
 )
 
-// How long an offer is waited for. Servers look whether the address is free before they offer it: ISC dhcpd for 1 s,
+// How long to wait for an offer. Servers look whether the address is free before they offer it: ISC dhcpd for 1 s,
 // dnsmasq for 3 s. After the first offer a second server has a moment to show itself.
 const (
 	offerWait   = 5 * time.Second

@@ -77,7 +77,7 @@ func (r *run) names() {
 // wanted are the names that every server is asked for.
 func (r *run) wanted() []string {
 	var all []string
-	// A proxy looks the registry up by itself.
+	// A proxy looks the registry up itself.
 	endpoint := r.t.Registry
 	if proxy := r.t.Proxy.host(endpoint); proxy != "" {
 		endpoint = proxy

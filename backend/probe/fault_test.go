@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/probe"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // fault is one thing that is wrong at the site or was mistyped, and what the checks say.
@@ -312,7 +312,7 @@ func (h *host) must(err error) {
 // rest waits until the kernel has seen that a port has no link, and has drawn its conclusions: nothing changes any more.
 func (h *host) rest(port string) {
 	h.t.Helper()
-	patience.Until(h.t, port+" to be without a link", func() (without bool) {
+	wait.Until(h.t, port+" to be without a link", func() (without bool) {
 		h.must(h.Do(func() error {
 			l, err := netlink.LinkByName(port)
 			without = err == nil && l.Attrs().OperState != netlink.OperUp

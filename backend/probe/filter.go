@@ -21,7 +21,7 @@ const (
 // filter lets pass what the probes wait for: ARP, ICMP of both kinds, IPv4 UDP that was broadcast (DHCP), and what is sent
 // to one of the addresses. The node's own traffic, which can be a lot, stays in the kernel.
 func filter(addresses []netip.Addr) ([]bpf.RawInstruction, error) {
-	// Every test is a short run of its own that falls through to the next one, so that no jump is longer than a run.
+	// Every test is its own short run that falls through to the next one, so that no jump is longer than a run.
 	var p []bpf.Instruction
 	when := func(tests ...bpf.Instruction) {
 		for i, t := range tests {

@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/check"
 )
 
-// How long an echo of the gateway is waited for, and how often it is asked.
+// How long to wait for an echo of the gateway, and how often it is asked.
 const (
 	echoWait  = 300 * time.Millisecond
 	echoTries = 2

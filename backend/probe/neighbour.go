@@ -109,7 +109,7 @@ func arpRequest(mac net.HardwareAddr, from, target netip.Addr) question {
 		if !got.IsValid() {
 			return nil
 		}
-		// Whoever sends from the address has it. Whoever looks for it as we do, without an address of its own, is about
+		// Whoever sends from the address has it. Whoever looks for it as we do, without its own address, is about
 		// to take it.
 		has := bytes.Equal(got.ProtocolAddressSender(), target.AsSlice())
 		wants := from.IsUnspecified() && got.Op() == header.ARPRequest && bytes.Equal(got.ProtocolAddressTarget(), target.AsSlice()) &&

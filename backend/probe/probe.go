@@ -1,5 +1,5 @@
 // Package probe asks a network, before anything is applied, whether the settings that a technician typed would work
-// there. It has a TCP/IP of its own on the physical port, so that the machine's settings stay as they are.
+// there. It has its own TCP/IP stack on the physical port, so that the machine's settings stay unchanged.
 package probe
 
 import (
@@ -67,7 +67,7 @@ type Result struct {
 	OffsetOK   bool          // Offset is known: a time server answered and no other one contradicts it
 }
 
-// Whole is how long all probes together may take, whatever happens. Each has a shorter deadline of its own: with typed
+// Whole is how long all probes together may take, whatever happens. Each has its own shorter deadline: with typed
 // addresses they come to 10 s at most, with DHCP to 5 s more. A network that answers is through in less than 3 s.
 const Whole = 15 * time.Second
 

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"touchdown/backend/check"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // measure looks at what the process holds: at most ever, and now.
 func (o *outcome) measure() {
-	// What gVisor's timers and the runtime end by themselves has a moment to do so.
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(0))
+	// What gVisor's timers and the runtime end automatically has a moment to do so.
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout(0))
 	defer cancel()
-	_ = patience.Wait(ctx, "goroutines to end", func() bool { // those that are left fail the test
+	_ = wait.For(ctx, "goroutines to end", func() bool { // those that are left fail the test
 		o.Routines = runtime.NumGoroutine()
 		return o.Routines <= 2
 	})
@@ -87,7 +87,7 @@ func (o outcome) good(t *testing.T, apart ...string) {
 	if len(o.Result.Checks) < 6 || o.Err != "" {
 		t.Errorf("%d checks, error %q", len(o.Result.Checks), o.Err)
 	}
-	if o.Took > patience.Of(3*time.Second) {
+	if o.Took > wait.Timeout(3*time.Second) {
 		t.Errorf("all is well and the probe took %s", o.Took)
 	}
 	if t.Failed() {

@@ -44,7 +44,7 @@ func (r *run) reach(to netip.Addr) (*family, *unreachable) {
 	return f, nil
 }
 
-// dial connects from the probed address, by the stack of its own or, when the machine has the address, by the machine's.
+// dial connects from the probed address, by its own stack or, when the machine has the address, by the machine's.
 func (r *run) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	f, why := r.reach(to.Addr())
 	if why != nil {

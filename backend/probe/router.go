@@ -10,7 +10,7 @@ import (
 	"github.com/mdlayher/ndp"
 )
 
-// How long a router's advertisement is waited for. RFC 4861 lets a router wait half a second before it answers, and
+// How long to wait for a router's advertisement. RFC 4861 lets a router wait half a second before it answers, and
 // three seconds between two answers to everybody.
 const (
 	routerWait  = 4 * time.Second

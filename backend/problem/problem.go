@@ -27,7 +27,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// From finds the Problem in err; an error without one becomes a Problem of its own, so that no
+// From finds the Problem in err; an error without one becomes a Problem, so that no
 // failure reaches a person without a code and a way on.
 func From(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {

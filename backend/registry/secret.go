@@ -160,9 +160,9 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 	return b, err
 }
 
-// Settle waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
+// WaitOnNode waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
 // before; "" takes any. The node neither drains nor reboots for it (since 4.7.4).
-func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
+func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
 			What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",

@@ -39,7 +39,7 @@ type Where struct {
 }
 
 // Look reads the facts. domain is the cluster's new one, or "" when it did not move. An API that is away longer than its
-// patience is an error; a certificate that does not come is a gap.
+// timeout is an error; a certificate that does not come is a gap.
 func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, at Where) (Facts, error) {
 	f := Facts{Model: model(m), Certificates: []Certificate{}}
 	err := c.Do(ctx, "reading the cluster's identity", func(ctx context.Context) error {

@@ -110,7 +110,7 @@ func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
 		return err
 	}
 	defer func() {
-		// With a context of its own: the pen is given back after an interruption too.
+		// With its own context: the pen is given back after an interruption too.
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer stop()
 		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
@@ -253,7 +253,7 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 	}
 }
 
-// ended returns errEnough once nothing more will happen by itself and all that happened has been read.
+// ended returns errEnough once nothing more will happen automatically and all that happened has been read.
 func (a *applying) ended(ctx context.Context, read uint64) error {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"touchdown/backend/report"
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Where the objects are that the product changes.
@@ -86,10 +86,10 @@ type object = map[string]any
 // do makes one request, again and again while the API is away.
 func (a *api) do(method, path, kind string, body []byte) (out object) {
 	a.t.Helper()
-	patience.Until(a.t, method+" "+path, func(ctx context.Context) error {
+	wait.Until(a.t, method+" "+path, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, method, "https://"+net.JoinHostPort(a.address, "6443")+path, bytes.NewReader(body))
 		if err != nil {
-			return patience.Final(err)
+			return wait.Final(err)
 		}
 		request.Header.Set("Content-Type", kind)
 		response, err := a.http.Do(request)
@@ -104,9 +104,9 @@ func (a *api) do(method, path, kind string, body []byte) (out object) {
 		case response.StatusCode >= http.StatusInternalServerError:
 			return fmt.Errorf("%s: %s", response.Status, data)
 		case response.StatusCode >= http.StatusBadRequest:
-			return patience.Final(fmt.Errorf("%s: %s", response.Status, data))
+			return wait.Final(fmt.Errorf("%s: %s", response.Status, data))
 		}
-		return patience.Final(json.Unmarshal(data, &out))
+		return wait.Final(json.Unmarshal(data, &out))
 	})
 	return out
 }
@@ -227,7 +227,7 @@ func decision(request object) string {
 
 // trusted reaches a name as a client that knows nothing but the kubeconfig's CA.
 func (n *node) trusted(host, port string) error {
-	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: patience.Of(5 * time.Second)}, Config: &tls.Config{ServerName: host, RootCAs: n.api.roots}}
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: wait.Timeout(5 * time.Second)}, Config: &tls.Config{ServerName: host, RootCAs: n.api.roots}}
 	conn, err := dialer.DialContext(n.t.Context(), "tcp", net.JoinHostPort(n.cluster.Address, port))
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (n *node) repair() {
 // held waits until the engine stands behind the event it was told, and returns how to let it go on.
 func (n *node) held() (release func()) {
 	n.t.Helper()
-	patience.Until(n.t, "the engine to come to the event", func() error {
+	wait.Until(n.t, "the engine to come to the event", func() error {
 		_, err := os.Stat(n.hold())
 		return err
 	})

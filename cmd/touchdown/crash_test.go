@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"touchdown/steps/engine"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // crashes reads how many runs to make, and from which seed; `make test` makes a few, `make crash` many.
@@ -49,11 +49,11 @@ func TestCrashAtEventBoundaries(t *testing.T) {
 	var events int
 	var kills atomic.Int64
 	t.Run("undisturbed", func(t *testing.T) {
-		calm := newNode(t)
-		calm.start(0)
-		calm.lives()
-		calm.lands(shop)
-		want, events = calm.landed(), len(calm.journal())
+		undisturbed := newNode(t)
+		undisturbed.start(0)
+		undisturbed.lives()
+		undisturbed.lands(shop)
+		want, events = undisturbed.landed(), len(undisturbed.journal())
 		t.Logf("the end of %d events:\n%s", events, want)
 	})
 	switch {
@@ -103,7 +103,7 @@ func (n *node) dies(r *run) bool {
 	var asked *exec.Cmd
 	client := n.client()
 	died := false
-	patience.Until(n.t, "the engine's death or the end of the job", func(ctx context.Context) error {
+	wait.Until(n.t, "the engine's death or the end of the job", func(ctx context.Context) error {
 		select {
 		case <-r.exited:
 			died = true
@@ -117,7 +117,7 @@ func (n *node) dies(r *run) bool {
 		case s.State == engine.IsDone:
 			return nil
 		case s.State == engine.HasFailed:
-			return patience.Final(fmt.Errorf("the job failed at %s: %+v", s.Current, s.Problem))
+			return wait.Final(fmt.Errorf("the job failed at %s: %+v", s.Current, s.Problem))
 		case s.State == engine.Collecting && asked == nil:
 			asked = n.command(shop, "--force")
 			if err := asked.Start(); err != nil {

@@ -114,13 +114,13 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	if factory.OnLine(node.Host) {
 		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
 	}
-	sight := steps.NewSight(node)
+	nodeNet := steps.NewNodeNetwork(node)
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Notices: func() []string { return append(cluster.Notices(), images.Notices(node.Host)...) },
 		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
 			stages := list(cfg, steps.Wiring{
-				Version: version, Program: program, Dir: dir, Job: func() report.Job { return jobOf(facts()) }, Sight: sight,
+				Version: version, Program: program, Dir: dir, Job: func() report.Job { return jobOf(facts()) }, NodeNet: nodeNet,
 			})
 			if h.stages != nil {
 				h.stages(stages)

@@ -27,7 +27,7 @@ func (c *common) factoryCommand() *cobra.Command {
 		Long: `Factory opens the wizard of the bench line: it checks the hardware, makes the cluster relocatable, seeds the image
 store, rehearses a start without any registry, verifies the cluster's health, asks for what only a person can see, writes
 the factory's report and seals the node, so that its next boot waits for the site. The node reboots three times; the work
-goes on by itself after each, and the same command opens the wizard again.
+continues automatically after each, and the same command opens the wizard again.
 
 With --unattended nobody is asked: the answers are those of the policy in -f FILE (spec.policy.answers, such as
 tick-packed: "yes"), and what has none there ends the work with a problem that names it.`,

@@ -316,7 +316,7 @@ func TestALandedNode(t *testing.T) {
 	n.lives()
 	n.lands(shop)
 
-	// Rule 4. Each list by itself, and their undo, are in the domain's TestApplyMergesAndRestores.
+	// Rule 4. Each list alone, and their undo, are in the domain's TestApplyMergesAndRestores.
 	t.Run("the configuration of others stays", func(t *testing.T) {
 		has := func(list any, one object) bool {
 			items, _ := list.([]any)

@@ -14,7 +14,7 @@ func (c *common) imagesCommand() *cobra.Command {
 }
 
 // tableFlag adds -o for commands that print a table. What it returns tells whether -o json was given, and refuses anything but
-// table and json. It has a variable of its own: the one of the other commands begins as text.
+// table and json. It has its own variable: the one of the other commands begins as text.
 func tableFlag(cmd *cobra.Command) (asJSON func() (bool, error)) {
 	output := cmd.Flags().StringP("output", "o", "table", "table or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))

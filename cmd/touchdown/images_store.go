@@ -26,7 +26,7 @@ already. Where the cluster has no policy for it, the node reboots once; run the 
 
 With --move nothing is copied: the node reboots, and before CRI-O starts every layer is renamed into the store, those of
 an earlier copy are removed, and CRI-O's own store is left without images. That takes less than a second and no space; but
-there is one copy of each layer then, and only a registry can replace a damaged one. A power cut on the way is settled
+there is one copy of each layer then, and only a registry can replace a damaged one. A power cut on the way is handled
 by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := site.New()

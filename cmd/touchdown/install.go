@@ -29,11 +29,11 @@ is right already stays, so it can be repeated, and a newer version is installed 
 A node that left the factory has the same units from a MachineConfig; there ` + "`touchdown factory bake`" + ` brings a new
 version, and install refuses.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hand, err := c.hand(cmd, dry)
+			manual, err := c.manualInstall(cmd, dry)
 			if err != nil {
 				return err
 			}
-			return hand.Install(cmd.Context())
+			return manual.Install(cmd.Context())
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
@@ -54,14 +54,14 @@ this one was. --purge removes them too; then nothing of the job can be undone an
 					return err
 				}
 			}
-			hand, err := c.hand(cmd, dry)
+			manual, err := c.manualInstall(cmd, dry)
 			if err != nil {
 				return err
 			}
-			if err := hand.Uninstall(cmd.Context()); err != nil {
+			if err := manual.Uninstall(cmd.Context()); err != nil {
 				return err
 			}
-			return c.leave(hand, purge)
+			return c.leave(manual, purge)
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
@@ -70,8 +70,8 @@ this one was. --purge removes them too; then nothing of the job can be undone an
 	return cmd
 }
 
-// hand is this program on this machine.
-func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
+// manualInstall is this program on this machine.
+func (c *common) manualInstall(cmd *cobra.Command, dry bool) (*factory.ManualInstall, error) {
 	file, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -80,7 +80,7 @@ func (c *common) hand(cmd *cobra.Command, dry bool) (*factory.Hand, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading this program: %w", err)
 	}
-	return &factory.Hand{
+	return &factory.ManualInstall{
 		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Cluster: defaultKubeconfig, Dry: dry,
 		Say:  func(format string, args ...any) { fmt.Fprintf(printed(cmd), format+"\n", args...) },
 		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) },
@@ -124,7 +124,7 @@ func (c *common) mayPurge(cmd *cobra.Command) error {
 }
 
 // leave removes what the work left, or says where it is.
-func (c *common) leave(h *factory.Hand, purge bool) error {
+func (c *common) leave(h *factory.ManualInstall, purge bool) error {
 	if _, err := os.Stat(c.engine.state); err != nil {
 		return nil
 	}

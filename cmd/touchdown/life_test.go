@@ -67,7 +67,7 @@ func ownCert(t testing.TB, until time.Time, names ...string) own {
 	return own{chain.String(), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))}
 }
 
-// withAPI is the shop with a certificate of its own for the API.
+// withAPI is the shop with its own certificate for the API.
 func (o own) withAPI() string {
 	indent := func(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n      ") }
 	return shop + "  apiCert:\n    cert: |\n      " + indent(o.cert) + "\n    key: |\n      " + indent(o.key) + "\n"

@@ -42,7 +42,7 @@ type hooks struct {
 	root       string              // prefix of the machine's paths
 	afterEvent func(steps.Event)   // called behind each event of the journal
 	cluster    func(*kube.Cluster) // sets its pace
-	stages     func([]steps.Stage) // sets the steps' patience
+	stages     func([]steps.Stage) // sets the steps' timeouts
 }
 
 // exitError carries an exit code up to main. Its message has been printed when quiet is set, and stands in the JSON that was

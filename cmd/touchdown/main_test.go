@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// testHooks make an engine as impatient as the bench's cluster is quick, and let a test stop it at an event.
+// testHooks give an engine timeouts as short as the bench's cluster is quick, and let a test stop it at an event.
 func testHooks() hooks {
 	limit, err := time.ParseDuration(os.Getenv(stepLimit))
 	if err != nil {
@@ -51,14 +51,14 @@ func testHooks() hooks {
 			c.Pace = kube.Pace{Limit: 5 * time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 		},
 		stages: func(stages []steps.Stage) {
-			patience := domain.Patience{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
+			timeouts := domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
 			for _, stage := range stages {
 				for _, step := range stage.Steps {
 					switch s := step.(type) {
 					case *steps.Domain:
-						s.Patience = patience
+						s.Timeouts = timeouts
 					case *steps.Rollouts:
-						s.Patience = patience
+						s.Timeouts = timeouts
 					case *steps.Health:
 						s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
 					}

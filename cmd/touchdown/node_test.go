@@ -15,7 +15,7 @@ import (
 
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // places keeps the number of clusters that run at once down to what two cores carry.
@@ -44,7 +44,7 @@ func newNodeWith(t testing.TB, o bench.Options) *node {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	n := &node{t: t, cluster: bench.Start(t, o), dir: dir}
 	n.api = openAPI(t, n.cluster)
-	patience.Explain(t, "the end of the engine's journal", func() string {
+	wait.Explain(t, "the end of the engine's journal", func() string {
 		data, err := os.ReadFile(filepath.Join(n.state(), "journal.jsonl"))
 		if err != nil {
 			return err.Error()
@@ -91,7 +91,7 @@ func (n *node) start(crash int) *run {
 		_ = r.cmd.Wait() // a killed engine's status says nothing
 		close(r.exited)
 	}()
-	patience.Explain(n.t, "what an engine wrote", r.stderr.String) // it has ended by then
+	wait.Explain(n.t, "what an engine wrote", r.stderr.String) // it has ended by then
 	n.t.Cleanup(func() {
 		r.kill()
 		for _, bad := range []string{"DATA RACE", "panic:", "fatal error:"} {
@@ -112,7 +112,7 @@ func (r *run) kill() {
 func (n *node) wait(what string, ok func(*engine.Snapshot) bool) (s *engine.Snapshot) {
 	n.t.Helper()
 	client := n.client()
-	patience.Until(n.t, what, func(ctx context.Context) (err error) {
+	wait.Until(n.t, what, func(ctx context.Context) (err error) {
 		if s, err = client.Snapshot(ctx); err == nil && !ok(s) {
 			err = fmt.Errorf("the job is %s at %q, problem %+v", s.State, s.Current, s.Problem)
 		}
@@ -159,7 +159,7 @@ func (n *node) try(actions ...engine.Action) error {
 	return client.ReleasePen(n.t.Context(), pen)
 }
 
-// shop is the site of the tests. A failure is left as it is.
+// shop is the site of the tests. A failure stays.
 const shop = `apiVersion: touchdown.dev/v1alpha1
 kind: SiteConfig
 spec:

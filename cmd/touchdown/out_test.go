@@ -140,7 +140,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{
-		"": "opens the console", "console": "the same; its painter has a test of its own", "engine": "is one", "version": "is asked of nobody", "site new": "is asked of nobody",
+		"": "opens the console", "console": "the same; its painter has its own test", "engine": "is one", "version": "is asked of nobody", "site new": "is asked of nobody",
 		"report bundle": "is an archive, which printArchive keeps from terminals",
 		"factory":       "opens the console, or applies", "factory bake": "asks the cluster; prints by the same writer", "factory unbake": "asks the cluster; prints by the same writer",
 		"completion bash": "cobra's", "completion zsh": "cobra's", "completion fish": "cobra's", "completion powershell": "cobra's", "help": "cobra's",
@@ -227,7 +227,7 @@ func TestOneWayOut(t *testing.T) {
 	}
 	ways := []string{"OutOrStdout", "ErrOrStderr", "OutOrStderr", "Stdout", "Stderr", "Println", "Printf", "Print", "PrintErrln", "PrintErrf", "PrintErr"}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || file == "out.go" || file == "console.go" { // the console paints by itself
+		if strings.HasSuffix(file, "_test.go") || file == "out.go" || file == "console.go" { // the console paints itself
 			continue
 		}
 		tree, err := parser.ParseFile(gotoken.NewFileSet(), file, nil, 0)

@@ -148,7 +148,7 @@ func (e *Engine) startLocked(a Action) error {
 		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
 	}
 	now := &ReviewView{}
-	_, stages := e.settledLocked()
+	_, stages := e.effectiveLocked()
 	if e.judgeChecksLocked(now, stages); len(now.Problems) > 0 {
 		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
 	}

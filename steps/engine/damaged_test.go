@@ -15,7 +15,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // tried opens an engine and turns a panic into an error.
@@ -28,8 +28,8 @@ func tried(o Options) (e *Engine, err error) {
 	return Open(o)
 }
 
-// settled waits until an engine has done what it does by itself when it starts.
-func settled(t *testing.T, e *Engine) *Snapshot {
+// waitStarted waits until an engine has done what it does automatically when it starts.
+func waitStarted(t *testing.T, e *Engine) *Snapshot {
 	t.Helper()
 	<-e.recovered
 	time.Sleep(5 * time.Millisecond) // the work, if it begins, begins here
@@ -79,7 +79,7 @@ func TestOneFlippedBitOfTheJournal(t *testing.T) {
 		if err != nil {
 			t.Fatalf("bit %d (%q): %v", bit, whole[max(0, bit/8-20):min(len(whole), bit/8+20)], err)
 		}
-		s := settled(t, e)
+		s := waitStarted(t, e)
 		must(t, e.Close())
 		if s.State != IsDone || !s.Locked || len(s.Notices) == 0 || r.w.calls["light"] != before {
 			t.Fatalf("bit %d (%q): state %s, locked %t, notices %q, light set %d times", bit, whole[max(0, bit/8-20):min(len(whole), bit/8+20)],
@@ -108,7 +108,7 @@ func TestRecordWithoutItsPart(t *testing.T) {
 			t.Errorf("%s: %v", record, err)
 			continue
 		}
-		s := settled(t, e)
+		s := waitStarted(t, e)
 		if len(s.Notices) == 0 || s.State == Working || s.Seq > 1<<40 {
 			t.Errorf("%s: state %s, number %d, notices %q", record, s.State, s.Seq, s.Notices)
 		}
@@ -139,7 +139,7 @@ func TestLongRecord(t *testing.T) {
 	before := r.w.calls["light"]
 	for range 2 {
 		r.open(t)
-		if s := settled(t, r.Engine); s.State != IsDone || !s.Locked || r.w.calls["light"] != before {
+		if s := waitStarted(t, r.Engine); s.State != IsDone || !s.Locked || r.w.calls["light"] != before {
 			t.Errorf("state %s, locked %t, light set %d times", s.State, s.Locked, r.w.calls["light"]-before)
 		}
 		must(t, r.Close())
@@ -172,7 +172,7 @@ func TestSumsThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v", record, err)
 			continue
 		}
-		s := settled(t, e)
+		s := waitStarted(t, e)
 		if s.State != HasFailed || len(s.Notices) == 0 || r.w.calls["light"] != lit || field(s, "spec.clusterName").Value != "shop" {
 			t.Errorf("%s: state %s, notices %q", record, s.State, s.Notices)
 		}
@@ -180,7 +180,7 @@ func TestSumsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestPipeInPlaceOfAFolder: where it cannot be put aside, what would lie in it is neither read nor waited for.
+// TestPipeInPlaceOfAFolder: where it cannot be put aside, what would lie in it is not read, and the engine does not wait for it.
 func TestPipeInPlaceOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	must(t, syscall.Mkfifo(filepath.Join(dir, "secrets"), 0o600))
@@ -194,7 +194,7 @@ func TestPipeInPlaceOfAFolder(t *testing.T) {
 		if !errors.Is(err, syscall.ENOTDIR) {
 			t.Errorf("it says %v", err)
 		}
-	case <-time.After(patience.Of(time.Second)):
+	case <-time.After(wait.Timeout(time.Second)):
 		t.Fatal("it waits for the pipe")
 	}
 }
@@ -217,7 +217,7 @@ func TestAnswersDamagedDuringAnUndo(t *testing.T) {
 	e, err := tried(f.options())
 	must(t, err)
 	defer e.Close()
-	if s := settled(t, e); s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost {
+	if s := waitStarted(t, e); s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost {
 		t.Errorf("state %s, problem %+v", s.State, s.Problem)
 	}
 }

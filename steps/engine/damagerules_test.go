@@ -49,7 +49,7 @@ func (d *damaged) changed() (n int) {
 
 // first looks at the engine that finds the damage.
 func (d *damaged) first(e *Engine) {
-	s := settled(d.t, e)
+	s := waitStarted(d.t, e)
 	d.told = slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, "Records were lost") })
 	if d.matters() && !d.told && !d.refused(s) {
 		d.t.Errorf("the loss is not told: state %s, notices %q", s.State, s.Notices)
@@ -64,7 +64,7 @@ func (d *damaged) first(e *Engine) {
 
 // again looks at the engine after that: it is no bolder.
 func (d *damaged) again(e *Engine) {
-	s := settled(d.t, e)
+	s := waitStarted(d.t, e)
 	d.still(s)
 	d.kept(s)
 	must(d.t, e.Close())
@@ -107,7 +107,7 @@ func (d *damaged) goOn() {
 	r := d.rig
 	r.Engine = d.open()
 	defer func() { must(d.t, r.Close()) }()
-	s := settled(d.t, r.Engine)
+	s := waitStarted(d.t, r.Engine)
 	pen := take(d.t, r)
 	if s.Locked {
 		must(d.t, r.Do(d.t.Context(), pen, Action{Verb: Unlock, Value: s.Hostname}))

@@ -12,7 +12,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// saveDraft keeps the config. Secrets go to files of their own. A draft that could not be read again is refused: what a person
+// saveDraft keeps the config. Secrets go to their own files. A draft that could not be read again is refused: what a person
 // saw accepted survives a restart.
 func (s *store) saveDraft(cfg *site.Config) error {
 	text, err := cfg.WithoutSecrets().Marshal(false)

@@ -38,7 +38,7 @@ type Options struct {
 	List string
 
 	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
-	// copy of the config of its own, so that a step never sees a value change under its hands.
+	// its own copy of the config, so that a step never sees a value change under its hands.
 	Stages func(*site.Config, Facts) []steps.Stage
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
@@ -179,7 +179,7 @@ func (e *Engine) loadSite() {
 	e.mask.Hide(cfg.SecretTexts())
 }
 
-// begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.
+// begin starts what an engine does automatically: it goes on with a job that was at work, or looks around.
 func (e *Engine) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // world is the machine of a test: what steps change and count.
@@ -199,7 +199,7 @@ func (r *rig) options() Options {
 func until(t *testing.T, s Session, what string, ok func(*Snapshot) bool) *Snapshot {
 	t.Helper()
 	var last *Snapshot
-	for deadline := time.Now().Add(patience.Of(10 * time.Second)); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		snapshot, err := s.Snapshot(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ const maxKept = 256 << 20
 // errNotAFile is about something in the place of a file that is none: a folder, a link, a pipe, a device.
 var errNotAFile = errors.New("it is not a regular file")
 
-// openKept opens a file of the state folder. A link is not followed, and a pipe is not waited for.
+// openKept opens a file of the state folder. A link is not followed, and a pipe does not block.
 func openKept(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func asideName(path, suffix string) (string, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		}
-		if err != nil { // its folder is none, and a pipe would be waited for
+		if err != nil { // its folder is none, and a pipe would block
 			return "", err
 		}
 		name = fmt.Sprintf("%s%s-%d", path, suffix, n)

@@ -7,10 +7,10 @@ import (
 	"touchdown/steps/site"
 )
 
-// settledLocked is the site config as it stands, with the list that reads it, without the answers to questions that
+// effectiveLocked is the site config as it stands, with the list that reads it, without the answers to questions that
 // another answer made needless: an address that was typed before DHCP was chosen stays in its field, for the person
 // who changes their mind, and means nothing. The caller holds e.mu.
-func (e *Engine) settledLocked() (*site.Config, []steps.Stage) {
+func (e *Engine) effectiveLocked() (*site.Config, []steps.Stage) {
 	cfg := e.site.Clone()
 	stages := e.stages(cfg)
 	for _, stage := range stages {
@@ -25,9 +25,9 @@ func (e *Engine) settledLocked() (*site.Config, []steps.Stage) {
 	return cfg, stages
 }
 
-// inputsLocked is the fingerprint of the settled config. The caller holds e.mu.
+// inputsLocked is the fingerprint of the effective config. The caller holds e.mu.
 func (e *Engine) inputsLocked() string {
-	cfg, _ := e.settledLocked()
+	cfg, _ := e.effectiveLocked()
 	return e.inputs(cfg)
 }
 

@@ -134,7 +134,7 @@ func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Repo
 	return nil
 }
 
-// TestALookMayTakeLong: a busy machine that reports one check after another is waited for; a look that hangs is ended and told.
+// TestALookMayTakeLong: a busy machine that reports one check after another gets the time; a look that hangs is ended and told.
 func TestALookMayTakeLong(t *testing.T) {
 	for name, p := range map[string]probing{
 		"slow":  {checks: 20, pause: inspectLimit - time.Second},

@@ -78,7 +78,7 @@ func (e *Engine) takeStock(j *journal, damage string) {
 		}
 	}
 	if len(e.lost) == 0 {
-		e.store.settle()
+		e.store.acceptLosses()
 		return
 	}
 	k.Touched = e.store.touched()
@@ -107,7 +107,7 @@ func (r *reading) losses(damage string) []string {
 	return []string{text}
 }
 
-// ended tells whether nothing goes on by itself in a state, whatever came before it.
+// ended tells whether nothing goes on automatically in a state, whatever came before it.
 func ended(s State) bool { return s == IsDone || s == IsUndone }
 
 // underWay tells whether an engine that starts goes on with a job in that state.
@@ -141,7 +141,7 @@ func (e *Engine) tellLossLocked() {
 		e.store.sums.mark = &mark{e.seq, e.knownLocked()}
 	}
 	e.known = nil
-	e.store.settle()
+	e.store.acceptLosses()
 }
 
 // acceptedLocked tells whether the answers are those that a person accepted. The caller holds e.mu.

@@ -57,7 +57,7 @@ func TestStateOfThePreviousRelease(t *testing.T) {
 		r := previous(t, "handed-over")
 		for range 2 {
 			r.open(t)
-			s := settled(t, r.Engine)
+			s := waitStarted(t, r.Engine)
 			if s.State != IsDone || !s.Locked || len(s.Notices) > 0 || r.w.calls["light"] > 0 {
 				t.Errorf("state %s, locked %t, notices %q", s.State, s.Locked, s.Notices)
 			}
@@ -145,7 +145,7 @@ func TestAfterALossAPersonDecides(t *testing.T) {
 				var s *Snapshot
 				for range 2 {
 					r.open(t)
-					s = settled(t, r.Engine)
+					s = waitStarted(t, r.Engine)
 					if s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost || s.Problem.Detail == "" || len(s.Notices) == 0 {
 						t.Fatalf("state %s, problem %+v, notices %q", s.State, s.Problem, s.Notices)
 					}
@@ -213,7 +213,7 @@ func TestLandedNodeStaysLocked(t *testing.T) {
 			before++
 			for range 2 {
 				r.open(t)
-				s := settled(t, r.Engine)
+				s := waitStarted(t, r.Engine)
 				if r.w.calls["light"] != before || sums && (!s.Locked || s.State != IsDone) || len(s.Notices) == 0 && cut > 0 {
 					t.Errorf("cut at %d, checksums %t: state %s, locked %t, notices %q", cut, sums, s.State, s.Locked, s.Notices)
 				}

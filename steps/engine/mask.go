@@ -68,7 +68,7 @@ func spellings(secret string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == secret })
 }
 
-// shortWords finds the short secrets where they stand by themselves. What JSON itself is written with is left out: a support bundle
+// shortWords finds the short secrets where they stand alone. What JSON itself is written with is left out: a support bundle
 // could not be read any more.
 func shortWords(secrets []string) *regexp.Regexp {
 	var words []string
@@ -83,7 +83,7 @@ func shortWords(secrets []string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^0-9A-Za-z_])(?:` + strings.Join(words, "|") + `)($|[^0-9A-Za-z_])`)
 }
 
-// tokenKeys are the keys of a dockerconfigjson whose values are secret by themselves.
+// tokenKeys are the keys of a dockerconfigjson whose values alone are secret.
 var tokenKeys = regexp.MustCompile(`"(?:auth|password|identitytoken|registrytoken)"\s*:\s*"([^"]+)"`)
 
 // urlPassword is the password in a proxy's URL.

@@ -7,7 +7,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// TestMaskOfAProxy holds that the password of a proxy's URL is hidden by itself too, as it is written and decoded.
+// TestMaskOfAProxy holds that the password of a proxy's URL is hidden alone too, as it is written and decoded.
 func TestMaskOfAProxy(t *testing.T) {
 	var m Masker
 	m.Hide([]string{"http://user:PLANTED%40s3cret@proxy.example.com:3128"})

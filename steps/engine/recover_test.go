@@ -60,7 +60,7 @@ func (r *rig) openTrying(t *testing.T) {
 }
 
 // TestInterruptedStepRecoversFirst fails when a settings trial that a restart interrupted is still there when the
-// next engine's consoles see the node, whether the job goes on by itself or waits for a person.
+// next engine's consoles see the node, whether the job goes on automatically or waits for a person.
 func TestInterruptedStepRecoversFirst(t *testing.T) {
 	for _, failed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("failed=%v", failed), func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))
-	time.Sleep(100 * time.Millisecond) // three times the watchdog's patience: it must not have ended the step
+	time.Sleep(100 * time.Millisecond) // three times the watchdog's timeout: it must not have ended the step
 	must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
 	until(t, r, "the end", inState(IsDone))
 }

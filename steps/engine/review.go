@@ -26,7 +26,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 		return err
 	}
 	e.mu.Lock()
-	cfg, stages := e.settledLocked()
+	cfg, stages := e.effectiveLocked()
 	e.mu.Unlock()
 	v := &ReviewView{}
 	errs, warnings := cfg.Validate(e.now())

@@ -37,7 +37,7 @@ type run struct {
 func (e *Engine) workLocked(undo bool) {
 	ctx, stop := context.WithCancelCause(e.closing)
 	e.stopWork = stop
-	cfg, stages := e.settledLocked()
+	cfg, stages := e.effectiveLocked()
 	r := &run{e: e, cfg: cfg, stages: stages}
 	e.workers.Go(func() {
 		defer stop(nil)

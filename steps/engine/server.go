@@ -22,7 +22,7 @@ const (
 	requestTime = 10 * time.Second
 	// answerTime is how long a client may take to read an answer. A support bundle is the largest.
 	answerTime = 5 * time.Minute
-	// idleTime is how long a connection stays open between two requests; clients open another one by themselves.
+	// idleTime is how long a connection stays open between two requests; clients open another one automatically.
 	idleTime = 5 * time.Minute
 	// maxHeader bounds the header of a request in bytes; the longest path and token are far below it.
 	maxHeader = 64 << 10

@@ -55,6 +55,6 @@ func (d *watchdog) stop() { d.rest() }
 func tooLong(limit time.Duration, err error) error {
 	return &problem.Problem{
 		Code: "WATCHDOG", Summary: fmt.Sprintf("This step made no progress for %s and was stopped.", limit),
-		Fix: "Read what it waited for. Retry to go on from here, or undo to put everything back.", Err: err,
+		Fix: "Read what it was waiting for. Retry to go on from here, or undo to put everything back.", Err: err,
 	}
 }

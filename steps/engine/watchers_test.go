@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestDeadlinePassesWhileClientsComeAndGo: a watcher that connects again and again must not hold the work.
@@ -58,7 +58,7 @@ func TestNoticesAreAskedOutsideTheLock(t *testing.T) {
 	select {
 	case err := <-done:
 		must(t, err)
-	case <-time.After(patience.Of(5 * time.Second)):
+	case <-time.After(wait.Timeout(5 * time.Second)):
 		t.Error("a console waits for the notices of another one's snapshot")
 	}
 	close(slow)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // served starts an engine behind its socket.
@@ -56,7 +56,7 @@ func raw(t *testing.T, path, request string, wait time.Duration) (status int, en
 // TestHalfARequest: a client that stops in the middle of a request is let go, whatever the request.
 func TestHalfARequest(t *testing.T) {
 	_, path := served(t, 100*time.Millisecond)
-	wait := patience.Of(5 * time.Second)
+	wait := wait.Timeout(5 * time.Second)
 	for what, request := range map[string]string{
 		"half a header":         "GET /v1/snapshot HTTP/1.1\r\nHo",
 		"half a body":           "PUT /v1/site HTTP/1.1\r\nHost: e\r\nContent-Length: 4000\r\n\r\n{\"values\":{",
@@ -85,7 +85,7 @@ func TestBodyIsOneObject(t *testing.T) {
 		`{"value":"` + strings.Repeat("x", maxBody) + `"}`: 422,
 	} {
 		request := fmt.Sprintf("PUT /v1/site/spec.clusterName HTTP/1.1\r\nHost: e\r\nConnection: close\r\nTouchdown-Pen: %s\r\nContent-Length: %d\r\n\r\n%s", pen, len(body), body)
-		if got, _ := raw(t, path, request, patience.Of(10*time.Second)); got != want {
+		if got, _ := raw(t, path, request, wait.Timeout(10*time.Second)); got != want {
 			t.Errorf("%.40s is answered with %d, want %d", body, got, want)
 		}
 	}
@@ -127,7 +127,7 @@ func TestStreamOutlivesTheTimeouts(t *testing.T) {
 	take(t, r)
 	select {
 	case <-heard:
-	case <-time.After(patience.Of(5 * time.Second)):
+	case <-time.After(wait.Timeout(5 * time.Second)):
 		t.Error("the stream is dead")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"touchdown/steps"
 )
 
-// worktime is how long a job, or its undo, was at work. What passed while people were waited for (an open question, a failure,
+// worktime is how long a job, or its undo, was at work. What passed while it waited for people (an open question, a failure,
 // a job that is done) does not count, nor does what passed while the engine did not run, unless it rebooted the node itself.
 type worktime struct {
 	whole    time.Duration // of the attempts that are over, and of reboots

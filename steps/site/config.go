@@ -51,7 +51,7 @@ type Spec struct {
 	BaseDomain string `yaml:"baseDomain,omitempty" json:"baseDomain,omitempty"`
 	// Hostname is the node's new name; empty keeps the one of the factory.
 	Hostname string `yaml:"hostname,omitempty" json:"hostname,omitempty"`
-	// Network is how the node is reached; empty keeps the network as it is.
+	// Network is how the node is reached; empty leaves the network unchanged.
 	Network Network `yaml:"network,omitempty" json:"network,omitzero"`
 	// NetworkConfig is a desired state of nmstate in its own words, instead of Network. It can hold a password.
 	NetworkConfig Secret `yaml:"networkConfig,omitempty" json:"networkConfig,omitempty"`
@@ -111,7 +111,7 @@ type Policy struct {
 	RollbackOnFailure bool `yaml:"rollbackOnFailure" json:"rollbackOnFailure"`
 	// KeepGoingOnWarnings starts a headless run although the review holds warnings.
 	KeepGoingOnWarnings bool `yaml:"keepGoingOnWarnings" json:"keepGoingOnWarnings"`
-	// SeedImages lets Touchdown keep what the node runs in a store of its own.
+	// SeedImages lets Touchdown keep what the node runs in its own store.
 	SeedImages bool `yaml:"seedImages" json:"seedImages"`
 	// StabilityWindow is how long the cluster has to stay healthy without a break before it counts as landed.
 	StabilityWindow time.Duration `yaml:"stabilityWindow" json:"stabilityWindow"`

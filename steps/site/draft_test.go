@@ -47,7 +47,7 @@ func FuzzDraft(f *testing.F) {
 		if !maps.Equal(values(draft), values(back)) {
 			t.Fatalf("%s=%q %s=%q: %q became %q in\n%s", p, v, q, w, values(draft), values(back), text)
 		}
-		for path, secret := range c.Secrets() { // each in a file of its own
+		for path, secret := range c.Secrets() { // each in its own file
 			if err := back.SetFrom(path, secret, Typed); err != nil {
 				t.Fatalf("secret %s: %v", path, err)
 			}

@@ -106,7 +106,7 @@ func fault(fix, format string, args ...any) *Error {
 	return &Error{Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// asFault turns the error of a field validator into an Error of its own that can be given a place.
+// asFault turns the error of a field validator into its own Error that can be given a place.
 func asFault(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

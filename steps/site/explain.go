@@ -62,7 +62,7 @@ func (i Item) describe(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// Example returns a commented document to fill in. Parse accepts it as it is; Validate then names what is still missing.
+// Example returns a commented document to fill in. Parse accepts it unchanged; Validate then names what is still missing.
 func Example() []byte {
 	var b strings.Builder
 	b.WriteString("# What a node becomes at its site. Remove the # in front of what you need.\n")

@@ -32,7 +32,7 @@ func FromSeedReconfiguration(data []byte, name string) (*Config, []string, error
 }
 
 // FromClusterRelocation takes over what a ClusterRelocation of the cluster-relocation-operator says
-// (rhsyseng.github.io/v1beta1). Its secrets are objects of their own, so they are only noted.
+// (rhsyseng.github.io/v1beta1). Its secrets are their own objects, so they are only noted.
 func FromClusterRelocation(data []byte, name string) (*Config, []string, error) {
 	im, err := newImport(data, name, ClusterRelocation)
 	if err != nil {

@@ -97,7 +97,7 @@ func (r *reader) nmstate(key, value *yaml.Node, path string) {
 	}
 	text, err := encode(value)
 	if err != nil {
-		r.report(value, path, fault("write it as a text of many lines, after networkConfig: |", "cannot be kept as it is"))
+		r.report(value, path, fault("write it as a text of many lines, after networkConfig: |", "cannot be kept unchanged"))
 		return
 	}
 	if f := r.config.store(path, string(text)); f != nil {

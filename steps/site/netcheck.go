@@ -152,7 +152,7 @@ func between(s string, low, high int) error {
 	return nil
 }
 
-// prefixOfNetmask turns 255.255.255.0 and /24 into 24; anything else stays as it is.
+// prefixOfNetmask turns 255.255.255.0 and /24 into 24; anything else stays unchanged.
 func prefixOfNetmask(s string) string {
 	if rest, slash := strings.CutPrefix(s, "/"); slash {
 		return rest

@@ -2,7 +2,7 @@ package site
 
 import "slices"
 
-// Network is how the node is reached at its site. The zero value keeps the network as it is.
+// Network is how the node is reached at its site. The zero value leaves the network unchanged.
 type Network struct {
 	// Interface is the port that leads to the site, by name or MAC address; empty is the one in use now.
 	Interface string `yaml:"interface,omitempty" json:"interface,omitempty"`
@@ -10,7 +10,7 @@ type Network struct {
 	VLANID int `yaml:"vlanID,omitempty" json:"vlanID,omitempty"`
 	// Bond bundles several ports; without ports there is none.
 	Bond Bond `yaml:"bond,omitempty" json:"bond,omitzero"`
-	// MTU is the largest packet in bytes; 0 leaves it as it is.
+	// MTU is the largest packet in bytes; 0 leaves it unchanged.
 	MTU int `yaml:"mtu,omitempty" json:"mtu,omitempty"`
 	// IPv4 and IPv6 are the node's addresses at the site.
 	IPv4 Family `yaml:"ipv4,omitempty" json:"ipv4,omitzero"`
@@ -31,7 +31,7 @@ type Bond struct {
 
 // Family is how the node gets its address of one family.
 type Family struct {
-	// Method is Static, DHCP, Autoconf (IPv6 only), Disabled, or empty to leave the family as it is.
+	// Method is Static, DHCP, Autoconf (IPv6 only), Disabled, or empty to leave the family unchanged.
 	Method string `yaml:"method,omitempty" json:"method,omitempty"`
 	// Address, PrefixLength (bits) and Gateway belong to Static.
 	Address      string `yaml:"address,omitempty" json:"address,omitempty"`
@@ -39,7 +39,7 @@ type Family struct {
 	Gateway      string `yaml:"gateway,omitempty" json:"gateway,omitempty"`
 }
 
-// IsZero reports whether nothing is said about the network, so that it stays as it is.
+// IsZero reports whether nothing is said about the network, so that it stays unchanged.
 func (n Network) IsZero() bool {
 	return n.Interface == "" && n.VLANID == 0 && n.Bond.IsZero() && n.MTU == 0 &&
 		n.IPv4 == Family{} && n.IPv6 == Family{} && len(n.DNSServers) == 0 && len(n.DNSSearch) == 0

@@ -63,7 +63,7 @@ type entry struct {
 	check  func(string) error
 	at     func(*Config) any   // pointer to the value; the types are those that format knows
 	cell   bool                // part of each item of a list of groups, found by groups.cell
-	lines  bool                // the items of a list hold spaces and commas, so each has a line of its own
+	lines  bool                // the items of a list hold spaces and commas, so each has its own line
 	tidy   func(string) string // turns another spelling of a value into the usual one
 	guard  func(string) bool   // whether the value is secret; nil: always, when Secret is set
 	answer bool

@@ -1,6 +1,6 @@
 package site
 
-// Methods by which a family of addresses is set up. Empty leaves the family as it is.
+// Methods by which a family of addresses is set up. Empty leaves the family unchanged.
 const (
 	Static   = "static"
 	DHCP     = "dhcp"
@@ -8,7 +8,7 @@ const (
 	Disabled = "disabled"
 )
 
-// networkEntries say how the node is reached at its site. Without any of them the network stays as it is.
+// networkEntries say how the node is reached at its site. Without any of them the network stays unchanged.
 var networkEntries = []entry{
 	{
 		Item:  Item{Path: "spec.network.interface", Type: typeText, Meaning: "port that leads to the site, by name or MAC address; empty: the one in use now", Example: "enp1s0"},

@@ -12,7 +12,7 @@ import (
 // soon is how long before its end a certificate is worth a warning.
 const soon = 30 * 24 * time.Hour
 
-// Validate judges the whole Config: each field by itself, then the fields against each other and against the time.
+// Validate judges the whole Config: each field alone, then the fields against each other and against the time.
 // Errors stop a landing; warnings are for a person to judge. Both are in the order of the document.
 func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v := &judge{config: c, now: now}
@@ -56,7 +56,7 @@ func (c *Config) whereabouts(path string) position {
 	return position{}
 }
 
-// field judges one value by itself. Steps write through pointers, so what Set would have refused is looked for too.
+// field judges one value alone. Steps write through pointers, so what Set would have refused is looked for too.
 func (v *judge) field(e *entry, path string) {
 	if e.Type == typeGroups {
 		v.items(e)
@@ -106,7 +106,7 @@ func (v *judge) domain() {
 	}
 }
 
-// certificate judges a pair that is complete and whose parts are fine by themselves.
+// certificate judges a pair that is complete and whose parts are fine alone.
 func (v *judge) certificate(path, host string, pair KeyPair) {
 	switch {
 	case pair.Cert == "" && pair.Key == "":

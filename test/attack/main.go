@@ -1,4 +1,4 @@
-// Command attack plays the rounds of a random test, in processes of their own, and says what they found. What is done is kept
+// Command attack plays the rounds of a random test, in their own processes, and says what they found. What is done is kept
 // by commit and seed: the same command goes on where it was stopped, and more rounds are added to those before.
 package main
 

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // ErrNotBuilt says that the bench's program or its definitions are missing from the cache.
 var ErrNotBuilt = errors.New("the bench is not built (make bench)")
 
-// Options say what cluster to start; the zero value is a cluster without any delay, in a folder of its own.
+// Options say what cluster to start; the zero value is a cluster without any delay, in its own folder.
 type Options struct {
 	Delay    string   // zero (default), life or how many times faster than life
 	Domain   string   // cluster name and base domain; default sno.factory.example
@@ -53,8 +53,8 @@ type Cluster struct {
 // Start starts a cluster for a test and stops it with the test. Where the bench is not built it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	patience.Slow(t)
-	c, err := Launch(patience.Within(t, 2*time.Minute), o)
+	wait.Slow(t)
+	c, err := Launch(wait.Within(t, 2*time.Minute), o)
 	if errors.Is(err, ErrNotBuilt) && os.Getenv("CI") != "true" {
 		t.Skipf("skipped: %v", err)
 	}
@@ -66,7 +66,7 @@ func Start(t testing.TB, o Options) *Cluster {
 			t.Errorf("stopping the bench: %v", err)
 		}
 	})
-	patience.Explain(t, "the end of the cluster's log", func() string { return c.Log(30) })
+	wait.Explain(t, "the end of the cluster's log", func() string { return c.Log(30) })
 	return c
 }
 
@@ -131,7 +131,7 @@ func (c *Cluster) start(ctx context.Context, program string, args []string) erro
 	c.process = exec.Command(program, args...)
 	var complaint strings.Builder
 	c.process.Stderr = &complaint
-	// A group of its own: a Ctrl-C at the test must not reach it before the test's clean-up does.
+	// Its own process group: a Ctrl-C at the test must not reach it before the test's clean-up does.
 	c.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := c.process.StdoutPipe()
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *Cluster) Stop() error {
 		_ = c.stdin.Close()
 		select {
 		case <-c.exited:
-		case <-time.After(patience.Of(10 * time.Second)):
+		case <-time.After(wait.Timeout(10 * time.Second)):
 			_ = c.process.Process.Kill()
 			<-c.exited
 		}
@@ -202,7 +202,7 @@ func (c *Cluster) Log(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// Root is the checkout: the folder of the outermost go.mod above the working folder: the bench has nested modules of its own.
+// Root is the checkout: the folder of the outermost go.mod above the working folder: the bench has its own nested modules.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestSeed looks at the factory cluster as the product would meet it.
@@ -47,7 +47,7 @@ func TestSeed(t *testing.T) {
 		csr.Status.Conditions = append(csr.Status.Conditions, certv1.CertificateSigningRequestCondition{Type: certv1.CertificateApproved, Status: v1.ConditionTrue, Reason: "Test"})
 		_, err = s.kube.CertificatesV1().CertificateSigningRequests().UpdateApproval(t.Context(), csr.Name, csr, metav1.UpdateOptions{})
 		check(t, err)
-		patience.Until(t, "the request is signed", func() bool {
+		wait.Until(t, "the request is signed", func() bool {
 			csr, err := s.kube.CertificatesV1().CertificateSigningRequests().Get(t.Context(), "csr-d5x7k", metav1.GetOptions{})
 			return err == nil && len(csr.Status.Certificate) > 0
 		})
@@ -104,16 +104,16 @@ func (s *site) testFaults(t *testing.T) {
 	}
 	check(t, s.SetFault(bench.Fault{Kind: bench.Throttled, Millis: 1000, Verb: "get", Times: 1}))
 	begun = time.Now()
-	check(t, get()) // client-go obeys Retry-After by itself
+	check(t, get()) // client-go obeys Retry-After automatically
 	if took := time.Since(begun); took < time.Second {
 		t.Errorf("throttled: took %v", took)
 	}
 	check(t, s.SetFault(bench.Fault{Kind: bench.Degraded, Operator: "dns"}))
-	patience.Until(t, "dns is degraded", func() bool {
+	wait.Until(t, "dns is degraded", func() bool {
 		return s.operatorIs(t.Context(), "dns", configv1.OperatorDegraded, configv1.ConditionTrue)
 	})
 	check(t, s.ClearFaults())
-	patience.Until(t, "dns is well again", func() bool {
+	wait.Until(t, "dns is well again", func() bool {
 		return s.operatorIs(t.Context(), "dns", configv1.OperatorDegraded, configv1.ConditionFalse)
 	})
 
@@ -126,11 +126,11 @@ func (s *site) testFaults(t *testing.T) {
 		t.Errorf("one PATCH counted as %d", n)
 	}
 	check(t, s.KillAPI(200*time.Millisecond))
-	patience.Until(t, "the API was away", func() bool { // counted: the outage itself is too short for a busy machine
+	wait.Until(t, "the API was away", func() bool { // counted: the outage itself is too short for a busy machine
 		st, err := s.State()
 		return err == nil && st.Restarts > after.Restarts
 	})
-	patience.Until(t, "the API is back", func() bool { return get() == nil })
+	wait.Until(t, "the API is back", func() bool { return get() == nil })
 	again, err := s.State()
 	check(t, err)
 	if again.Writes["PATCH oauths"] != after.Writes["PATCH oauths"] {
@@ -142,7 +142,7 @@ func (s *site) testPullSecret(t *testing.T) {
 	patch := []byte(`{"stringData":{".dockerconfigjson":"{\"auths\":{\"registry.site.example\":{\"auth\":\"dTpw\"}}}"}}`)
 	_, err := s.kube.CoreV1().Secrets("openshift-config").Patch(t.Context(), "pull-secret", types.MergePatchType, patch, metav1.PatchOptions{})
 	check(t, err)
-	patience.Until(t, "both pools are rendered again", func() bool {
+	wait.Until(t, "both pools are rendered again", func() bool {
 		st, err := s.State()
 		return err == nil && st.Renders == 2 && st.RollOuts["machine-config-master"].Done == 1
 	})
@@ -160,7 +160,7 @@ func (s *site) testApps(t *testing.T) {
 	patch := []byte(`{"spec":{"appsDomain":"apps.site.example"}}`)
 	_, err := s.config.ConfigV1().Ingresses().Patch(ctx, "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
 	check(t, err)
-	patience.Until(t, "openshift-apiserver rolled out", func() bool {
+	wait.Until(t, "openshift-apiserver rolled out", func() bool {
 		st, err := s.State()
 		return err == nil && st.RollOuts["openshift-apiserver"].Done == 1
 	})
@@ -174,10 +174,10 @@ func (s *site) testApps(t *testing.T) {
 		}
 		return r.Spec.Host
 	}
-	patience.Until(t, "the querier's route is back in the new domain", func() bool {
+	wait.Until(t, "the querier's route is back in the new domain", func() bool {
 		return host("openshift-monitoring", "thanos-querier") == "thanos-querier-openshift-monitoring.apps.site.example"
 	})
-	patience.Until(t, "the console's route is back in the old domain", func() bool {
+	wait.Until(t, "the console's route is back in the old domain", func() bool {
 		return host("openshift-console", "console") == "console-openshift-console.apps."+s.Domain
 	})
 	if got := host("plant", "portal"); got != "portal.plant.example" {
@@ -204,7 +204,7 @@ func (s *site) testCanary(t *testing.T) {
 	}
 	_, err = routes.Patch(t.Context(), "canary", types.MergePatchType, []byte(`{"spec":{"host":"canary.apps.site.example"}}`), metav1.PatchOptions{})
 	check(t, err)
-	patience.Until(t, "the canary is made again without a host", func() bool { return served(before.UID) })
+	wait.Until(t, "the canary is made again without a host", func() bool { return served(before.UID) })
 	if code, _, err := s.Get(t.Context(), host, "/"); err != nil || code != 200 {
 		t.Errorf("the canary answers %d, %v", code, err)
 	}
@@ -217,15 +217,15 @@ func TestRollOut(t *testing.T) {
 	ctx := t.Context()
 	serial := s.secret(t, "openshift-config", "site-api", "api.site.example")
 	s.nameCertificate(t, "api.site.example", "site-api")
-	patience.Until(t, "the new certificate is served", func() bool { return s.serves(ctx, "6443", "api.site.example", serial) })
+	wait.Until(t, "the new certificate is served", func() bool { return s.serves(ctx, "6443", "api.site.example", serial) })
 	if st, err := s.State(); err != nil || st.Restarts == 0 {
 		t.Errorf("the API server was not restarted: %+v, %v", st, err)
 	}
-	patience.Until(t, "the node has the new revision", func() bool {
+	wait.Until(t, "the node has the new revision", func() bool {
 		st, err := s.State()
 		return err == nil && st.Revision == bench.Revision{Current: 8, Latest: 8} && st.RollOuts["kube-apiserver"].Done == 1
 	})
-	patience.Until(t, "the operator has settled", func() bool {
+	wait.Until(t, "the operator is done", func() bool {
 		return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorProgressing, configv1.ConditionFalse)
 	})
 	t.Run("a secret that is missing is refused", func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestRollOut(t *testing.T) {
 		}, metav1.CreateOptions{})
 		check(t, err)
 		s.nameCertificate(t, "other.site.example", "not-a-pair")
-		patience.Until(t, "the operator falls back", func() bool {
+		wait.Until(t, "the operator falls back", func() bool {
 			op, err := s.operator.OperatorV1().KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
 			if err != nil {
 				return false
@@ -264,7 +264,7 @@ func TestRollOut(t *testing.T) {
 	})
 	t.Run("and put right", func(t *testing.T) {
 		s.nameCertificate(t, "api.site.example", "site-api")
-		patience.Until(t, "the operator recovers", func() bool {
+		wait.Until(t, "the operator recovers", func() bool {
 			return s.operatorIs(ctx, "kube-apiserver", configv1.OperatorDegraded, configv1.ConditionFalse) && s.serves(ctx, "6443", "api.site.example", serial)
 		})
 	})
@@ -273,7 +273,7 @@ func TestRollOut(t *testing.T) {
 // refused waits until the operator says that it refuses its configuration, or with "" that it takes it.
 func (s *site) refused(t *testing.T, why string) {
 	t.Helper()
-	patience.Until(t, "the operator says: "+why, func() bool {
+	wait.Until(t, "the operator says: "+why, func() bool {
 		op, err := s.operator.OperatorV1().KubeAPIServers().Get(t.Context(), "cluster", metav1.GetOptions{})
 		if err != nil {
 			return false
@@ -299,8 +299,8 @@ func TestRouter(t *testing.T) {
 	patch := []byte(`{"spec":{"defaultCertificate":{"name":"site-apps"}}}`)
 	_, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Patch(ctx, "default", types.MergePatchType, patch, metav1.PatchOptions{})
 	check(t, err)
-	patience.Until(t, "the router serves the new certificate", func() bool { return s.serves(ctx, "443", "test."+apps, serial) })
-	patience.Until(t, "the controller's generation is observed", func() bool {
+	wait.Until(t, "the router serves the new certificate", func() bool { return s.serves(ctx, "443", "test."+apps, serial) })
+	wait.Until(t, "the controller's generation is observed", func() bool {
 		ic, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
 		return err == nil && ic.Status.ObservedGeneration == ic.Generation && progressing(ic) == operatorv1.ConditionFalse
 	})
@@ -312,27 +312,27 @@ func TestRouter(t *testing.T) {
 		{"namespace":"openshift-authentication","name":"oauth-openshift","hostname":"oauth.`+apps+`","servingCertKeyPairSecret":{"name":"site-apps"}}]}}`), metav1.PatchOptions{})
 	check(t, err)
 	s.nameCertificate(t, "api.site.example", "site-api")
-	patience.Until(t, "the OAuth host is in the API server's metadata", func() bool {
+	wait.Until(t, "the OAuth host is in the API server's metadata", func() bool {
 		m, err := s.kube.CoreV1().ConfigMaps("openshift-config-managed").Get(ctx, "oauth-openshift", metav1.GetOptions{})
 		return err == nil && strings.Contains(m.Data["oauthMetadata"], "https://oauth."+apps)
 	})
 	check(t, s.SetDelay("zero"))
 	for host, path := range map[string]string{"console." + apps: "/", "oauth." + apps: "/healthz"} {
-		patience.Until(t, host+" answers with its own certificate", func() bool {
+		wait.Until(t, host+" answers with its own certificate", func() bool {
 			code, _, err := s.Get(ctx, host, path)
 			return err == nil && code == 200 && s.serves(ctx, "443", host, own)
 		})
 	}
-	patience.Until(t, "the console's address is published", func() bool {
+	wait.Until(t, "the console's address is published", func() bool {
 		console, err := s.config.ConfigV1().Consoles().Get(ctx, "cluster", metav1.GetOptions{})
 		return err == nil && console.Status.ConsoleURL == "https://console."+apps
 	})
-	patience.Until(t, "the OAuth host and the API's name have made a revision each", func() bool {
+	wait.Until(t, "the OAuth host and the API's name have made a revision each", func() bool {
 		st, err := s.State()
 		return err == nil && st.Revision == bench.Revision{Current: 9, Latest: 9} && s.serves(ctx, "6443", "api.site.example", api)
 	})
 	var r *routev1.Route
-	patience.Until(t, "the API is back", func() bool {
+	wait.Until(t, "the API is back", func() bool {
 		r, err = s.route.RouteV1().Routes("openshift-console").Get(ctx, "console", metav1.GetOptions{})
 		return err == nil
 	})
@@ -360,13 +360,13 @@ func TestGoesOn(t *testing.T) {
 	check(t, s.SetFault(bench.Fault{Kind: bench.Stuck, Operator: "kube-apiserver"}))
 	serial := s.secret(t, "openshift-config", "site-api", "api.site.example")
 	s.nameCertificate(t, "api.site.example", "site-api")
-	patience.Until(t, "the revision is under way", func() bool {
+	wait.Until(t, "the revision is under way", func() bool {
 		st, err := s.State()
 		return err == nil && st.Revision == bench.Revision{Current: 7, Target: 8, Latest: 8}
 	})
 	check(t, s.Stop())
 	s = start(t, bench.Options{Dir: dir})
-	patience.Until(t, "the revision ends after the restart", func() bool {
+	wait.Until(t, "the revision ends after the restart", func() bool {
 		st, err := s.State()
 		return err == nil && st.Revision == bench.Revision{Current: 8, Latest: 8} && s.serves(t.Context(), "6443", "api.site.example", serial)
 	})

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Kinds of Fault.
@@ -71,7 +71,7 @@ func (c *Cluster) State() (State, error) {
 // SetFault adds a fault.
 func (c *Cluster) SetFault(f Fault) error { return c.ask(http.MethodPost, "/fault", f, nil) }
 
-// ClearFaults ends all faults but an outage, which ends by itself.
+// ClearFaults ends all faults but an outage, which ends automatically.
 func (c *Cluster) ClearFaults() error { return c.SetFault(Fault{Kind: "clear"}) }
 
 // KillAPI kills kube-apiserver and etcd without warning; they come back after d.
@@ -89,7 +89,7 @@ func (c *Cluster) ask(method, path string, body, into any) error {
 	if err != nil {
 		return fmt.Errorf("encoding a question to the bench: %w", err)
 	}
-	client := http.Client{Timeout: patience.Of(10 * time.Second), Transport: &http.Transport{
+	client := http.Client{Timeout: wait.Timeout(10 * time.Second), Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", c.socket)
@@ -130,7 +130,7 @@ func (c *Cluster) Leaf(ctx context.Context, port, name string) (*x509.Certificat
 
 // Get asks the router for a page of a host and returns the status and the text.
 func (c *Cluster) Get(ctx context.Context, host, path string) (int, string, error) {
-	client := http.Client{Timeout: patience.Of(5 * time.Second), Transport: &http.Transport{
+	client := http.Client{Timeout: wait.Timeout(5 * time.Second), Transport: &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{ServerName: host, InsecureSkipVerify: true},
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

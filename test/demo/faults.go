@@ -13,7 +13,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // faultList is one line for each fault; the Makefile prints it when a name is wrong, before anything is built.
@@ -83,12 +83,12 @@ type scene struct {
 // working waits until the engine has begun a step. It returns false when the work ended without it.
 func (s *scene) working(ctx context.Context, step string) (bool, error) {
 	working := false
-	err := patience.Wait(ctx, "the step "+step, func(ctx context.Context) error {
+	err := wait.For(ctx, "the step "+step, func(ctx context.Context) error {
 		session, err := s.Session()
 		if err != nil {
 			return err
 		}
-		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // an engine that goes down is asked again
+		one, cancel := context.WithTimeout(ctx, wait.Timeout(0)) // an engine that goes down is asked again
 		defer cancel()
 		now, err := session.Snapshot(one)
 		switch {

@@ -13,7 +13,7 @@ type headless struct {
 	*landing.Landing
 	config string
 	tell   func(format string, args ...any)
-	hit    chan error // how the fault that happens by itself went
+	hit    chan error // how the fault that happens automatically went
 }
 
 // headless runs the site config on the node, and has the fault happen on the way.
@@ -49,7 +49,7 @@ func (*headless) landed(code int) error {
 	return nil
 }
 
-// struck waits until the fault that happens by itself has happened.
+// struck waits until the fault that happens automatically has happened.
 func (h *headless) struck(ctx context.Context) error {
 	select {
 	case err := <-h.hit:

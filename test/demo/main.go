@@ -19,7 +19,7 @@ import (
 
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // demo is one demonstration.
@@ -144,7 +144,7 @@ func (d *demo) console(ctx context.Context, l *landing.Landing, sheet string) er
 	return err
 }
 
-// strike has the fault happen, if there is one that happens by itself.
+// strike has the fault happen, if there is one that happens automatically.
 func (d *demo) strike(ctx context.Context, s *scene) error {
 	if d.fault == nil || d.fault.strike == nil {
 		return nil
@@ -154,7 +154,7 @@ func (d *demo) strike(ctx context.Context, s *scene) error {
 
 // prove reaches the cluster from the site's LAN, under its new and its old names, prints the report, and says where all lies.
 func (d *demo) prove(ctx context.Context, l *landing.Landing) error {
-	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
+	ctx, cancel := context.WithTimeout(ctx, wait.Timeout(time.Minute))
 	defer cancel()
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder for the report: %w", err)

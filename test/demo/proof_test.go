@@ -7,7 +7,7 @@ import (
 	"touchdown/test/bench/site"
 )
 
-// TestProofUsesTheReportsRecords: a wrong record, or a missing one, must not be covered by what the bench's DNS knows by itself.
+// TestProofUsesTheReportsRecords: a wrong record, or a missing one, must not be covered by what the bench's DNS knows anyway.
 func TestProofUsesTheReportsRecords(t *testing.T) {
 	network := site.Edge()
 	s := site.New(t, site.Options{Network: network})

@@ -9,7 +9,7 @@ import (
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/person"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // begin puts a person at the node's serial line, with control, before the first page.
@@ -48,7 +48,7 @@ func addresses(p *person.Person, gateway string) {
 	}
 }
 
-// names answers the page of the names, and leaves the one behind it as it is.
+// names answers the page of the names, and leaves the one behind it unchanged.
 func names(p *person.Person) {
 	p.Press("Continue")
 	p.Shows("Stage 3 of 7: Names and log-ins")
@@ -76,7 +76,7 @@ func landed(t *testing.T, l *landing.Landing, p *person.Person) {
 	p.Types("r")
 	p.Shows("HAND-OVER REPORT")
 	p.Keep("The report")
-	if err := l.Proof(patience.Within(t, 20*time.Second), domain); err != nil {
+	if err := l.Proof(wait.Within(t, 20*time.Second), domain); err != nil {
 		t.Errorf("from outside: %v", err)
 	}
 	text, err := l.Node.ReadFile("/var/lib/touchdown/report.txt")
@@ -109,7 +109,7 @@ func TestWrongGateway(t *testing.T) {
 	start(p)
 	p.Shows("Keep the new network settings?")
 	p.Keep("In force in memory only, and nobody answers")
-	ctx := patience.Within(t, time.Minute)
+	ctx := wait.Within(t, time.Minute)
 	if out, err := l.Node.Shell(ctx, "ip -4 route show default"); err != nil || !strings.Contains(out, "via 198.51.100.99") {
 		t.Errorf("while the question is open: %q, %v", out, err)
 	}
@@ -131,7 +131,7 @@ func TestWrongGateway(t *testing.T) {
 	p.Take() // after a boot no console has control
 	landed(t, l, p)
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
-	if out, err := l.Node.Shell(patience.Within(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
+	if out, err := l.Node.Shell(wait.Within(t, time.Minute), "ip -br -4 address show br-ex"); err != nil ||
 		!strings.Contains(out, node.InternalAddress+"/32") || !strings.Contains(out, "198.51.100.10/24") {
 		t.Errorf("addresses of the landed node: %v\n%s", err, out)
 	}
@@ -141,7 +141,7 @@ func TestWrongGateway(t *testing.T) {
 // cutPower takes the node's power away once the network is kept and the cluster is being changed, and gives it back.
 func cutPower(t *testing.T, l *landing.Landing) {
 	t.Helper()
-	ctx := patience.Within(t, 3*time.Minute)
+	ctx := wait.Within(t, 3*time.Minute)
 	s, err := l.Await(ctx, "the work behind the network", func(s *landing.Status) bool {
 		return s.State == "working" && s.Step("network") == "done"
 	})
@@ -163,7 +163,7 @@ func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge()})
 	p := person.Sit(t, l.Node.Console("ttyS0"))
 	p.Shows("Hardware check")
-	ctx := patience.Within(t, 4*time.Minute)
+	ctx := wait.Within(t, 4*time.Minute)
 	run := func(script string) {
 		t.Helper()
 		if _, err := l.Node.Shell(ctx, script); err != nil {
@@ -193,7 +193,7 @@ systemctl start --no-block touchdown-console@ttyS0`
 // keepOutput notes the node's addresses and routes for the transcript.
 func keepOutput(t *testing.T, l *landing.Landing, p *person.Person, what string) {
 	t.Helper()
-	out, err := l.Node.Shell(patience.Within(t, time.Minute), "ip -br -4 address show br-ex; ip -4 route show default")
+	out, err := l.Node.Shell(wait.Within(t, time.Minute), "ip -br -4 address show br-ex; ip -4 route show default")
 	if err != nil {
 		t.Error(err)
 	}

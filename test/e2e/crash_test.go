@@ -16,10 +16,10 @@ import (
 
 	"touchdown/steps/engine"
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
-// crashes reads how many blows to deal, and from which seed; `make test` deals a few, `make crash` many. More blows in one
+// crashes reads how many faults to inject, and from which seed; `make test` injects a few, `make crash` many. More faults in one
 // landing make them cheaper; a step that goes down in more than ten boots gives up, as it should.
 func crashes() (n, each int, seed uint64) {
 	n, each, seed = 20, 7, 7
@@ -44,21 +44,21 @@ const (
 // scene is what is to happen in one landing.
 type scene struct {
 	choice choice
-	before []blow // on the way to the site
-	behind []blow // on the way back
+	before []fault // on the way to the site
+	behind []fault // on the way back
 }
 
-// calm is what undisturbed nodes come to.
-type calm struct {
+// reference is what undisturbed nodes come to.
+type reference struct {
 	landing, undoing []string // names of the events, in order
 	landed           string   // node and API
 	factory          string   // node, before anything
 	objects          string   // API of a node that was released by hand
 }
 
-// scenes deals n blows to landings. The blows of all landings together are spread evenly over the events of an
-// undisturbed one, so that many landings reach every boundary; every fourth blow falls at a random moment instead.
-func scenes(random *rand.Rand, c *calm, n, each int) []scene {
+// scenes spreads n faults over landings. The faults of all landings together are spread evenly over the events of an
+// undisturbed one, so that many landings reach every boundary; every fourth fault is injected at a random moment instead.
+func scenes(random *rand.Rand, c *reference, n, each int) []scene {
 	out := make([]scene, (n+each-1)/each)
 	for i := range out {
 		s := scene{choice: land}
@@ -77,17 +77,17 @@ func scenes(random *rand.Rand, c *calm, n, each int) []scene {
 				}
 			}
 			where := (float64(at*len(out)+i) + random.Float64()) / float64(of*len(out))
-			*way = append(*way, someBlow(random, names[int(where*float64(len(names)))]))
+			*way = append(*way, randomFault(random, names[int(where*float64(len(names)))]))
 		}
 		out[i] = s
 	}
 	return out
 }
 
-func someBlow(random *rand.Rand, at string) blow {
-	b := blow{at: at, kind: blowKinds[[]int{0, 0, 0, 1, 1, 1, 2, 3, 3}[random.IntN(9)]]}
+func randomFault(random *rand.Rand, at string) fault {
+	b := fault{at: at, kind: faultKinds[[]int{0, 0, 0, 1, 1, 1, 2, 3, 3}[random.IntN(9)]]}
 	if os.Getenv("CRASH_CUTS") != "" {
-		b.kind = blowKinds[random.IntN(2)]
+		b.kind = faultKinds[random.IntN(2)]
 	}
 	if random.IntN(4) == 0 {
 		b.at, b.wait = "", time.Duration(random.Float64()*float64(6*time.Second))
@@ -96,7 +96,7 @@ func someBlow(random *rand.Rand, at string) blow {
 }
 
 // undisturbed lands one node, takes it back and notes what there is to see.
-func (c *calm) undisturbed(ctx context.Context, t *testing.T) {
+func (c *reference) undisturbed(ctx context.Context, t *testing.T) {
 	t.Helper()
 	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
 	var err error
@@ -125,7 +125,7 @@ func (c *calm) undisturbed(ctx context.Context, t *testing.T) {
 }
 
 // untouched opens the gate of a node that never landed.
-func (c *calm) untouched(ctx context.Context, t *testing.T) {
+func (c *reference) untouched(ctx context.Context, t *testing.T) {
 	t.Helper()
 	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
 	var err error
@@ -176,7 +176,7 @@ func (r *ride) released(ctx context.Context) (string, error) {
 	}
 	// Its operators may still be at work: the API is at rest when it is the same after a while.
 	before := ""
-	err := patience.Wait(ctx, "an API at rest", func(ctx context.Context) error {
+	err := wait.For(ctx, "an API at rest", func(ctx context.Context) error {
 		got, err := inAPI(ctx, r.Landing)
 		if err == nil && got != before {
 			before = got
@@ -189,7 +189,7 @@ func (r *ride) released(ctx context.Context) (string, error) {
 }
 
 // play lets one scene happen and judges its end.
-func (c *calm) play(ctx context.Context, r *ride, s scene) error {
+func (c *reference) play(ctx context.Context, r *ride, s scene) error {
 	r.begin(ctx)
 	if err := r.under(ctx, s.before); err != nil {
 		return err
@@ -219,7 +219,7 @@ func (r *ride) lives(ctx context.Context, want string) error {
 	return err
 }
 
-func (c *calm) isLanded(ctx context.Context, r *ride) error {
+func (c *reference) isLanded(ctx context.Context, r *ride) error {
 	if err := r.lives(ctx, engine.LifeLanded); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (c *calm) isLanded(ctx context.Context, r *ride) error {
 	return become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.Proof(ctx, domain) })
 }
 
-func (c *calm) isBack(ctx context.Context, r *ride) error {
+func (c *reference) isBack(ctx context.Context, r *ride) error {
 	if err := r.lives(ctx, engine.LifeReturned); err != nil {
 		return err
 	}
@@ -247,8 +247,8 @@ func (c *calm) isBack(ctx context.Context, r *ride) error {
 func TestCrash(t *testing.T) {
 	n, each, seed := crashes()
 	begin := time.Now()
-	ctx := patience.Within(t, 3*time.Minute+time.Duration(n)*40*time.Second)
-	c := &calm{}
+	ctx := wait.Within(t, 3*time.Minute+time.Duration(n)*40*time.Second)
+	c := &reference{}
 	t.Run("undisturbed", func(t *testing.T) { c.undisturbed(ctx, t) })
 	t.Run("untouched", func(t *testing.T) { c.untouched(ctx, t) })
 	switch {
@@ -258,7 +258,7 @@ func TestCrash(t *testing.T) {
 		t.Skip("no node can run here")
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	sum := &summary{kinds: map[blowKind]int{}, boundaries: map[string]bool{}, ends: map[string]int{}}
+	sum := &summary{kinds: map[faultKind]int{}, boundaries: map[string]bool{}, ends: map[string]int{}}
 	t.Cleanup(func() { t.Logf("crash: seed %d, %s; %.0f s", seed, sum, time.Since(begin).Seconds()) })
 	keep := openKeeping(t, n, seed)
 	t.Cleanup(func() { t.Logf("in all: %s", keep) })
@@ -268,7 +268,7 @@ func TestCrash(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%02d %s", i, s.choice), func(t *testing.T) {
 			t.Parallel() // a node that boots waits half of the time
-			ctx := patience.Within(t, 6*time.Minute)
+			ctx := wait.Within(t, 6*time.Minute)
 			r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
 			err := c.play(ctx, r, s)
 			sum.add(r, s, err)
@@ -284,7 +284,7 @@ func TestCrash(t *testing.T) {
 // summary counts what happened.
 type summary struct {
 	mu         sync.Mutex
-	kinds      map[blowKind]int
+	kinds      map[faultKind]int
 	boundaries map[string]bool
 	atName     int
 	random     int
@@ -316,7 +316,7 @@ func (s *summary) add(r *ride, sc scene, err error) {
 func (s *summary) String() string {
 	var kinds []string
 	total := 0
-	for _, k := range blowKinds {
+	for _, k := range faultKinds {
 		kinds = append(kinds, fmt.Sprintf("%s %d", k, s.kinds[k]))
 		total += s.kinds[k]
 	}
@@ -324,13 +324,13 @@ func (s *summary) String() string {
 	for _, end := range sorted(s.ends) {
 		ends = append(ends, fmt.Sprintf("%s %d", end, s.ends[end]))
 	}
-	return fmt.Sprintf("%d blows (%s), %d of them behind %d different events, %d at random moments; ends: %s",
+	return fmt.Sprintf("%d faults (%s), %d of them behind %d different events, %d at random moments; ends: %s",
 		total, strings.Join(kinds, ", "), s.atName, len(s.boundaries), s.random, strings.Join(ends, ", "))
 }
 
 // TestCrashNeedsSync plays one scene with a mutant: an engine whose writes are never synced. The same judge must find it out.
 func TestCrashNeedsSync(t *testing.T) {
-	ctx := patience.Within(t, 4*time.Minute)
+	ctx := wait.Within(t, 4*time.Minute)
 	l := landing.Start(t, landing.Options{Network: edge(), Off: true})
 	program := filepath.Join(t.TempDir(), "nosync")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, "touchdown/test/bench/nosync")
@@ -350,7 +350,7 @@ func TestCrashNeedsSync(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	err = (&calm{}).play(ctx, newRide(ctx, t, l), scene{choice: land, before: []blow{{kind: powerCut, at: "done network"}}})
+	err = (&reference{}).play(ctx, newRide(ctx, t, l), scene{choice: land, before: []fault{{kind: powerCut, at: "done network"}}})
 	switch {
 	case err == nil || !strings.Contains(err.Error(), "forgotten"):
 		t.Errorf("an engine that syncs nothing is not found out by a power cut: %v", err)

@@ -9,15 +9,15 @@ import (
 )
 
 // keeping is the file in which long runs note the landings that are done, so that a run that was stopped goes on there
-// (CRASH_KEEP). It counts for one commit, seed and number of blows; with another the count begins again.
+// (CRASH_KEEP). It counts for one commit, seed and number of faults; with another the count begins again.
 type keeping struct {
 	mu   sync.Mutex
 	file string // empty: nothing is kept
 
 	Commit   string         `json:"commit"`
 	Seed     uint64         `json:"seed"`
-	Asked    int            `json:"asked"`    // blows
-	Dealt    map[string]int `json:"dealt"`    // blows by kind, in the landings that ended right
+	Asked    int            `json:"asked"`    // faults
+	Dealt    map[string]int `json:"dealt"`    // faults by kind, in the landings that ended right
 	Landings map[int]string `json:"landings"` // by number: "right", or what went wrong
 }
 
@@ -46,7 +46,7 @@ func openKeeping(t *testing.T, n int, seed uint64) *keeping {
 // right tells whether an earlier run did this landing and it ended right.
 func (k *keeping) right(i int) bool { return k.Landings[i] == "right" }
 
-func (k *keeping) add(t *testing.T, i int, struck []blow, err error) {
+func (k *keeping) add(t *testing.T, i int, struck []fault, err error) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -76,5 +76,5 @@ func (k *keeping) String() string {
 			wrong++
 		}
 	}
-	return fmt.Sprintf("commit %s, seed %d: %d landings, %d wrong, blows dealt in the others %v", k.Commit, k.Seed, len(k.Landings), wrong, k.Dealt)
+	return fmt.Sprintf("commit %s, seed %d: %d landings, %d wrong, faults injected in the others %v", k.Commit, k.Seed, len(k.Landings), wrong, k.Dealt)
 }

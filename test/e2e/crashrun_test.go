@@ -13,51 +13,51 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
-// blowKind is what befalls the node.
-type blowKind string
+// faultKind is what befalls the node.
+type faultKind string
 
 const (
-	powerCut   blowKind = "power cut"            // what was not synced is lost
-	powerFlush blowKind = "power cut, log saved" // the nastier one: names without their data
-	nodeKill   blowKind = "all processes killed" // the disk loses nothing
-	engineKill blowKind = "engine killed"        // the node goes on
+	powerCut   faultKind = "power cut"            // what was not synced is lost
+	powerFlush faultKind = "power cut, log saved" // the nastier one: names without their data
+	nodeKill   faultKind = "all processes killed" // the disk loses nothing
+	engineKill faultKind = "engine killed"        // the node goes on
 )
 
-var blowKinds = []blowKind{powerCut, powerFlush, nodeKill, engineKill}
+var faultKinds = []faultKind{powerCut, powerFlush, nodeKill, engineKill}
 
-// blow is one of them and its moment.
-type blow struct {
-	kind blowKind
-	at   string        // behind the first event of this name since the last blow; "": at a random moment
+// fault is one of them and its moment.
+type fault struct {
+	kind faultKind
+	at   string        // behind the first event of this name since the last fault; "": at a random moment
 	wait time.Duration // then: after the engine took up its work
 
 	behind bool // it fell there; else the job had ended before
 }
 
-func (b blow) String() string {
+func (b fault) String() string {
 	if b.at == "" {
 		return fmt.Sprintf("%s after %.1f s", b.kind, b.wait.Seconds())
 	}
 	return fmt.Sprintf("%s behind %q", b.kind, b.at)
 }
 
-// errStruck ends a stream of events where the blow falls, errEnded where the job has come to its end.
+// errStruck ends a stream of events where the fault is injected, errEnded where the job has come to its end.
 var (
 	errStruck = errors.New("now")
 	errEnded  = errors.New("the job has ended")
 )
 
-// ride is one landing under blows, seen from outside.
+// ride is one landing under faults, seen from outside.
 type ride struct {
 	*landing.Landing
 
 	heard  []steps.Event // that must be on the disk, since the engine told them
 	from   uint64        // the last event heard
 	names  []string      // of the durable events, in order
-	struck []blow
+	struck []fault
 	ended  bool
 
 	told       atomic.Bool  // the engine said that the job begins
@@ -110,20 +110,20 @@ func (r *ride) hear(e steps.Event, name string) error {
 	return nil
 }
 
-// await follows the engine up to the moment of a blow, or to the job's end.
-func (r *ride) await(ctx context.Context, b blow) error {
+// await follows the engine up to the moment of a fault, or to the job's end.
+func (r *ride) await(ctx context.Context, b fault) error {
 	if b.at == "" {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.wait, errStruck)
 		defer cancel()
 	}
 	if !r.ended {
-		err := patience.Wait(ctx, "the engine's events", func(ctx context.Context) error {
+		err := wait.For(ctx, "the engine's events", func(ctx context.Context) error {
 			err := r.listen(ctx, b.at)
 			if errors.Is(err, engine.ErrNoEngine) && ctx.Err() == nil {
 				return err // it starts
 			}
-			return patience.Final(err)
+			return wait.Final(err)
 		})
 		if !errors.Is(err, errStruck) && !errors.Is(err, errEnded) {
 			return err
@@ -155,8 +155,8 @@ func (r *ride) listen(ctx context.Context, name string) error {
 	return err
 }
 
-// strike has the blow fall, and has the node come up again.
-func (r *ride) strike(ctx context.Context, b blow) error {
+// inject injects the fault, and has the node come up again.
+func (r *ride) inject(ctx context.Context, b fault) error {
 	var err error
 	switch b.kind {
 	case powerCut, powerFlush:
@@ -179,7 +179,7 @@ func (r *ride) strike(ctx context.Context, b blow) error {
 	return r.remembers(ctx)
 }
 
-// remembers checks that the engine knows what it told before the blow.
+// remembers checks that the engine knows what it told before the fault.
 func (r *ride) remembers(ctx context.Context) error {
 	s, err := r.snapshot(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (r *ride) remembers(ctx context.Context) error {
 		return fmt.Errorf("forgotten: the job that began at %s; the engine is %s", r.heard[0].Time.Format(time.TimeOnly), s.State)
 	}
 	last := r.heard[len(r.heard)-1]
-	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(20*time.Second), errors.New("no event any more"))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(20*time.Second), errors.New("no event any more"))
 	defer cancel()
 	session, err := r.Session()
 	if err != nil {
@@ -217,12 +217,12 @@ func (r *ride) remembers(ctx context.Context) error {
 // snapshot asks the engine as soon as one answers.
 func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
 	var s *engine.Snapshot
-	err := patience.Wait(ctx, "the engine", func(ctx context.Context) error {
+	err := wait.For(ctx, "the engine", func(ctx context.Context) error {
 		session, err := r.Session()
 		if err != nil {
-			return patience.Final(err) // the node is off
+			return wait.Final(err) // the node is off
 		}
-		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // an engine that hangs is asked again
+		one, cancel := context.WithTimeout(ctx, wait.Timeout(0)) // an engine that hangs is asked again
 		defer cancel()
 		s, err = session.Snapshot(one)
 		return err
@@ -230,12 +230,12 @@ func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
 	return s, err
 }
 
-// begin has the node landed by nobody in particular: the client that asks for it ends with the first blow, and another one
+// begin has the node landed by nobody in particular: the client that asks for it ends with the first fault, and another one
 // asks again only for as long as the engine has not said that it begins.
 func (r *ride) begin(ctx context.Context) {
 	ctx, r.stopAsking = context.WithCancel(ctx)
 	go func() {
-		_ = patience.Wait(ctx, "the job to begin", func(ctx context.Context) bool {
+		_ = wait.For(ctx, "the job to begin", func(ctx context.Context) bool {
 			if r.told.Load() {
 				return true
 			}
@@ -254,13 +254,13 @@ func (r *ride) begin(ctx context.Context) {
 	}()
 }
 
-// under lets all blows fall, one after the other, for as long as the job lives.
-func (r *ride) under(ctx context.Context, blows []blow) error {
-	for _, b := range blows {
+// under injects all faults, one after the other, for as long as the job lives.
+func (r *ride) under(ctx context.Context, faults []fault) error {
+	for _, b := range faults {
 		if err := r.await(ctx, b); err != nil {
 			return fmt.Errorf("before %s: %w", b, err)
 		}
-		if err := r.strike(ctx, b); err != nil {
+		if err := r.inject(ctx, b); err != nil {
 			return fmt.Errorf("after %s: %w", b, err)
 		}
 	}
@@ -269,19 +269,19 @@ func (r *ride) under(ctx context.Context, blows []blow) error {
 
 // toEnd waits until the job has ended.
 func (r *ride) toEnd(ctx context.Context) error {
-	return r.await(ctx, blow{at: "none"})
+	return r.await(ctx, fault{at: "none"})
 }
 
 // undo chooses to put everything back, wherever the job is.
 func (r *ride) undo(ctx context.Context) error {
-	return patience.Wait(ctx, "the undo to begin", func(ctx context.Context) error {
+	return wait.For(ctx, "the undo to begin", func(ctx context.Context) error {
 		s, err := r.snapshot(ctx)
 		if err != nil {
-			return patience.Final(err)
+			return wait.Final(err)
 		}
 		verb := engine.Undo
 		switch s.State {
-		case engine.Inspecting, engine.Collecting, engine.Reviewed: // all blows fell before the job began
+		case engine.Inspecting, engine.Collecting, engine.Reviewed: // all faults were injected before the job began
 			verb = ""
 		case engine.Working, engine.InQuestion:
 			verb = engine.Cancel
@@ -293,7 +293,7 @@ func (r *ride) undo(ctx context.Context) error {
 			err = r.Do(ctx, engine.Action{Verb: verb})
 		}
 		if err != nil && !errors.Is(err, engine.ErrState) && !errors.Is(err, engine.ErrNoEngine) {
-			return patience.Final(fmt.Errorf("choosing undo in state %s: %w", s.State, err))
+			return wait.Final(fmt.Errorf("choosing undo in state %s: %w", s.State, err))
 		}
 		return fmt.Errorf("the job is %s", s.State)
 	})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // nodeState prints of a node what a landing changes on its disk and in its network, without what is random: identities
@@ -141,9 +141,9 @@ func readObject(ctx context.Context, client *http.Client, url string) (object, e
 
 // become waits until look sees want: after a boot a node needs a moment until it is what its disk says.
 func become(ctx context.Context, limit time.Duration, want string, look func(context.Context) (string, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience.Of(limit))
+	ctx, cancel := context.WithTimeout(ctx, wait.Timeout(limit))
 	defer cancel()
-	return patience.Wait(ctx, "the end", func(ctx context.Context) error {
+	return wait.For(ctx, "the end", func(ctx context.Context) error {
 		got, err := look(ctx)
 		if err == nil && got != want {
 			err = fmt.Errorf("it differs:\n%s", difference(want, got))

@@ -17,7 +17,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // calls is what the site of these tests brings: enough for every step to have something to do.
@@ -34,7 +34,7 @@ type trip struct {
 func newTrip(t *testing.T, limit time.Duration, o landing.Options) *trip {
 	t.Helper()
 	o.Network = edge()
-	return &trip{landing.Start(t, o), t, patience.Within(t, limit)}
+	return &trip{landing.Start(t, o), t, wait.Within(t, limit)}
 }
 
 func (f *trip) must(err error) {
@@ -129,7 +129,7 @@ func (f *trip) apply(config string) string {
 func (f *trip) factoryAgain() {
 	f.t.Helper()
 	f.lives("returned")
-	f.must(f.Node.Wait(patience.Within(f.t, 30*time.Second), "ip -4 address show br-ex | grep -q 'inet 198.51.100.10/24.* dynamic'"))
+	f.must(f.Node.Wait(wait.Within(f.t, 30*time.Second), "ip -4 address show br-ex | grep -q 'inet 198.51.100.10/24.* dynamic'"))
 	if out := f.shell(`ls /var/lib/touchdown/armed; systemctl is-active kubelet || true; systemctl list-units --plain --no-legend "crio-*.scope"; grep -rl ` + domain + ` /etc --exclude=resolv.conf || true`); out != "/var/lib/touchdown/armed\ninactive" {
 		f.t.Errorf("after undo: %s", out)
 	}
@@ -161,7 +161,7 @@ func (f *trip) objects() map[string]string {
 		{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"},
 	} {
 		var list *unstructured.UnstructuredList
-		patience.Until(f.t, "a list of "+r.Resource, func(ctx context.Context) (err error) {
+		wait.Until(f.t, "a list of "+r.Resource, func(ctx context.Context) (err error) {
 			list, err = client.Resource(r).List(ctx, metav1.ListOptions{})
 			return err
 		})
@@ -193,7 +193,7 @@ func TestALifeOnTheNode(t *testing.T) {
 	f.lives("armed")
 
 	out := f.apply(static(calls))
-	for _, want := range []string{"Approved the node's own certificate request", "The clock stays as it is"} {
+	for _, want := range []string{"Approved the node's own certificate request", "The clock stays unchanged"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("apply does not tell %q:\n%s", want, out)
 		}
@@ -297,7 +297,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 // sticks has the roll-outs of an operator never end, from the start of the cluster on.
 func (f *trip) sticks(operator string) {
 	f.t.Helper()
-	patience.Until(f.t, "the start of the cluster", func() error {
+	wait.Until(f.t, "the start of the cluster", func() error {
 		cluster, err := f.Cluster()
 		if err != nil {
 			return err
@@ -338,7 +338,7 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 	f.shell("systemctl daemon-reload; cp -p " + broken + " /var/tmp/good.crt; sed -i 's/^M/N/' " + broken)
 	f.must(f.Begin(f.ctx, static(calls)))
 	f.working("kubelet")
-	patience.Until(t, "the screen to say that the API server ended", func() error {
+	wait.Until(t, "the screen to say that the API server ended", func() error {
 		if says := f.waiting("kubelet"); !strings.Contains(says, "server ended") {
 			return fmt.Errorf("it says %q", says)
 		}

@@ -10,7 +10,7 @@ import (
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 const domain = "store0051.retail.example.com"
@@ -57,7 +57,7 @@ spec:
 // cable, and with it again.
 func TestLanding(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge(), Echo: t.Output()})
-	ctx := patience.Within(t, 5*time.Minute)
+	ctx := wait.Within(t, 5*time.Minute)
 	if s, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil || s.Life != "armed" {
 		t.Fatalf("a node that left the factory: %+v, %v", s, err)
 	}
@@ -89,7 +89,7 @@ func TestLanding(t *testing.T) {
 	if err := l.Node.Plug(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Node.Wait(patience.Within(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
+	if err := l.Node.Wait(wait.Within(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
 		t.Errorf("the cable is in again: %v", err)
 	}
 	if err := l.Proof(ctx, domain); err != nil {

@@ -11,7 +11,7 @@ import (
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // netFault is one thing that goes wrong with the network while a node is being moved.
@@ -137,11 +137,11 @@ func TestNetworkFaults(t *testing.T) {
 	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
 	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
 	w.awaitLease()
-	w.before = w.look(patience.Within(t, 20*time.Second))
+	w.before = w.look(wait.Within(t, 20*time.Second))
 	for _, f := range faultsOfNetworks() {
 		t.Run(f.name, func(t *testing.T) {
 			w.T = t
-			patience.Explain(t, "the bench node", w.landing.Node.Diagnosis) // the other faults follow
+			wait.Explain(t, "the bench node", w.landing.Node.Diagnosis) // the other faults follow
 			w.fault(f)
 		})
 	}
@@ -152,7 +152,7 @@ func TestNetworkFaults(t *testing.T) {
 }
 
 func (w *wrongs) fault(f netFault) {
-	ctx := patience.Within(w.T, 3*time.Minute)
+	ctx := wait.Within(w.T, 3*time.Minute)
 	begun := time.Now()
 	if f.before != nil {
 		if err := f.before(ctx, w); err != nil {
@@ -205,7 +205,7 @@ func (w *wrongs) fault(f netFault) {
 func TestNoLeaseAtBoot(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge(), Off: true, Echo: t.Output()})
 	l.Site.DHCP4.Off()
-	ctx := patience.Within(t, 6*time.Minute)
+	ctx := wait.Within(t, 6*time.Minute)
 	if err := l.Node.Boot(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestNoLeaseAtBoot(t *testing.T) {
 // TestBrExHangs lands a node whose br-ex hangs on its way up, as one in five does after an unclean stop.
 func TestBrExHangs(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge(), Node: node.Options{BrExHangs: true}, Echo: t.Output()})
-	ctx := patience.Within(t, 6*time.Minute)
+	ctx := wait.Within(t, 6*time.Minute)
 	const up = "nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
 	if err := l.Node.Wait(ctx, up); err != nil {
 		t.Fatal(err)
@@ -227,8 +227,8 @@ func TestBrExHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What only takes its time on a busy machine does not hang.
-	if err := l.Node.Wait(patience.Within(t, 20*time.Second), up); err != nil {
-		t.Log("br-ex hangs by itself")
+	if err := l.Node.Wait(wait.Within(t, 20*time.Second), up); err != nil {
+		t.Log("br-ex hangs without a fault")
 	} else if _, err := l.Node.Shell(ctx, "nmcli connection down ovs-if-br-ex"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // fromAPod asks the site's name server from the network namespace of a pod. CRI-O keeps the node's own there too.
@@ -20,7 +20,7 @@ const fromAPod = `for n in /run/netns/*; do nsenter --net=$n ip link show eth0 >
 // OVN-Kubernetes gives the pods' packets the first one: the node's own would get no answer.
 func TestPodsAnswerOnALease(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge(), Echo: t.Output()})
-	ctx := patience.Within(t, 6*time.Minute)
+	ctx := wait.Within(t, 6*time.Minute)
 	if _, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 		}
 		return nil
 	}
-	if err := patience.Wait(ctx, "no answer to the node's own address", unanswered); err != nil {
+	if err := wait.For(ctx, "no answer to the node's own address", unanswered); err != nil {
 		t.Error(err)
 	}
 	if _, err := l.Node.Shell(ctx, "/usr/local/bin/touchdown-internal-address"); err != nil { // what the check advises
@@ -74,7 +74,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 		}
 		return nil
 	}
-	if err := patience.Wait(ctx, "an answer after the advice", answered); err != nil {
+	if err := wait.For(ctx, "an answer after the advice", answered); err != nil {
 		t.Error(err)
 	}
 	// A lease that comes again, and a profile that is activated again.
@@ -82,7 +82,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 		if _, err := l.Node.Shell(ctx, event); err != nil {
 			t.Fatal(err)
 		}
-		if err := patience.Wait(ctx, event, func() error {
+		if err := wait.For(ctx, event, func() error {
 			if got := order(); got != site+" "+own {
 				return errors.New("br-ex has " + got)
 			}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/landing"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // goalOfPutBack is how long the old settings may take to be back, from the decision on.
@@ -28,7 +28,7 @@ func TestWrongSettings(t *testing.T) {
 	w := &wrongs{T: t, events: &events{}, count: map[string]int{}}
 	w.landing = landing.Start(t, landing.Options{Network: edge(), Echo: w.events})
 	w.awaitLease()
-	w.before = w.look(patience.Within(t, 20*time.Second))
+	w.before = w.look(wait.Within(t, 20*time.Second))
 	t.Logf("before:\n%s", w.before)
 	for i, s := range draw(r, n) {
 		w.one(i, s, cutFor(r, i, n))
@@ -79,7 +79,7 @@ type wrongs struct {
 
 // one gives the node one wrong network.
 func (w *wrongs) one(i int, s wrong, c cut) {
-	ctx := patience.Within(w.T, 4*time.Minute)
+	ctx := wait.Within(w.T, 4*time.Minute)
 	begun := time.Now()
 	if err := s.prepare(ctx, w.landing); err != nil {
 		w.Fatal(err)
@@ -202,8 +202,8 @@ busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManag
 
 // asBefore waits until the node is what it was, and reached where it was.
 func (w *wrongs) asBefore() {
-	ctx := patience.Within(w.T, 60*time.Second)
-	err := patience.Wait(ctx, "the state of before", func(ctx context.Context) error {
+	ctx := wait.Within(w.T, 60*time.Second)
+	err := wait.For(ctx, "the state of before", func(ctx context.Context) error {
 		if now := w.look(ctx); now != w.before {
 			return fmt.Errorf("before:\n%s\nnow:\n%s", w.before, now)
 		}
@@ -229,7 +229,7 @@ func (w *wrongs) reached(ctx context.Context) error {
 
 // awaitLease waits until the node has come up at the site.
 func (w *wrongs) awaitLease() {
-	ctx := patience.Within(w.T, 60*time.Second)
+	ctx := wait.Within(w.T, 60*time.Second)
 	if _, err := w.landing.Await(ctx, "the form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
 		w.Fatal(err)
 	}
@@ -258,11 +258,11 @@ func (w *wrongs) summary() {
 
 // lands shows that after all of it the right settings land the node.
 func (w *wrongs) lands() {
-	out, code, err := w.landing.Apply(patience.Within(w.T, 5*time.Minute), static(""))
+	out, code, err := w.landing.Apply(wait.Within(w.T, 5*time.Minute), static(""))
 	if err != nil || code != 0 {
 		w.Fatalf("the right settings, after all the wrong ones: exit %d, %v\n%s", code, err, out)
 	}
-	s, err := w.landing.Status(patience.Within(w.T, 10*time.Second))
+	s, err := w.landing.Status(wait.Within(w.T, 10*time.Second))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func (w *wrongs) lands() {
 			}
 		}
 	}
-	if err := w.landing.Proof(patience.Within(w.T, 30*time.Second), domain); err != nil {
+	if err := w.landing.Proof(wait.Within(w.T, 30*time.Second), domain); err != nil {
 		w.Errorf("from outside: %v", err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart is set in the process that runs the tests in a mount namespace of its own.
+// apart is set in the process that runs the tests in its own mount namespace.
 const apart = "TOUCHDOWN_TEST_APART"
 
-// Main runs a package's tests in a mount namespace of their own, so that no disk of theirs is left behind, whatever
+// Main runs a package's tests in their own mount namespace, so that no disk of theirs is left behind, whatever
 // happens. It stands in for TestMain's m.Run.
 func Main(m *testing.M) int {
 	if code, done := Apart(); done {
@@ -28,7 +28,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Apart runs this program once more, in a mount namespace of its own, to its end. There, and without root, done is false.
+// Apart runs this program once more, in its own mount namespace, to its end. There, and without root, done is false.
 func Apart() (code int, done bool) {
 	if os.Geteuid() != 0 || os.Getenv(apart) != "" {
 		return 0, false
@@ -39,7 +39,7 @@ func Apart() (code int, done bool) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "in a mount namespace of its own:", err)
+		fmt.Fprintln(os.Stderr, "in its own mount namespace:", err)
 		return 1, true
 	}
 	return 0, true
@@ -63,7 +63,7 @@ func NeedsRoot(t T) {
 	}
 }
 
-// Disk is a file system of its own on a file.
+// Disk is a separate file system on a file.
 type Disk struct {
 	Dir string // where it is mounted
 
@@ -86,9 +86,9 @@ func NewDisk(t T, kind string, size int64) *Disk {
 	}
 	if missing != "" {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("a disk of its own cannot be had: %s", missing)
+			t.Fatalf("a separate disk cannot be made: %s", missing)
 		}
-		t.Skipf("skipped: a disk of its own cannot be had: %s", missing)
+		t.Skipf("skipped: a separate disk cannot be made: %s", missing)
 	}
 	d := &Disk{t: t, Dir: filepath.Join(t.TempDir(), kind), file: filepath.Join(t.TempDir(), "disk")}
 	f, err := os.Create(d.file)
@@ -164,8 +164,8 @@ func (d *Disk) Cut(flush bool) {
 // Trim gives back to the file's own file system what was removed from the disk.
 func (d *Disk) Trim() { d.t.Helper(); d.do("fstrim", d.Dir) }
 
-// Settle waits, 20 seconds at most, until the machine's disks do nothing any more: what a file system frees, it goes on freeing after sync.
-func (d *Disk) Settle() {
+// WaitIdle waits, 20 seconds at most, until the machine's disks do nothing any more: what a file system frees, it goes on freeing after sync.
+func (d *Disk) WaitIdle() {
 	d.t.Helper()
 	unix.Sync()
 	last, quiet := []byte(nil), 0

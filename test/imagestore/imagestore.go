@@ -143,7 +143,7 @@ func (s *Store) Image(top string, names ...string) string {
 	return id
 }
 
-// Container makes a container on a layer, with a file of its own, and returns the id of its layer.
+// Container makes a container on a layer, with its own file, and returns the id of its layer.
 func (s *Store) Container(parent string) string {
 	id := hexSum([]byte("container" + parent + fmt.Sprint(len(s.boxes))))
 	dir := s.Path("overlay", "new")

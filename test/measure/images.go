@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/test/bench/figures"
 	"touchdown/test/imagestore"
@@ -25,8 +25,8 @@ const (
 	flips       = 100
 )
 
-// shelf is a primary store on a disk of its own.
-type shelf struct {
+// storeBench is a primary store on a separate disk.
+type storeBench struct {
 	*imagestore.Disk
 	primary string
 	inodes  int
@@ -42,7 +42,7 @@ func imageStore(ctx context.Context, s setup) (taken map[string]figures.Figure, 
 	b := &measured{dir: s.dir}
 	defer func() { b.end(); err = errors.Join(err, b.err) }()
 	defer b.failed()
-	h := &shelf{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}, rounds: imageRounds, bytes: imagesBytes, crowd: crowdFiles}
+	h := &storeBench{Disk: imagestore.NewDisk(b, "xfs", 64<<30), taken: map[string][]sample{}, rounds: imageRounds, bytes: imagesBytes, crowd: crowdFiles}
 	if s.small {
 		h.rounds, h.bytes, h.crowd = 1, 256<<20, crowdFiles/16
 	}
@@ -64,7 +64,7 @@ func imageStore(ctx context.Context, s setup) (taken map[string]figures.Figure, 
 }
 
 // fill makes the store: small and large files as in real images, layers that images share.
-func (h *shelf) fill() error {
+func (h *storeBench) fill() error {
 	size := h.bytes
 	if gib, err := strconv.ParseFloat(os.Getenv("IMAGES_GIB"), 64); err == nil {
 		size = int64(gib * (1 << 30))
@@ -95,7 +95,7 @@ type method struct {
 }
 
 // round takes each method once. Each round begins with another of those that copy: a file system ages with what is done to it.
-func (h *shelf) round(ctx context.Context, n int) error {
+func (h *storeBench) round(ctx context.Context, n int) error {
 	to := filepath.Join(h.Dir, "copy")
 	copies := []method{{"cp", false, h.cp("never")}, {"cp reflink", false, h.cp("auto")}, {"clone", false, h.clone}, {"floor", false, h.floor}}
 	first := n % len(copies)
@@ -122,7 +122,7 @@ func (h *shelf) round(ctx context.Context, n int) error {
 }
 
 // cp is the seed's method: everything that is there.
-func (h *shelf) cp(reflink string) func(context.Context, string) error {
+func (h *storeBench) cp(reflink string) func(context.Context, string) error {
 	return func(ctx context.Context, to string) error {
 		out, err := exec.CommandContext(ctx, "cp", "-ar", "--reflink="+reflink, h.primary, to).CombinedOutput()
 		if err != nil {
@@ -133,7 +133,7 @@ func (h *shelf) cp(reflink string) func(context.Context, string) error {
 }
 
 // clone is the copy alone.
-func (h *shelf) clone(ctx context.Context, to string) error {
+func (h *storeBench) clone(ctx context.Context, to string) error {
 	s, err := store.Open(ctx, h.primary)
 	if err != nil {
 		return err
@@ -151,8 +151,8 @@ func (h *shelf) clone(ctx context.Context, to string) error {
 }
 
 // seed is the whole of it: lists, clone, a generation, quick verification, switch.
-func (h *shelf) seed(ctx context.Context, to string) error {
-	p, err := pool.Init(filepath.Join(to, "pool"))
+func (h *storeBench) seed(ctx context.Context, to string) error {
+	p, err := layerstore.Init(filepath.Join(to, "pool"))
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (h *shelf) seed(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	g, err := p.Add(ctx, s, pool.Selection{}, nil)
+	g, err := p.Add(ctx, s, layerstore.Selection{}, nil)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (h *shelf) seed(ctx context.Context, to string) error {
 }
 
 // floor makes the same names without content: what no method that makes files can go below.
-func (h *shelf) floor(_ context.Context, to string) error {
+func (h *storeBench) floor(_ context.Context, to string) error {
 	return filepath.WalkDir(h.primary, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -192,17 +192,17 @@ func (h *shelf) floor(_ context.Context, to string) error {
 	})
 }
 
-func (h *shelf) move(ctx context.Context, to string) error {
-	p, err := pool.Init(filepath.Join(to, "pool"))
+func (h *storeBench) move(ctx context.Context, to string) error {
+	p, err := layerstore.Init(filepath.Join(to, "pool"))
 	if err != nil {
 		return err
 	}
-	_, err = p.Move(ctx, filepath.Join(to, "primary"), pool.Selection{})
+	_, err = p.Move(ctx, filepath.Join(to, "primary"), layerstore.Selection{})
 	return err
 }
 
 // rows are those of the table.
-func (h *shelf) rows() map[string]figures.Figure {
+func (h *storeBench) rows() map[string]figures.Figure {
 	seconds := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.seconds }) }
 	cpu := func(name string) float64 { return h.median(name, func(s sample) float64 { return s.cpu }) }
 	against := func(value float64, unit, name string, other float64) figures.Figure {

@@ -21,7 +21,7 @@ import (
 // measurement fills a table with figures.
 type measurement struct {
 	name string
-	into string // the measurement whose file gets the figures too; empty: a file of its own
+	into string // the measurement whose file gets the figures too; empty: its own file
 	take func(context.Context, setup) (map[string]figures.Figure, error)
 }
 
@@ -63,7 +63,7 @@ func run(ctx context.Context, out, only string, s setup) (err error) {
 		{name: "pulls", into: "images", take: pulled},
 	} {
 		if only != m.name && (only != "" || m.name == "images" || m.into != "") {
-			continue // the images need a mount namespace of their own
+			continue // the images need their own mount namespace
 		}
 		if s.dir, err = os.MkdirTemp("", "measure-"); err != nil {
 			return err

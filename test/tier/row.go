@@ -15,7 +15,7 @@ const (
 	Real Tier = "real" // with the repositories of OpenShift's operators: make real-operators
 )
 
-// Row is one run of tests that need the bench: a test, or all of a package that have no row of their own.
+// Row is one run of tests that need the bench: a test, or all of a package that have no row.
 type Row struct {
 	Package string   // below the module
 	Run     string   // name of the one test; empty: what no other row of the package names

@@ -22,7 +22,7 @@ var table = []Row{
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
 	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, long storage, nothing before the review"},
 	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
-	{Package: "backend/images/pool", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
+	{Package: "backend/images/layerstore", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
@@ -35,7 +35,7 @@ var table = []Row{
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
-	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a kernel of their own"},
+	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 
 	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move starts kube-apiserver once"},
 

@@ -32,7 +32,7 @@ func TestReadme(t *testing.T) {
 }
 
 // needs finds what puts a test into the table: it marks itself as slow, or starts a cluster or a node.
-var needs = regexp.MustCompile(`\b(patience\.Slow|bench\.Start|benchnode\.Start|node\.Start|landing\.(Start|Launch)|node\.(New|Launch|Installed|Factory|Stocked))\(`)
+var needs = regexp.MustCompile(`\b(wait\.Slow|bench\.Start|benchnode\.Start|node\.Start|landing\.(Start|Launch)|node\.(New|Launch|Installed|Factory|Stocked))\(`)
 
 // TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other.
 func TestEveryPackageHasARow(t *testing.T) {

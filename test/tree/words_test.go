@@ -12,6 +12,16 @@ import (
 // banned are words that a good engineer does not use, with what to write instead. CONTRIBUTING.md has the glossary.
 var banned = map[string]string{
 	"anew": "again", "some" + "body": "someone", "mend": "fix, or repair for files", "mends": "fixes", "mended": "fixed", "mending": "fixing",
+	"blow": "fault", "blows": "faults", "shelf": "image store, or storage", "calm": "what needs no reboot, or is at rest", "calmer": "see calm",
+	"settle": "what is waited for, as in waitRolledOut", "settles": "see settle", "settled": "done, ready or rolled out", "settling": "see settle",
+	"unsettled": "pending", "patience": "timeout", "patient": "with a long timeout", "impatient": "with a short timeout",
+	"glance": "what it is, as in formTimeout", "sight": "what is seen, as in NodeNetwork", "handoff": "hand-over",
+}
+
+// phrases are banned too, where one line has them.
+var phrases = map[string]string{
+	"by itself": "automatically, or alone", "by themselves": "automatically, or alone", "stays as it is": "stays unchanged",
+	"is waited for": "what waits for it", "are waited for": "what waits for them",
 }
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
@@ -34,9 +44,20 @@ func TestPlainWords(t *testing.T) {
 		if err != nil {
 			continue // a link that leads somewhere on the bench's node, or a file that was just removed
 		}
-		n := 0
+		n, glossary := 0, false
 		for line := range strings.Lines(string(data)) {
 			n++
+			if strings.HasPrefix(line, "## ") {
+				glossary = name == "CONTRIBUTING.md" && strings.HasPrefix(line, "## Words")
+			}
+			if glossary {
+				continue // it names what to avoid
+			}
+			for phrase, instead := range phrases {
+				if strings.Contains(strings.ToLower(line), phrase) {
+					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, phrase)
+				}
+			}
 			for _, w := range word.FindAllString(line, -1) {
 				if instead, bad := banned[strings.ToLower(w)]; bad {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, w)

@@ -89,7 +89,7 @@ func normal(key string) string {
 	return strings.TrimSuffix(key, "/")
 }
 
-// For returns the log-in for a repository (registry/path): of its own, else of the nearest above it, else of the registry.
+// For returns the log-in for a repository (registry/path): its own, else that of the nearest above it, else of the registry.
 func (l Logins) For(name string) (Login, bool) {
 	for {
 		if login, ok := l.by[name]; ok {

@@ -27,7 +27,7 @@ const (
 	Foreign   Class = "foreign"   // for another processor
 	BadName   Class = "bad-name"  // not a reference
 	Busy      Class = "busy"      // the registry asks to be left alone
-	Broken    Class = "broken"    // the registry breaks off, or tells of a fault of its own
+	Broken    Class = "broken"    // the registry breaks off, or tells of its own fault
 	Away      Class = "away"      // the registry does not answer
 	NoRuntime Class = "no-cri-o"  // CRI-O itself is away
 	Other     Class = "other"     // none of these
@@ -105,7 +105,7 @@ func (c Class) again() bool {
 
 // tries is how often a pull that fails like this is begun, of at most most. A registry that lost its name or sent a wrong byte
 // gets a second chance, because name servers and lines have bad moments; one that is busy too, after the half minute that
-// CRI-O waits for it by itself.
+// CRI-O waits for it automatically.
 func (c Class) tries(most int) int {
 	switch {
 	case c == NoName, c == Lied, c == Busy:

@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
@@ -68,7 +68,7 @@ func TestTroubleHasAName(t *testing.T) {
 		"CR-VERS": func() { s.Trouble(status.Error(codes.Unimplemented, "unknown service runtime.v1.ImageService"), 0) },
 		"CR-MUTE": func() { s.Trouble(nil, 5*time.Second); c.SetCallTime(300 * time.Millisecond) },
 	} {
-		c.SetCallTime(patience.Of(0))
+		c.SetCallTime(wait.Timeout(0))
 		set()
 		_, err := c.List(t.Context())
 		if p := problem.From(err); p.Code != code || p.Fix == "" || len(p.Error()) > 2000 {
@@ -76,13 +76,13 @@ func TestTroubleHasAName(t *testing.T) {
 		}
 	}
 	s.Trouble(nil, 0)
-	c.SetCallTime(patience.Of(0))
+	c.SetCallTime(wait.Timeout(0))
 	s.Stop()
 	if _, err := c.List(t.Context()); problem.From(err).Code != "CR-AWAY" {
 		t.Errorf("stopped: %v", err)
 	}
 	s.Listen(t)
-	patience.Until(t, "the client to see that CRI-O is back", func(ctx context.Context) error {
+	wait.Until(t, "the client to see that CRI-O is back", func(ctx context.Context) error {
 		_, err := c.List(ctx)
 		return err
 	})

@@ -2,7 +2,7 @@ package cri
 
 import "time"
 
-// SetCallTime makes the client less patient.
+// SetCallTime shortens the client's timeout.
 func (c *Client) SetCallTime(d time.Duration) { c.callTime = d }
 
 // Classify tells the class of an error.

@@ -71,7 +71,7 @@ func (m *meter) begin(i int) {
 	m.now[i] = true
 }
 
-// end counts an image. One that failed is counted as done with as far as the total goes: it is not waited for any more.
+// end counts an image. One that failed is counted as done with as far as the total goes: nothing waits for it any more.
 func (m *meter) end(i int, ok bool, used int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -29,7 +29,7 @@ import (
 	"touchdown/backend/images/ref"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // registry serves images to a node. What the first part of a repository's name says it does wrong.
@@ -232,7 +232,7 @@ func root(t *testing.T, m *node.Machine) string {
 
 func shell(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	out, err := m.Shell(patience.Within(t, 30*time.Second), script)
+	out, err := m.Shell(wait.Within(t, 30*time.Second), script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func realCancel(t *testing.T, r *registry, c *cri.Client) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, errors.New("enough")) // in the middle of a pull that never ends
 	defer cancel()
 	begun := time.Now()
-	if _, err := (cri.Pull{Client: c}).Run(ctx, []cri.Want{{Name: name}}); err == nil || !strings.Contains(err.Error(), "enough") || time.Since(begun) > patience.Of(time.Minute) {
+	if _, err := (cri.Pull{Client: c}).Run(ctx, []cri.Want{{Name: name}}); err == nil || !strings.Contains(err.Error(), "enough") || time.Since(begun) > wait.Timeout(time.Minute) {
 		t.Errorf("%v after %s", err, time.Since(begun))
 	}
 	silent := []cri.Want{{Name: "127.0.0.1:5000/silent/a@" + r.put(t, "silent/a", 1<<20)}}

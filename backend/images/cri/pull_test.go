@@ -18,7 +18,7 @@ import (
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func soon(time.Duration) bool { return true }
@@ -52,7 +52,7 @@ func TestWorkersAreBounded(t *testing.T) {
 	const workers = 6
 	s := critest.Start(t)
 	var begun atomic.Int64
-	together, soon := make(chan struct{}), patience.Within(t, time.Second)
+	together, soon := make(chan struct{}), wait.Within(t, time.Second)
 	s.OnPull = func(context.Context, string, int) error {
 		if begun.Add(1) == workers {
 			close(together)
@@ -208,7 +208,7 @@ func TestCancelEndsPulls(t *testing.T) {
 	if len(out) != 1 || out[0].Name != "r.example/quick" {
 		t.Errorf("what was ended is told as failed: %+v", out)
 	}
-	patience.Until(t, "CRI-O to end both pulls", func() bool { return ended.Load() == 2 })
+	wait.Until(t, "CRI-O to end both pulls", func() bool { return ended.Load() == 2 })
 }
 
 // A registry that goes silent in the middle is tried again when nothing arrives any more, and not as long as something does.

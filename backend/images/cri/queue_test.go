@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/ref"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // family makes images as they are built: some bases, on each some middles, on each some images; sizes are bytes.
@@ -130,10 +130,10 @@ func TestFailedPullLeavesItsLayers(t *testing.T) {
 		}
 		return nil
 	}
-	beside := patience.Within(t, time.Second)
+	beside := wait.Within(t, time.Second)
 	go func() {
 		defer close(together)
-		_ = patience.Wait(beside, "the pulls beside the one that hangs", func() bool { return len(s.Pulled()) >= 3 })
+		_ = wait.For(beside, "the pulls beside the one that hangs", func() bool { return len(s.Pulled()) >= 3 })
 	}()
 	out, err := cri.Pull{Client: s.Client(t), Workers: 2, Pause: soon}.Run(t.Context(), wants)
 	if err == nil || out[0].Class != cri.Gone || len(s.Pulled()) != 4 {

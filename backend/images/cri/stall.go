@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// stall is how long nothing may arrive at all. CRI-O by itself waits for ever (pull_progress_timeout is 0), and a line that
+	// stall is how long nothing may arrive at all. CRI-O itself waits for ever (pull_progress_timeout is 0), and a line that
 	// was cut without a word looks just like a slow one; the longest silence of a line that lives is a minute of retransmissions.
 	stall = 2 * time.Minute
 	// moving is by how much the file system must have grown for something to have arrived: more than logs write in between.

@@ -103,9 +103,9 @@ var errSlow = errors.New("what it sends comes too slowly")
 
 // watch gives up an answer that comes so slowly that it would never be here, until stop is called.
 func (r *Reader) watch(came *counter, give context.CancelCauseFunc) (stop func()) {
-	done, p := make(chan struct{}), r.patience
+	done, limits := make(chan struct{}), r.timeouts
 	go func() {
-		tick := time.NewTicker(p.quiet)
+		tick := time.NewTicker(limits.quiet)
 		defer tick.Stop()
 		for last := int64(0); ; {
 			select {
@@ -113,7 +113,7 @@ func (r *Reader) watch(came *counter, give context.CancelCauseFunc) (stop func()
 				return
 			case <-tick.C:
 				now := came.Load()
-				if float64(now-last) < float64(p.slowest)*p.quiet.Seconds() {
+				if float64(now-last) < float64(limits.slowest)*limits.quiet.Seconds() {
 					give(errSlow)
 					return
 				}

@@ -95,9 +95,9 @@ func (r *Reader) send(ctx context.Context, s source, scheme, what string) (*http
 	req.Header.Set("Accept", accepted)
 	client, token := r.session(s)
 	if strings.HasPrefix(what, blobsPath) { // its size says how long it may take, see Blob
-		patient := *client
-		patient.Timeout = 0
-		client = &patient
+		unlimited := *client
+		unlimited.Timeout = 0
+		client = &unlimited
 	}
 	if token != "" {
 		req.Header.Set("Authorization", token)

@@ -70,7 +70,7 @@ func TestHostileRegistryCostsLittle(t *testing.T) {
 			s.trust(m, certDirs[0])
 			r := reader(t, m)
 			if slices.Contains(silent, name) { // these reach the limits; the others must not on a busy machine
-				r.patience = patience{answer: time.Second, quiet: time.Second, slowest: 1 << 10}
+				r.timeouts = timeouts{answer: time.Second, quiet: time.Second, slowest: 1 << 10}
 			}
 			_, err := r.Image(t.Context(), s.host+"/a@"+digest)
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 4<<10 {
@@ -114,11 +114,11 @@ func TestBlobTakesItsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r.patience = patience{answer: answer, quiet: time.Minute, slowest: 1}
+	r.timeouts = timeouts{answer: answer, quiet: time.Minute, slowest: 1}
 	if err := r.Blob(t.Context(), s.host+"/a:1", sum(content), 1<<20, file); err != nil {
 		t.Errorf("slow, but it comes: %v", err)
 	}
-	r.patience.quiet, r.patience.slowest = 500*time.Millisecond, 100<<10
+	r.timeouts.quiet, r.timeouts.slowest = 500*time.Millisecond, 100<<10
 	if err := r.Blob(t.Context(), s.host+"/a:1", sum(content), 1<<20, file); err == nil || !strings.Contains(err.Error(), "too slow") {
 		t.Errorf("too slow: %v", err)
 	}

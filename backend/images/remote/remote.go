@@ -61,7 +61,7 @@ type Reader struct {
 	mirrors mirrors
 	proxy   func(*url.URL) (*url.URL, error)
 
-	patience patience
+	timeouts timeouts
 
 	mu      sync.Mutex
 	clients map[string]*http.Client
@@ -70,8 +70,8 @@ type Reader struct {
 	plain   map[string]bool   // insecure registries that speak no TLS
 }
 
-// patience is how long a registry is waited for.
-type patience struct {
+// timeouts bound the waits for a registry.
+type timeouts struct {
 	answer  time.Duration // for the whole of a short answer, and for the head of a long one
 	quiet   time.Duration // in which a long one has to bring slowest bytes a second
 	slowest int64
@@ -82,7 +82,7 @@ func New(m *host.Machine, logins auth.Logins) (*Reader, error) {
 	r := &Reader{
 		machine: m, logins: logins, proxy: readProxy(m), clients: map[string]*http.Client{},
 		tokens: map[string]string{}, dead: map[string]error{}, plain: map[string]bool{},
-		patience: patience{answerTime, quietTime, quietRate},
+		timeouts: timeouts{answerTime, quietTime, quietRate},
 	}
 	var err error
 	r.mirrors, err = readMirrors(m)

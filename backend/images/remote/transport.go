@@ -32,17 +32,17 @@ func (r *Reader) client(registry string, insecure bool) *http.Client {
 		DialContext:            (&net.Dialer{Timeout: dialTime}).DialContext,
 		TLSClientConfig:        tlsFor(r.machine, registry, insecure),
 		TLSHandshakeTimeout:    dialTime,
-		ResponseHeaderTimeout:  r.patience.answer,
+		ResponseHeaderTimeout:  r.timeouts.answer,
 		MaxResponseHeaderBytes: headerLimit,
 		DisableCompression:     true, // a digest is of the bytes as they are
 		MaxIdleConnsPerHost:    workers,
 		IdleConnTimeout:        10 * time.Second,
 		Proxy:                  func(req *http.Request) (*url.URL, error) { return r.proxy(req.URL) },
 	}
-	return &http.Client{Transport: transport, Timeout: r.patience.answer, CheckRedirect: checkRedirect}
+	return &http.Client{Transport: transport, Timeout: r.timeouts.answer, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect keeps a registry from leading out of TLS, or round in circles. net/http drops the log-in by itself when the
+// checkRedirect keeps a registry from leading out of TLS, or round in circles. net/http drops the log-in automatically when the
 // host changes.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	web := req.URL.Scheme == "https" || req.URL.Scheme == "http" && via[0].URL.Scheme == "http"
@@ -67,7 +67,7 @@ func tlsFor(m *host.Machine, registry string, insecure bool) *tls.Config {
 	if files, err := m.Glob(dir + "/*.crt"); err == nil {
 		for _, path := range files {
 			if pem, err := m.ReadFile(path); err == nil {
-				config.RootCAs = pool(config.RootCAs)
+				config.RootCAs = certPool(config.RootCAs)
 				config.RootCAs.AppendCertsFromPEM(pem)
 			}
 		}
@@ -84,7 +84,7 @@ func tlsFor(m *host.Machine, registry string, insecure bool) *tls.Config {
 	return config
 }
 
-func pool(p *x509.CertPool) *x509.CertPool {
+func certPool(p *x509.CertPool) *x509.CertPool {
 	if p != nil {
 		return p
 	}

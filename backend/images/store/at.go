@@ -27,7 +27,7 @@ func openDir(at int, name string) (int, error) { return open(at, name, unix.O_DI
 // openFile opens a regular file, never through a link, and never waits for the other end of a pipe.
 func openFile(at int, name string) (int, error) { return open(at, name, unix.O_NONBLOCK) }
 
-// open leaves the access time as it is where that is allowed: to the owner and to root.
+// open leaves the access time unchanged where that is allowed: to the owner and to root.
 func open(at int, name string, also int) (int, error) {
 	flags := unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_CLOEXEC | also
 	fd, err := unix.Openat(at, name, flags|unix.O_NOATIME, 0)

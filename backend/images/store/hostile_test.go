@@ -108,7 +108,7 @@ func TestOpenLeavesOutWhatIsHalfDone(t *testing.T) {
 	}
 }
 
-// TestVolatileLayersAreKnown: CRI-O keeps the layers of containers in a list of their own.
+// TestVolatileLayersAreKnown: CRI-O keeps the layers of containers in their own list.
 func TestVolatileLayersAreKnown(t *testing.T) {
 	made, s := small(t)
 	id := strings.Repeat("c", 64)

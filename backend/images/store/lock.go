@@ -15,9 +15,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// lockPatience is how long others may hold the locks. CRI-O 1.34 does while it unpacks a layer: seconds, for the largest on
+// lockTimeout is how long others may hold the locks. CRI-O 1.34 does while it unpacks a layer: seconds, for the largest on
 // a slow disk a minute.
-const lockPatience = 3 * time.Minute
+const lockTimeout = 3 * time.Minute
 
 // lock takes the library's locks in the order given. The library keeps one object for a path and a process, either for
 // writing or not, so every lock is opened for writing where the disk allows it, and then taken for reading.
@@ -63,7 +63,7 @@ func wait(ctx context.Context, l *lockfile.LockFile, write bool) error {
 	if write && !l.IsReadWrite() {
 		return fmt.Errorf("locking: %w", unix.EROFS)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	got := make(chan error)
 	go func() {

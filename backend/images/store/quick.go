@@ -214,7 +214,7 @@ func (p *pass) differs(dir int, base string, st *unix.Stat_t, e storage.Entry) s
 	return ""
 }
 
-// whiteout is a device 0:0, unless a folder of its own was taken away by the same layer, or the name came back.
+// whiteout is a device 0:0, unless its own folder was taken away by the same layer, or the name came back.
 func (p *pass) whiteout(name string) string {
 	dir, base, err := p.files.at(name)
 	if err == nil {

@@ -24,7 +24,7 @@ const (
 	splitSuffix = ".tar-split.gz"
 )
 
-// SplitFile is where a layer of the pool carries its own tar-split, so that both are moved by one rename.
+// SplitFile is where a layer of the image store carries its own tar-split, so that both are moved by one rename.
 const SplitFile = "tar-split.gz"
 
 // Layer is one record of layers.json.

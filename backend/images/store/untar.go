@@ -191,7 +191,7 @@ func tarNode(at int, base string, kind uint32, device uint64, h *tar.Header) err
 }
 
 // tarAttrs sets owner, mode, attributes and times, in this order: a change of owner takes away setuid bits and capabilities, so
-// one more name of a file, which has no attributes of its own in a tar, must not change it.
+// one more name of a file, which has no attributes in a tar, must not change it.
 func tarAttrs(at int, base string, h *tar.Header) error {
 	var st unix.Stat_t // of a hard link it is what it leads to
 	if err := unix.Fstatat(at, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -18,7 +18,7 @@ import (
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 	"touchdown/test/imagestore"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // flip changes one bit of a file, behind the back of its times.
@@ -50,7 +50,7 @@ func flip(t *testing.T, path string, rnd *rand.Rand) (undo func()) {
 // TestEveryFlippedBitIsFound flips single bits in the files of layers and of images and in tar-splits; each is named with layer, image and
 // file, and nothing else is.
 func TestEveryFlippedBitIsFound(t *testing.T) {
-	patience.Slow(t)
+	wait.Slow(t)
 	disk := imagestore.NewDisk(t, "xfs", 1<<30)
 	made, _ := filled(t, filepath.Join(disk.Dir, "primary"))
 	s := open(t, made.Root)

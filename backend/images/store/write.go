@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/host"
 )
 
-// Edit changes fields of a record and leaves all others as they are; nil takes a field away.
+// Edit changes fields of a record and leaves all others unchanged; nil takes a field away.
 func Edit(raw json.RawMessage, fields map[string]any) (json.RawMessage, error) {
 	record := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &record); err != nil {

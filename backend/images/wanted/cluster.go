@@ -71,7 +71,7 @@ func (g *gathering) cluster(ctx context.Context, p Place, s *store, o Options) {
 		return
 	}
 	c := p.Kube.Within(min(apiTime, p.Kube.Pace.Limit))
-	// The release comes first: an API that is away is waited for once, not once a kind.
+	// The release comes first: Touchdown waits once for an API that is away, not once a kind.
 	if err := g.release(ctx, c, s, o); err != nil {
 		g.fail("cluster", err)
 		return

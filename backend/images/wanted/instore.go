@@ -82,7 +82,7 @@ func inLayer(folder, name string) (b []byte, last bool, err error) {
 		}
 		last = last || info.IsDir() && opaque(path.Join(folder, at))
 	}
-	f, err := root.OpenFile(path.Join(parts...), os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would be waited for
+	f, err := root.OpenFile(path.Join(parts...), os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would block
 	if err != nil {
 		return nil, true, fmt.Errorf("opening %s in a layer: %w", name, err)
 	}

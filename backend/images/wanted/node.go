@@ -18,7 +18,7 @@ import (
 	"touchdown/backend/host"
 )
 
-// Where the node keeps what it starts by itself.
+// Where the node keeps what it starts automatically.
 const (
 	manifestDir  = "/etc/kubernetes/manifests"
 	resourcesDir = "/etc/kubernetes/static-pod-resources"
@@ -74,7 +74,7 @@ func (g *gathering) read(m *host.Machine, source, path string) []byte {
 	return b
 }
 
-// staticPods reads the pods that the kubelet starts by itself: every file of its folder, and what the operators keep for
+// staticPods reads the pods that the kubelet starts automatically: every file of its folder, and what the operators keep for
 // revisions. Of those, the newest and the last known good one may be started again; older ones are history.
 func (g *gathering) staticPods(m *host.Machine) {
 	for _, path := range g.files(m, "static-pods", manifestDir+"/*") {

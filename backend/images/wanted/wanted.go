@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// apiTime is how long an API that is away is waited for: the list is made again when someone asks again.
+// apiTime is how long to wait for an API that is away: the list is made again when someone asks again.
 const apiTime = 20 * time.Second
 
 // Need is how much depends on an image.

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // lanConf and simEmu are a service processor with one account and a serial line, in ipmi_sim's words.
@@ -106,7 +106,7 @@ func (p *Processor) simulate(device string) {
 			p.t.Logf("ipmi_sim: %s", said.String()) // to be read when it has ended
 		}
 	})
-	patience.Until(p.t, "the service processor's first answer", func() error {
+	wait.Until(p.t, "the service processor's first answer", func() error {
 		out, err := p.ipmi("mc", "info").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
@@ -163,7 +163,7 @@ func (p *Processor) Drop(s *Session) {
 	p.t.Helper()
 	_ = s.cmd.Process.Kill() // one that ended has dropped too
 	<-s.ended
-	patience.Until(p.t, "the line to be free", func() error {
+	wait.Until(p.t, "the line to be free", func() error {
 		out, err := p.ipmi("sol", "deactivate").CombinedOutput()
 		if err == nil || bytes.Contains(out, []byte("already de-activated")) {
 			return nil

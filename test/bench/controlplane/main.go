@@ -69,7 +69,7 @@ func supervise(args []string) error {
 	return run.Run(ctx, o)
 }
 
-// approve is for whoever plays the installer or the administrator; nothing in the bench approves by itself.
+// approve is for whoever plays the installer or the administrator; nothing else in the bench approves.
 func approve(args []string) error {
 	flags := flag.NewFlagSet("approve", flag.ContinueOnError)
 	state := flags.String("state", "", "folder of the cluster's state")

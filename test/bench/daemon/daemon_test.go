@@ -24,7 +24,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/nodeconfig"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 type question struct {
@@ -46,7 +46,7 @@ type answer struct {
 // decide asks the daemon's code.
 func decide(t *testing.T, questions []question) []answer {
 	t.Helper()
-	patience.Slow(t)
+	wait.Slow(t)
 	program, err := filepath.Abs("../../../.cache/bench/bin/decide")
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestTheBakeIsTaken(t *testing.T) {
 	api, c := kubetest.New(t)
 	const disruption = "/apis/operator.openshift.io/v1/machineconfigurations/cluster"
 	api.Put(disruption, `{"spec":{"managementState":"Managed"}}`)
-	if there, err := factory.Calm(t.Context(), c, func(kube.Ref, []byte) error { return nil }); err != nil || !there {
+	if there, err := factory.SetDisruptionPolicies(t.Context(), c, func(kube.Ref, []byte) error { return nil }); err != nil || !there {
 		t.Fatal(there, err)
 	}
 	policies := json.RawMessage(api.Get(disruption, "spec", "nodeDisruptionPolicy"))
@@ -253,13 +253,13 @@ func TestTheBakeIsTaken(t *testing.T) {
 	}
 	for _, ch := range changes {
 		if slices.Contains(nodeconfig.Baked(), ch.File) {
-			names = append(names, "calm: "+ch.What)
+			names = append(names, "no reboot: "+ch.What)
 			questions = append(questions, asked(ch, policies))
 		}
 	}
 	for i, a := range decide(t, questions) {
-		calm := strings.HasPrefix(names[i], "calm: ")
-		if a.Error != "" || slices.Contains(a.Actions, "Reboot") == calm || len(a.Files)+len(a.Units) == 0 {
+		noReboot := strings.HasPrefix(names[i], "no reboot: ")
+		if a.Error != "" || slices.Contains(a.Actions, "Reboot") == noReboot || len(a.Files)+len(a.Units) == 0 {
 			t.Errorf("%s: %v, files %v, units %v %s", names[i], a.Actions, a.Files, a.Units, a.Error)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package kernel runs a bench node with a kernel of its own, in QEMU without hardware help: VLANs, bonds and Open vSwitch's
+// Package kernel runs a bench node with its own kernel, in QEMU without hardware help: VLANs, bonds and Open vSwitch's
 // datapath are the kernel's, a boot is a boot. It has no container runtime and no cluster: what is proved here is how the
 // node is reached.
 package kernel
@@ -18,7 +18,7 @@ import (
 	"touchdown/test/bench"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Ports is how many network ports a guest has. They are called as those of the bench node are: node.Port0, node.Port1.
@@ -53,7 +53,7 @@ func New(t testing.TB, o Options) *Guest {
 			t.Errorf("ending the guest: %v", err)
 		}
 	})
-	patience.Explain(t, "the end of the guest's console and journal", g.tail)
+	wait.Explain(t, "the end of the guest's console and journal", g.tail)
 	return g
 }
 

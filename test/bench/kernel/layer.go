@@ -40,7 +40,7 @@ func (l layer) link(name, target string) error {
 	return nil
 }
 
-// notHere are files of the bench node that a machine with a kernel of its own does not need: lent lines, and a clock that
+// notHere are files of the bench node that a machine with its own kernel does not need: lent lines, and a clock that
 // must not be set.
 var notHere = []string{
 	"/etc/systemd/system/getty@.service", "/etc/systemd/system/serial-getty@.service",

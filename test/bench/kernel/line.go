@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"touchdown/test/bench/kernel/talk"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 var errOff = errors.New("the guest is off")
@@ -156,7 +156,7 @@ func (g *Guest) Shell(ctx context.Context, script string) (string, error) {
 
 // Wait repeats a script in the guest until it succeeds.
 func (g *Guest) Wait(ctx context.Context, script string) error {
-	return patience.Wait(ctx, strconv.Quote(script), func(ctx context.Context) error {
+	return wait.For(ctx, strconv.Quote(script), func(ctx context.Context) error {
 		_, err := g.Shell(ctx, script)
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/kernel/talk"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Boot switches the guest on. It returns when the guest takes orders.
@@ -81,7 +81,7 @@ func answer(listener net.Listener, gone <-chan struct{}) (*line, error) {
 	go func() {
 		select {
 		case <-gone:
-		case <-time.After(patience.Of(30 * time.Second)):
+		case <-time.After(wait.Timeout(30 * time.Second)):
 		}
 		_ = listener.Close()
 	}()
@@ -159,7 +159,7 @@ func (g *Guest) cable(port int, in bool) error {
 		return fmt.Errorf("switching port %d: %w", port, err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience.Of(10 * time.Second)))
+	_ = conn.SetDeadline(time.Now().Add(wait.Timeout(10 * time.Second)))
 	said := json.NewDecoder(conn)
 	orders := []string{
 		`{"execute": "qmp_capabilities"}`,

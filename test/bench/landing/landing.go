@@ -18,7 +18,7 @@ import (
 	"touchdown/steps"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Options say what lands where. The zero value is a node of the factory, on its way to site.Edge, with stand-ins that
@@ -42,15 +42,15 @@ type Landing struct {
 // Start makes a landing for a test. Where a node cannot run the test is skipped; in CI it fails.
 func Start(t testing.TB, o Options) *Landing {
 	t.Helper()
-	patience.Slow(t)
-	l, err := Launch(patience.Within(t, 8*time.Minute), o) // the factory's disk may have to be made first
+	wait.Slow(t)
+	l, err := Launch(wait.Within(t, 8*time.Minute), o) // the factory's disk may have to be made first
 	node.Require(t, err)
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
 			t.Errorf("ending the landing: %v", err)
 		}
 	})
-	patience.Explain(t, "the bench node", l.Node.Diagnosis)
+	wait.Explain(t, "the bench node", l.Node.Diagnosis)
 	return l
 }
 
@@ -171,7 +171,7 @@ func (l *Landing) Status(ctx context.Context) (*Status, error) {
 func (l *Landing) Await(ctx context.Context, what string, ok func(*Status) bool) (*Status, error) {
 	var last *Status
 	for {
-		one, cancel := context.WithTimeout(ctx, patience.Of(0)) // a question that a reboot swallowed is asked again
+		one, cancel := context.WithTimeout(ctx, wait.Timeout(0)) // a question that a reboot swallowed is asked again
 		s, err := l.Status(one)
 		cancel()
 		if err == nil {

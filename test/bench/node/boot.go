@@ -14,7 +14,7 @@ import (
 const rebootAsked = 133
 
 // Boot switches the machine on. It returns when systemd and D-Bus take commands and the ports are plugged in; what the node
-// starts after that is to be waited for (Wait).
+// starts after that needs a wait (Wait).
 func (m *Machine) Boot(ctx context.Context) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()
@@ -28,19 +28,19 @@ func (m *Machine) Boot(ctx context.Context) error {
 	m.ended, m.stopping = make(chan struct{}), false
 	ended := m.ended
 	m.mu.Unlock()
-	settled := make(chan error, 1)
-	go m.supervise(ctx, settled, ended)
-	if err := <-settled; err != nil {
+	ready := make(chan error, 1)
+	go m.supervise(ctx, ready, ended)
+	if err := <-ready; err != nil {
 		return fmt.Errorf("booting the node: %w", err)
 	}
 	return nil
 }
 
 // supervise runs nspawn, again and again for as long as the node asks for a reboot.
-func (m *Machine) supervise(ctx context.Context, settled chan<- error, ended chan<- struct{}) {
+func (m *Machine) supervise(ctx context.Context, ready chan<- error, ended chan<- struct{}) {
 	defer close(ended)
 	for {
-		code, err := m.runOnce(ctx, settled)
+		code, err := m.runOnce(ctx, ready)
 		m.mu.Lock()
 		m.nspawn, m.leader = 0, 0
 		again := code == rebootAsked && err == nil && !m.stopping
@@ -48,26 +48,26 @@ func (m *Machine) supervise(ctx context.Context, settled chan<- error, ended cha
 		if !again {
 			return
 		}
-		ctx, settled = context.Background(), make(chan error, 1)
+		ctx, ready = context.Background(), make(chan error, 1)
 	}
 }
 
 // runOnce is one run of the node from switching on to the end; in between it says that the node takes commands.
-func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, err error) {
+func (m *Machine) runOnce(ctx context.Context, ready chan<- error) (code int, err error) {
 	if err := m.clearPorts(ctx); err != nil {
-		settled <- err
+		ready <- err
 		return 0, err
 	}
 	cmd := m.world.command(context.Background(), m.nspawnLine()...)
 	log, err := os.OpenFile(filepath.Join(m.dir, "nspawn.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		settled <- err
+		ready <- err
 		return 0, err
 	}
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		settled <- err
+		ready <- err
 		return 0, err
 	}
 	m.mu.Lock()
@@ -78,7 +78,7 @@ func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, 
 		_ = cmd.Wait()
 		close(exited)
 	}()
-	err = m.settle(ctx, cmd.Process.Pid, exited)
+	err = m.waitForSystemd(ctx, cmd.Process.Pid, exited)
 	if err == nil {
 		m.mu.Lock()
 		m.boots++
@@ -86,7 +86,7 @@ func (m *Machine) runOnce(ctx context.Context, settled chan<- error) (code int, 
 		m.cameUp = make(chan struct{})
 		m.mu.Unlock()
 	}
-	settled <- err
+	ready <- err
 	<-exited
 	return cmd.ProcessState.ExitCode(), nil
 }
@@ -125,8 +125,8 @@ exec systemd-nspawn "$@"`
 	return line
 }
 
-// settle finds the node's first process, plugs the ports in and waits for systemd.
-func (m *Machine) settle(ctx context.Context, nsenter int, exited <-chan struct{}) error {
+// waitForSystemd finds the node's first process, plugs the ports in and waits for systemd.
+func (m *Machine) waitForSystemd(ctx context.Context, nsenter int, exited <-chan struct{}) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

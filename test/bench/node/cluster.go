@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // AdminKubeconfig is the administrator's kubeconfig that OpenShift keeps on the node; its server is localhost.
@@ -79,7 +79,7 @@ func (m *Machine) Kubernetes() (*rest.Config, error) {
 	config.ServerName = "localhost"
 	config.Dial = m.Dial
 	config.QPS, config.Burst = 100, 200
-	config.Timeout = patience.Of(5 * time.Second)
+	config.Timeout = wait.Timeout(5 * time.Second)
 	return config, nil
 }
 
@@ -91,7 +91,7 @@ func (m *Machine) Approve(ctx context.Context) ([]string, error) {
 
 // PodsReady waits until the Node and all its pods are ready, with containers that were started since the last boot.
 func (m *Machine) PodsReady(ctx context.Context) error {
-	return patience.Wait(ctx, "the node's pods", m.podsReady)
+	return wait.For(ctx, "the node's pods", m.podsReady)
 }
 
 func (m *Machine) podsReady(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/person"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // EndsWith closes the machine when a test ends, and before that explains it where the test has failed.
@@ -22,13 +22,13 @@ func (m *Machine) EndsWith(t testing.TB) {
 			t.Errorf("ending the bench node: %v", err)
 		}
 	})
-	patience.Explain(t, "the bench node", m.Diagnosis)
+	wait.Explain(t, "the bench node", m.Diagnosis)
 }
 
 // askedFor bounds what a diagnosis asks of a node that may answer nothing any more.
 const askedFor = 20 * time.Second
 
-// Says is a script's output for patience.Explain: what one test wants to see of its node besides Diagnosis.
+// Says is a script's output for wait.Explain: what one test wants to see of its node besides Diagnosis.
 func (m *Machine) Says(script string) func() string {
 	return func() string {
 		ctx, cancel := context.WithTimeout(context.Background(), askedFor)

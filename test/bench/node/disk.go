@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // diskSize is what the node's disk claims to have; the file is sparse.
@@ -161,7 +161,7 @@ func (m *Machine) freeze(ctx context.Context) {
 	if os.WriteFile(m.payload("cgroup.freeze"), []byte("1"), 0) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Second))
+	ctx, cancel := context.WithTimeout(ctx, wait.Timeout(time.Second))
 	defer cancel()
 	_ = poll(ctx, "the node to stand still", func() bool {
 		events, err := os.ReadFile(m.payload("cgroup.events"))

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Factory returns the name of a prepared disk with the node as it leaves the factory: installed, baked and armed by
@@ -77,7 +77,7 @@ func (m *Machine) Program() error {
 
 // bake boots the installed node in the factory's LAN and prepares it for the road.
 func (m *Machine) bake(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(6*time.Minute), errors.New("the bake did not end"))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(6*time.Minute), errors.New("the bake did not end"))
 	defer cancel()
 	if err := m.Program(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (m *Machine) overReboots(ctx context.Context, argv []string) (string, error
 			return all.String(), fmt.Errorf("%s: %w", argv[2], context.Cause(ctx))
 		}
 		// A command that failed for another reason is not followed by a boot.
-		soon, cancel := context.WithTimeout(ctx, patience.Of(30*time.Second))
+		soon, cancel := context.WithTimeout(ctx, wait.Timeout(30*time.Second))
 		waited := poll(soon, "the node to boot again", func() bool { return m.Boots() > before })
 		cancel()
 		if waited != nil {

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestFactoryIsPrepared makes the disk of the node that leaves the factory, where there is none yet (make bench-factory).
 func TestFactoryIsPrepared(t *testing.T) {
-	patience.Slow(t)
+	wait.Slow(t)
 	begun := time.Now()
-	image, err := node.Factory(patience.Within(t, 10*time.Minute))
+	image, err := node.Factory(wait.Within(t, 10*time.Minute))
 	node.Require(t, err)
 	t.Logf("disk %s after %.1f s", image, time.Since(begun).Seconds())
 }
@@ -21,7 +21,7 @@ func TestFactoryIsPrepared(t *testing.T) {
 // TestFactoryDisk boots the node that leaves the factory as a site may: with the cable out. It waits for its site: its address
 // is there, its kubelet is not.
 func TestFactoryDisk(t *testing.T) {
-	image, err := node.Factory(patience.Within(t, 10*time.Minute))
+	image, err := node.Factory(wait.Within(t, 10*time.Minute))
 	node.Require(t, err)
 	m := node.Start(t, node.Options{Image: image, Unplugged: []int{0}})
 	begun := time.Now()
@@ -34,19 +34,19 @@ func TestFactoryDisk(t *testing.T) {
 
 // TestBakeAndUnbake bakes an installed node, finds nothing to do the second time, and takes it all back.
 func TestBakeAndUnbake(t *testing.T) {
-	image, err := node.Installed(patience.Within(t, 5*time.Minute))
+	image, err := node.Installed(wait.Within(t, 5*time.Minute))
 	node.Require(t, err)
 	m := node.Start(t, node.Options{Image: image})
 	if err := m.Program(); err != nil {
 		node.Require(t, err)
 	}
 	serveFactory(t, m)
-	if err := m.PodsReady(patience.Within(t, 90*time.Second)); err != nil {
+	if err := m.PodsReady(wait.Within(t, 90*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	before := must(t, m, "cat /etc/NetworkManager/system-connections/enp1s0.nmconnection")
 	begun, boots := time.Now(), m.Boots()
-	out, err := m.Bake(patience.Within(t, 5*time.Minute))
+	out, err := m.Bake(wait.Within(t, 5*time.Minute))
 	t.Logf("bake, %.1f s, %d reboots:\n%s", time.Since(begun).Seconds(), m.Boots()-boots, out)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestBakeAndUnbake(t *testing.T) {
 	if m.Boots()-boots != 1 {
 		t.Errorf("%d reboots, want 1", m.Boots()-boots)
 	}
-	out, err = m.Bake(patience.Within(t, time.Minute))
+	out, err = m.Bake(wait.Within(t, time.Minute))
 	if err != nil || !strings.Contains(out, "Nothing had to be changed.") {
 		t.Errorf("the second bake: %v\n%s", err, out)
 	}
@@ -68,7 +68,7 @@ func TestBakeAndUnbake(t *testing.T) {
 		}
 	}
 	begun = time.Now()
-	out, err = m.Unbake(patience.Within(t, 5*time.Minute))
+	out, err = m.Unbake(wait.Within(t, 5*time.Minute))
 	t.Logf("unbake, %.1f s:\n%s", time.Since(begun).Seconds(), out)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestBakeAndUnbake(t *testing.T) {
 	if got := must(t, m, "ls -d /etc/systemd/system/touchdown* /usr/local/bin/touchdown-* /var/lib/touchdown/factory.json 2>/dev/null || true"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
-	out, err = m.Unbake(patience.Within(t, time.Minute))
+	out, err = m.Unbake(wait.Within(t, time.Minute))
 	if err != nil || !strings.Contains(out, "nothing to take back") {
 		t.Errorf("the second unbake: %v\n%s", err, out)
 	}

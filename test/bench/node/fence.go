@@ -30,7 +30,7 @@ func (c capabilities) nspawn() string {
 	return "CAP_" + strings.ToUpper(strings.Join(c, ",CAP_"))
 }
 
-// hierarchies are the cgroup trees in which a machine has a group of its own.
+// hierarchies are the cgroup trees in which a machine has its own group.
 func hierarchies() []string { return []string{"unified", "systemd", "devices"} }
 
 func (m *Machine) cgroup(hierarchy string) string {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // What the installer was told. The node's own address is the lease that it had in the factory, as on any node whose
@@ -86,7 +86,7 @@ systemctl start controlplane.service`
 	if _, err := m.Shell(ctx, store); err != nil {
 		return err
 	}
-	bound, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("no control plane"))
+	bound, cancel := context.WithTimeoutCause(ctx, wait.Timeout(2*time.Minute), errors.New("no control plane"))
 	defer cancel()
 	if err := m.Wait(bound, "test -s /etc/kubernetes/kubeconfig && systemctl is-active kubelet-dependencies.target"); err != nil {
 		return err
@@ -105,9 +105,9 @@ systemctl start controlplane.service`
 
 // approveUntilReady plays the administrator who watches over the installation.
 func (m *Machine) approveUntilReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(2*time.Minute), errors.New("the cluster did not come up"))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(2*time.Minute), errors.New("the cluster did not come up"))
 	defer cancel()
-	err := patience.Wait(ctx, "the kubelet's certificates", func() error {
+	err := wait.For(ctx, "the kubelet's certificates", func() error {
 		if _, err := m.Approve(ctx); err != nil {
 			return err
 		}

@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func installed(t *testing.T) string {
 	t.Helper()
 	begun := time.Now()
-	image, err := node.Installed(patience.Within(t, 5*time.Minute))
+	image, err := node.Installed(wait.Within(t, 5*time.Minute))
 	node.Require(t, err)
 	t.Logf("image %s after %.1f s", image, time.Since(begun).Seconds())
 	return image
@@ -39,7 +39,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 	t.Logf("console after %.1f s", time.Since(begun).Seconds())
 	ready := func(what string) {
 		t.Helper()
-		if err := m.PodsReady(patience.Within(t, 90*time.Second)); err != nil {
+		if err := m.PodsReady(wait.Within(t, 90*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("%s: pods ready after %.1f s", what, time.Since(begun).Seconds())
@@ -49,7 +49,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 		t.Errorf("node IP and host name: %q", got)
 	}
 	// The API answers on the external address too.
-	conn, err := m.DialLAN(patience.Within(t, 5*time.Second), "tcp", node.FactoryAddress+":6443")
+	conn, err := m.DialLAN(wait.Within(t, 5*time.Second), "tcp", node.FactoryAddress+":6443")
 	if err != nil {
 		t.Error(err)
 	} else {
@@ -60,10 +60,10 @@ func TestInstalledClusterComesBack(t *testing.T) {
 		t.Errorf("the control plane after a stop of the kubelet: %s", got)
 	}
 	begun = time.Now()
-	if err := m.PowerCut(patience.Within(t, 30*time.Second), true); err != nil {
+	if err := m.PowerCut(wait.Within(t, 30*time.Second), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Boot(patience.Within(t, 30*time.Second)); err != nil {
+	if err := m.Boot(wait.Within(t, 30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	ready("power cut")
@@ -78,7 +78,7 @@ func TestExpiredCertificates(t *testing.T) {
 	if err := m.ExpireKubeletCertificates(t.Context(), time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Boot(patience.Within(t, time.Minute)); err != nil {
+	if err := m.Boot(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	serveFactory(t, m)
@@ -98,14 +98,14 @@ func TestExpiredCertificates(t *testing.T) {
 	if r := waitForRequest(t, client); len(r.Status.Conditions) > 0 {
 		t.Errorf("someone decided on the request: %v", r.Status.Conditions)
 	}
-	patience.Until(t, "valid certificates after the approval", func(ctx context.Context) error {
+	wait.Until(t, "valid certificates after the approval", func(ctx context.Context) error {
 		_, err := m.Approve(ctx)
 		if err == nil && (!valid(m, node.KubeletClient) || !valid(m, node.KubeletServing)) {
 			err = errors.New("they are not valid yet")
 		}
 		return err
 	})
-	if err := m.PodsReady(patience.Within(t, time.Minute)); err != nil {
+	if err := m.PodsReady(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +114,7 @@ func TestExpiredCertificates(t *testing.T) {
 func waitForRequest(t *testing.T, client kubernetes.Interface) certv1.CertificateSigningRequest {
 	t.Helper()
 	var request certv1.CertificateSigningRequest
-	patience.Until(t, "a certificate request", func(ctx context.Context) error {
+	wait.Until(t, "a certificate request", func(ctx context.Context) error {
 		all, err := client.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 
 	"touchdown/test/bench"
 	"touchdown/test/bench/images"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // ErrUnable says that this machine cannot run a node: something is not built, or root or a tool is missing.
@@ -71,11 +71,11 @@ type Machine struct {
 // Start makes a machine for a test, boots it and ends it with the test. Where it cannot run it skips the test, in CI it fails it.
 func Start(t testing.TB, o Options) *Machine {
 	t.Helper()
-	patience.Slow(t)
+	wait.Slow(t)
 	m, err := New(t.Context(), o)
 	Require(t, err)
 	m.EndsWith(t)
-	if err := m.Boot(patience.Within(t, time.Minute)); err != nil {
+	if err := m.Boot(wait.Within(t, time.Minute)); err != nil {
 		t.Fatalf("booting the bench node: %v", err)
 	}
 	return m
@@ -244,7 +244,7 @@ func (m *Machine) off() <-chan struct{} {
 // Off is closed when the machine is off; ask again after the next boot.
 func (m *Machine) Off() <-chan struct{} { return m.off() }
 
-// Boots counts how many times the node came up, reboots of its own included.
+// Boots counts how many times the node came up, its own reboots included.
 func (m *Machine) Boots() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

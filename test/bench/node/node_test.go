@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 const lease = node.FactoryAddress
@@ -26,7 +26,7 @@ func serveFactory(t *testing.T, m *node.Machine) {
 
 func must(t *testing.T, m *node.Machine, script string) string {
 	t.Helper()
-	out, err := m.Shell(patience.Within(t, 20*time.Second), script)
+	out, err := m.Shell(wait.Within(t, 20*time.Second), script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func must(t *testing.T, m *node.Machine, script string) string {
 // await waits for what an idle machine does within d.
 func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 	t.Helper()
-	if err := m.Wait(patience.Within(t, d), script); err != nil {
+	if err := m.Wait(wait.Within(t, d), script); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -89,7 +89,7 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 			t.Errorf("node IP: %q", got)
 		}
 		if got := must(t, m, "ip -o -4 address show enp1s0"); got != "" {
-			t.Errorf("the uplink has an address of its own: %q", got)
+			t.Errorf("the uplink has its own address: %q", got)
 		}
 		return must(t, m, "nmcli -g connection.uuid connection show br-ex")
 	}
@@ -97,7 +97,7 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 	must(t, m, "ping -c 1 -W 2 192.0.2.1")
 
 	begun = time.Now()
-	if err := m.Reboot(patience.Within(t, time.Minute)); err != nil {
+	if err := m.Reboot(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	booted = time.Since(begun)
@@ -107,10 +107,10 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 		t.Error("br-ex was not rebuilt")
 	}
 
-	// The node asks for a reboot by itself, and nobody waits for it with a method.
+	// The node asks for a reboot automatically, and nobody waits for it with a method.
 	boots := m.Boots()
 	must(t, m, "systemd-run --quiet --on-active=1 systemctl reboot")
-	if err := m.Booted(patience.Within(t, time.Minute), boots); err != nil {
+	if err := m.Booted(wait.Within(t, time.Minute), boots); err != nil {
 		t.Fatal(err)
 	}
 	await(t, m, 40*time.Second, brEx)
@@ -124,7 +124,7 @@ func TestPowerCut(t *testing.T) {
 		must(t, m, "mkdir /var/kept /etc/kept && echo synced > /var/kept/synced && echo synced > /etc/kept/synced && sync")
 		writeUnsynced(t, m, "/var/kept/lost", "/etc/kept/lost")
 		begun := time.Now()
-		if err := m.PowerCut(patience.Within(t, 30*time.Second), flush); err != nil {
+		if err := m.PowerCut(wait.Within(t, 30*time.Second), flush); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("flush %v: cut and mounted again after %.2f s", flush, time.Since(begun).Seconds())
@@ -143,7 +143,7 @@ func TestPowerCut(t *testing.T) {
 				t.Errorf("flush %v: the name in %s is there though nothing was written", flush, dir)
 			}
 		}
-		if err := m.Boot(patience.Within(t, 30*time.Second)); err != nil {
+		if err := m.Boot(wait.Within(t, 30*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if got := must(t, m, "cat /etc/kept/synced"); got != "synced" {
@@ -155,11 +155,11 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// writeUnsynced writes files while the node's processes stand still: one that syncs a file of its own in between would
+// writeUnsynced writes files while the node's processes stand still: one that syncs its own file in between would
 // write the file system's log, and with it the names that are to be lost.
 func writeUnsynced(t *testing.T, m *node.Machine, names ...string) {
 	t.Helper()
-	m.Freeze(patience.Within(t, 10*time.Second))
+	m.Freeze(wait.Within(t, 10*time.Second))
 	for _, name := range names {
 		file, err := m.Path(name)
 		if err == nil {
@@ -209,7 +209,7 @@ func TestCablesAndConsoles(t *testing.T) {
 			}
 			expect(t, line, "you said hello")
 		}
-		if err := m.Reboot(patience.Within(t, 30*time.Second)); err != nil {
+		if err := m.Reboot(wait.Within(t, 30*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if got := carrier(node.Port1); got == "1" {
@@ -240,7 +240,7 @@ func expect(t *testing.T, line *node.Line, text string) {
 		if err != nil {
 			t.Fatalf("waiting for %q: %v; the line has %q", text, err, seen.String())
 		}
-	case <-patience.Within(t, 15*time.Second).Done():
+	case <-wait.Within(t, 15*time.Second).Done():
 		t.Fatalf("waiting for %q", text)
 	}
 }

@@ -11,7 +11,7 @@ func (m *Machine) LAN() string { return fmt.Sprintf("/proc/%d/ns/net", m.world.p
 
 // attach plugs the host ends of the ports in: they are new after every boot.
 //
-// Their transmit checksums are computed in software: Open vSwitch in user space takes a frame as it is, and TCP would hang
+// Their transmit checksums are computed in software: Open vSwitch in user space takes a frame unchanged, and TCP would hang
 // on the half-made checksums that the kernel leaves to a card. The ends themselves have no addresses.
 func (m *Machine) attach(ctx context.Context) error {
 	const plug = `until ip link show "$1" >/dev/null 2>&1; do sleep 0.02; done

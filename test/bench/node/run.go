@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Command is a program to be run in the node, as root with a login's environment. It ends with the context, its children need not.
@@ -79,7 +79,7 @@ func (m *Machine) Shell(ctx context.Context, script string) (string, error) {
 
 // Wait repeats a script in the node until it succeeds. It goes on over a reboot of the node.
 func (m *Machine) Wait(ctx context.Context, script string) error {
-	return patience.Wait(ctx, strconv.Quote(script), func(ctx context.Context) error {
+	return wait.For(ctx, strconv.Quote(script), func(ctx context.Context) error {
 		_, err := m.Shell(ctx, script)
 		return err
 	})

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/test/bench/images"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // Graphroot is CRI-O's own store on the node.
@@ -56,7 +56,7 @@ func StockedFactory(ctx context.Context, size images.Size) (string, error) {
 }
 
 func (m *Machine) stock(ctx context.Context, folder *images.Folder) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience.Of(10*time.Minute), errors.New("the node's store was not filled"))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(10*time.Minute), errors.New("the node's store was not filled"))
 	defer cancel()
 	if err := m.PutImages(ctx, folder); err != nil {
 		return err
@@ -129,7 +129,7 @@ func stockPod(name, namespace, image string) *v1.Pod {
 }
 
 // deploy makes Deployments, and their pods, which here nobody else makes: of images with tags, one of several platforms,
-// one with a volume of its own, and two that share an image.
+// one with its own volume, and two that share an image.
 func (m *Machine) deploy(ctx context.Context, folder *images.Folder) error {
 	config, err := m.Kubernetes()
 	if err != nil {

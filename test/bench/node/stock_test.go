@@ -12,13 +12,13 @@ import (
 
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestStockedDisk makes the disk of a node whose store is full, and looks whether what is rare in images arrived there.
 func TestStockedDisk(t *testing.T) {
 	begun := time.Now()
-	image, err := node.Stocked(patience.Within(t, 10*time.Minute), images.Small)
+	image, err := node.Stocked(wait.Within(t, 10*time.Minute), images.Small)
 	node.Require(t, err)
 	t.Logf("disk %s after %.1f s", image, time.Since(begun).Seconds())
 	m := node.Start(t, node.Options{Image: image})

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // world is a network, mount and PID namespace around one node. Nothing in it outlives this process: it ends when its
@@ -25,7 +25,7 @@ type world struct {
 	pid     int // of the first process inside, seen from here
 }
 
-// worldScript prepares the namespaces. nspawn's own state gets a folder of its own: two nodes would share the machine's.
+// worldScript prepares the namespaces. nspawn's own state gets its own folder: two nodes would share the machine's.
 const worldScript = `set -e
 mount -t proc proc /proc
 mkdir -p /run/systemd/nspawn
@@ -125,7 +125,7 @@ func childrenOf(pid int) []int {
 
 // poll asks until the answer is yes or the context ends.
 func poll(ctx context.Context, what string, done func() bool) error {
-	return patience.Wait(ctx, what, done)
+	return wait.For(ctx, what, done)
 }
 
 var errOff = errors.New("the node is off")

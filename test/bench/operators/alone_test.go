@@ -12,7 +12,7 @@ import (
 // inside tells the test that it runs in the namespaces that it asked for.
 const inside = "TOUCHDOWN_OPERATORS_ALONE"
 
-// TestMain starts the tests again in namespaces of their own, where there is a loopback and nothing else: operators ask for service
+// TestMain starts the tests again in their own namespaces, where there is a loopback and nothing else: operators ask for service
 // addresses, and whatever answers to these on a network outside is not to hear of it.
 func TestMain(m *testing.M) {
 	flag.Parse()

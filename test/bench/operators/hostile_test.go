@@ -13,7 +13,7 @@ import (
 
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func entry(secret string, names ...any) any {
@@ -31,7 +31,7 @@ func (b *bed) moved(n domain.Names) {
 	b.saw(qRefused, b.refusal())
 	short := domain.Usual()
 	short.Limit = 2 * time.Minute
-	b.saw(qDuplicate, outcome(domain.Settle(b.t.Context(), b.c, n.Domain, short)))
+	b.saw(qDuplicate, outcome(domain.WaitRolledOut(b.t.Context(), b.c, n.Domain, short)))
 	undo()
 	b.accepted()
 
@@ -70,7 +70,7 @@ func (b *bed) moved(n domain.Names) {
 	if slices.Contains(b.real, "kube-apiserver") {
 		b.forced(next)
 	}
-	b.calm()
+	b.waitRolledOut()
 }
 
 // forced checks that the product is right to refuse a cluster whose operator of kube-apiserver is not in the state Managed: in the
@@ -81,7 +81,7 @@ func (b *bed) forced(next domain.Names) {
 		_, err := b.c.Operator.KubeAPIServers().Patch(b.t.Context(), "cluster", types.MergePatchType, []byte(`{"spec":{"managementState":"`+state+`"}}`), metav1.PatchOptions{})
 		fatal(b.t, err)
 	}
-	b.calm()
+	b.waitRolledOut()
 	before := b.state().Revision.Latest
 	manage("Force")
 	_, err := next.Fits(b.t.Context(), b.c)
@@ -124,7 +124,7 @@ func (b *bed) canaryWithHost() {
 	fatal(b.t, err)
 	_, err = routes.Patch(b.t.Context(), "canary", types.MergePatchType, []byte(`{"spec":{"host":"canary.apps.`+site+`"}}`), metav1.PatchOptions{})
 	fatal(b.t, err)
-	patience.Until(b.t, "the canary's route to be made again", func() bool {
+	wait.Until(b.t, "the canary's route to be made again", func() bool {
 		now, err := routes.Get(b.t.Context(), "canary", metav1.GetOptions{})
 		return err == nil && now.UID != before.UID && len(now.Status.Ingress) > 0
 	})
@@ -135,7 +135,7 @@ func (b *bed) canaryWithHost() {
 func (b *bed) refusal() string {
 	b.t.Helper()
 	why := ""
-	patience.Until(b.t, "the operator to refuse its configuration", func() bool {
+	wait.Until(b.t, "the operator to refuse its configuration", func() bool {
 		why = b.says()
 		return why != ""
 	})
@@ -145,7 +145,7 @@ func (b *bed) refusal() string {
 // accepted waits until it refuses nothing.
 func (b *bed) accepted() {
 	b.t.Helper()
-	patience.Until(b.t, "the operator to take its configuration", func() bool { return b.says() == "" })
+	wait.Until(b.t, "the operator to take its configuration", func() bool { return b.says() == "" })
 }
 
 var spaces = regexp.MustCompile(`\s+`)

@@ -15,7 +15,7 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // bed is a cluster, with real operators or with their stand-ins, and what is measured on it.
@@ -32,7 +32,7 @@ type bed struct {
 	seen map[string]string // what was measured, by the name of its question
 }
 
-// newBed starts a cluster and waits until its operators are calm. They begin with nothing of what they would have made at the
+// newBed starts a cluster and waits until its operators roll nothing out. They begin with nothing of what they would have made at the
 // installation, so that is made first, without delays.
 func newBed(t *testing.T, real ...string) *bed {
 	t.Helper()
@@ -58,7 +58,7 @@ func newBed(t *testing.T, real ...string) *bed {
 	if slices.Contains(real, "authentication") {
 		b.runsWith(b.Domain)
 	} else {
-		b.calm()
+		b.waitRolledOut()
 	}
 	fatal(t, b.SetDelay("life"))
 	return b
@@ -94,7 +94,7 @@ func (b *bed) saw(question string, answer any) {
 func (b *bed) state() bench.State {
 	b.t.Helper()
 	var s bench.State
-	patience.Until(b.t, "the bench to tell its state", func() (err error) {
+	wait.Until(b.t, "the bench to tell its state", func() (err error) {
 		s, err = b.State()
 		return err
 	})

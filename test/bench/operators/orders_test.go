@@ -14,7 +14,7 @@ import (
 
 	"touchdown/backend/domain"
 	"touchdown/backend/kube"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // order is one in which the three objects of a move may be written.
@@ -123,7 +123,7 @@ const rest = time.Minute
 func (b *bed) runsWith(d string) {
 	b.t.Helper()
 	since := time.Now()
-	patience.Until(b.t, "kube-apiserver to run with the names of "+d, func() error {
+	wait.Until(b.t, "kube-apiserver to run with the names of "+d, func() error {
 		why := b.lacks(d)
 		if why != "" {
 			since = time.Now()

@@ -22,7 +22,7 @@ var questions = map[string]question{
 	qRestarts:    {verdict: true},
 	qRevisions:   {why: "what comes while a revision is copied makes the next one, which overtakes it before it is installed: a race of seconds"},
 	qNoticed:     {near: 30},
-	qSettled:     {near: 120, why: "the real operator looks at its inputs in rounds and waits half a minute between revisions"},
+	qRolledOut:   {near: 120, why: "the real operator looks at its inputs in rounds and waits half a minute between revisions"},
 	qAPIAway:     {near: 30},
 	qRouterAway:  {near: 30},
 	qIngressGone: {verdict: true},

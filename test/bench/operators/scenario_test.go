@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/domain"
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // The questions, in the order in which the scenario asks them.
@@ -24,7 +24,7 @@ const (
 	qRestarts   = "starts of kube-apiserver in a move"
 	qRevisions  = "revisions of kube-apiserver in a move"
 	qNoticed    = "seconds from the first write until the operators have read all"
-	qSettled    = "seconds from the first write until all is settled"
+	qRolledOut  = "seconds from the first write until all is rolled out"
 	qAPIAway    = "seconds without API in a move"
 	qRouterAway = "seconds without router in a move"
 
@@ -37,7 +37,7 @@ const (
 	qByHand  = "the console's route comes back after its host was changed by hand"
 
 	qTaken       = "a name that another entry serves"
-	qDuplicate   = "after the move someone adds an entry with our name; settling says"
+	qDuplicate   = "after the move someone adds an entry with our name; waiting says"
 	qRefused     = "the operator says of an entry with a name of another"
 	qRefusedKeep = "revisions for a configuration that is refused"
 	qTooMany     = "a move where ten entries are served already"
@@ -60,7 +60,7 @@ func scenario(b *bed) {
 	err := b.move(names, begin)
 	after := b.state()
 	b.saw(qMove, outcome(err))
-	b.saw(qSettled, seconds(time.Since(begin)))
+	b.saw(qRolledOut, seconds(time.Since(begin)))
 	b.saw(qRestarts, after.Restarts-before.Restarts)
 	b.saw(qRevisions, after.Revision.Latest-before.Revision.Latest)
 	w.stop()
@@ -112,15 +112,15 @@ func (b *bed) move(names domain.Names, begin time.Time) error {
 		return err
 	}
 	b.saw(qNoticed, seconds(time.Since(begin)))
-	return domain.Settle(ctx, b.c, names.Domain, domain.Usual())
+	return domain.WaitRolledOut(ctx, b.c, names.Domain, domain.Usual())
 }
 
-// calm waits until nothing rolls out.
-func (b *bed) calm() {
+// waitRolledOut waits until nothing rolls out.
+func (b *bed) waitRolledOut() {
 	b.t.Helper()
 	p := domain.Usual()
 	p.Grace, p.Stable = p.Limit, 15*time.Second
-	fatal(b.t, domain.Settle(b.t.Context(), b.c, "", p))
+	fatal(b.t, domain.WaitRolledOut(b.t.Context(), b.c, "", p))
 }
 
 // restore puts back what was changed, last first.
@@ -140,7 +140,7 @@ func (b *bed) undo() {
 	b.restore()
 	err := domain.Noticed(b.t.Context(), b.c, domain.Usual())
 	if err == nil {
-		err = domain.Settle(b.t.Context(), b.c, "", domain.Usual())
+		err = domain.WaitRolledOut(b.t.Context(), b.c, "", domain.Usual())
 	}
 	b.saw(qUndo, outcome(err))
 	b.saw(qUndoStarts, b.state().Restarts-before.Restarts)
@@ -150,7 +150,7 @@ func (b *bed) undo() {
 func (b *bed) operator() *operatorv1.KubeAPIServer {
 	b.t.Helper()
 	var op *operatorv1.KubeAPIServer
-	patience.Until(b.t, "the operator's resource", func() (err error) {
+	wait.Until(b.t, "the operator's resource", func() (err error) {
 		op, err = b.c.Operator.KubeAPIServers().Get(b.t.Context(), "cluster", metav1.GetOptions{})
 		return err
 	})

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"touchdown/test/bench"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // release is what the operators are told they are part of; the bench's seed has the same.
@@ -80,7 +80,7 @@ func run(t *testing.T, b *bench.Cluster, name string, env []string, args ...stri
 		}
 	}()
 	t.Cleanup(func() { close(ended); <-over })
-	patience.Explain(t, "the end of the log of operator "+name, func() string { return tail(log.Name(), 15) })
+	wait.Explain(t, "the end of the log of operator "+name, func() string { return tail(log.Name(), 15) })
 }
 
 // hostsFile has the names that operators ask for, below the current domain and the new one.

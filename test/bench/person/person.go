@@ -13,14 +13,14 @@ import (
 
 	"github.com/hinshun/vt10x"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // A screen is at rest when nothing came for so long; a key that changes nothing is given up after a while. Nothing tells that
 // a console has drawn all of it, so both are gaps; a test that needs a certain screen waits for that (Until).
 const (
-	calm    = 80 * time.Millisecond
-	nothing = 2 * time.Second
+	quietTime = 80 * time.Millisecond
+	nothing   = 2 * time.Second
 )
 
 // Person has a terminal of 80 columns and 24 lines in front of them.
@@ -45,7 +45,7 @@ func Sit(t testing.TB, line io.ReadWriter) *Person {
 	t.Helper()
 	p := &Person{t: t}
 	p.Move(line)
-	patience.Explain(t, "the screen that the test looks at", p.Screen)
+	wait.Explain(t, "the screen that the test looks at", p.Screen)
 	return p
 }
 
@@ -75,7 +75,7 @@ func (p *Person) saw(vt vt10x.Terminal, data []byte) {
 	if vt != p.vt || len(data) == 0 {
 		return
 	}
-	if time.Since(p.wrote) > calm {
+	if time.Since(p.wrote) > quietTime {
 		p.burst = 0
 	}
 	p.wrote = time.Now()
@@ -117,7 +117,7 @@ func (p *Person) Measure() {
 	p.burst, p.largest, p.of, p.keys = 0, 0, "", 0
 }
 
-// Largest is the most that a key, or the work by itself, wrote until the screen was at rest, in bytes, and the screen then.
+// Largest is the most that a key, or the work alone, wrote until the screen was at rest, in bytes, and the screen then.
 func (p *Person) Largest() (bytes int, screen string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +160,7 @@ func (p *Person) Leave(file string) {
 // Until waits for a screen.
 func (p *Person) Until(what string, ok func(screen string) bool) {
 	p.t.Helper()
-	patience.Until(p.t, what+" on the screen", func() bool { return ok(p.Screen()) })
+	wait.Until(p.t, what+" on the screen", func() bool { return ok(p.Screen()) })
 }
 
 // Shows waits for words on the screen.
@@ -235,7 +235,7 @@ func split(s string) []string {
 func (p *Person) rest() {
 	for since := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		p.mu.Lock()
-		wrote, quiet := p.burst > 0, time.Since(p.wrote) > calm
+		wrote, quiet := p.burst > 0, time.Since(p.wrote) > quietTime
 		p.mu.Unlock()
 		if wrote && quiet || time.Since(since) > nothing && quiet {
 			return

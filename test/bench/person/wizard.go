@@ -4,11 +4,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
-// settle is how long a question ignores what may have been typed ahead.
-const settle = 1100 * time.Millisecond
+// enterDelay is how long a question ignores what may have been typed ahead.
+const enterDelay = 1100 * time.Millisecond
 
 // at reports whether the marker stands before label: a field's, or a button's such as "[ Continue".
 func at(screen, label string) bool {
@@ -53,7 +53,7 @@ func (p *Person) At(label string) {
 func (p *Person) seek(label, key string, most int) {
 	p.t.Helper()
 	for range most {
-		p.settled()
+		p.waitMarker()
 		if at(p.Screen(), label) {
 			return
 		}
@@ -65,7 +65,7 @@ func (p *Person) seek(label, key string, most int) {
 // moves presses a key that moves the marker, once, and sees it moved: a second one would be answered too, later.
 func (p *Person) moves(key string) {
 	p.t.Helper()
-	before := p.settled()
+	before := p.waitMarker()
 	p.send(key)
 	p.Until("the marker elsewhere", func(s string) bool {
 		now, ok := focus(s)
@@ -74,8 +74,8 @@ func (p *Person) moves(key string) {
 	p.rest()
 }
 
-// settled waits for a screen with one marker, and returns where it stands.
-func (p *Person) settled() (at marker) {
+// waitMarker waits for a screen with one marker, and returns where it stands.
+func (p *Person) waitMarker() (at marker) {
 	p.t.Helper()
 	p.Until("one marker", func(s string) (ok bool) {
 		at, ok = focus(s)
@@ -149,7 +149,7 @@ func (p *Person) Take() {
 	const again = 20 * time.Second // after which the key is pressed once more
 	var pressed time.Time
 	p.Shows("nobody has control")
-	patience.Until(p.t, "control for this console", func() bool {
+	wait.Until(p.t, "control for this console", func() bool {
 		screen := p.Screen()
 		if strings.Contains(screen, "nobody has control") && time.Since(pressed) > again {
 			pressed = time.Now()
@@ -194,7 +194,7 @@ func (p *Person) Waive(by, why string) {
 func (p *Person) Answers(text string, n int) {
 	p.t.Helper()
 	p.Shows(text)
-	time.Sleep(settle) // for so long the product takes no answer
+	time.Sleep(enterDelay) // for so long the product takes no answer
 	p.Types(string(rune('0' + n)))
 	p.Types("\r")
 }

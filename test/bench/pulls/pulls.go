@@ -53,7 +53,7 @@ func Launch(ctx context.Context, size images.Size) (_ *Bench, err error) {
 	if err := b.Node.UseRegistry(site.RegistryName, b.Registry.CA(), "", ""); err != nil {
 		return nil, err
 	}
-	// Without a cluster nothing on the node brings CRI-O up by itself.
+	// Without a cluster nothing on the node brings CRI-O up automatically.
 	const ready = "getent hosts " + site.RegistryName + " && { crictl images -q || { systemctl start --job-mode=ignore-dependencies crio; false; }; }"
 	if err := b.Node.Wait(ctx, ready); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (c *Client) DialContext(ctx context.Context, network, address string) (net.
 	return c.Dial(ctx, network, net.JoinHostPort(addresses[0].String(), port))
 }
 
-// HTTP is an HTTP client on the laptop. Each request is a connection of its own.
+// HTTP is an HTTP client on the laptop. Each request is its own connection.
 func (c *Client) HTTP(config *tls.Config) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: c.DialContext, TLSClientConfig: config, DisableKeepAlives: true,
@@ -171,7 +171,7 @@ func (n *Namespace) FlushNeighbours() error {
 		return fmt.Errorf("listing the neighbours: %w", err)
 	}
 	for _, entry := range list {
-		_ = n.link.NeighDel(&entry) // it may be gone by itself
+		_ = n.link.NeighDel(&entry) // it may be gone already
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (d *DHCP4) Change(f func(*Offer)) { d.set(func() { d.change = f }) }
 // Reserve keeps an address for a client.
 func (d *DHCP4) Reserve(mac net.HardwareAddr, a netip.Addr) { d.leases.reserve(mac, a) }
 
-// AddDHCP4 plugs in a second DHCP server that nobody ordered, with offers of its own: change makes them from the right ones.
+// AddDHCP4 plugs in a second DHCP server that nobody ordered, with its own offers: change makes them from the right ones.
 func (s *Site) AddDHCP4(change func(*Offer)) (*DHCP4, *Host, error) {
 	n := s.Network()
 	own := host(n.Prefix4, 252)

@@ -43,7 +43,7 @@ func (d *DNS) Record(name string, addresses ...netip.Addr) {
 	})
 }
 
-// AddDNS plugs a second DNS server into the LAN, with faults of its own.
+// AddDNS plugs a second DNS server into the LAN, with its own faults.
 func (s *Site) AddDNS(a netip.Addr) (*DNS, *Host, error) {
 	h, err := s.AddHost(a)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // addresses6 are the IPv6 addresses of a host's interface in a scope, those that its kernel has tried out.
@@ -29,7 +29,7 @@ func addresses6(t *testing.T, h *Host, scope netlink.Scope) []netlink.Addr {
 // has6 waits for them.
 func has6(t *testing.T, h *Host, scope netlink.Scope) (all []netlink.Addr) {
 	t.Helper()
-	patience.Until(t, "an IPv6 address", func() bool {
+	wait.Until(t, "an IPv6 address", func() bool {
 		all = addresses6(t, h, scope)
 		return len(all) > 0
 	})
@@ -70,9 +70,9 @@ func TestDHCPv6(t *testing.T) {
 	s.DHCP6.On()
 	client := client6(t, h)
 	defer client.Close()
-	adv, err := client.Solicit(patience.Within(t, 2*time.Second))
+	adv, err := client.Solicit(wait.Within(t, 2*time.Second))
 	must(t, err)
-	reply, err := client.Request(patience.Within(t, 2*time.Second), adv)
+	reply, err := client.Request(wait.Within(t, 2*time.Second), adv)
 	must(t, err)
 	if a := reply.Options.OneIANA().Options.OneAddress().IPv6Addr.String(); a != n.Node6.String() {
 		t.Errorf("DHCPv6 gives %s", a)

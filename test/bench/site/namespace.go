@@ -87,7 +87,7 @@ func (n *Namespace) Do(f func() error) error {
 	})
 }
 
-// onThread calls f on a thread of its own and puts the thread back into the process's namespace afterwards. A thread
+// onThread calls f on a separate thread and puts the thread back into the process's namespace afterwards. A thread
 // that cannot go back is not used again.
 func onThread(f func() error) error {
 	result := make(chan error, 1)

@@ -52,7 +52,7 @@ func Factory() Network {
 	}
 }
 
-// Edge is the network of the site: dual stack, its DNS and NTP on machines of their own.
+// Edge is the network of the site: dual stack, its DNS and NTP on their own machines.
 func Edge() Network {
 	return Network{
 		Name: "edge", Domain: "sno.site.example",

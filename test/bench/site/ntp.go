@@ -32,7 +32,7 @@ func (n *NTP) Set(m NTPMode) { n.set(func() { n.mode = m }) }
 // Offset makes its clock go that much ahead of this machine's.
 func (n *NTP) Offset(d time.Duration) { n.set(func() { n.offset = d }) }
 
-// AddNTP plugs another NTP server into the LAN, with a clock and faults of its own.
+// AddNTP plugs another NTP server into the LAN, with its own clock and faults.
 func (s *Site) AddNTP(a netip.Addr) (*NTP, *Host, error) {
 	h, err := s.AddHost(a)
 	if err != nil {

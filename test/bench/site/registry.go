@@ -91,7 +91,7 @@ func (r *Registry) listen(in *Namespace) error {
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: quiet(), TLSConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, GetCertificate: r.certificate,
 	}}
-	r.server.SetKeepAlivesEnabled(false) // the next request meets the behaviour of its own time
+	r.server.SetKeepAlivesEnabled(false) // the next request meets the behaviour of that time
 	for _, a := range []netip.Addr{Registry4, Registry6} {
 		listener, err := in.Listen("tcp", netip.AddrPortFrom(a, RegistryPort).String())
 		if err != nil {

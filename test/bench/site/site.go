@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Options say what site to build; the zero value is the factory's network on a switch of its own.
+// Options say what site to build; the zero value is the factory's network on its own switch.
 type Options struct {
 	LAN     string  // path of a network namespace that has the bridge "lan"; default: a new one
 	Network Network // default: Factory()
@@ -126,7 +126,7 @@ func (s *Site) cables() error {
 			return err
 		}
 	}
-	if err := s.client.impatient(serverName); err != nil {
+	if err := s.client.fastNeighbours(serverName); err != nil {
 		return err
 	}
 	if err := s.gateway.wire("wan0", s.world, serverName); err != nil {

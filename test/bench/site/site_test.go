@@ -13,7 +13,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4/nclient4"
 	"github.com/miekg/dns"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // lan is an edge site with a bare host on it.
@@ -46,11 +46,11 @@ func briefly(t *testing.T) context.Context {
 // pings asks until a host answers: one request may be lost, or answered too late, on a busy machine.
 func pings(t *testing.T, n *Namespace, to netip.Addr) {
 	t.Helper()
-	patience.Until(t, "an answer of "+to.String(), func(ctx context.Context) error { return n.Ping(ctx, to) })
+	wait.Until(t, "an answer of "+to.String(), func(ctx context.Context) error { return n.Ping(ctx, to) })
 }
 
 // soon is long enough for an answer that comes.
-var soon = patience.Of(time.Second)
+var soon = wait.Timeout(time.Second)
 
 // lease asks for an address as a client does; tries is how often it asks.
 func lease(t *testing.T, h *Host, wait time.Duration) (*nclient4.Lease, error) {
@@ -108,7 +108,7 @@ func TestDHCPRefusesAnAddressOfTheOtherNetwork(t *testing.T) {
 	request, err := dhcpv4.New(dhcpv4.WithHwAddr(nic.HardwareAddr), dhcpv4.WithMessageType(dhcpv4.MessageTypeRequest),
 		dhcpv4.WithBroadcast(true), dhcpv4.WithOption(dhcpv4.OptRequestedIPAddress(net.IPv4(192, 0, 2, 10))))
 	must(t, err)
-	answer, err := client.SendAndRead(patience.Within(t, 2*time.Second), nclient4.DefaultServers, request, nil)
+	answer, err := client.SendAndRead(wait.Within(t, 2*time.Second), nclient4.DefaultServers, request, nil)
 	must(t, err)
 	if answer.MessageType() != dhcpv4.MessageTypeNak {
 		t.Errorf("the answer is %s", answer.MessageType())
@@ -157,7 +157,7 @@ func TestARogueDHCPServer(t *testing.T) {
 	must(t, err)
 	discover, err := dhcpv4.NewDiscovery(nic.HardwareAddr)
 	must(t, err)
-	_, _ = client.SendAndRead(patience.Within(t, time.Second), nclient4.DefaultServers, discover, func(p *dhcpv4.DHCPv4) bool {
+	_, _ = client.SendAndRead(wait.Within(t, time.Second), nclient4.DefaultServers, discover, func(p *dhcpv4.DHCPv4) bool {
 		offers[p.ServerIdentifier().String()] = p.DNS()[0].String()
 		return len(offers) == 2
 	})
@@ -250,7 +250,7 @@ func TestDNS(t *testing.T) {
 	h.configure(t, n)
 	ask := func(name string, kind uint16) string {
 		t.Helper()
-		reply, err := h.Ask(patience.Within(t, time.Second), n.DNS4[0], name, kind)
+		reply, err := h.Ask(wait.Within(t, time.Second), n.DNS4[0], name, kind)
 		switch {
 		case err != nil:
 			return "no answer"
@@ -311,7 +311,7 @@ func TestUnpluggedHostHasNoCarrier(t *testing.T) {
 		t.Error("plugged in and no carrier")
 	}
 	must(t, cable.Unplug())
-	patience.Until(t, "the carrier to be gone", func() bool { return !running() })
+	wait.Until(t, "the carrier to be gone", func() bool { return !running() })
 	must(t, cable.Plug())
 	if !running() {
 		t.Error("plugged in again and no carrier")

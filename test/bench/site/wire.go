@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	kernel "touchdown/backend/host"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // BridgeName is the LAN's switch in the LAN's namespace.
@@ -83,8 +83,8 @@ func (n *Namespace) honest(name string) error {
 	})
 }
 
-// impatient has the kernel repeat a question about a neighbour ten times a second instead of once.
-func (n *Namespace) impatient(name string) error {
+// fastNeighbours has the kernel repeat a question about a neighbour ten times a second instead of once.
+func (n *Namespace) fastNeighbours(name string) error {
 	return n.sysctls(map[string]string{
 		"ipv4/neigh/" + name + "/retrans_time_ms": "100", "ipv6/neigh/" + name + "/retrans_time_ms": "100",
 	})
@@ -143,14 +143,14 @@ func (n *Namespace) awaitHeard(addresses []netip.Prefix) error {
 
 // await waits for what the kernel does in its own time; it looks at carriers once a second at least.
 func await(what string, done func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(30*time.Second))
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Timeout(30*time.Second))
 	defer cancel()
-	return patience.Wait(ctx, what, func() error {
+	return wait.For(ctx, what, func() error {
 		ok, err := done()
 		if err == nil && !ok {
 			return errors.New("the kernel has not done it yet")
 		}
-		return patience.Final(err)
+		return wait.Final(err)
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/mdlayher/packet"
 	"golang.org/x/sys/unix"
 
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 func TestNTP(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRegistry(t *testing.T) {
 		answer.Body.Close()
 		return answer.Status
 	}
-	get := func(login bool) string { return getIn(patience.Within(t, time.Second), login) }
+	get := func(login bool) string { return getIn(wait.Within(t, time.Second), login) }
 	for _, c := range []struct {
 		mode            RegistryMode
 		anyone, account string
@@ -169,7 +169,7 @@ func TestLLDP(t *testing.T) {
 	}
 	chassis := net.HardwareAddr{2, 0, 0, 0, 0, 7}
 	must(t, s.LLDP.Announce(Neighbour{Chassis: chassis, System: "switch-7", Port: "Gi1/0/7", Description: "cabinet 3", VLAN: 51}))
-	said, info, err := hear(patience.Of(2 * time.Second))
+	said, info, err := hear(wait.Timeout(2 * time.Second))
 	must(t, err)
 	vlan, err := info.Decode8021()
 	must(t, err)
@@ -264,7 +264,7 @@ func TestSitesDoNotMeet(t *testing.T) {
 	must(t, other.bridge())
 	one, two := New(t, Options{}), New(t, Options{LAN: other.Path()})
 	one.DNS.Off()
-	if a, err := two.Client().Lookup(patience.Within(t, time.Second), RegistryName); err != nil || a[0] != Registry4 {
+	if a, err := two.Client().Lookup(wait.Within(t, time.Second), RegistryName); err != nil || a[0] != Registry4 {
 		t.Errorf("%v, %v", a, err)
 	}
 	two.Close()

@@ -9,7 +9,7 @@ import (
 	"touchdown/test/bench/site"
 )
 
-// TestMove renames the layers of the primary store into the pool while containers run from them.
+// TestMove renames the layers of the primary store into the image store while containers run from them.
 func TestMove(t *testing.T) {
 	n := startStocked(t)
 	n.pullsGoWrong()
@@ -19,11 +19,11 @@ func TestMove(t *testing.T) {
 	n.prepare()
 	n.sh("systemctl stop kubelet crio")
 	begun := time.Now()
-	n.intoPool(layers, true)
+	n.intoStore(layers, true)
 	t.Logf("%d layers moved in %s", len(layers), time.Since(begun))
 	n.generation(1, layers, images, node.Graphroot)
 
-	// As after a cut in the middle: the records are in both stores, the layers only in the pool.
+	// As after a cut in the middle: the records are in both stores, the layers only in the image store.
 	n.sh("systemctl start var-lib-shared-touchdown.mount crio")
 	if got := n.list(); len(got) != 2*len(before) {
 		t.Errorf("with the records in both stores %d images are listed, before %d", len(got), len(before))

@@ -17,7 +17,7 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // stocked is a node with the images of the bench, its pods, and the factory's network with a registry.
@@ -31,7 +31,7 @@ type stocked struct {
 
 func startStocked(t *testing.T) *stocked {
 	t.Helper()
-	image, err := node.Stocked(patience.Within(t, 8*time.Minute), images.Small)
+	image, err := node.Stocked(wait.Within(t, 8*time.Minute), images.Small)
 	node.Require(t, err)
 	n := &stocked{T: t, node: node.Start(t, node.Options{Image: image})}
 	if n.folder, err = images.Find(images.Small); err != nil {
@@ -52,7 +52,7 @@ func startStocked(t *testing.T) *stocked {
 func (n *stocked) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	if err := n.node.PodsReady(patience.Within(n, 2*time.Minute)); err != nil {
+	if err := n.node.PodsReady(wait.Within(n, 2*time.Minute)); err != nil {
 		n.Fatalf("%s: %v", when, err)
 	}
 	n.Logf("%s: all pods ready after %.1f s", when, time.Since(begun).Seconds())
@@ -61,7 +61,7 @@ func (n *stocked) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *stocked) sh(script string) string {
 	n.Helper()
-	out, err := n.node.Shell(patience.Within(n, 2*time.Minute), "set -e\n"+script)
+	out, err := n.node.Shell(wait.Within(n, 2*time.Minute), "set -e\n"+script)
 	if err != nil {
 		n.Fatalf("%v\n%s", err, out)
 	}
@@ -81,7 +81,7 @@ func (n *stocked) path(parts ...string) string {
 // cut takes the power away and gives it back.
 func (n *stocked) cut(flush bool) {
 	n.Helper()
-	ctx := patience.Within(n, time.Minute)
+	ctx := wait.Within(n, time.Minute)
 	if err := n.node.PowerCut(ctx, flush); err != nil {
 		n.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (n *stocked) containers() int {
 // await waits until so many containers run.
 func (n *stocked) await(running int) {
 	n.Helper()
-	patience.Until(n, fmt.Sprintf("%d containers", running), func() error {
+	wait.Until(n, fmt.Sprintf("%d containers", running), func() error {
 		if now := n.containers(); now != running {
 			return fmt.Errorf("%d containers run", now)
 		}

@@ -7,14 +7,14 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/pulls"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestPullsShareLayers pulls images with as many at once as there may be: the registry hands out each layer once, as for a
 // loop that pulls one after the other.
 func TestPullsShareLayers(t *testing.T) {
-	patience.Slow(t)
-	ctx := patience.Within(t, 3*time.Minute)
+	wait.Slow(t)
+	ctx := wait.Within(t, 3*time.Minute)
 	b, err := pulls.Launch(ctx, images.Small)
 	node.Require(t, err)
 	t.Cleanup(func() {
@@ -22,7 +22,7 @@ func TestPullsShareLayers(t *testing.T) {
 			t.Errorf("ending the bench: %v", err)
 		}
 	})
-	patience.Explain(t, "the bench node", b.Node.Diagnosis)
+	wait.Explain(t, "the bench node", b.Node.Diagnosis)
 	const first = 24 // of the images: they have all bases and middles in common
 	serial, err := b.Serial(ctx, first)
 	must(t, err)

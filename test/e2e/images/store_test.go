@@ -11,7 +11,7 @@ import (
 	"touchdown/test/bench/node"
 )
 
-// The layout of the store, made by hand: a pool of layers that all generations share, behind one read-only mount.
+// The layout of the store, made by hand: a store of layers that all generations share, behind one read-only mount.
 const (
 	hidden = "/var/lib/shared/.touchdown"
 	store  = "/var/lib/shared/touchdown"
@@ -94,8 +94,8 @@ func (n *stocked) switchTo(number int) {
 	n.sh(fmt.Sprintf("cd %s; ln -sfn generations/%d current.new; mv -T current.new current; sync -f .", hidden, number))
 }
 
-// intoPool puts the folder of each layer into the pool: by renaming, or as a clone.
-func (n *stocked) intoPool(layers []record, move bool) {
+// intoStore puts the folder of each layer into the image store: by renaming, or as a clone.
+func (n *stocked) intoStore(layers []record, move bool) {
 	n.Helper()
 	for _, l := range layers {
 		id := l.text("id")

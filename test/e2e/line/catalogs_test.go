@@ -17,7 +17,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 
 	bench "touchdown/test/bench/images"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestDefaultCatalogsFailTheRehearsal: with the catalog sources of a freshly installed cluster, whose pods pull at each start, a
@@ -58,7 +58,7 @@ func (l *line) switchCatalogsOn(image string) {
 	_, err = objects.Resource(configv1.GroupVersion.WithResource("operatorhubs")).Patch(l.ctx, "cluster", types.MergePatchType,
 		[]byte(`{"spec":{"disableAllDefaultSources":null}}`), metav1.PatchOptions{})
 	l.must(err)
-	l.must(patience.Wait(l.ctx, "the pods of the default catalog sources", func(ctx context.Context) error {
+	l.must(wait.For(l.ctx, "the pods of the default catalog sources", func(ctx context.Context) error {
 		pods, err := client.CoreV1().Pods("openshift-marketplace").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (l *line) switchCatalogsOn(image string) {
 		}
 		for _, p := range pods.Items {
 			if p.Spec.Containers[0].ImagePullPolicy != corev1.PullAlways {
-				return patience.Final(fmt.Errorf("pod %s has the pull policy %s", p.Name, p.Spec.Containers[0].ImagePullPolicy))
+				return wait.Final(fmt.Errorf("pod %s has the pull policy %s", p.Name, p.Spec.Containers[0].ImagePullPolicy))
 			}
 		}
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/images"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/layout"
 	bench "touchdown/test/bench/images"
@@ -79,11 +79,11 @@ func (k *line) path(name string) string {
 	return path
 }
 
-func (k *line) current() pool.Generation {
+func (k *line) current() layerstore.Generation {
 	k.t.Helper()
-	data, err := os.ReadFile(k.path(images.Pool + "/current/manifest.json"))
+	data, err := os.ReadFile(k.path(images.StoreDir + "/current/manifest.json"))
 	k.must(err)
-	var g pool.Generation
+	var g layerstore.Generation
 	k.must(json.Unmarshal(data, &g))
 	return g
 }
@@ -91,7 +91,7 @@ func (k *line) current() pool.Generation {
 // folders are the layers on the pool's disk, and what else lies there, without the short names.
 func (k *line) folders() []string {
 	k.t.Helper()
-	entries, err := os.ReadDir(k.path(images.Pool + "/overlay"))
+	entries, err := os.ReadDir(k.path(images.StoreDir + "/overlay"))
 	k.must(err)
 	var all []string
 	for _, e := range entries {
@@ -102,7 +102,7 @@ func (k *line) folders() []string {
 	return all
 }
 
-func layers(g pool.Generation) []string {
+func layers(g layerstore.Generation) []string {
 	var all []string
 	for _, l := range g.Layers {
 		all = append(all, l.ID)
@@ -112,7 +112,7 @@ func layers(g pool.Generation) []string {
 }
 
 // grow pulls an image as anybody may do it, and seeds again: only what is new of it is copied.
-func (k *keeper) grow(first pool.Generation) {
+func (k *keeper) grow(first layerstore.Generation) {
 	k.t.Helper()
 	before, served := k.folders(), k.site.Registry.Served()
 	later := k.folder.Images[comesLater]
@@ -127,7 +127,7 @@ func (k *keeper) grow(first pool.Generation) {
 	}
 	var fresh []bench.Digest
 	for _, name := range k.folders() {
-		if at := slices.IndexFunc(now.Layers, func(l pool.Layer) bool { return l.ID == name }); !slices.Contains(before, name) && at >= 0 {
+		if at := slices.IndexFunc(now.Layers, func(l layerstore.Layer) bool { return l.ID == name }); !slices.Contains(before, name) && at >= 0 {
 			fresh = append(fresh, bench.Digest(now.Layers[at].DiffDigest))
 		}
 	}
@@ -190,7 +190,7 @@ func (k *keeper) prune() {
 }
 
 // listed compares what CRI-O lists with a generation: each image once, and every name resolves.
-func (k *line) listed(g pool.Generation) {
+func (k *line) listed(g layerstore.Generation) {
 	k.t.Helper()
 	var want []string
 	for _, i := range g.Images {
@@ -227,7 +227,7 @@ func (k *line) looked() {
 }
 
 // layersAre compares the pool's disk with a generation's list.
-func (k *line) layersAre(g pool.Generation) {
+func (k *line) layersAre(g layerstore.Generation) {
 	k.t.Helper()
 	if got := k.folders(); !slices.Equal(got, layers(g)) {
 		k.t.Errorf("the pool has %d layers on its disk, generation %d lists %d", len(got), g.N, len(g.Layers))

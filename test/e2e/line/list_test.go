@@ -12,7 +12,7 @@ import (
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/person"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // benchLine is the policy of a bench line without a person.
@@ -78,8 +78,8 @@ type factoryLine struct {
 
 func installed(t *testing.T) *factoryLine {
 	t.Helper()
-	patience.Slow(t)
-	ctx := patience.Within(t, 20*time.Minute)
+	wait.Slow(t)
+	ctx := wait.Within(t, 20*time.Minute)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})

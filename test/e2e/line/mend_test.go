@@ -93,7 +93,7 @@ func (l *line) damage() []*spoiled {
 	var g struct {
 		Layers []struct{ ID, DiffDigest string }
 	}
-	data, err := l.ReadFile(images.Pool + "/current/manifest.json")
+	data, err := l.ReadFile(images.StoreDir + "/current/manifest.json")
 	l.must(err)
 	l.must(json.Unmarshal(data, &g))
 	var all []*spoiled
@@ -104,7 +104,7 @@ func (l *line) damage() []*spoiled {
 				s.id = layer.ID
 			}
 		}
-		s.diff, err = l.Path(images.Pool + "/overlay/" + s.id + "/diff")
+		s.diff, err = l.Path(images.StoreDir + "/overlay/" + s.id + "/diff")
 		l.must(err)
 		s.was = describe(l.t, s.diff)
 		file := largest(l.t, s.diff)

@@ -12,7 +12,7 @@ import (
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // line is a stocked node on the factory's bench line: baked, not armed, with the program under test.
@@ -34,7 +34,7 @@ func newLine(t *testing.T, limit time.Duration) *line {
 // lineWithRegistry is the same in a LAN with a registry that has all images of the bench.
 func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, *site.Site) {
 	t.Helper()
-	patience.Slow(t)
+	wait.Slow(t)
 	folder, err := bench.Find(bench.Small)
 	node.Require(t, err)
 	var s *site.Site
@@ -50,14 +50,14 @@ func lineWithRegistry(t *testing.T, limit time.Duration) (*line, *bench.Folder, 
 // bootLine is such a node in a LAN that serve makes.
 func bootLine(t *testing.T, limit time.Duration, serve func(*line)) *line {
 	t.Helper()
-	patience.Slow(t)
-	ctx := patience.Within(t, limit)
+	wait.Slow(t)
+	ctx := wait.Within(t, limit)
 	image, err := node.Stocked(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
 	m.EndsWith(t)
-	patience.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -n 40 -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount"))
+	wait.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -n 40 -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount"))
 	l := &line{t, m, ctx}
 	l.must(m.Program())
 	l.must(m.Boot(ctx))

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	seed "touchdown/backend/images"
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/test/bench/node"
 )
 
-// This test's own program is put on the node too. There it does one operation of the pool and stands still at a point, so
-// that a blow falls exactly between two changes.
+// This test's own program is put on the node too. There it does one operation of the image store and stands still at a point, so
+// that a fault is injected exactly between two changes.
 const (
 	childOp    = "TOUCHDOWN_STORE_OP"
 	childPoint = "TOUCHDOWN_STORE_POINT" // 0: go through
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(op string) error {
-	p, err := pool.Open(seed.Pool)
+	p, err := layerstore.Open(seed.StoreDir)
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func child(op string) error {
 	defer func() { fmt.Println("points", points) }()
 	ctx := context.Background()
 	if op == "move" {
-		_, err := p.Move(ctx, node.Graphroot, pool.Selection{})
+		_, err := p.Move(ctx, node.Graphroot, layerstore.Selection{})
 		return err
 	}
-	var want pool.Selection
+	var want layerstore.Selection
 	if drop := os.Getenv(childDrop); op == "prune" {
-		want = pool.Selection{Images: []string{}, Drop: strings.Split(drop, ",")}
+		want = layerstore.Selection{Images: []string{}, Drop: strings.Split(drop, ",")}
 	}
 	s, err := store.Open(ctx, node.Graphroot)
 	if err != nil {

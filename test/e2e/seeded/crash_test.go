@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// crashes reads how many blows to deal, and from which seed; `make test` deals a few, `make crash-images` many.
+// crashes reads how many faults to inject, and from which seed; `make test` injects a few, `make crash-images` many.
 func crashes() (n int, seed uint64) {
 	n, seed = 6, 7
 	if v, err := strconv.Atoi(os.Getenv("CRASH_N")); err == nil {
@@ -27,7 +27,7 @@ func crashes() (n int, seed uint64) {
 	return n, seed
 }
 
-// The kinds of a blow.
+// The kinds of a fault.
 const (
 	killOne  = "kill"             // of the process that changes the store
 	killBoth = "kill, CRI-O too"  // at once
@@ -46,18 +46,18 @@ type run struct {
 	tally  map[string]*tally        // by operation and kind
 }
 
-// tally counts blows and what the store held after them.
-type tally struct{ blows, behind, old, new int }
+// tally counts faults and what the store held after them.
+type tally struct{ faults, behind, old, new int }
 
-// blow is one of them.
-type blow struct {
+// fault is one of them.
+type fault struct {
 	operation
 	kind  string
 	point int           // where; 0: at a moment
 	wait  time.Duration // when
 }
 
-func (b blow) String() string {
+func (b fault) String() string {
 	where := fmt.Sprintf("after %.2f s", b.wait.Seconds())
 	if b.point > 0 {
 		where = fmt.Sprintf("at point %d", b.point)
@@ -65,7 +65,7 @@ func (b blow) String() string {
 	return fmt.Sprintf("%s, %s %s", b.name, b.kind, where)
 }
 
-// TestCrash strikes the node while the store is being changed. After each blow CRI-O must start, and list and resolve
+// TestCrash strikes the node while the store is being changed. After each fault CRI-O must start, and list and resolve
 // exactly the old or the new images.
 func TestCrash(t *testing.T) {
 	count, number := crashes()
@@ -81,13 +81,13 @@ func TestCrash(t *testing.T) {
 	for n := range count {
 		b := r.draw(n)
 		begun := time.Now()
-		struck := r.strike(b)
+		struck := r.inject(b)
 		t.Logf("%d: %s: %s (%.1f s)", n+1, b, struck, time.Since(begun).Seconds())
 		if n%20 == 19 {
 			t.Logf("so far:\n%s", r.summary())
 		}
 		if t.Failed() {
-			t.Fatalf("seed %d, blow %d", number, n+1)
+			t.Fatalf("seed %d, fault %d", number, n+1)
 		}
 	}
 	r.run("images", "seed")
@@ -95,9 +95,9 @@ func TestCrash(t *testing.T) {
 	r.well("at the end")
 }
 
-// draw deals operations in turn; half of the blows fall at a point of those that have points.
-func (r *run) draw(n int) blow {
-	b := blow{operation: operations[n%len(operations)]}
+// draw deals operations in turn; half of the faults are injected at a point of those that have points.
+func (r *run) draw(n int) fault {
+	b := fault{operation: operations[n%len(operations)]}
 	kinds := []string{killOne, killOne, killOne, killBoth, killBoth, killBoth, powerCut, cutFlush}
 	if os.Getenv("CRASH_KIND") == "kill" { // a boot is much slower than CRI-O's start
 		kinds = kinds[:6]
@@ -114,8 +114,8 @@ func (r *run) draw(n int) blow {
 	return b
 }
 
-// strike lets an operation begin, the blow fall and the node come up, and judges what it came to.
-func (r *run) strike(b blow) string {
+// inject lets an operation begin, injects the fault, has the node come up, and judges what it came to.
+func (r *run) inject(b fault) string {
 	r.Helper()
 	env, become := b.prepare(r)
 	before, all := r.store(), r.store().with(r.primary())
@@ -155,7 +155,7 @@ func (r *run) strike(b blow) string {
 
 // until runs an operation until it is to be struck. It returns where that is, and the process, which is empty when the
 // operation came to its end before.
-func (r *run) until(b blow, env string) (at, pid string) {
+func (r *run) until(b fault, env string) (at, pid string) {
 	r.Helper()
 	script := fmt.Sprintf("echo $$; export %s=%d %s; %s 2>&1", childPoint, b.point, env, b.script)
 	cmd, err := r.node.Command(r.ctx, "bash", "-c", script)
@@ -207,8 +207,8 @@ func drain(lines <-chan string) {
 	}
 }
 
-// fall has the blow fall.
-func (r *run) fall(b blow, pid string) {
+// fall injects the fault.
+func (r *run) fall(b fault, pid string) {
 	r.Helper()
 	switch b.kind {
 	case powerCut, cutFlush:
@@ -221,7 +221,7 @@ func (r *run) fall(b blow, pid string) {
 }
 
 // rise brings the node up again: as a boot does, or only the units that a boot would start, in their order.
-func (r *run) rise(b blow) {
+func (r *run) rise(b fault) {
 	r.Helper()
 	if b.kind == powerCut || b.kind == cutFlush {
 		r.must(r.node.Boot(r.ctx))
@@ -246,14 +246,14 @@ func (r *run) tidy() {
 	r.seen("after images were removed")
 }
 
-func (r *run) count(b blow, behind bool) *tally {
+func (r *run) count(b fault, behind bool) *tally {
 	var last *tally
 	for _, key := range []string{b.name, b.kind} {
 		if r.tally[key] == nil {
 			r.tally[key] = &tally{}
 		}
 		last = r.tally[key]
-		last.blows++
+		last.faults++
 		if behind {
 			last.behind++
 		}
@@ -265,7 +265,7 @@ func (r *run) summary() string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(r.tally)) {
 		t := r.tally[key]
-		fmt.Fprintf(&b, "%-18s %3d blows, %d of them behind the end", key, t.blows, t.behind)
+		fmt.Fprintf(&b, "%-18s %3d faults, %d of them behind the end", key, t.faults, t.behind)
 		if t.old+t.new > 0 {
 			fmt.Fprintf(&b, "; then the old images %d times, the new ones %d times", t.old, t.new)
 		}

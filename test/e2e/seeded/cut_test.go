@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/node"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // TestPowerCuts takes the power away from a node whose containers run from the store, and at last its own store too.
@@ -32,7 +32,7 @@ func TestPowerCuts(t *testing.T) {
 
 	// Nothing is left but the store: what has been mounted from the old one goes with the power.
 	n.sh("systemctl stop kubelet crio; mv " + node.Graphroot + " /var/lib/containers/gone; sync")
-	n.cut("with an empty store of its own", false)
+	n.cut("with its own empty store", false)
 	if own := n.primary(); len(own) > 0 {
 		t.Errorf("CRI-O's own store holds %s again", own)
 	}
@@ -69,7 +69,7 @@ func (n *seeded) cut(when string, flush bool) {
 // await waits until so many containers run.
 func (n *seeded) await(running int) {
 	n.Helper()
-	patience.Until(n, fmt.Sprintf("%d containers", running), func() error {
+	wait.Until(n, fmt.Sprintf("%d containers", running), func() error {
 		if now := n.containers(); now != running {
 			return fmt.Errorf("%d containers run", now)
 		}

@@ -20,7 +20,7 @@ import (
 // at what it sees.
 func (n *seeded) faithful() {
 	n.Helper()
-	layers, err := os.ReadDir(n.path(seed.Pool, "overlay"))
+	layers, err := os.ReadDir(n.path(seed.StoreDir, "overlay"))
 	n.must(err)
 	compared, inodes, seen := 0, 0, map[string]int{}
 	for _, l := range layers {
@@ -28,7 +28,7 @@ func (n *seeded) faithful() {
 		if _, err := os.Lstat(from); err != nil || l.Name() == "l" {
 			continue
 		}
-		want, got := n.tree(from, seen), n.tree(n.path(seed.Pool, "overlay", l.Name(), "diff"), nil)
+		want, got := n.tree(from, seen), n.tree(n.path(seed.StoreDir, "overlay", l.Name(), "diff"), nil)
 		if !slices.Equal(want, got) {
 			n.Errorf("layer %s is another one in the store:\n%s\nwant\n%s", l.Name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -121,7 +121,7 @@ func (n *seeded) inContainer() {
 	gone := 0
 	chain := n.chain(image.ID.Encoded())
 	for at, layer := range chain { // the lowest first
-		diff := n.path(seed.Pool, "overlay", layer, "diff")
+		diff := n.path(seed.StoreDir, "overlay", layer, "diff")
 		n.must(filepath.WalkDir(diff, func(path string, _ fs.DirEntry, err error) error {
 			var st unix.Stat_t
 			if err != nil || unix.Lstat(path, &st) != nil || !isWhiteout(&st) {
@@ -129,7 +129,7 @@ func (n *seeded) inContainer() {
 			}
 			name := strings.TrimPrefix(path, diff)
 			for _, above := range chain[at+1:] {
-				if _, err := os.Lstat(n.path(seed.Pool, "overlay", above, "diff", name)); err == nil {
+				if _, err := os.Lstat(n.path(seed.StoreDir, "overlay", above, "diff", name)); err == nil {
 					return nil
 				}
 			}

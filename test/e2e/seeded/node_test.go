@@ -21,7 +21,7 @@ import (
 	"touchdown/test/bench/images"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // seeded is a node whose store Touchdown seeded, with its pods running, in the factory's network with a registry.
@@ -35,15 +35,15 @@ type seeded struct {
 
 func start(t *testing.T, limit time.Duration) *seeded {
 	t.Helper()
-	patience.Slow(t)
-	ctx := patience.Within(t, limit)
+	wait.Slow(t)
+	ctx := wait.Within(t, limit)
 	image, err := node.StockedFactory(ctx, images.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
 	n := &seeded{T: t, ctx: ctx, node: m}
 	m.EndsWith(t)
-	patience.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount | grep -vE 'Failed to open /etc/|sandbox|onfig'"))
+	wait.Explain(t, "the units of the image store", m.Says("journalctl -b --no-pager -u crio -u touchdown-images -u touchdown-images-check -u var-lib-shared-touchdown.mount | grep -vE 'Failed to open /etc/|sandbox|onfig'"))
 	n.folder, err = images.Find(images.Small)
 	n.must(err)
 	n.site = site.New(t, site.Options{LAN: m.LAN(), Network: site.Factory()})
@@ -69,7 +69,7 @@ func (n *seeded) must(err error) {
 func (n *seeded) ready(when string) {
 	n.Helper()
 	begun := time.Now()
-	if err := n.node.PodsReady(patience.Within(n, time.Minute)); err != nil {
+	if err := n.node.PodsReady(wait.Within(n, time.Minute)); err != nil {
 		n.Fatalf("%s: %v", when, err)
 	}
 	if took := time.Since(begun); took > 5*time.Second {
@@ -80,7 +80,7 @@ func (n *seeded) ready(when string) {
 // sh runs a script in the node that must succeed.
 func (n *seeded) sh(script string) string {
 	n.Helper()
-	out, err := n.node.Shell(patience.Within(n, 2*time.Minute), "set -e\n"+script)
+	out, err := n.node.Shell(wait.Within(n, 2*time.Minute), "set -e\n"+script)
 	if err != nil {
 		n.Fatalf("%v\n%s", err, out)
 	}
@@ -104,7 +104,7 @@ func (n *seeded) run(args ...string) string {
 	return out
 }
 
-// status is what the last look found; the units' look after a boot is waited for.
+// status is what the last look found; it waits for the units' look after a boot.
 func (n *seeded) status() seed.Status {
 	n.Helper()
 	n.must(n.node.Wait(n.ctx, `! systemctl is-active --quiet touchdown-images-check && test "$(systemctl show -P SubState touchdown-images-check)" != start`))
@@ -208,7 +208,7 @@ func (n *seeded) well(when string) {
 	if out, err := n.touchdown("images", "verify", "--quick"); err != nil {
 		n.Errorf("%s: %v\n%s", when, err, out)
 	}
-	if left := n.sh("find " + seed.Pool + " -xdev -maxdepth 2 '(' -name '*.part' -o -name '*.old' ')'"); left != "" {
+	if left := n.sh("find " + seed.StoreDir + " -xdev -maxdepth 2 '(' -name '*.part' -o -name '*.old' ')'"); left != "" {
 		n.Errorf("%s: half made is left: %s", when, left)
 	}
 }

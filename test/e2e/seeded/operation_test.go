@@ -15,7 +15,7 @@ import (
 type operation struct {
 	name    string
 	script  string                                // what is run; with points: by this test's own program, which knows them
-	points  bool                                  // it can be struck at a point of the pool, else only at a moment
+	points  bool                                  // it can be struck at a point of the image store, else only at a moment
 	offline bool                                  // CRI-O is stopped for it
 	usual   time.Duration                         // until an undisturbed one was seen
 	prepare func(r *run) (env string, become set) // what must be there before; the store's images when it has come to its end
@@ -33,7 +33,7 @@ var operations = []operation{
 	{name: "repair", script: "exec touchdown images verify --quick", usual: 2 * time.Second, prepare: (*run).damaged},
 }
 
-// mine is the beginning of the names of images that are there for the blows only.
+// mine is the beginning of the names of images that are there for the faults only.
 const mine = "localhost/crash/"
 
 // more puts images into CRI-O's own store that the seeded one lacks.
@@ -48,7 +48,7 @@ func (r *run) more() (string, set) {
 	return "", r.store().with(r.primary())
 }
 
-// fewer chooses the images that are dropped: half of those that only the blows needed.
+// fewer chooses the images that are dropped: half of those that only the faults needed.
 func (r *run) fewer() (string, set) {
 	r.Helper()
 	become := r.store()
@@ -75,7 +75,7 @@ func (r *run) damaged() (string, set) {
 	r.Helper()
 	r.more()
 	r.run("images", "seed")
-	r.sh(`cd ` + seed.Pool + `/overlay; for l in $(ls -t); do
+	r.sh(`cd ` + seed.StoreDir + `/overlay; for l in $(ls -t); do
   if [ -e $l/diff/pod ] && [ -e /var/lib/containers/storage/overlay/$l/diff/pod ]; then rm $l/diff/pod; sync; exit; fi
 done; echo no layer is in both; exit 1`)
 	return "", r.store()

@@ -14,7 +14,7 @@ import (
 
 	seed "touchdown/backend/images"
 	"touchdown/test/bench/site"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 const mountUnit = "var-lib-shared-touchdown.mount"
@@ -47,7 +47,7 @@ func (n *seeded) vanishes(number int) {
 	n.must(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	pattern := n.path(seed.Pool, "overlay", "*.part")
+	pattern := n.path(seed.StoreDir, "overlay", "*.part")
 	for copying := false; !copying; {
 		select {
 		case err := <-ended:
@@ -102,7 +102,7 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 	replicas := int32(1)
 	labels := map[string]string{"app": "wanting"}
-	_, err = client.AppsV1().Deployments("plant").Create(patience.Within(n, time.Minute), &appsv1.Deployment{
+	_, err = client.AppsV1().Deployments("plant").Create(wait.Within(n, time.Minute), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "wanting"},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -114,13 +114,13 @@ func (n *seeded) deployment(image string) {
 	n.must(err)
 }
 
-// editedByHand: someone took our store out of storage.conf and put one of his own in, with a comment.
+// editedByHand: someone took our store out of storage.conf and put his own in, with a comment.
 func (n *seeded) editedByHand() {
 	n.Helper()
 	const conf, other, note = "/etc/containers/storage.conf", "/srv/other", "# mine, do not touch"
 	before, err := n.node.ReadFile(conf)
 	n.must(err)
-	n.sh("mkdir -p " + other + "; cp -a " + seed.Pool + "/generations/0/. " + other + " 2>/dev/null || (cp -a " + seed.Pool + "/current/overlay-layers " + seed.Pool + "/current/overlay-images " + other + `; echo '[]' | tee ` + other + "/overlay-layers/layers.json > " + other + `/overlay-images/images.json)
+	n.sh("mkdir -p " + other + "; cp -a " + seed.StoreDir + "/generations/0/. " + other + " 2>/dev/null || (cp -a " + seed.StoreDir + "/current/overlay-layers " + seed.StoreDir + "/current/overlay-images " + other + `; echo '[]' | tee ` + other + "/overlay-layers/layers.json > " + other + `/overlay-images/images.json)
 rm -f ` + other + "/overlay; mkdir -p " + other + "/overlay/l")
 	edited := strings.ReplaceAll(string(before), `"`+seed.Store+`"`, `"`+other+`"`)
 	n.must(n.node.WriteFile(conf, []byte(note+"\n"+edited), 0o644))

@@ -15,7 +15,7 @@ import (
 // TestBadInput gives the seeding what it should not get, one thing after the other on one node: each time it says what is
 // wrong and what to do, leaves nothing half made, and CRI-O goes on with all it had.
 //
-// The parts that need no CRI-O are tested in backend/images/store (hostile_test.go, clone_test.go) and pool (refuse_test.go).
+// The parts that need no CRI-O are tested in backend/images/store (hostile_test.go, clone_test.go) and layerstore (refuse_test.go).
 func TestBadInput(t *testing.T) {
 	n := start(t, 20*time.Minute)
 	n.well("before")
@@ -57,7 +57,7 @@ func (n *seeded) restart() {
 // current is the generation in force: what the link says.
 func (n *seeded) current() string {
 	n.Helper()
-	target, err := os.Readlink(n.path(seed.Pool, "current"))
+	target, err := os.Readlink(n.path(seed.StoreDir, "current"))
 	if err != nil {
 		return "generations/0"
 	}
@@ -90,7 +90,7 @@ func (n *seeded) untouched(what, generation string, store set) {
 	if now := n.current(); now != generation || !n.store().sameIDs(store) {
 		n.Errorf("%s: in force is %s with %s, before it was %s with %s", what, now, n.store(), generation, store)
 	}
-	if left := n.sh("find " + seed.Pool + " -xdev -maxdepth 2 '(' -name '*.part' -o -name '*.old' ')'"); left != "" {
+	if left := n.sh("find " + seed.StoreDir + " -xdev -maxdepth 2 '(' -name '*.part' -o -name '*.old' ')'"); left != "" {
 		n.Errorf("%s: half made is left: %s", what, left)
 	}
 	n.seen(what)

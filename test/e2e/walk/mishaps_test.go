@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/person"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // scribbledOn is what a kernel's message does to a screen, and what Ctrl-L does to the message.
@@ -111,7 +111,7 @@ func (w *walk) loggedIn() {
 func (w *walk) hungUp() {
 	w.t.Helper()
 	w.shell(`perl -e 'open my $line, "+<", "/dev/` + w.console + `" or die $!; ioctl $line, 0x5437, 0 or die $!'`)
-	if err := w.l.Node.Wait(patience.Within(w.t, time.Minute), "journalctl --no-pager -u touchdown-console@"+w.console+" | grep -q status=4"); err != nil {
+	if err := w.l.Node.Wait(wait.Within(w.t, time.Minute), "journalctl --no-pager -u touchdown-console@"+w.console+" | grep -q status=4"); err != nil {
 		w.t.Fatal(err)
 	}
 	w.p.Take()

@@ -78,7 +78,7 @@ func ways() []*way {
 }
 
 // TestWalk walks from the first page to the accepted hand-over: at the screen, at a serial line of 9600 baud, and at one
-// over IPMI. Each walk has a wrong entry, help, a way back, a dirty screen, and mishaps of its own. WALK_KEYS is how many keys
+// over IPMI. Each walk has a wrong entry, help, a way back, a dirty screen, and its own mishaps. WALK_KEYS is how many keys
 // a second the technician types (as many as the screens bear), and WALK_OUT is where figures and transcripts go.
 func TestWalk(t *testing.T) {
 	ledger := newLedger(os.Getenv("WALK_OUT"))

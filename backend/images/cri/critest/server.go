@@ -44,7 +44,7 @@ type Server struct {
 	server *grpc.Server
 }
 
-// Start starts a server below a root of its own, until the test ends.
+// Start starts a server below its own root, until the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	// Not the test's own folder: its long name would not leave room for the path of a socket.

@@ -75,7 +75,7 @@ func (g *gate) wrap(next http.Handler, resolver request.RequestInfoResolver) htt
 	})
 }
 
-// early keeps a request that came before the server was ready. The server by itself sends it away for 5 seconds, which is life, and too long for a bench without delays.
+// early keeps a request that came before the server was ready. The server itself sends it away for 5 seconds, which is life, and too long for a bench without delays.
 func (g *gate) early(r *http.Request) {
 	agent := r.UserAgent()
 	if !g.hold || !strings.HasPrefix(agent, "touchdown") && !strings.HasPrefix(agent, "bench-stand-ins") || !strings.HasPrefix(r.URL.Path, "/api") {

@@ -35,7 +35,7 @@ func Connect(kubeconfig string) (*Clients, error) {
 	// The stand-ins are many programs in one: no limit of one client's pace fits them.
 	config.QPS = -1
 	config.UserAgent = "bench-stand-ins"
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return impatient{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return retrying{next} })
 	c := &Clients{REST: config}
 	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making the kubernetes client: %w", err)
@@ -58,11 +58,11 @@ func Connect(kubeconfig string) (*Clients, error) {
 	return c, nil
 }
 
-// impatient hides Retry-After. A server that has just come up sends clients away for seconds; the stand-ins have their own way of trying again.
-type impatient struct{ next http.RoundTripper }
+// retrying hides Retry-After. A server that has just come up sends clients away for seconds; the stand-ins have their own way of trying again.
+type retrying struct{ next http.RoundTripper }
 
-func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := i.next.RoundTrip(r)
+func (r retrying) RoundTrip(request *http.Request) (*http.Response, error) {
+	resp, err := r.next.RoundTrip(request)
 	if resp != nil {
 		resp.Header.Del("Retry-After")
 	}

@@ -69,8 +69,8 @@ func statusFile(f operatorv1.NodeDisruptionPolicySpecFile) operatorv1.NodeDisrup
 	return out
 }
 
-// calm returns the paths whose changes need no reboot; a folder counts for all below it.
-func (e *Env) calm(ctx context.Context) ([]string, error) {
+// noReboot returns the paths whose changes need no reboot; a folder counts for all below it.
+func (e *Env) noReboot(ctx context.Context) ([]string, error) {
 	mc, err := e.Operator.MachineConfigurations().Get(ctx, "cluster", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -91,7 +91,7 @@ func (e *Env) calm(ctx context.Context) ([]string, error) {
 
 // harsh fingerprints the part of a MachineConfig whose change reboots the node: not SSH keys, not files with a policy. "" when
 // there is no such part.
-func harsh(spec map[string]any, calm []string) string {
+func harsh(spec map[string]any, noReboot []string) string {
 	spec = runtime.DeepCopyJSON(spec)
 	config, _ := spec["config"].(map[string]any)
 	delete(config, "ignition")
@@ -101,7 +101,7 @@ func harsh(spec map[string]any, calm []string) string {
 		files = slices.DeleteFunc(files, func(f any) bool {
 			file, _ := f.(map[string]any)
 			path, _ := file["path"].(string)
-			return slices.ContainsFunc(calm, func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") })
+			return slices.ContainsFunc(noReboot, func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") })
 		})
 		storage["files"] = files
 		if len(files) == 0 {

@@ -37,7 +37,7 @@ func runInstallers(ctx context.Context, e *Env) {
 	})
 }
 
-// runPod does what the pod would do. Others than those of the operator's installer stay as they are.
+// runPod does what the pod would do. Others than those of the operator's installer stay unchanged.
 func (e *Env) runPod(ctx context.Context, p *v1.Pod) error {
 	installs, prunes := strings.HasPrefix(p.Name, "installer-"), strings.HasPrefix(p.Name, "revision-pruner-")
 	if !installs && !prunes {

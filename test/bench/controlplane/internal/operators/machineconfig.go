@@ -117,7 +117,7 @@ func (e *Env) readPool(ctx context.Context, pool string) (in poolInput, err erro
 	if in.trust, err = e.trustBundle(ctx, proxy.Spec.TrustedCA.Name); err != nil {
 		return in, err
 	}
-	calm, err := e.calm(ctx)
+	noReboot, err := e.noReboot(ctx)
 	if err != nil {
 		return in, err
 	}
@@ -129,7 +129,7 @@ func (e *Env) readPool(ctx context.Context, pool string) (in poolInput, err erro
 	for _, item := range configs.Items {
 		spec, _, _ := unstructured.NestedMap(item.Object, "spec")
 		in.configs[item.GetName()], in.specs[item.GetName()] = fingerprint(spec), spec
-		if rest := harsh(spec, calm); rest != "" {
+		if rest := harsh(spec, noReboot); rest != "" {
 			in.rest[item.GetName()] = rest
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// ownedRoutes are the routes operators keep without naming a host; those of the console and the OAuth server have stand-ins of their own.
+// ownedRoutes are the routes operators keep without naming a host; those of the console and the OAuth server have their own stand-ins.
 func ownedRoutes() []*routev1.Route {
 	var all []*routev1.Route
 	for _, name := range []string{"alertmanager-main", "prometheus-k8s", "prometheus-k8s-federate", "thanos-querier"} {

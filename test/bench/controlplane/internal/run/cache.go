@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// slots bounds how many benches of one kind run from the cache at once; each has an address of its own.
+// slots bounds how many benches of one kind run from the cache at once; each has its own address.
 const slots = 16
 
 // fromCache starts from a seeded state nobody else runs, and makes one where there is none.

@@ -172,7 +172,7 @@ func (c *child) revive(ctx context.Context, exited <-chan struct{}) {
 	if !mine || ctx.Err() != nil {
 		return
 	}
-	c.log.Warn("the server ended by itself, starting it again")
+	c.log.Warn("the server ended unexpectedly, starting it again")
 	c.countRestart()
 	if err := c.start(ctx, sni); err != nil {
 		c.log.Error("starting the server again", "error", err)

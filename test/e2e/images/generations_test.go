@@ -8,13 +8,13 @@ import (
 	"touchdown/test/bench/node"
 )
 
-// TestPool runs a node from generations of one pool of layers, with an empty primary store.
-func TestPool(t *testing.T) {
+// TestGenerations runs a node from generations of one store of layers, with an empty primary store.
+func TestGenerations(t *testing.T) {
 	n := startStocked(t)
 	before, running := n.list(), n.containers()
 	layers, images := n.primary()
 	n.prepare()
-	n.intoPool(layers, false)
+	n.intoStore(layers, false)
 	n.generation(1, layers, images, node.Graphroot)
 	n.sh(`systemctl stop kubelet; crictl rmp $(crictl pods | cut -d' ' -f1); systemctl stop crio
 rm -rf ` + node.Graphroot + `; systemctl start var-lib-shared-touchdown.mount crio`)

@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"os"
@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// FuzzJournal reads a pool's journal that a power cut or a worn disk left so: what is there can be read again, and the same
+// FuzzJournal reads an image store's journal that a power cut or a worn disk left so: what is there can be read again, and the same
 // operation is found unfinished.
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"op":"move","phase":"begin","generation":1}` + "\n" + `{"op":"move","phase":"sure"}` + "\n" + `{"op":"mo`))
 	f.Add([]byte("null\n[]\n{}\n\x00\n"))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := &Pool{Dir: dir}
+		p := &Store{Dir: dir}
 		if err := os.WriteFile(filepath.Join(dir, journalFile), data, 0o600); err != nil {
 			t.Fatal(err)
 		}

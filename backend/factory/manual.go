@@ -27,9 +27,9 @@ const (
 	consolesUnit = "touchdown-consoles.service"
 )
 
-// Hand lays the engine and the consoles on a machine that no MachineConfig gives them to, such as a node that is being tried
+// ManualInstall lays the engine and the consoles on a machine that no MachineConfig gives them to, such as a node that is being tried
 // or a box of a lab, and takes them away again. Both can be repeated.
-type Hand struct {
+type ManualInstall struct {
 	Host    *host.Machine
 	Program []byte                           // what becomes /usr/local/bin/touchdown
 	Say     func(format string, args ...any) // gets what is done, as it is done
@@ -47,7 +47,7 @@ func sum(b []byte) string {
 }
 
 // files are what is to lie on the machine, the program first, and the units that are enabled.
-func (h *Hand) files() (files []File, units []string, err error) {
+func (h *ManualInstall) files() (files []File, units []string, err error) {
 	all, err := Manifests(host.DefaultOwn) // of the one without addresses
 	if err != nil {
 		return nil, nil, err
@@ -68,7 +68,7 @@ func (h *Hand) files() (files []File, units []string, err error) {
 }
 
 // suited refuses machines whose units come through the cluster, and those that systemd does not run.
-func (h *Hand) suited(files []File, through string) error {
+func (h *ManualInstall) suited(files []File, through string) error {
 	for _, f := range files {
 		if h.Host.Managed(f.Path) {
 			return &problem.Problem{
@@ -85,7 +85,7 @@ func (h *Hand) suited(files []File, through string) error {
 
 // Install lays what is missing or old, and starts it. The consoles come last: one of them may take the line on which the
 // command was typed.
-func (h *Hand) Install(ctx context.Context) error {
+func (h *ManualInstall) Install(ctx context.Context) error {
 	files, units, err := h.files()
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (h *Hand) Install(ctx context.Context) error {
 }
 
 // due are the files that are missing or old. One that is neither ours nor what it shall be belongs to someone.
-func (h *Hand) due(files []File, record laid) ([]File, error) {
+func (h *ManualInstall) due(files []File, record laid) ([]File, error) {
 	var due []File
 	for _, f := range files {
 		have, err := h.Host.ReadFile(f.Path)
@@ -142,7 +142,7 @@ func (h *Hand) due(files []File, record laid) ([]File, error) {
 }
 
 // lay writes files. What they will be is on the disk before they are: a power cut leaves none that nobody remembers.
-func (h *Hand) lay(due []File, record laid) error {
+func (h *ManualInstall) lay(due []File, record laid) error {
 	if len(due) == 0 {
 		return nil
 	}
@@ -183,7 +183,7 @@ func unwritable(err error) error {
 }
 
 // start has systemd know the units and runs them; what runs already is started again where files changed.
-func (h *Hand) start(ctx context.Context, units []string, changed bool) error {
+func (h *ManualInstall) start(ctx context.Context, units []string, changed bool) error {
 	did := changed
 	do := func(says string, argv ...string) error {
 		did = true
@@ -223,13 +223,13 @@ func (h *Hand) start(ctx context.Context, units []string, changed bool) error {
 	return nil
 }
 
-func (h *Hand) active(ctx context.Context, unit string) bool {
+func (h *ManualInstall) active(ctx context.Context, unit string) bool {
 	_, err := h.Host.Run(ctx, "systemctl", "is-active", "--quiet", unit)
 	return err == nil
 }
 
 // lines are the lines that touchdown-line opens: those with hardware behind them.
-func (h *Hand) lines(ctx context.Context) []string {
+func (h *ManualInstall) lines(ctx context.Context) []string {
 	active, _ := h.Host.ReadFile("/sys/class/tty/console/active") // none where the kernel has no console
 	var lines []string
 	for _, line := range append([]string{"tty1", "ttyS0"}, strings.Fields(string(active))...) {
@@ -244,7 +244,7 @@ func (h *Hand) lines(ctx context.Context) []string {
 }
 
 // record reads what was laid; nothing where there is no record.
-func (h *Hand) record() (laid, error) {
+func (h *ManualInstall) record() (laid, error) {
 	data, err := h.Host.ReadFile(layout.Installed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return laid{}, nil
@@ -262,7 +262,7 @@ func (h *Hand) record() (laid, error) {
 	return r, nil
 }
 
-func (h *Hand) keep(r laid) error {
+func (h *ManualInstall) keep(r laid) error {
 	if h.Dry {
 		return nil
 	}

@@ -17,7 +17,7 @@ const lineScript = "/usr/local/bin/touchdown-line"
 
 // Uninstall takes away what Install laid. A file that someone changed since stays, and is named. What the work left in
 // /var/lib/touchdown stays too.
-func (h *Hand) Uninstall(ctx context.Context) error {
+func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	files, units, err := h.files()
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (h *Hand) Uninstall(ctx context.Context) error {
 }
 
 // ours are the files that are as they were laid, in the order in which they go: units, programs.
-func (h *Hand) ours(record laid) ([]string, error) {
+func (h *ManualInstall) ours(record laid) ([]string, error) {
 	var ours []string
 	for _, file := range slices.Sorted(maps.Keys(record)) {
 		have, err := h.Host.ReadFile(file)
@@ -79,7 +79,7 @@ func (h *Hand) ours(record laid) ([]string, error) {
 }
 
 // stop ends the engine and lets no boot start it again.
-func (h *Hand) stop(ctx context.Context, units []string) error {
+func (h *ManualInstall) stop(ctx context.Context, units []string) error {
 	units = slices.DeleteFunc(slices.Clone(units), func(u string) bool { return !h.Host.Exists("/etc/systemd/system/" + u) })
 	if len(units) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (h *Hand) stop(ctx context.Context, units []string) error {
 
 // remove removes files. The consoles, and an engine that one of them may have started meanwhile, end between their units and
 // their programs: a console that ends with its unit still there is followed by a log-in, which is followed by a console.
-func (h *Hand) remove(ctx context.Context, ours []string) error {
+func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 	away := func(unit bool) error {
 		for _, file := range ours {
 			if strings.HasPrefix(file, "/etc/systemd/") != unit {
@@ -131,7 +131,7 @@ func (h *Hand) remove(ctx context.Context, ours []string) error {
 
 // logIns gives the lines back to the log-ins that the machine had. The wizard's own log-in ends last: the command may have
 // been typed there.
-func (h *Hand) logIns(ctx context.Context) error {
+func (h *ManualInstall) logIns(ctx context.Context) error {
 	h.Say("opening       the machine's own log-ins")
 	for _, argv := range [][]string{{"stop", "touchdown-login@*.service"}, {"start", "getty.target"}} {
 		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--no-block"}, argv...)...); err != nil {

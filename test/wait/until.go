@@ -1,4 +1,4 @@
-package patience
+package wait
 
 import (
 	"context"
@@ -19,13 +19,13 @@ func Until[Q Question](t testing.TB, what string, ask Q) {
 	explainMachine(t)
 	ctx, cancel := bounded(context.Background(), t, Bound) // not the test's own: clean-up waits too
 	defer cancel()
-	if err := Wait(ctx, what, ask); err != nil {
+	if err := For(ctx, what, ask); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Wait is Until for code without a test; the context is its bound.
-func Wait[Q Question](ctx context.Context, what string, ask Q) error {
+// For is Until for code without a test; the context is its bound.
+func For[Q Question](ctx context.Context, what string, ask Q) error {
 	for {
 		begun := time.Now()
 		err := answer(ctx, ask)
@@ -74,7 +74,7 @@ type final struct{ error }
 // Unwrap returns the error that will not go away.
 func (f final) Unwrap() error { return f.error }
 
-// Final marks an error that more patience does not cure: a wait ends with it at once. No error stays none.
+// Final marks an error that does not go away: a wait ends with it at once. No error stays none.
 func Final(err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"touchdown/backend/images/store"
 )
 
-// Recover brings the pool to rest after a crash: a move that is sure is brought to its end, all else that was begun is
+// Recover brings the image store to rest after a crash: a move that is sure is brought to its end, all else that was begun is
 // forgotten, and what is half made is removed. It must have run before CRI-O starts. Without a crash it changes nothing.
-func (p *Pool) Recover(ctx context.Context) error {
+func (p *Store) Recover(ctx context.Context) error {
 	unlock, err := p.lock()
 	if err != nil {
 		return err
@@ -27,14 +27,14 @@ func (p *Pool) Recover(ctx context.Context) error {
 	}
 	r, sure, found := unfinished(all)
 	if found {
-		if err := p.settle(ctx, r, sure); err != nil {
+		if err := p.finish(ctx, r, sure); err != nil {
 			return err
 		}
 	}
 	return p.clean()
 }
 
-func (p *Pool) settle(ctx context.Context, r record, sure bool) error {
+func (p *Store) finish(ctx context.Context, r record, sure bool) error {
 	if r.Op == "move" && sure {
 		seen, view := p.seen(r.Primary)
 		defer view.Close()
@@ -59,11 +59,11 @@ func (p *Pool) settle(ctx context.Context, r record, sure bool) error {
 }
 
 // clean removes what is half made, and short names that lead nowhere.
-func (p *Pool) clean() error {
+func (p *Store) clean() error {
 	for _, dir := range []string{p.Dir, p.overlay(), filepath.Join(p.Dir, generationsDir)} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return fmt.Errorf("reading the pool: %w", err)
+			return fmt.Errorf("reading the image store: %w", err)
 		}
 		for _, e := range entries {
 			if !strings.HasSuffix(e.Name(), part) && !strings.HasSuffix(e.Name(), old) {
@@ -77,11 +77,11 @@ func (p *Pool) clean() error {
 	return p.cleanLinks()
 }
 
-func (p *Pool) cleanLinks() error {
+func (p *Store) cleanLinks() error {
 	links := filepath.Join(p.overlay(), "l")
 	entries, err := os.ReadDir(links)
 	if err != nil {
-		return fmt.Errorf("reading the pool: %w", err)
+		return fmt.Errorf("reading the image store: %w", err)
 	}
 	for _, e := range entries {
 		name := filepath.Join(links, e.Name())
@@ -96,7 +96,7 @@ func (p *Pool) cleanLinks() error {
 
 // Prune removes all generations but the current one and those to keep, and the layers that none of the rest needs. A layer
 // that something in the primary store stands on stays, whether a container runs or not.
-func (p *Pool) Prune(ctx context.Context, primary string, keep ...int) error {
+func (p *Store) Prune(ctx context.Context, primary string, keep ...int) error {
 	unlock, err := p.begin()
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (p *Pool) Prune(ctx context.Context, primary string, keep ...int) error {
 }
 
 // needed gives the layers of the generations that stay, and those that the primary store stands on.
-func (p *Pool) needed(ctx context.Context, primary string, numbers []int, kept map[int]bool) (map[string]bool, error) {
+func (p *Store) needed(ctx context.Context, primary string, numbers []int, kept map[int]bool) (map[string]bool, error) {
 	needed := map[string]bool{}
 	var known []*store.Store
 	for _, n := range numbers {
@@ -158,10 +158,10 @@ func (p *Pool) needed(ctx context.Context, primary string, numbers []int, kept m
 	return needed, nil
 }
 
-func (p *Pool) pruneLayers(needed map[string]bool) error {
+func (p *Store) pruneLayers(needed map[string]bool) error {
 	entries, err := os.ReadDir(p.overlay())
 	if err != nil {
-		return fmt.Errorf("reading the pool: %w", err)
+		return fmt.Errorf("reading the image store: %w", err)
 	}
 	for _, e := range entries {
 		id := e.Name()

@@ -25,9 +25,9 @@ const (
 	badStands  = 5 * time.Second
 )
 
-// Sight is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made again
+// NodeNetwork is the network of the machine, and what was seen of it last. It outlives the lists of steps, which are made again
 // for each look.
-type Sight struct {
+type NodeNetwork struct {
 	net *network.Network
 	ask func(context.Context, probe.Target, func(Check)) (probe.Result, error)
 
@@ -37,11 +37,13 @@ type Sight struct {
 	told []Check
 }
 
-// NewSight looks at the network of a node.
-func NewSight(node *backend.Node) *Sight { return &Sight{net: network.Open(node.Host), ask: probe.Run} }
+// NewNodeNetwork looks at the network of a node.
+func NewNodeNetwork(node *backend.Node) *NodeNetwork {
+	return &NodeNetwork{net: network.Open(node.Host), ask: probe.Run}
+}
 
 // Reached are the addresses at which the site's machines reach the node, one of each family.
-func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
+func (s *NodeNetwork) Reached(ctx context.Context) ([]netip.Addr, error) {
 	now, err := s.net.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +52,7 @@ func (s *Sight) Reached(ctx context.Context) ([]netip.Addr, error) {
 }
 
 // NameServers are the site's that the node asks now; none where the network cannot be read.
-func (s *Sight) NameServers(ctx context.Context) []netip.Addr {
+func (s *NodeNetwork) NameServers(ctx context.Context) []netip.Addr {
 	now, err := s.net.Read(ctx)
 	if err != nil {
 		return nil
@@ -65,7 +67,7 @@ func (s *Sight) NameServers(ctx context.Context) []netip.Addr {
 }
 
 // probe asks the network whether t would work, and tells what it finds. If it was asked a moment ago, it tells that again.
-func (s *Sight) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
+func (s *NodeNetwork) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	encoded, err := json.Marshal(t)

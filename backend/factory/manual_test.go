@@ -20,14 +20,14 @@ import (
 
 const engineFile = "/etc/systemd/system/touchdown-engine.service"
 
-// byHand is a machine of a lab, the program on it, and what was said.
-type byHand struct {
-	*factory.Hand
+// lab is a machine of a lab, the program on it, and what was said.
+type lab struct {
+	*factory.ManualInstall
 	m    *hosttest.Fake
 	said []string
 }
 
-func newHand(t *testing.T, program string) *byHand {
+func newLab(t *testing.T, program string) *lab {
 	t.Helper()
 	m := hosttest.New(t)
 	for _, file := range []string{"/run/systemd/system/x", "/etc/kubernetes/kubeconfig", "/dev/tty1", "/dev/ttyS0", "/dev/hvc0"} {
@@ -48,15 +48,15 @@ func newHand(t *testing.T, program string) *byHand {
 			return "", nil
 		})
 	}
-	b := &byHand{m: m}
-	b.Hand = &factory.Hand{
+	b := &lab{m: m}
+	b.ManualInstall = &factory.ManualInstall{
 		Host: m.Machine, Program: []byte(program), Cluster: "/etc/kubernetes/kubeconfig", Idle: func(context.Context) error { return nil },
 		Say: func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) },
 	}
 	return b
 }
 
-func (b *byHand) install(t *testing.T) {
+func (b *lab) install(t *testing.T) {
 	t.Helper()
 	b.said = nil
 	b.m.Forget()
@@ -65,7 +65,7 @@ func (b *byHand) install(t *testing.T) {
 	}
 }
 
-func (b *byHand) uninstall(t *testing.T) {
+func (b *lab) uninstall(t *testing.T) {
 	t.Helper()
 	b.said = nil
 	b.m.Forget()
@@ -74,7 +74,7 @@ func (b *byHand) uninstall(t *testing.T) {
 	}
 }
 
-func (b *byHand) says(t *testing.T, want string) {
+func (b *lab) says(t *testing.T, want string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(b.said, "\n"), want) {
 		t.Errorf("nothing said %q:\n%s", want, strings.Join(b.said, "\n"))
@@ -82,13 +82,13 @@ func (b *byHand) says(t *testing.T, want string) {
 }
 
 // changing are the calls that change something.
-func (b *byHand) changing() []string {
+func (b *lab) changing() []string {
 	return slices.DeleteFunc(b.m.Calls(), func(c string) bool { return strings.HasPrefix(c, "systemctl is-") || strings.HasPrefix(c, "stty -F ") })
 }
 
-// TestHand installs, installs again, installs a newer one, and takes all of it away.
-func TestHand(t *testing.T) {
-	b := newHand(t, "one")
+// TestManualInstall installs, installs again, installs a newer one, and takes all of it away.
+func TestManualInstall(t *testing.T) {
+	b := newLab(t, "one")
 	b.install(t)
 	for _, file := range []string{"touchdown-engine.service", "touchdown-consoles.service", "touchdown-console@.service", "touchdown-login@.service"} {
 		want, err := os.ReadFile("../../iso-overlay/etc/systemd/system/" + file)
@@ -133,7 +133,7 @@ func TestHand(t *testing.T) {
 
 // TestHandIsCareful: what belongs to others stays, and nothing happens while the engine is at work.
 func TestHandIsCareful(t *testing.T) {
-	b := newHand(t, "one")
+	b := newLab(t, "one")
 	code := func(err error, want string) {
 		t.Helper()
 		p, ok := errors.AsType[*problem.Problem](err)
@@ -168,7 +168,7 @@ func TestHandIsCareful(t *testing.T) {
 		t.Error("not what was laid, or too little")
 	}
 
-	b = newHand(t, "one")
+	b = newLab(t, "one")
 	b.m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"systemd":{"units":[{"name":"touchdown-engine.service","contents":"x"}]}}}}`)
 	for want, do := range map[string]func(context.Context) error{"factory bake": b.Install, "factory unbake": b.Uninstall} {
 		err := do(t.Context())
@@ -177,13 +177,13 @@ func TestHandIsCareful(t *testing.T) {
 			t.Errorf("%q does not name %s", p.Fix, want)
 		}
 	}
-	code((&factory.Hand{Host: hosttest.New(t).Machine}).Install(t.Context()), "HND-SYSD")
+	code((&factory.ManualInstall{Host: hosttest.New(t).Machine}).Install(t.Context()), "HND-SYSD")
 }
 
 // TestHandCut: the power goes, or the disk refuses, at any write: the next run knows what is its own, and nothing else.
 func TestHandCut(t *testing.T) {
 	for cut := range 9 {
-		b := newHand(t, "one")
+		b := newLab(t, "one")
 		b.install(t)
 		var writes int
 		b.Program = []byte("two")
@@ -211,7 +211,7 @@ func TestHandCut(t *testing.T) {
 
 // TestHandDry says everything and does nothing.
 func TestHandDry(t *testing.T) {
-	b := newHand(t, "one")
+	b := newLab(t, "one")
 	b.Dry = true
 	b.install(t)
 	b.says(t, "would lay     "+layout.Program)

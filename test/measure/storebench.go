@@ -29,12 +29,12 @@ type sample struct {
 }
 
 // take runs a method from a cold cache to the end of a sync.
-func (h *shelf) take(name string, do func() error) error {
+func (h *storeBench) take(name string, do func() error) error {
 	if err := store.SyncFS(h.Dir); err != nil {
 		return err
 	}
 	h.Trim()
-	h.Settle()
+	h.WaitIdle()
 	h.Cold()
 	before, _, err := h.usage()
 	if err != nil {
@@ -64,7 +64,7 @@ func cpuSeconds() float64 {
 }
 
 // usage is what lies on the disk.
-func (h *shelf) usage() (used uint64, inodes int, err error) {
+func (h *storeBench) usage() (used uint64, inodes int, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(h.Dir, &st); err != nil {
 		return 0, 0, fmt.Errorf("reading the disk's state: %w", err)
@@ -72,7 +72,7 @@ func (h *shelf) usage() (used uint64, inodes int, err error) {
 	return (st.Blocks - st.Bfree) * uint64(st.Bsize), int(st.Files - st.Ffree), nil
 }
 
-func (h *shelf) median(name string, of func(sample) float64) float64 {
+func (h *storeBench) median(name string, of func(sample) float64) float64 {
 	var all []float64
 	for _, s := range h.taken[name] {
 		all = append(all, of(s))
@@ -85,7 +85,7 @@ func (h *shelf) median(name string, of func(sample) float64) float64 {
 const boxLayers = 9
 
 // crowded compares the methods on a store from which five containers run.
-func (h *shelf) crowded(ctx context.Context) error {
+func (h *storeBench) crowded(ctx context.Context) error {
 	s, err := store.Open(ctx, h.primary)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (h *shelf) crowded(ctx context.Context) error {
 }
 
 // verified measures the full verification against reading and summing up the same files.
-func (h *shelf) verified(ctx context.Context) error {
+func (h *storeBench) verified(ctx context.Context) error {
 	s, err := store.Open(ctx, h.primary)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func sumUp(dir string) error {
 }
 
 // flipped turns one bit after the other, and counts those that are found where they are.
-func (h *shelf) flipped(ctx context.Context) (int, error) {
+func (h *storeBench) flipped(ctx context.Context) (int, error) {
 	s, err := store.Open(ctx, h.primary)
 	if err != nil {
 		return 0, err
@@ -225,7 +225,7 @@ func flip(path string, rnd *rand.Rand) (undo func() error, err error) {
 }
 
 // memory is the most that this process holds, MiB, while it clones and verifies a store of 400,000 inodes.
-func (h *shelf) memory(ctx context.Context) (float64, error) {
+func (h *storeBench) memory(ctx context.Context) (float64, error) {
 	if err := os.RemoveAll(h.primary); err != nil {
 		return 0, err
 	}
@@ -256,7 +256,7 @@ func (h *shelf) memory(ctx context.Context) (float64, error) {
 	return kib / 1024, err
 }
 
-func (h *shelf) verifyOnce(ctx context.Context) error {
+func (h *storeBench) verifyOnce(ctx context.Context) error {
 	s, err := store.Open(ctx, h.primary)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"context"
@@ -21,12 +21,12 @@ type Selection struct {
 	Drop   []string // but for these ids
 }
 
-// draft is a generation that is not written yet.
-type draft struct {
+// staged is a generation that is not written yet.
+type staged struct {
 	images []picture
 	layers []store.Layer     // each after its parent
-	absent []string          // of them those that the pool lacks
-	splits map[string]string // where the tar-splits of layers lie that the pool lacks
+	absent []string          // of them those that the image store lacks
+	splits map[string]string // where the tar-splits of layers lie that the image store lacks
 	more   bool              // an image of the current generation got an item that it had not, such as a signature
 }
 
@@ -36,17 +36,17 @@ type picture struct {
 	files map[string]string // item: path
 }
 
-// draft gathers what a generation holds: the current one's images and those of a source.
-func (p *Pool) draft(ctx context.Context, src *store.Store, want Selection) (draft, error) {
+// stage gathers what a generation holds: the current one's images and those of a source.
+func (p *Store) stage(ctx context.Context, src *store.Store, want Selection) (staged, error) {
 	n, err := p.current()
 	if err != nil {
-		return draft{}, err
+		return staged{}, err
 	}
 	now, err := p.Store(ctx, n)
 	if err != nil {
-		return draft{}, err
+		return staged{}, err
 	}
-	d := draft{splits: map[string]string{}}
+	d := staged{splits: map[string]string{}}
 	for _, i := range now.Images {
 		if !slices.Contains(want.Drop, i.ID) {
 			d.take(now, i)
@@ -60,10 +60,10 @@ func (p *Pool) draft(ctx context.Context, src *store.Store, want Selection) (dra
 	if err != nil {
 		return d, err
 	}
-	return d, p.draftLayers(&d, src, now, held)
+	return d, p.stageLayers(&d, src, now, held)
 }
 
-func (d *draft) takeFrom(src *store.Store, want Selection) error {
+func (d *staged) takeFrom(src *store.Store, want Selection) error {
 	for _, id := range want.Images {
 		if _, known := src.Image(id); !known {
 			why := "it is not there"
@@ -88,7 +88,7 @@ func (d *draft) takeFrom(src *store.Store, want Selection) error {
 
 // take adds an image. Of one that is there already all names and items are kept: a pull by tag knows nothing of the
 // digest of a list by which it was pulled before.
-func (d *draft) take(from *store.Store, i store.Image) {
+func (d *staged) take(from *store.Store, i store.Image) {
 	pic := picture{Image: i, files: map[string]string{}}
 	for _, key := range i.BigData {
 		pic.files[key] = filepath.Join(from.ImageFolder(i.ID), store.BlobFile(key))
@@ -127,7 +127,7 @@ func merged[V any](a, b map[string]V) map[string]V {
 	return all
 }
 
-func (d *draft) uniqueNames() {
+func (d *staged) uniqueNames() {
 	taken := map[string]bool{}
 	for n := len(d.images) - 1; n >= 0; n-- {
 		kept := []string{}
@@ -141,9 +141,9 @@ func (d *draft) uniqueNames() {
 	}
 }
 
-// draftLayers finds the layers of all images, in the current generation or else in the source, and adds those that
+// stageLayers finds the layers of all images, in the current generation or else in the source, and adds those that
 // containers stand on.
-func (p *Pool) draftLayers(d *draft, src, now *store.Store, held map[string]bool) error {
+func (p *Store) stageLayers(d *staged, src, now *store.Store, held map[string]bool) error {
 	seen := map[string]bool{}
 	add := func(top string) error {
 		var chain []store.Layer
@@ -188,7 +188,7 @@ func (p *Pool) draftLayers(d *draft, src, now *store.Store, held map[string]bool
 }
 
 // write writes a generation as a whole: it has its name only when it is on the disk.
-func (p *Pool) write(d draft, n int) (err error) {
+func (p *Store) write(d staged, n int) (err error) {
 	dir := p.Root(n) + part
 	defer func() {
 		if err != nil {
@@ -233,7 +233,7 @@ func (p *Pool) write(d draft, n int) (err error) {
 	return syncDir(filepath.Dir(dir))
 }
 
-func (p *Pool) writeLayers(d draft, dir string, g *Generation) error {
+func (p *Store) writeLayers(d staged, dir string, g *Generation) error {
 	into := store.At(dir)
 	records := []json.RawMessage{}
 	for _, l := range d.layers {
@@ -255,7 +255,7 @@ func (p *Pool) writeLayers(d draft, dir string, g *Generation) error {
 	return put(dir, store.LayersJSON, records)
 }
 
-func (p *Pool) writeImages(d draft, dir string, g *Generation) error {
+func (p *Store) writeImages(d staged, dir string, g *Generation) error {
 	into := store.At(dir)
 	records := []json.RawMessage{}
 	for _, i := range d.images {
@@ -281,7 +281,7 @@ func (p *Pool) writeImages(d draft, dir string, g *Generation) error {
 }
 
 // place gives a generation a file: one of another generation is linked, one of another store copied.
-func (p *Pool) place(from, to string) error {
+func (p *Store) place(from, to string) error {
 	if strings.HasPrefix(from, p.Dir+"/") {
 		if err := os.Link(from, to); err != nil {
 			return fmt.Errorf("linking a file: %w", err)

@@ -16,11 +16,11 @@ import (
 	"touchdown/steps/site"
 )
 
-// TestSightTellsAgain: the network is not asked more often than it can stand, but each look is told what is known of it: what
+// TestNodeNetworkRepeatsResults: the network is not asked more often than it can stand, but each look is told what is known of it: what
 // a look does not tell is cleared.
-func TestSightTellsAgain(t *testing.T) {
+func TestNodeNetworkRepeatsResults(t *testing.T) {
 	asked := 0
-	s := &Sight{ask: func(_ context.Context, target probe.Target, tell func(Check)) (probe.Result, error) {
+	s := &NodeNetwork{ask: func(_ context.Context, target probe.Target, tell func(Check)) (probe.Result, error) {
 		asked++
 		result := probe.Result{Checks: []Check{{ID: "net-gateway", Status: check.Pass}}}
 		for _, server := range target.NTP {

@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"encoding/json"
@@ -28,13 +28,13 @@ type record struct {
 	Generation int       `json:"generation,omitempty"`
 	Primary    string    `json:"primary,omitempty"` // of a move: the store that is moved from
 	Layers     []string  `json:"layers,omitempty"`  // of a move: those to rename, each after its parent
-	Doubles    []string  `json:"doubles,omitempty"` // of a move: those that the pool has already
+	Doubles    []string  `json:"doubles,omitempty"` // of a move: those that the image store has already
 	Images     []string  `json:"images,omitempty"`  // of a move: ids to take out of the primary
 	Error      string    `json:"error,omitempty"`
 }
 
 // journaled writes what is begun, does it, and writes how it ended.
-func (p *Pool) journaled(r record, do func() error) error {
+func (p *Store) journaled(r record, do func() error) error {
 	r.Phase = "begin"
 	if err := p.note(r); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (p *Pool) journaled(r record, do func() error) error {
 }
 
 // note adds a record, durably.
-func (p *Pool) note(r record) error {
+func (p *Store) note(r record) error {
 	r.At = time.Now().UTC()
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *Pool) note(r record) error {
 
 // records reads the journal. A last line that a power cut tore is no record; it is cut off, so that the next one does not
 // stick to it.
-func (p *Pool) records() ([]record, error) {
+func (p *Store) records() ([]record, error) {
 	name := filepath.Join(p.Dir, journalFile)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +103,8 @@ func (p *Pool) records() ([]record, error) {
 	return all, nil
 }
 
-// begin takes the pool's lock for an operation, unless an earlier one has to be brought to its end first.
-func (p *Pool) begin() (func(), error) {
+// begin takes the image store's lock for an operation, unless an earlier one has to be brought to its end first.
+func (p *Store) begin() (func(), error) {
 	unlock, err := p.lock()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Repair takes what is damaged in the pool again from a primary store, after it verified it there, byte by byte. A damaged
+// Repair takes what is damaged in the image store again from a primary store, after it verified it there, byte by byte. A damaged
 // layer's folder stays beside the new one until Prune, because containers may run on it; they have to be started again.
-func (p *Pool) Repair(ctx context.Context, primary *store.Store, found []store.Damage) error {
+func (p *Store) Repair(ctx context.Context, primary *store.Store, found []store.Damage) error {
 	unlock, err := p.begin()
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func (p *Pool) Repair(ctx context.Context, primary *store.Store, found []store.D
 	return nil
 }
 
-// sound makes sure that a layer of the primary is what its digest says, and the pool's is its double.
-func (p *Pool) sound(ctx context.Context, primary *store.Store, id string) error {
+// sound makes sure that a layer of the primary is what its digest says, and the image store's is its double.
+func (p *Store) sound(ctx context.Context, primary *store.Store, id string) error {
 	found, err := primary.Full(ctx, store.VerifyOptions{Layers: []string{id}})
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (p *Pool) sound(ctx context.Context, primary *store.Store, id string) error
 }
 
 // repairFile takes one file of an image again, in every generation that has it.
-func (p *Pool) repairFile(primary *store.Store, d store.Damage) error {
+func (p *Store) repairFile(primary *store.Store, d store.Damage) error {
 	cannot := &problem.Problem{
 		Code: "STR-REPR", Summary: fmt.Sprintf("%s cannot be repaired from %s.", d, primary.Root),
 		Fix: "Pull the image again where the registry can be reached, then retry.",
@@ -106,7 +106,7 @@ func (p *Pool) repairFile(primary *store.Store, d store.Damage) error {
 	return store.SyncFS(p.Dir)
 }
 
-func (p *Pool) repair(ctx context.Context, primary *store.Store, id string) error {
+func (p *Store) repair(ctx context.Context, primary *store.Store, id string) error {
 	l, _ := primary.Layer(id)
 	folder := filepath.Join(p.overlay(), id)
 	side := filepath.Join(p.Dir, "repair"+part)
@@ -148,7 +148,7 @@ func (p *Pool) repair(ctx context.Context, primary *store.Store, id string) erro
 }
 
 // exchange puts the new folder in the place of the damaged one, in one step.
-func (p *Pool) exchange(fresh, folder string) error {
+func (p *Store) exchange(fresh, folder string) error {
 	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, folder, unix.RENAME_EXCHANGE); err != nil {
 		return fmt.Errorf("exchanging the layer: %w", err)
 	}
@@ -162,8 +162,8 @@ func (p *Pool) exchange(fresh, folder string) error {
 	return nil
 }
 
-// sameNames gives the fresh layer the short name that the pool's layers above it know, and the names of those below.
-func (p *Pool) sameNames(fresh, into *store.Store, l store.Layer) error {
+// sameNames gives the fresh layer the short name that the image store's layers above it know, and the names of those below.
+func (p *Store) sameNames(fresh, into *store.Store, l store.Layer) error {
 	if err := fresh.FixLower(l.ID, l.Parent, into); err != nil {
 		return err
 	}
@@ -184,8 +184,8 @@ func (p *Pool) sameNames(fresh, into *store.Store, l store.Layer) error {
 	return nil
 }
 
-// shortName finds which name in the pool leads to a layer; its own file may be what is damaged.
-func (p *Pool) shortName(id string) string {
+// shortName finds which name in the image store leads to a layer; its own file may be what is damaged.
+func (p *Store) shortName(id string) string {
 	links := filepath.Join(p.overlay(), "l")
 	entries, _ := os.ReadDir(links)
 	for _, e := range entries {
@@ -197,7 +197,7 @@ func (p *Pool) shortName(id string) string {
 }
 
 // relink gives every generation the new layer's tar-split.
-func (p *Pool) relink(id string) error {
+func (p *Store) relink(id string) error {
 	numbers, err := p.numbers()
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
-package pool
+package layerstore
 
 // Generations are all that are there, the oldest first.
-func (p *Pool) Generations() ([]Generation, error) {
+func (p *Store) Generations() ([]Generation, error) {
 	numbers, err := p.numbers()
 	if err != nil {
 		return nil, err

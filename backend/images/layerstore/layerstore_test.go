@@ -1,11 +1,11 @@
-package pool_test
+package layerstore_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/test/imagestore"
 )
@@ -17,13 +17,13 @@ func TestMain(m *testing.M) {
 	os.Exit(imagestore.Main(m))
 }
 
-// bench is a primary store, with a container, and an empty pool on one disk.
+// bench is a primary store, with a container, and an empty image store on one disk.
 type bench struct {
 	*testing.T
 	disk    *imagestore.Disk
 	primary string
 	made    *imagestore.Store
-	pool    *pool.Pool
+	seeded  *layerstore.Store
 	images  []string
 	layers  []string
 	box     string // the layer of the container
@@ -46,7 +46,7 @@ func newBench(t *testing.T, kind string) *bench {
 	b.box = b.made.Container(second)
 	b.must(b.made.Save())
 	var err error
-	b.pool, err = pool.Init(filepath.Join(b.disk.Dir, "shared", ".touchdown"))
+	b.seeded, err = layerstore.Init(filepath.Join(b.disk.Dir, "shared", ".touchdown"))
 	b.must(err)
 	return b
 }
@@ -65,19 +65,19 @@ func (b *bench) open() *store.Store {
 	return s
 }
 
-func (b *bench) add(want pool.Selection) pool.Generation {
+func (b *bench) add(want layerstore.Selection) layerstore.Generation {
 	b.Helper()
-	g, err := b.pool.Add(b.Context(), b.open(), want, nil)
+	g, err := b.seeded.Add(b.Context(), b.open(), want, nil)
 	b.must(err)
 	return g
 }
 
 // whole verifies the current generation in every way, and gives it.
-func (b *bench) whole() pool.Generation {
+func (b *bench) whole() layerstore.Generation {
 	b.Helper()
-	g, err := b.pool.Current()
+	g, err := b.seeded.Current()
 	b.must(err)
-	s, err := b.pool.Store(b.Context(), g.N)
+	s, err := b.seeded.Store(b.Context(), g.N)
 	b.must(err)
 	quick, err := s.Quick(b.Context(), store.VerifyOptions{})
 	b.must(err)
@@ -97,29 +97,29 @@ func TestAddSwitchAndGoBack(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			b := newBench(t, kind)
 			if g := b.whole(); g.N != 0 || len(g.Images) != 0 {
-				t.Errorf("an empty pool has %+v", g)
+				t.Errorf("an empty image store has %+v", g)
 			}
-			first := b.add(pool.Selection{Images: b.images[:2]})
+			first := b.add(layerstore.Selection{Images: b.images[:2]})
 			if b.whole().N != 0 {
 				t.Error("a generation is current before it was switched to")
 			}
-			b.must(b.pool.Switch(t.Context(), first.N))
+			b.must(b.seeded.Switch(t.Context(), first.N))
 			if g := b.whole(); g.N != first.N || len(g.Images) != 2 || len(g.Layers) != 2 {
 				t.Errorf("the first generation is %+v", g)
 			}
-			second := b.add(pool.Selection{})
-			b.must(b.pool.Switch(t.Context(), second.N))
+			second := b.add(layerstore.Selection{})
+			b.must(b.seeded.Switch(t.Context(), second.N))
 			if g := b.whole(); len(g.Images) != 4 || len(g.Layers) != 4 {
 				t.Errorf("the second generation is %+v", g)
 			}
-			if again := b.add(pool.Selection{}); again.N != second.N {
+			if again := b.add(layerstore.Selection{}); again.N != second.N {
 				t.Errorf("with nothing changed there is a generation %d", again.N)
 			}
-			back, ok, err := b.pool.Previous()
+			back, ok, err := b.seeded.Previous()
 			if err != nil || !ok || back.N != first.N {
 				t.Errorf("the previous one is %d, %v, %v", back.N, ok, err)
 			}
-			b.must(b.pool.Switch(t.Context(), back.N))
+			b.must(b.seeded.Switch(t.Context(), back.N))
 			b.whole()
 		})
 	}
@@ -127,7 +127,7 @@ func TestAddSwitchAndGoBack(t *testing.T) {
 
 func TestMoveLeavesContainersTheirLayers(t *testing.T) {
 	b := newBench(t, "xfs")
-	g, err := b.pool.Move(t.Context(), b.primary, pool.Selection{})
+	g, err := b.seeded.Move(t.Context(), b.primary, layerstore.Selection{})
 	b.must(err)
 	if now := b.whole(); now.N != g.N || len(now.Images) != 4 || len(now.Layers) != 4 {
 		t.Errorf("after the move %+v is current", now)

@@ -1,6 +1,6 @@
-// Package pool keeps the seeded image store: every layer once, generations of lists that share them, and one link that
+// Package layerstore keeps the seeded image store: every layer once, generations of lists that share them, and one link that
 // says which generation CRI-O sees.
-package pool
+package layerstore
 
 import (
 	"cmp"
@@ -34,13 +34,13 @@ const (
 	damaged        = ".damaged" // replaced under running containers: removed by Prune
 )
 
-// Pool is a seeded store on the disk.
-type Pool struct {
+// Store is a seeded store on the disk.
+type Store struct {
 	Dir     string
 	Version string       // of this program, for the manifests
 	Step    func(string) // told before each change that a crash could come between; for tests; may be nil
 
-	// Wait is how long another Touchdown at work on the pool is waited for; zero: 15 seconds, in which the look after a boot
+	// Wait is how long to wait for another Touchdown at work on the image store; zero: 15 seconds, in which the look after a boot
 	// has removed what it removes.
 	Wait time.Duration
 }
@@ -68,19 +68,19 @@ type Layer struct {
 	Size       int64  `json:"size"` // bytes of its tar
 }
 
-// Init makes an empty pool, as far as it is not there: generation 0 is a valid store without images, and current.
-func Init(dir string) (*Pool, error) {
-	p := &Pool{Dir: dir}
+// Init makes an empty image store, as far as it is not there: generation 0 is a valid store without images, and current.
+func Init(dir string) (*Store, error) {
+	p := &Store{Dir: dir}
 	for _, d := range []string{dir, p.overlay(), filepath.Join(p.overlay(), "l"), filepath.Join(dir, generationsDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, fmt.Errorf("making the pool: %w", err)
+			return nil, fmt.Errorf("making the image store: %w", err)
 		}
 	}
 	if _, err := os.Readlink(filepath.Join(dir, currentLink)); err == nil {
 		return p, nil
 	}
 	if _, err := os.Lstat(p.Root(0)); errors.Is(err, fs.ErrNotExist) {
-		if err := p.write(draft{}, 0); err != nil {
+		if err := p.write(staged{}, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -90,9 +90,9 @@ func Init(dir string) (*Pool, error) {
 	return p, store.SyncFS(filepath.Dir(dir))
 }
 
-// Open finds a pool that Init made.
-func Open(dir string) (*Pool, error) {
-	p := &Pool{Dir: dir}
+// Open finds an image store that Init made.
+func Open(dir string) (*Store, error) {
+	p := &Store{Dir: dir}
 	if _, err := p.current(); err != nil {
 		return nil, &problem.Problem{
 			Code: "STR-NSED", Summary: "There is no seeded image store at " + dir + ".",
@@ -111,18 +111,18 @@ func Empty(dir string) error {
 	return store.SyncFS(dir)
 }
 
-func (p *Pool) overlay() string { return filepath.Join(p.Dir, store.Overlay) }
+func (p *Store) overlay() string { return filepath.Join(p.Dir, store.Overlay) }
 
 // Root is the folder of a generation: a store of the storage library.
-func (p *Pool) Root(n int) string { return filepath.Join(p.Dir, generationsDir, strconv.Itoa(n)) }
+func (p *Store) Root(n int) string { return filepath.Join(p.Dir, generationsDir, strconv.Itoa(n)) }
 
 // Store reads a generation.
-func (p *Pool) Store(ctx context.Context, n int) (*store.Store, error) {
+func (p *Store) Store(ctx context.Context, n int) (*store.Store, error) {
 	return store.Open(ctx, p.Root(n))
 }
 
 // Current is the generation that CRI-O sees.
-func (p *Pool) Current() (Generation, error) {
+func (p *Store) Current() (Generation, error) {
 	n, err := p.current()
 	if err != nil {
 		return Generation{}, err
@@ -130,9 +130,9 @@ func (p *Pool) Current() (Generation, error) {
 	return p.Generation(n)
 }
 
-func (p *Pool) current() (int, error) { return p.pointed(currentLink) }
+func (p *Store) current() (int, error) { return p.pointed(currentLink) }
 
-func (p *Pool) pointed(link string) (int, error) {
+func (p *Store) pointed(link string) (int, error) {
 	target, err := os.Readlink(filepath.Join(p.Dir, link))
 	if err != nil {
 		return 0, fmt.Errorf("reading which generation is %s: %w", link, err)
@@ -145,7 +145,7 @@ func (p *Pool) pointed(link string) (int, error) {
 }
 
 // Generation reads what a generation holds.
-func (p *Pool) Generation(n int) (Generation, error) {
+func (p *Store) Generation(n int) (Generation, error) {
 	var g Generation
 	data, err := os.ReadFile(filepath.Join(p.Root(n), manifestFile))
 	if err == nil {
@@ -160,7 +160,7 @@ func (p *Pool) Generation(n int) (Generation, error) {
 	return g, nil
 }
 
-func (p *Pool) numbers() ([]int, error) {
+func (p *Store) numbers() ([]int, error) {
 	entries, err := os.ReadDir(filepath.Join(p.Dir, generationsDir))
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -177,7 +177,7 @@ func (p *Pool) numbers() ([]int, error) {
 
 // Previous is the generation to go back to: the one that was current before the last switch. ok is false where there is
 // none any more.
-func (p *Pool) Previous() (g Generation, ok bool, err error) {
+func (p *Store) Previous() (g Generation, ok bool, err error) {
 	n, err := p.pointed(previousLink)
 	if errors.Is(err, fs.ErrNotExist) {
 		return g, false, nil
@@ -198,7 +198,7 @@ func (p *Pool) Previous() (g Generation, ok bool, err error) {
 
 // Switch makes a generation the current one: what opens the store afterwards sees it, whole. CRI-O reads the list of images
 // again when it is restarted.
-func (p *Pool) Switch(ctx context.Context, n int) error {
+func (p *Store) Switch(ctx context.Context, n int) error {
 	unlock, err := p.begin()
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (p *Pool) Switch(ctx context.Context, n int) error {
 	return p.journaled(record{Op: "switch", Generation: n}, func() error { return p.switchTo(n) })
 }
 
-func (p *Pool) switchTo(n int) error {
+func (p *Store) switchTo(n int) error {
 	now, err := p.current()
 	if err != nil || now == n {
 		return err
@@ -222,7 +222,7 @@ func (p *Pool) switchTo(n int) error {
 }
 
 // point turns a link to a generation, in one step, and durably.
-func (p *Pool) point(link string, n int) error {
+func (p *Store) point(link string, n int) error {
 	name := filepath.Join(p.Dir, link)
 	if err := os.Remove(name + part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing a link: %w", err)
@@ -238,17 +238,17 @@ func (p *Pool) point(link string, n int) error {
 	return syncDir(p.Dir)
 }
 
-func (p *Pool) step(what string) {
+func (p *Store) step(what string) {
 	if p.Step != nil {
 		p.Step(what)
 	}
 }
 
 // lock keeps a second Touchdown out: the engine and a command, or two commands.
-func (p *Pool) lock() (func(), error) {
+func (p *Store) lock() (func(), error) {
 	f, err := os.OpenFile(filepath.Join(p.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the pool's lock: %w", err)
+		return nil, fmt.Errorf("opening the image store's lock: %w", err)
 	}
 	for end := time.Now().Add(cmp.Or(p.Wait, 15*time.Second)); ; time.Sleep(50 * time.Millisecond) {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
@@ -277,7 +277,7 @@ func syncDir(path string) error {
 	return nil
 }
 
-func (p *Pool) writeManifest(dir string, g Generation) error {
+func (p *Store) writeManifest(dir string, g Generation) error {
 	g.Made, g.Version = time.Now().UTC(), p.Version
 	return put(dir, manifestFile, g)
 }

@@ -1,4 +1,4 @@
-package pool_test
+package layerstore_test
 
 import (
 	"bytes"
@@ -16,22 +16,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"touchdown/backend/images/pool"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
-	"touchdown/test/patience"
+	"touchdown/test/wait"
 )
 
 // The child process does one operation and kills itself at one of the points that could be cut.
 const (
 	childOp      = "TOUCHDOWN_POOL_OP"
 	childPoint   = "TOUCHDOWN_POOL_POINT"
-	childPool    = "TOUCHDOWN_POOL_DIR"
+	childStore   = "TOUCHDOWN_POOL_DIR"
 	childPrimary = "TOUCHDOWN_POOL_PRIMARY"
 )
 
 func child() int {
 	left, _ := strconv.Atoi(os.Getenv(childPoint))
-	p, err := pool.Open(os.Getenv(childPool))
+	p, err := layerstore.Open(os.Getenv(childStore))
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -50,17 +50,17 @@ func child() int {
 }
 
 // operate does an operation to its end.
-func operate(p *pool.Pool, op, primary string) error {
+func operate(p *layerstore.Store, op, primary string) error {
 	ctx := context.Background()
 	if op == "move" {
-		_, err := p.Move(ctx, primary, pool.Selection{})
+		_, err := p.Move(ctx, primary, layerstore.Selection{})
 		return err
 	}
 	s, err := store.Open(ctx, primary)
 	if err != nil {
 		return err
 	}
-	g, err := p.Add(ctx, s, pool.Selection{}, nil)
+	g, err := p.Add(ctx, s, layerstore.Selection{}, nil)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (b *bench) run(op string, point int, with ...string) (died bool) {
 		argv[len(argv)-1] = self
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), childOp+"="+op, childPoint+"="+strconv.Itoa(point), childPool+"="+b.pool.Dir, childPrimary+"="+b.primary)
+	cmd.Env = append(os.Environ(), childOp+"="+op, childPoint+"="+strconv.Itoa(point), childStore+"="+b.seeded.Dir, childPrimary+"="+b.primary)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	b.must(cmd.Start())
@@ -98,7 +98,7 @@ func (b *bench) run(op string, point int, with ...string) (died bool) {
 	return err != nil
 }
 
-// rest recovers and verifies everything: the pool, the primary, what both hold together, and what the container stands on.
+// rest recovers and verifies everything: the image store, the primary, what both hold together, and what the container stands on.
 func (b *bench) rest(where string) (sound bool) {
 	b.Helper()
 	fault := func(format string, args ...any) {
@@ -106,7 +106,7 @@ func (b *bench) rest(where string) (sound bool) {
 		b.Logf("%s: %s", where, fmt.Sprintf(format, args...))
 	}
 	sound = true
-	p, err := pool.Open(b.pool.Dir)
+	p, err := layerstore.Open(b.seeded.Dir)
 	if err == nil {
 		err = p.Recover(b.Context())
 	}
@@ -161,7 +161,7 @@ func (b *bench) standsOn() string {
 	b.must(err)
 	for link := range strings.SplitSeq(string(lower), ":") {
 		_, here := os.Stat(filepath.Join(b.primary, "overlay", link))
-		_, there := os.Stat(filepath.Join(b.pool.Dir, "current", "overlay", link))
+		_, there := os.Stat(filepath.Join(b.seeded.Dir, "current", "overlay", link))
 		if here != nil && there != nil {
 			return link
 		}
@@ -172,9 +172,9 @@ func (b *bench) standsOn() string {
 // begun is a bench with one image seeded, saved.
 func begun(t *testing.T) *bench {
 	t.Helper()
-	patience.Slow(t)
+	wait.Slow(t)
 	b := newBench(t, "xfs")
-	b.must(b.pool.Switch(t.Context(), b.add(pool.Selection{Images: b.images[3:]}).N))
+	b.must(b.seeded.Switch(t.Context(), b.add(layerstore.Selection{Images: b.images[3:]}).N))
 	b.disk.Save()
 	return b
 }
@@ -194,7 +194,7 @@ func TestKillAtEveryPoint(t *testing.T) {
 					break
 				}
 				points++
-				b.must(operate(b.pool, op, b.primary))
+				b.must(operate(b.seeded, op, b.primary))
 				if g := b.whole(); len(g.Images) != 4 {
 					t.Errorf("done again after point %d, there are %d images", point, len(g.Images))
 				}
@@ -216,12 +216,12 @@ func TestWipeBeforeTheMoveGoesOn(t *testing.T) {
 			break
 		}
 		b.must(os.RemoveAll(b.primary))
-		b.must(b.pool.Recover(t.Context()))
+		b.must(b.seeded.Recover(t.Context()))
 		if g := b.whole(); len(g.Images) != 1 && len(g.Images) != 4 {
 			t.Errorf("after point %d generation %d has %d images", point, g.N, len(g.Images))
 		}
 		b.repulled()
-		b.must(operate(b.pool, "add", b.primary))
+		b.must(operate(b.seeded, "add", b.primary))
 		b.whole()
 	}
 }
@@ -249,7 +249,7 @@ func (b *bench) cut(rnd *rand.Rand, with ...string) bool {
 	if !b.rest(where) {
 		return false
 	}
-	if g, err := b.pool.Current(); !died && (err != nil || len(g.Images) != 4) {
+	if g, err := b.seeded.Current(); !died && (err != nil || len(g.Images) != 4) {
 		b.Logf("%s: it was done, and generation %d has %d images", where, g.N, len(g.Images))
 		return false
 	}
@@ -264,7 +264,7 @@ func TestPowerCut(t *testing.T) {
 		if !b.cut(rnd) {
 			t.Errorf("seed %d", seed)
 		}
-		b.must(operate(b.pool, "add", b.primary))
+		b.must(operate(b.seeded, "add", b.primary))
 		b.whole()
 	}
 }

@@ -1,4 +1,4 @@
-package patience
+package wait
 
 import (
 	"context"
@@ -118,7 +118,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, enough)
 		defer cancel()
 		begun := time.Now()
-		err := Wait(ctx, "nothing", func() bool { return false })
+		err := For(ctx, "nothing", func() bool { return false })
 		if took := time.Since(begun); !errors.Is(err, enough) || took != time.Minute {
 			t.Errorf("%v after %s", err, took)
 		}
@@ -138,7 +138,7 @@ func TestMachineNamesItsBusiestProcess(t *testing.T) {
 		}
 	}()
 	Until(t, "this process among the busiest", func() error {
-		if text := Machine(); !strings.Contains(text, "patience.test") {
+		if text := Machine(); !strings.Contains(text, "wait.test") {
 			return errors.New(text)
 		}
 		return nil

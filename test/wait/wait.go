@@ -1,8 +1,8 @@
-// Package patience is how tests wait: for an answer, with one generous bound, and with an explanation when none comes.
+// Package wait is how tests wait: for an answer, with one generous bound, and with an explanation when none comes.
 //
-// A test that passes never waits for the end of a bound, so patience costs nothing; the same test also runs beside others on
+// A test that passes never waits for the end of a bound, so a generous bound costs nothing; the same test also runs beside others on
 // two busy processors. How fast something is, is measured by benchmarks.
-package patience
+package wait
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 // baked and rehearsed over three reboots.
 const Bound = 10 * time.Minute
 
-// Of is how long to wait at most for what an idle machine does within the given time.
-func Of(idle time.Duration) time.Duration { return 5*idle + 30*time.Second }
+// Timeout is how long to wait at most for what an idle machine does within the given time.
+func Timeout(idle time.Duration) time.Duration { return 5*idle + 30*time.Second }
 
 // Within is a context for what an idle machine does within the given time. It ends after Of(idle), and with the test.
 func Within(t testing.TB, idle time.Duration) context.Context {
 	t.Helper()
 	explainMachine(t)
-	ctx, cancel := bounded(t.Context(), t, Of(idle))
+	ctx, cancel := bounded(t.Context(), t, Timeout(idle))
 	t.Cleanup(cancel)
 	return ctx
 }

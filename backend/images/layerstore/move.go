@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // The order makes a power cut harmless at every point: the generation's lists are written and synced, then the journal says
 // that the move is sure, and from there on Recover brings it to its end: renames, the switch, and only then the primary's
 // lists. Renames need no record each: a layer is in one of two places, and looking tells in which.
-func (p *Pool) Move(ctx context.Context, primary string, want Selection) (Generation, error) {
+func (p *Store) Move(ctx context.Context, primary string, want Selection) (Generation, error) {
 	unlock, err := p.begin()
 	if err != nil {
 		return Generation{}, err
@@ -46,8 +46,8 @@ func (p *Pool) Move(ctx context.Context, primary string, want Selection) (Genera
 	return g, err
 }
 
-func (p *Pool) move(ctx context.Context, s *store.Store, want Selection) (Generation, error) {
-	d, err := p.draft(ctx, s, want)
+func (p *Store) move(ctx context.Context, s *store.Store, want Selection) (Generation, error) {
+	d, err := p.stage(ctx, s, want)
 	if err != nil {
 		return Generation{}, err
 	}
@@ -76,7 +76,7 @@ func (p *Pool) move(ctx context.Context, s *store.Store, want Selection) (Genera
 }
 
 // plan says what will be renamed.
-func (p *Pool) plan(s *store.Store, d draft, want Selection) (record, error) {
+func (p *Store) plan(s *store.Store, d staged, want Selection) (record, error) {
 	n, err := p.nextNumber()
 	if err != nil {
 		return record{}, err
@@ -103,7 +103,7 @@ func (p *Pool) plan(s *store.Store, d draft, want Selection) (record, error) {
 			continue
 		}
 		if below[l.ID] && !sameName(s, into, l.ID) {
-			continue // a container asks for it by a short name that the pool does not know
+			continue // a container asks for it by a short name that the image store does not know
 		}
 		r.Doubles = append(r.Doubles, l.ID)
 	}
@@ -142,7 +142,7 @@ func sameName(a, b *store.Store, id string) bool {
 }
 
 // prepare makes all that does not touch what CRI-O sees: each layer's tar-split beside its files, the generation's lists.
-func (p *Pool) prepare(s *store.Store, d draft, r record) error {
+func (p *Store) prepare(s *store.Store, d staged, r record) error {
 	for _, id := range r.Layers {
 		if _, err := s.Link(id); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (p *Pool) prepare(s *store.Store, d draft, r record) error {
 }
 
 // finishMove does what is sure, from wherever it was cut off. The primary's locks are held.
-func (p *Pool) finishMove(s *store.Store, r record) error {
+func (p *Store) finishMove(s *store.Store, r record) error {
 	parents, err := p.parents(r.Generation)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (p *Pool) finishMove(s *store.Store, r record) error {
 }
 
 // moveLayer renames one layer's folder, if that was not done yet.
-func (p *Pool) moveLayer(s *store.Store, id, parent string) (string, error) {
+func (p *Store) moveLayer(s *store.Store, id, parent string) (string, error) {
 	into := store.At(p.Dir)
 	if _, err := os.Lstat(s.LayerFolder(id)); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(into.LayerFolder(id)); err != nil {
@@ -230,7 +230,7 @@ func (p *Pool) moveLayer(s *store.Store, id, parent string) (string, error) {
 var errLost = errors.New("the layer is lost")
 
 // parents reads from a generation's list which layer stands on which.
-func (p *Pool) parents(n int) (map[string]string, error) {
+func (p *Store) parents(n int) (map[string]string, error) {
 	data, err := os.ReadFile(filepath.Join(p.Root(n), store.LayersJSON))
 	var all []store.Layer
 	if err == nil {
@@ -267,13 +267,13 @@ func sweep(s *store.Store, r record, links []string) error {
 }
 
 // sameDisk makes sure that a rename can do it.
-func (p *Pool) sameDisk(primary string) error {
+func (p *Store) sameDisk(primary string) error {
 	var from, to unix.Stat_t
 	if err := unix.Stat(filepath.Join(primary, store.Overlay), &from); err != nil {
 		return fmt.Errorf("reading the primary store: %w", err)
 	}
 	if err := unix.Stat(p.overlay(), &to); err != nil {
-		return fmt.Errorf("reading the pool: %w", err)
+		return fmt.Errorf("reading the image store: %w", err)
 	}
 	if from.Dev == to.Dev {
 		return nil

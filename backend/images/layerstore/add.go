@@ -1,4 +1,4 @@
-package pool
+package layerstore
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 )
 
 // Add makes a generation that holds what the current one does and the selected images of a store, complete, verified
-// (quickly) and on the disk, but not current yet. Layers that the pool has are not cloned again. Where nothing would
+// (quickly) and on the disk, but not current yet. Layers that the image store has are not cloned again. Where nothing would
 // change, the current generation is verified and returned.
-func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+func (p *Store) Add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
 	unlock, err := p.begin()
 	if err != nil {
 		return Generation{}, err
@@ -45,14 +45,14 @@ func (p *Pool) Add(ctx context.Context, src *store.Store, want Selection, progre
 	return g, err
 }
 
-// seen is the pool in a view that it shares with a primary store.
-func (p *Pool) seen(primary string) (*Pool, *store.View) {
+// seen is the image store in a view that it shares with a primary store.
+func (p *Store) seen(primary string) (*Store, *store.View) {
 	view := store.NewView(primary, p.Dir)
-	return &Pool{Dir: view.Path(p.Dir), Version: p.Version, Step: p.Step}, view
+	return &Store{Dir: view.Path(p.Dir), Version: p.Version, Step: p.Step}, view
 }
 
-func (p *Pool) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
-	d, err := p.draft(ctx, src, want)
+func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+	d, err := p.stage(ctx, src, want)
 	if err != nil {
 		return Generation{}, err
 	}
@@ -74,7 +74,7 @@ func (p *Pool) add(ctx context.Context, src *store.Store, want Selection, progre
 	return p.Generation(n)
 }
 
-func (p *Pool) fill(ctx context.Context, d draft, n int, src *store.Store, progress func(store.Progress)) error {
+func (p *Store) fill(ctx context.Context, d staged, n int, src *store.Store, progress func(store.Progress)) error {
 	err := src.Clone(ctx, p.overlay(), d.absent, store.CloneOptions{Progress: progress, Step: p.step})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (p *Pool) fill(ctx context.Context, d draft, n int, src *store.Store, progr
 }
 
 // quick verifies a generation without reading its files, but with the digests of manifests and configs.
-func (p *Pool) quick(ctx context.Context, n int) error {
+func (p *Store) quick(ctx context.Context, n int) error {
 	s, err := p.Store(ctx, n)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p *Pool) quick(ctx context.Context, n int) error {
 }
 
 // same tells whether a generation holds the draft's images under the same names, and its layers.
-func (d *draft) same(g Generation) bool {
+func (d *staged) same(g Generation) bool {
 	if d.more || len(d.images) != len(g.Images) || len(d.layers) != len(g.Layers) {
 		return false
 	}
@@ -128,7 +128,7 @@ func (d *draft) same(g Generation) bool {
 
 func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
 
-func (p *Pool) nextNumber() (int, error) {
+func (p *Store) nextNumber() (int, error) {
 	all, err := p.numbers()
 	if err != nil || len(all) == 0 {
 		return 1, err
@@ -137,12 +137,12 @@ func (p *Pool) nextNumber() (int, error) {
 }
 
 // removeGeneration takes a generation away: first its name, in one step.
-func (p *Pool) removeGeneration(n int) error {
+func (p *Store) removeGeneration(n int) error {
 	return p.discard(p.Root(n))
 }
 
 // discard removes a folder so that it is there as a whole or not at all.
-func (p *Pool) discard(path string) error {
+func (p *Store) discard(path string) error {
 	p.step("discard")
 	err := os.Rename(path, path+old)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -168,7 +168,7 @@ func (p *Pool) discard(path string) error {
 
 // held gives the layers that a primary store stands on and does not have: those below its containers and its images, with
 // all their ancestors.
-func (p *Pool) held(primary *store.Store, pool ...*store.Store) (map[string]bool, error) {
+func (p *Store) held(primary *store.Store, seeded ...*store.Store) (map[string]bool, error) {
 	ids, err := store.ContainerLayers(primary.Root)
 	if err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func (p *Pool) held(primary *store.Store, pool ...*store.Store) (map[string]bool
 			seen[id] = true
 			l, here := primary.Layer(id)
 			held[id] = !here
-			for n := 0; !here && n < len(pool); n++ {
-				l, here = pool[n].Layer(id)
+			for n := 0; !here && n < len(seeded); n++ {
+				l, here = seeded[n].Layer(id)
 			}
 			id = l.Parent
 		}
