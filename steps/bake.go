@@ -28,7 +28,7 @@ func (*BakeCheck) Fields() []Field { return nil }
 
 // Run looks only. Warnings do not stop the bake.
 func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
-	checks, err := factory.Precheck(ctx, node.Host, telling(node.Kube, report), node.Now())
+	checks, err := factory.Precheck(ctx, node.Host, withProgress(node.Kube, report), node.Now())
 	for _, c := range checks {
 		report.Check(c)
 	}
@@ -108,7 +108,7 @@ func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run saves the profile and changes it.
 func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
-	cluster, err := factory.Look(ctx, telling(node.Kube, report))
+	cluster, err := factory.Look(ctx, withProgress(node.Kube, report))
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 
 // Run writes what differs and waits.
 func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func configNames(wanted []factory.Manifest) string {
 
 // Undo removes the MachineConfigs and waits; the node reboots once.
 func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (*BakeVerify) Fields() []Field { return nil }
 
 // Run fails when anything is not in effect.
 func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := telling(node.Kube, report)
+	c := withProgress(node.Kube, report)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (*BakeRecord) Fields() []Field { return nil }
 
 // Run writes the record where it says something new.
 func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := telling(node.Kube, report)
+	c := withProgress(node.Kube, report)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err

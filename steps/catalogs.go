@@ -43,7 +43,7 @@ func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 
 // Run asks, once in each stay on the bench line.
 func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	names, err := factory.DefaultCatalogs(ctx, c)
 	if err != nil || len(names) == 0 {
 		return err
@@ -99,7 +99,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 
 // Undo puts OperatorHub back; the marketplace operator makes the catalog sources again.
 func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	changed, err := originals{report}.restore(ctx, telling(node.Kube, report))
+	changed, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
 	if len(changed) > 0 && err == nil {
 		report.Say("The default catalog sources are as they were.")
 	}

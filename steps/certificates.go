@@ -95,7 +95,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) string {
 
 // Run installs both and reads them back. It begins with what could stop Domain: then nothing at all is written for the names.
 func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := telling(node.Kube, report)
+	c := withProgress(node.Kube, report)
 	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
 		return err
@@ -124,6 +124,6 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 
 // Undo takes them out again. Domain was undone before, so nothing refers to them any more.
 func (s *Certificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := originals{report}.restore(ctx, telling(node.Kube, report))
+	_, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
 	return err
 }

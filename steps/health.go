@@ -91,7 +91,7 @@ func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(
 // owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
 func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
-	c := telling(node.Kube, rep).Within(ownersTime)
+	c := withProgress(node.Kube, rep).Within(ownersTime)
 	in, err := issuing(ctx, c, h.Site, node)
 	if err != nil {
 		return

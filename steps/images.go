@@ -135,7 +135,7 @@ const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "the list of images that the node needs"})
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: telling(node.Kube, report), Runtime: runtime}, false, false)
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: withProgress(node.Kube, report), Runtime: runtime}, false, false)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
 	}
@@ -226,7 +226,7 @@ func asking(list *wanted.Result) Check {
 
 // activate lets CRI-O know the store, which was verified before: by a MachineConfig, because the file is the operator's.
 func (s *Images) activate(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	if err := images.KeepPrimary(node.Host); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 		limit = 15 * time.Minute
 	}
 	err := s.await(ctx, node, report, func() error {
-		return kubelet.Await(ctx, node.Host, telling(node.Kube, report), limit)
+		return kubelet.Await(ctx, node.Host, withProgress(node.Kube, report), limit)
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)

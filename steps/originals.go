@@ -69,9 +69,9 @@ func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube
 	return changed, nil
 }
 
-// telling returns the cluster, whose waits are told to the report.
-func telling(c *kube.Cluster, report Report) *kube.Cluster {
-	return c.Telling(func(p kube.Progress) {
+// withProgress returns the cluster, which reports its waits to the report.
+func withProgress(c *kube.Cluster, report Report) *kube.Cluster {
+	return c.WithProgress(func(p kube.Progress) {
 		report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.Waiting, Usual: p.Usual.Seconds()})
 	})
 }

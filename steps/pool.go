@@ -64,7 +64,7 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 
 // undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
 func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts nodeconfig.Timeouts) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
 	if len(o.all()) == 0 && len(first) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	if err := poolTakes(ctx, c, report); err != nil {
 		return s.without(ctx, node, c, err)
 	}
@@ -109,7 +109,7 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 
 // Undo puts the factory's log-ins back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	if len(o.all()) == 0 {
 		return nil
 	}

@@ -86,7 +86,7 @@ func ask(ctx context.Context, node *backend.Node, report Report) error {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
 	defer func() { _ = runtime.Close() }()
-	cluster := telling(node.Kube, report)
+	cluster := withProgress(node.Kube, report)
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: cluster, Runtime: runtime}, false, true)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)

@@ -88,7 +88,7 @@ func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run resets the routes. It runs after the roll-outs: before, a new route could still get an old host.
 func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := telling(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), originals{report}
 	routes, err := s.list(ctx, c)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 
 // Undo gives each route its old spec back.
 func (s *Routes) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := originals{report}.restore(ctx, telling(node.Kube, report))
+	_, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
 	return err
 }
 

@@ -29,7 +29,7 @@ func (*FactoryReport) Fields() []Field { return nil }
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})
-	facts, err := report.Look(ctx, node.Host, telling(node.Kube, rep), "", s.At)
+	facts, err := report.Look(ctx, node.Host, withProgress(node.Kube, rep), "", s.At)
 	if err != nil {
 		return err
 	}

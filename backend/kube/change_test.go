@@ -261,7 +261,7 @@ func TestRetry(t *testing.T) {
 		var n atomic.Int64
 		api.Fault = func(w http.ResponseWriter, _ *http.Request) bool { return fault(n.Add(1), w) }
 		var told []kube.Progress
-		c = c.Telling(func(p kube.Progress) { told = append(told, p) })
+		c = c.WithProgress(func(p kube.Progress) { told = append(told, p) })
 		err := c.Do(t.Context(), "reading", func(ctx context.Context) error {
 			_, err := c.Config.APIServers().Get(ctx, "cluster", metav1.GetOptions{})
 			return err

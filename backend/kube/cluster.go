@@ -108,8 +108,8 @@ func open(config *rest.Config, w *ways) (*Cluster, error) {
 	return c, nil
 }
 
-// Telling returns the same cluster, whose waits are told to tell.
-func (c *Cluster) Telling(tell func(Progress)) *Cluster {
+// WithProgress returns the same cluster, which reports its waits to tell.
+func (c *Cluster) WithProgress(tell func(Progress)) *Cluster {
 	d := *c
 	d.tell = tell
 	return &d

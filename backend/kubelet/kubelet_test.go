@@ -97,7 +97,7 @@ func TestAwait(t *testing.T) {
 		return true
 	}
 	var told []string
-	c = c.Telling(func(p kube.Progress) { told = append(told, p.Waiting) })
+	c = c.WithProgress(func(p kube.Progress) { told = append(told, p.Waiting) })
 	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
 		if looks < 2 {
 			return "", errors.New("exit status 3")

@@ -185,8 +185,8 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
-	e.tellLossLocked()
-	e.tellDiskLocked()
+	e.noticeLossLocked()
+	e.noticeDiskLocked()
 	switch {
 	case underWay(e.job.state):
 		e.resumed = e.now()
@@ -196,8 +196,8 @@ func (e *Engine) begin() {
 	}
 }
 
-// tellDiskLocked shows a notice while nothing can be saved. The caller holds e.mu.
-func (e *Engine) tellDiskLocked() {
+// noticeDiskLocked shows a notice while nothing can be saved. The caller holds e.mu.
+func (e *Engine) noticeDiskLocked() {
 	const notice = "save"
 	was := e.notices[notice]
 	delete(e.notices, notice)

@@ -81,7 +81,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 	wait.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tellDiskLocked()
+	e.noticeDiskLocked()
 	if !e.inspected {
 		e.inspected = true
 		e.changedLocked()

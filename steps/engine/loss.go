@@ -113,8 +113,8 @@ func ended(s State) bool { return s == IsDone || s == IsUndone }
 // underWay tells whether an engine that starts goes on with a job in that state.
 func underWay(s State) bool { return s == Working || s == InQuestion || s == UndoingAll }
 
-// tellLossLocked records what was lost and stops a job that was under way. The caller holds e.mu.
-func (e *Engine) tellLossLocked() {
+// noticeLossLocked records what was lost and stops a job that was under way. The caller holds e.mu.
+func (e *Engine) noticeLossLocked() {
 	if e.known == nil {
 		return
 	}

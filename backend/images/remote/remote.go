@@ -115,15 +115,15 @@ func (r *Reader) Image(ctx context.Context, name string) (*Image, error) {
 // Images asks for many at once, and tells each answer, one at a time. It ends early only with ctx.
 func (r *Reader) Images(ctx context.Context, names []string, each func(name string, image *Image, err error)) {
 	var all sync.WaitGroup
-	var telling sync.Mutex
+	var progressLock sync.Mutex
 	queue := make(chan string)
 	for range min(workers, len(names)) {
 		all.Go(func() {
 			for name := range queue {
 				image, err := r.Image(ctx, name)
-				telling.Lock()
+				progressLock.Lock()
 				each(name, image, err)
-				telling.Unlock()
+				progressLock.Unlock()
 			}
 		})
 	}

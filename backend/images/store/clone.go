@@ -138,7 +138,7 @@ func (c *cloning) collect(ctx context.Context, cancel func(), results <-chan fin
 		case r, more := <-results:
 			if !more {
 				err := c.flush()
-				c.tell()
+				c.progress()
 				if first == nil {
 					first = context.Cause(ctx)
 				}
@@ -152,7 +152,7 @@ func (c *cloning) collect(ctx context.Context, cancel func(), results <-chan fin
 				c.ready = append(c.ready, r.id)
 			}
 		case <-tick.C:
-			c.tell()
+			c.progress()
 		}
 		if time.Since(last) > batchTime && first == nil {
 			if first = c.flush(); first != nil {
@@ -163,7 +163,7 @@ func (c *cloning) collect(ctx context.Context, cancel func(), results <-chan fin
 	}
 }
 
-func (c *cloning) tell() {
+func (c *cloning) progress() {
 	if c.options.Progress != nil {
 		c.options.Progress(Progress{Layers: c.done, LayersTotal: len(c.ids), Bytes: c.bytes.Load(), BytesTotal: c.total})
 	}

@@ -42,14 +42,14 @@ func (s *Store) Full(ctx context.Context, o VerifyOptions) ([]Damage, error) {
 }
 
 type verification struct {
-	store   *Store
-	options VerifyOptions
-	buffers sync.Pool
-	layers  int
-	total   int64
-	done    atomic.Int64
-	bytes   atomic.Int64
-	telling sync.Mutex
+	store        *Store
+	options      VerifyOptions
+	buffers      sync.Pool
+	layers       int
+	total        int64
+	done         atomic.Int64
+	bytes        atomic.Int64
+	progressLock sync.Mutex
 }
 
 // layer verifies one layer.
@@ -65,19 +65,19 @@ func (v *verification) layer(ctx context.Context, id string) ([]Damage, error) {
 	}
 	found = append(v.store.beside(id), found...)
 	v.done.Add(1)
-	v.tell()
+	v.progress()
 	if len(found) > 0 || cached {
 		return found, nil
 	}
 	return nil, v.options.Cache.put(v.store, l)
 }
 
-func (v *verification) tell() {
+func (v *verification) progress() {
 	if v.options.Progress == nil {
 		return
 	}
-	v.telling.Lock()
-	defer v.telling.Unlock()
+	v.progressLock.Lock()
+	defer v.progressLock.Unlock()
 	v.options.Progress(Progress{
 		Layers: int(v.done.Load()), LayersTotal: v.layers, Bytes: min(v.bytes.Load(), v.total), BytesTotal: v.total,
 	})
@@ -125,7 +125,7 @@ func (s *summing) add(b []byte) {
 	s.v.bytes.Add(int64(len(b)))
 	if s.told += int64(len(b)); s.told >= tellEvery {
 		s.told = 0
-		s.v.tell()
+		s.v.progress()
 	}
 }
 

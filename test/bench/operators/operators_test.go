@@ -43,7 +43,7 @@ func newBed(t *testing.T, real ...string) *bed {
 	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
 	fatal(t, err)
 	last := ""
-	b.c = c.Telling(func(p kube.Progress) {
+	b.c = c.WithProgress(func(p kube.Progress) {
 		if p.Waiting != last {
 			last = p.Waiting
 			b.log("waiting for %s", p.Waiting)

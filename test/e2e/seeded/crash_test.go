@@ -123,7 +123,7 @@ func (r *run) inject(b fault) string {
 		r.sh("systemctl stop kubelet crio")
 	}
 	at, pid := r.until(b, env)
-	r.fall(b, pid)
+	r.injectNow(b, pid)
 	r.rise(b)
 
 	t := r.count(b, pid == "")
@@ -207,8 +207,8 @@ func drain(lines <-chan string) {
 	}
 }
 
-// fall injects the fault.
-func (r *run) fall(b fault, pid string) {
+// injectNow injects the fault.
+func (r *run) injectNow(b fault, pid string) {
 	r.Helper()
 	switch b.kind {
 	case powerCut, cutFlush:
