@@ -76,7 +76,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 
 // mayLocked tells whether the holder of the pen may do verb now. The caller holds e.mu.
 func (e *Engine) mayLocked(pen string, verb Verb, states []State) error {
-	if err := e.checkPen(pen); err != nil {
+	if err := e.control.check(pen); err != nil {
 		return err
 	}
 	if state := e.stateLocked(); !slices.Contains(states, state) {
@@ -209,7 +209,7 @@ func (e *Engine) replyLocked(a Action) error {
 	if e.deadline != nil {
 		e.deadline.Stop()
 	}
-	if !offer(e.answer, reply{a.Value, e.pen.holder}) {
+	if !offer(e.answer, reply{a.Value, e.control.holder}) {
 		return fmt.Errorf("%w: the question has been answered", ErrState)
 	}
 	return nil
@@ -227,7 +227,7 @@ func (e *Engine) skipLocked(a Action) error {
 		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)
 	}
 	why := strings.TrimSpace("left out by a person. " + a.Reason)
-	if err := e.emitLocked(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: e.pen.holder}); err != nil {
+	if err := e.emitLocked(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: e.control.holder}); err != nil {
 		return err
 	}
 	return e.againLocked()
@@ -256,12 +256,12 @@ func (e *Engine) waiveLocked(a Action) error {
 	}
 	c.Status, c.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
 	e.review = nil
-	return e.emitLocked(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &c, By: e.pen.holder})
+	return e.emitLocked(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &c, By: e.control.holder})
 }
 
 // handOverLocked ends undo: originals and secrets are wiped.
 func (e *Engine) handOverLocked() error {
-	if err := e.emitLocked(steps.Event{Kind: steps.Done, Text: handedOver, By: e.pen.holder}); err != nil {
+	if err := e.emitLocked(steps.Event{Kind: steps.Done, Text: handedOver, By: e.control.holder}); err != nil {
 		return err
 	}
 	e.site = e.site.WithoutSecrets()

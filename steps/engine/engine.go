@@ -81,8 +81,7 @@ type Engine struct {
 	looked    map[string]string // by step, the fingerprint of the answers that its last look was about
 	inspected bool              // the first round has ended
 	look      chan struct{}     // asks the watcher for a round
-	pen       pen
-	attached  int // event streams
+	control   control
 	answer    chan reply
 	deadline  *time.Timer
 	until     time.Time               // when the deadline passes
@@ -136,6 +135,7 @@ func open(o Options, store *store) (*Engine, error) {
 	}
 	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
 	e.serial = o.Node.Host.Serial()
+	e.control.now = e.now
 	e.closing, e.close = context.WithCancel(context.Background())
 	for _, event := range events {
 		e.job.apply(event)

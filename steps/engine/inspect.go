@@ -41,7 +41,7 @@ func (e *Engine) watch() {
 func (e *Engine) watched() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.attached > 0
+	return e.control.watching > 0
 }
 
 // lookAgain asks the watcher for a round now.

@@ -182,7 +182,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		return err
 	}
 	r.mu.Lock()
-	r.attached = 1 // someone is there, so the policy does not answer
+	r.control.watching = 1 // someone is there, so the policy does not answer
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))

@@ -166,7 +166,7 @@ func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
 	e.answer = make(chan reply, 1)
 	policy, hasPolicy := e.policyAnswer(q)
 	switch {
-	case e.job.unattended, q.Deadline == 0 && e.attached == 0 && hasPolicy:
+	case e.job.unattended, q.Deadline == 0 && e.control.watching == 0 && hasPolicy:
 		e.answer <- policy
 	case q.Deadline > 0:
 		answer := e.answer

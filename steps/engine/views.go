@@ -24,10 +24,7 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
 		Started: j.started, Ended: j.ended, Worked: j.time.until(e.now()).Seconds(), Current: j.current, Resumed: e.resumed,
 		Review: e.review, Problem: j.problem, Met: slices.Clone(j.met),
-		Pen: PenView{Holder: e.pen.holder, Since: e.pen.since},
-	}
-	if e.pen.free(e.now()) {
-		s.Pen = PenView{}
+		Pen: e.control.view(),
 	}
 	if j.question != nil {
 		q := *j.question
