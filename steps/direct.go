@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"touchdown/backend/host"
+	"touchdown/backend/report"
 )
 
 // Direct is the Report of a list that is run without an engine, by a command on the bench line: it prints, and keeps the
@@ -94,6 +95,9 @@ func (d *Direct) Forget() error {
 	}
 	return nil
 }
+
+// Job tells nothing: without an engine nobody keeps what was done.
+func (*Direct) Job() report.Job { return report.Job{} }
 
 // Suggest does nothing: there is no form.
 func (*Direct) Suggest(string, string, string) {}

@@ -36,14 +36,14 @@ func (e *Engine) act(ctx context.Context, a Action) error {
 
 // actorLocked finds the step whose field offers something for a value. The caller holds e.mu.
 func (e *Engine) actorLocked(a Action) (steps.Actor, error) {
-	for _, stage := range e.stages(e.site.Clone()) {
+	for _, stage := range e.draft.stages() {
 		for _, step := range stage.Steps {
 			actor, ok := step.(steps.Actor)
 			i := slices.IndexFunc(step.Fields(), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
 			if !ok || i < 0 {
 				continue
 			}
-			v := e.fieldView(step.Fields()[i])
+			v := e.draft.view(step.Fields()[i])
 			if !slices.ContainsFunc(v.Choices, func(c steps.Choice) bool { return c.Value == a.Value }) {
 				return nil, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
 			}

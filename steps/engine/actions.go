@@ -95,11 +95,11 @@ func (e *Engine) lockedLocked() bool { return (e.job.handedOver || e.job.doubtfu
 func (e *Engine) doLocked(a Action) error {
 	switch a.Verb {
 	case Restore:
-		return e.restoreLocked(a)
+		return e.answered(e.draft.restore(a.Path, a.Step))
 	case Start:
 		return e.startLocked(a)
 	case Edit:
-		e.review = nil
+		e.draft.review = nil
 		if e.job.state != Collecting { // the job is given up; what it touched stays known for undo
 			if err := e.emitLocked(steps.Event{Kind: steps.Cancelled}); err != nil {
 				return err
@@ -141,20 +141,20 @@ func (e *Engine) doLocked(a Action) error {
 
 // startLocked accepts the review and begins.
 func (e *Engine) startLocked(a Action) error {
-	if a.Fingerprint != e.review.Fingerprint {
+	if a.Fingerprint != e.draft.review.Fingerprint {
 		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
 	}
-	if len(e.review.Problems) > 0 {
-		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
+	if len(e.draft.review.Problems) > 0 {
+		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.draft.review.Problems, "; "))
 	}
 	now := &ReviewView{}
-	_, stages := e.settledLocked()
+	_, stages := e.draft.settled()
 	if e.judgeChecksLocked(now, stages); len(now.Problems) > 0 {
 		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
 	}
-	if a.Unattended && len(e.review.Warnings) > 0 && !e.site.Spec.Policy.KeepGoingOnWarnings {
+	if a.Unattended && len(e.draft.review.Warnings) > 0 && !e.draft.site.Spec.Policy.KeepGoingOnWarnings {
 		return fmt.Errorf("%w: there are warnings and nobody to judge them; fix them, start at a console, or set "+
-			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
+			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.draft.review.Warnings, "; "))
 	}
 	if !e.touchedLocked() {
 		if err := e.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
@@ -162,17 +162,17 @@ func (e *Engine) startLocked(a Action) error {
 		}
 	}
 	// What a look found was put in without being written down; what is accepted is on the disk before the work begins.
-	if err := e.store.saveDraft(e.site); err != nil {
+	if err := e.store.saveDraft(e.draft.site); err != nil {
 		return journalProblem(err)
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputsLocked()}
+	event := steps.Event{Kind: steps.Started, Fingerprint: e.draft.review.Fingerprint, Text: e.draft.inputs()}
 	if a.Unattended {
 		event.By = unattended
 	}
 	if err := e.emitLocked(event); err != nil {
 		return err
 	}
-	e.review = nil
+	e.draft.review = nil
 	e.endLooksLocked()
 	e.workLocked(false)
 	return nil
@@ -255,7 +255,7 @@ func (e *Engine) waiveLocked(a Action) error {
 		return fmt.Errorf("%w: check %q did not fail", ErrInvalid, a.Check)
 	}
 	c.Status, c.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
-	e.review = nil
+	e.draft.review = nil
 	return e.emitLocked(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &c, By: e.control.holder})
 }
 
@@ -264,8 +264,8 @@ func (e *Engine) handOverLocked() error {
 	if err := e.emitLocked(steps.Event{Kind: steps.Done, Text: handedOver, By: e.control.holder}); err != nil {
 		return err
 	}
-	e.site = e.site.WithoutSecrets()
-	return errors.Join(e.store.saveDraft(e.site), e.store.wipeSaved(), e.store.wipeSecrets())
+	e.draft.site = e.draft.site.WithoutSecrets()
+	return errors.Join(e.store.saveDraft(e.draft.site), e.store.wipeSaved(), e.store.wipeSecrets())
 }
 
 // unlockLocked lets a landed node be changed again, until the engine ends.

@@ -39,7 +39,7 @@ type Options struct {
 
 	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
 	// copy of the config of its own, so that a step never sees a value change under its hands.
-	Stages func(*site.Config, Facts) []steps.Stage
+	Stages func(*site.Config) []steps.Stage
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -48,8 +48,13 @@ type Options struct {
 	Notices func() []string
 }
 
-// Facts is what the job itself knows, for the step that writes the report.
-type Facts func() *Snapshot
+// notices are the sentences about the machine.
+func (o *Options) notices() []string {
+	if o.Notices == nil {
+		return nil
+	}
+	return o.Notices()
+}
 
 // Engine implements Session in its own process.
 type Engine struct {
@@ -72,11 +77,8 @@ type Engine struct {
 	mu        sync.Mutex
 	journal   *journal
 	seq       uint64
-	site      *site.Config
-	found     map[string]found // values as first found or loaded, to go back to
-	offers    map[string][]steps.Choice
+	draft     *draft
 	job       *job
-	review    *ReviewView
 	looking   map[string]*look  // by step, while its Inspect runs
 	looked    map[string]string // by step, the fingerprint of the answers that its last look was about
 	inspected bool              // the first round has ended
@@ -130,12 +132,13 @@ func open(o Options, store *store) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
-		offers: map[string][]steps.Choice{}, oneRound: make(chan struct{}, 1), looking: map[string]*look{}, looked: map[string]string{}, notices: map[string]string{},
+		oneRound: make(chan struct{}, 1), looking: map[string]*look{}, looked: map[string]string{}, notices: map[string]string{},
 		look: make(chan struct{}, 1), recovered: make(chan struct{}), stopAct: func() {},
 	}
 	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
 	e.serial = o.Node.Host.Serial()
 	e.control.now = e.now
+	e.draft = &draft{store: store, mask: o.Mask, list: o.Stages, offers: map[string][]steps.Choice{}}
 	e.closing, e.close = context.WithCancel(context.Background())
 	for _, event := range events {
 		e.job.apply(event)
@@ -175,8 +178,7 @@ func (e *Engine) loadSite() {
 		e.store.lose(name, isUnreadable)
 		e.store.remove(name)
 	}
-	e.site, e.found = cfg, valuesOf(cfg)
-	e.mask.Hide(cfg.SecretTexts())
+	e.draft.open(cfg)
 }
 
 // begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.
@@ -283,12 +285,4 @@ func (e *Engine) journalled(event steps.Event) bool {
 // changedLocked tells the consoles that something outside the work changed.
 func (e *Engine) changedLocked() {
 	_ = e.emitLocked(steps.Event{Kind: steps.Changed}) // never journalled, so it cannot fail
-}
-
-// stages makes the list for a copy of the config.
-func (e *Engine) stages(cfg *site.Config) []steps.Stage {
-	return e.o.Stages(cfg, func() *Snapshot {
-		s, _ := e.Snapshot(context.Background())
-		return s
-	})
 }

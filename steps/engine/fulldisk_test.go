@@ -201,7 +201,7 @@ func TestRefusedResumeIsShownOnAFullDisk(t *testing.T) {
 	defer e.Close()
 	full := true
 	e.journal.file = fullDisk{e.journal.file, &full}
-	must(t, e.site.Set("spec.clusterName", "other"))
+	must(t, e.draft.site.Set("spec.clusterName", "other"))
 	e.begin()
 	s := until(t, e, "the refusal", inState(HasFailed))
 	if s.Problem.Code != "CFG-DFF" || s.Current != "light" {

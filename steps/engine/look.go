@@ -55,7 +55,7 @@ func (e *Engine) beginLook(id string, drop context.CancelCauseFunc) *stepReport 
 	if i < 0 {
 		return nil
 	}
-	l := &look{step: list[i], inputs: e.stepInputs(e.site, list[i]), drop: drop, told: map[string]bool{}}
+	l := &look{step: list[i], inputs: e.draft.stepInputs(list[i]), drop: drop, told: map[string]bool{}}
 	e.looking[id] = l
 	return &stepReport{e: e, step: id, look: l}
 }
@@ -78,7 +78,7 @@ func (e *Engine) endLookLocked(report *stepReport, err error) (again bool) {
 		}
 		e.looked[id] = l.inputs
 		news = news || older
-		again = e.stepInputs(e.site, l.step) != l.inputs // it filled in an answer that it reads
+		again = e.draft.stepInputs(l.step) != l.inputs // it filled in an answer that it reads
 	}
 	if news {
 		e.changedLocked()
@@ -112,7 +112,7 @@ func (r *stepReport) clearUntoldLocked() {
 // inspectorsLocked are the steps that look, made for the answers as they are. The caller holds e.mu.
 func (e *Engine) inspectorsLocked() []steps.Step {
 	var list []steps.Step
-	for _, stage := range e.stages(e.site.Clone()) {
+	for _, stage := range e.draft.stages() {
 		for _, step := range stage.Steps {
 			if _, ok := step.(steps.Inspector); ok {
 				list = append(list, step)
@@ -126,7 +126,7 @@ func (e *Engine) inspectorsLocked() []steps.Step {
 // answers as they are. The caller holds e.mu.
 func (e *Engine) outdateLocked() {
 	for _, step := range e.inspectorsLocked() {
-		if l := e.looking[step.ID()]; l != nil && l.inputs != e.stepInputs(e.site, step) {
+		if l := e.looking[step.ID()]; l != nil && l.inputs != e.draft.stepInputs(step) {
 			l.outdated = true
 			l.drop(errOutdated)
 		}
@@ -157,7 +157,7 @@ func (e *Engine) staleLocked() bool { return slices.ContainsFunc(e.inspectorsLoc
 // before the look has begun must not take a stage without checks for one that has none. The caller holds e.mu.
 func (e *Engine) dueLocked(step steps.Step) bool {
 	_, looks := step.(steps.Inspector)
-	return looks && e.job.state == Collecting && e.looked[step.ID()] != e.stepInputs(e.site, step)
+	return looks && e.job.state == Collecting && e.looked[step.ID()] != e.draft.stepInputs(step)
 }
 
 // staleChecksLocked are the IDs of a step's checks that are about other answers than those of now. The caller holds e.mu.
@@ -165,7 +165,7 @@ func (e *Engine) staleChecksLocked(step steps.Step) []string {
 	if !e.dueLocked(step) {
 		return nil
 	}
-	id, now := step.ID(), e.stepInputs(e.site, step)
+	id, now := step.ID(), e.draft.stepInputs(step)
 	var stale []string
 	l := e.looking[id]
 	for _, c := range e.job.step(id).checks {

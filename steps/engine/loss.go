@@ -146,7 +146,7 @@ func (e *Engine) tellLossLocked() {
 
 // acceptedLocked tells whether the answers are those that a person accepted. The caller holds e.mu.
 func (e *Engine) acceptedLocked() error {
-	if e.inputsLocked() == e.job.inputs {
+	if e.draft.inputs() == e.job.inputs {
 		return nil
 	}
 	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", ErrState)

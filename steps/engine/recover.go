@@ -17,8 +17,7 @@ const recoverLimit = 2 * time.Minute
 func (e *Engine) recover() {
 	defer close(e.recovered)
 	e.mu.Lock()
-	cfg := e.site.Clone()
-	list := e.stages(cfg)
+	list := e.draft.stages()
 	e.mu.Unlock()
 	for _, stage := range list {
 		for _, step := range stage.Steps {

@@ -45,7 +45,7 @@ func tryingRig(t *testing.T) *rig {
 func (r *rig) openTrying(t *testing.T) {
 	t.Helper()
 	o := r.options()
-	o.Stages = func(cfg *site.Config, _ Facts) []steps.Stage {
+	o.Stages = func(cfg *site.Config) []steps.Stage {
 		on := func() string { return "on" }
 		return []steps.Stage{
 			{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: r.w, id: "names", want: cfg.Domain}}},
@@ -127,7 +127,7 @@ func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
 	t.Helper()
 	s := r.fill(t, r, pen)
 	r.mu.Lock()
-	r.site.Spec.Policy.Watchdog = limit
+	r.draft.site.Spec.Policy.Watchdog = limit
 	r.mu.Unlock()
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 }

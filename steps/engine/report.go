@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchdown/backend/check"
+	"touchdown/backend/report"
 	"touchdown/steps"
 )
 
@@ -102,33 +103,37 @@ func (r *stepReport) Note(key string, value []byte) error {
 // Noted implements steps.Report.
 func (r *stepReport) Noted(key string) ([]byte, error) { return r.e.store.saved(r.step, noteName(key)) }
 
+// Job implements steps.Report.
+func (r *stepReport) Job() report.Job {
+	machine := r.e.o.notices()
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	return r.e.reportJob(machine)
+}
+
 // Suggest implements steps.Report.
 func (r *stepReport) Suggest(path, value, source string) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if old, _ := r.e.site.Get(path); old != "" || r.e.job.state != Collecting || r.look != nil && r.look.outdated {
+	if r.e.job.state != Collecting || r.look != nil && r.look.outdated {
 		return
 	}
-	if r.e.review != nil {
-		return // what was reviewed is what is accepted
-	}
-	if err := r.e.site.SetFrom(path, value, source); err != nil {
+	took, err := r.e.draft.suggest(path, value, source)
+	if err != nil {
 		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)
-		return
 	}
-	r.e.found[path] = found{value, source}
-	r.e.changedLocked()
+	if took {
+		r.e.changedLocked()
+	}
 }
 
 // Offer implements steps.Report.
 func (r *stepReport) Offer(path string, choices []steps.Choice) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if old, known := r.e.offers[path]; known && slices.Equal(old, choices) {
-		return
+	if r.e.draft.offer(path, choices) {
+		r.e.changedLocked()
 	}
-	r.e.offers[path] = slices.Clone(choices)
-	r.e.changedLocked()
 }
 
 // reply is an answer and who gave it.
@@ -178,7 +183,7 @@ func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
 
 // policyAnswer is what the site config answers, or else the question's default.
 func (e *Engine) policyAnswer(q steps.Question) (reply, bool) {
-	value, given := e.site.Spec.Policy.Answers[q.ID]
+	value, given := e.draft.site.Spec.Policy.Answers[q.ID]
 	if given && slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == value }) {
 		return reply{value, "policy"}, true
 	}

@@ -146,7 +146,7 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 	until(t, r, "the name that a look finds", func(*Snapshot) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		name, _ := r.site.Get("metadata.name")
+		name, _ := r.draft.site.Get("metadata.name")
 		return name == "store-1"
 	})
 	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))

@@ -26,7 +26,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 		return err
 	}
 	e.mu.Lock()
-	cfg, stages := e.settledLocked()
+	cfg, stages := e.draft.settled()
 	e.mu.Unlock()
 	v := &ReviewView{}
 	errs, warnings := cfg.Validate(e.now())
@@ -41,7 +41,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.inputs(cfg) != e.inputsLocked() || e.staleLocked() {
+	if e.store.inputs(cfg) != e.draft.inputs() || e.staleLocked() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
 	e.judgeChecksLocked(v, stages)
@@ -49,8 +49,8 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
 	}
-	v.Fingerprint = e.store.fingerprint(e.inputs(cfg), string(plans))
-	e.review = v
+	v.Fingerprint = e.store.fingerprint(e.store.inputs(cfg), string(plans))
+	e.draft.review = v
 	e.changedLocked()
 	return nil
 }

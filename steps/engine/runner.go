@@ -37,7 +37,7 @@ type run struct {
 func (e *Engine) workLocked(undo bool) {
 	ctx, stop := context.WithCancelCause(e.closing)
 	e.stopWork = stop
-	cfg, stages := e.settledLocked()
+	cfg, stages := e.draft.settled()
 	r := &run{e: e, cfg: cfg, stages: stages}
 	e.workers.Go(func() {
 		defer stop(nil)
@@ -82,7 +82,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	}
 	begin := r.e.now()
 	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.stepInputs(r.cfg, step), Boot: boot}
+	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.store.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false

@@ -6,39 +6,30 @@ import (
 	"maps"
 	"slices"
 
+	"touchdown/backend/report"
 	"touchdown/steps"
-	"touchdown/steps/site"
 )
 
 // Snapshot implements Session.
 func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
-	var machine []string
-	if e.o.Notices != nil {
-		machine = e.o.Notices() // reads files, so nobody else waits for it
-	}
+	machine := e.o.notices() // reads files, so nobody else waits for it
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j := e.job
 	s := &Snapshot{
 		Seq: e.seq, Version: e.o.Version, Hostname: e.hostname, Serial: e.serial,
-		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
+		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.draft.site.Domain(), State: e.stateLocked(), Now: e.now(),
 		Started: j.started, Ended: j.ended, Worked: j.time.until(e.now()).Seconds(), Current: j.current, Resumed: e.resumed,
-		Review: e.review, Problem: j.problem, Met: slices.Clone(j.met),
+		Review: e.draft.review, Problem: j.problem, Met: slices.Clone(j.met),
 		Pen: e.control.view(),
 	}
 	if j.question != nil {
 		q := *j.question
 		s.Question = &q
 	}
-	for _, text := range j.lost {
-		s.Notices = append(s.Notices, "Records were lost: "+text)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
-		s.Notices = append(s.Notices, e.notices[name])
-	}
-	s.Notices = append(s.Notices, machine...)
+	s.Notices = e.notes(machine)
 	asks := map[string]string{} // which stage asks for a path
-	for _, stage := range e.stages(e.site.Clone()) {
+	for _, stage := range e.draft.stages() {
 		view := StageView{ID: stage.ID, Title: stage.Title}
 		for _, step := range stage.Steps {
 			v := e.stepView(step)
@@ -53,6 +44,36 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 		s.Stages = append(s.Stages, view)
 	}
 	return s, nil
+}
+
+// notes are the sentences for every screen. The caller holds e.mu.
+func (e *Engine) notes(machine []string) (all []string) {
+	for _, text := range e.job.lost {
+		all = append(all, "Records were lost: "+text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
+		all = append(all, e.notices[name])
+	}
+	return append(all, machine...)
+}
+
+// reportJob is the job in the words of the report. The caller holds e.mu.
+func (e *Engine) reportJob(machine []string) report.Job {
+	out := report.Job{
+		Version: e.o.Version, Serial: e.serial, Hostname: e.hostname, Started: e.job.started,
+		Warnings: e.notes(machine), Problems: slices.Clone(e.job.met),
+	}
+	for _, stage := range e.draft.stages() {
+		for _, step := range stage.Steps {
+			s := e.job.step(step.ID())
+			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
+			if s.status == StepDone || s.status == StepSkip || s.status == StepFailed {
+				js.Outcome = string(s.status)
+			}
+			out.Steps = append(out.Steps, js)
+		}
+	}
+	return out
 }
 
 // firstAsked is the first stage that asks for one of the paths.
@@ -70,7 +91,7 @@ func (e *Engine) stateLocked() State {
 	switch {
 	case e.job.state != Collecting:
 		return e.job.state
-	case e.review != nil:
+	case e.draft.review != nil:
 		return Reviewed
 	case !e.inspected:
 		return Inspecting
@@ -102,34 +123,7 @@ func (e *Engine) stepView(step steps.Step) StepView {
 	_, undoer := step.(steps.Undoer)
 	v.Undo = undoer && (s.touched || s.status == StepUndone)
 	for _, f := range step.Fields() {
-		v.Fields = append(v.Fields, e.fieldView(f))
-	}
-	return v
-}
-
-func (e *Engine) fieldView(f steps.Field) FieldView {
-	value, _ := e.site.Get(f.Path)
-	v := FieldView{
-		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-		Source: e.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
-		Changed: value != e.found[f.Path].value, Act: f.Act,
-	}
-	if f.Dynamic {
-		choices, known := e.offers[f.Path]
-		v.Choices, v.Loading = choices, !known
-	}
-	if f.Check != nil && value != "" {
-		if err := f.Check(value); err != nil {
-			v.Problem = e.mask.Mask(err.Error())
-		}
-	}
-	if e.site.IsSecret(f.Path) || f.Kind == steps.Secret {
-		v.SecretSet = value != ""
-		return v
-	}
-	v.Value = value
-	if found := e.found[f.Path].value; !site.SecretValue(f.Path, found) {
-		v.Found = found
+		v.Fields = append(v.Fields, e.draft.view(f))
 	}
 	return v
 }
