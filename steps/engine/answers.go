@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,6 +30,28 @@ type draft struct {
 
 // found is a value and where it came from.
 type found struct{ value, source string }
+
+// takeUp reads the draft of an earlier engine. What cannot be read of it is told, never silently dropped.
+func (d *draft) takeUp(log *slog.Logger) {
+	cfg, lost, err := d.store.loadDraft()
+	if err != nil {
+		log.Error("draft not readable", "error", err)
+		how := isUnreadable
+		if aside, err := putAside(d.store.path("site.yaml"), ".unreadable"); err == nil {
+			how += ", and is kept as " + filepath.Base(aside)
+			delete(d.store.sums.files, "site.yaml")
+		}
+		d.store.lose("site.yaml", how)
+		cfg = site.New()
+		lost = d.store.loadSecrets(cfg)
+	}
+	for _, name := range lost {
+		name = filepath.Join("secrets", name)
+		d.store.lose(name, isUnreadable)
+		d.store.remove(name)
+	}
+	d.open(cfg)
+}
 
 // open takes up a config as it was found or loaded.
 func (d *draft) open(cfg *site.Config) {
@@ -176,27 +200,18 @@ func (d *draft) view(f steps.Field) FieldView {
 func (e *Engine) Set(_ context.Context, pen, path, value string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.mayLocked(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
+	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
 		return err
 	}
-	return e.answered(e.draft.set(path, value))
+	return e.core.answered(e.core.draft.set(path, value))
 }
 
 // Load implements Session.
 func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.mayLocked(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
 		return err
 	}
-	return e.answered(e.draft.load(values, source))
-}
-
-// answered looks at the machine with new answers, unless they were refused. The caller holds e.mu.
-func (e *Engine) answered(err error) error {
-	if err == nil {
-		e.outdateLocked()
-		e.changedLocked()
-	}
-	return err
+	return e.core.answered(e.core.draft.load(values, source))
 }

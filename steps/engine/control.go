@@ -101,9 +101,9 @@ func (c *control) view() PenView {
 func (e *Engine) TakePen(_ context.Context, console string, force bool) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	token, err := e.control.take(console, force)
+	token, err := e.core.control.take(console, force)
 	if err == nil {
-		e.changedLocked()
+		e.core.recorder.changed()
 	}
 	return token, err
 }
@@ -112,11 +112,11 @@ func (e *Engine) TakePen(_ context.Context, console string, force bool) (string,
 func (e *Engine) ReleasePen(_ context.Context, token string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.control.check(token); err != nil {
+	if err := e.core.control.check(token); err != nil {
 		return err
 	}
-	e.control.drop()
-	e.changedLocked()
+	e.core.control.drop()
+	e.core.recorder.changed()
 	return nil
 }
 
@@ -134,12 +134,14 @@ func (e *Engine) Events(ctx context.Context, token string, from uint64, each fun
 func (e *Engine) attach(token string, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	left := e.control.attach(token, n)
-	switch e.control.watching {
+	left := e.core.control.attach(token, n)
+	switch e.core.control.watching {
 	case 0:
-		e.restartDeadlineLocked()
+		if e.core.question.restart(e.core.job.question, e.now()) {
+			e.core.recorder.changed()
+		}
 	case n: // the first one: what was seen while nobody looked may be old
-		e.lookAgain()
+		e.core.inspector.again()
 	}
 	if left {
 		time.AfterFunc(penGrace+time.Millisecond, func() { e.penLeft(token) })
@@ -150,7 +152,7 @@ func (e *Engine) attach(token string, n int) {
 func (e *Engine) penLeft(token string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.control.gone(token) {
-		e.changedLocked()
+	if e.core.control.gone(token) {
+		e.core.recorder.changed()
 	}
 }

@@ -63,6 +63,30 @@ func (j *job) step(id string) *stepState {
 	return s
 }
 
+// known is what the records tell of the job.
+func (j *job) known() steps.JobState {
+	return steps.JobState{
+		State: string(j.state), Step: j.current, Inputs: j.inputs, Undoing: j.undoing,
+		Landed: j.landedBefore, HandedOver: j.handedOver, Locked: j.doubtful,
+	}
+}
+
+// touched tells whether there may be something to undo.
+func (j *job) touched() bool {
+	for _, s := range j.steps {
+		if s.touched {
+			return true
+		}
+	}
+	return false
+}
+
+// interrupted tells whether a Run of the step began and did not end well.
+func (j *job) interrupted(id string) bool {
+	s := j.step(id)
+	return s.touched && s.status != StepDone && s.status != StepUndone
+}
+
 // apply takes one event into the state.
 func (j *job) apply(e steps.Event) {
 	defer j.time.apply(e)
@@ -137,6 +161,10 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 // applyJob takes an event about the whole job.
 func (j *job) applyJob(e steps.Event) {
 	switch e.Kind {
+	case steps.Changed:
+		if e.Job != nil { // a person had a failed job go on: it works before its next step begins
+			j.state = State(e.Job.State)
+		}
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:

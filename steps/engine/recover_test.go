@@ -127,7 +127,7 @@ func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
 	t.Helper()
 	s := r.fill(t, r, pen)
 	r.mu.Lock()
-	r.draft.site.Spec.Policy.Watchdog = limit
+	r.core.draft.site.Spec.Policy.Watchdog = limit
 	r.mu.Unlock()
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 }
@@ -182,7 +182,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		return err
 	}
 	r.mu.Lock()
-	r.control.watching = 1 // someone is there, so the policy does not answer
+	r.core.control.watching = 1 // someone is there, so the policy does not answer
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))

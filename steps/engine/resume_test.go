@@ -146,7 +146,7 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 	until(t, r, "the name that a look finds", func(*Snapshot) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		name, _ := r.draft.site.Get("metadata.name")
+		name, _ := r.core.draft.site.Get("metadata.name")
 		return name == "store-1"
 	})
 	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
@@ -429,7 +429,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	r := newRig(t, newWorld())
 	full := false
 	r.mu.Lock()
-	r.journal.file = fullDisk{r.journal.file, &full}
+	r.core.recorder.journal.file = fullDisk{r.core.recorder.journal.file, &full}
 	r.mu.Unlock()
 	r.w.hook = func(step string) {
 		if step == "names" {

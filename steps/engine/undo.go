@@ -8,12 +8,12 @@ import (
 	"touchdown/steps"
 )
 
-// startUndoLocked begins to put everything back. The caller holds e.mu.
-func (e *Engine) startUndoLocked() error {
-	if err := e.emitLocked(steps.Event{Kind: steps.Undoing}); err != nil {
+// undo begins to put everything back.
+func (c *core) undo() error {
+	if err := c.recorder.emit(steps.Event{Kind: steps.Undoing}); err != nil {
 		return err
 	}
-	e.workLocked(true)
+	c.work(true)
 	return nil
 }
 
@@ -74,5 +74,5 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 func (r *run) touched(id string) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	return r.e.job.step(id).touched
+	return r.e.core.job.step(id).touched
 }
