@@ -229,7 +229,7 @@ func (c *core) waive(a Action) error {
 
 // handOver ends undo: originals and secrets are wiped.
 func (c *core) handOver() error {
-	if err := c.recorder.emit(steps.Event{Kind: steps.Done, Text: handedOver, By: c.control.holder}); err != nil {
+	if err := c.recorder.emit(handOverEvent(c.control.holder)); err != nil {
 		return err
 	}
 	c.draft.site = c.draft.site.WithoutSecrets()

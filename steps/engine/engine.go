@@ -17,9 +17,6 @@ import (
 // unattended in an event's By marks a job that nobody watches: the policy answers its questions at once.
 const unattended = "unattended"
 
-// handedOver in the Text of the job's done event says that the hand-over was accepted and undo has ended.
-const handedOver = "handed over"
-
 // restartGap is added to the number of events when an engine starts, so that numbers keep rising although
 // those that are not journalled are forgotten.
 const restartGap = 1 << 16

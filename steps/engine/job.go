@@ -168,7 +168,7 @@ func (j *job) applyJob(e steps.Event) {
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:
-		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Text == handedOver, true
+		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Job != nil && e.Job.HandedOver, true
 		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
 			j.ended = e.Time
 		}
@@ -193,6 +193,25 @@ func (j *job) applyJob(e steps.Event) {
 			s.forgetFailed()
 		}
 	}
+}
+
+// handOverText is the Text of the event that a hand-over was accepted, for people. Earlier releases told it by nothing else.
+const handOverText = "handed over"
+
+// handOverEvent tells that the hand-over was accepted and undo has ended.
+func handOverEvent(by string) steps.Event {
+	return steps.Event{
+		Kind: steps.Done, Text: handOverText, By: by,
+		Job: &steps.JobState{State: string(IsDone), Landed: true, HandedOver: true},
+	}
+}
+
+// upgraded is an event of the journal as this release would have written it.
+func upgraded(e steps.Event) steps.Event {
+	if e.Kind == steps.Done && e.Step == "" && e.Text == handOverText && e.Job == nil {
+		e.Job = handOverEvent(e.By).Job
+	}
+	return e
 }
 
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.

@@ -117,3 +117,24 @@ func TestInspectorAlone(t *testing.T) {
 		t.Error("a step looks while the job works")
 	}
 }
+
+// TestHandOverIsTold: the event of a hand-over carries it as a value; in the journal of an earlier release its text did.
+func TestHandOverIsTold(t *testing.T) {
+	first := journalV1 + "\n"
+	for name, c := range map[string]struct {
+		record string
+		want   bool
+	}{
+		"this release":    {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done","text":"any words","job":{"state":"done","handedOver":true}}`, true},
+		"earlier release": {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done","text":"handed over"}`, true},
+		"another end":     {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done"}`, false},
+	} {
+		j := newJob()
+		for _, e := range readJournal([]byte(first + c.record + "\n")).events {
+			j.apply(e)
+		}
+		if j.state != IsDone || j.handedOver != c.want {
+			t.Errorf("%s: state %s, handed over %t", name, j.state, j.handedOver)
+		}
+	}
+}

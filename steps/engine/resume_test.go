@@ -488,7 +488,7 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 	pen := take(t, r)
 	r.start(t, r, pen, false)
 	until(t, r, "the end", inState(IsDone))
-	must(t, r.emit(steps.Event{Kind: steps.Done, Text: handedOver}))
+	must(t, r.emit(handOverEvent("")))
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
 	r.reopen(t)
 	for _, left := range []string{"secrets/*", "saved/*/*"} {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
 	"touchdown/steps/site"
 )
 
@@ -186,7 +185,7 @@ func TestHandOverThatCannotBeWiped(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.start(t, r, take(t, r), false)
 	until(t, r, "the end", inState(IsDone))
-	must(t, r.emit(steps.Event{Kind: steps.Done, Text: handedOver}))
+	must(t, r.emit(handOverEvent("")))
 	deepFolder(t, filepath.Join(r.dir, "saved", "light"))
 	r.reopen(t)
 	s := until(t, r, "the end", inState(IsDone))
