@@ -67,6 +67,9 @@ type Engine struct {
 
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 
+	originals     originals     // the store, save in the foreground of a command
+	progressPause time.Duration // least time between two progress events of a step
+
 	mu   sync.Mutex
 	core *core // under mu
 }
@@ -93,6 +96,13 @@ func open(o Options, store *store) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := newEngine(o, store, journal, events)
+	e.core.takeUp(events, damage)
+	return e, nil
+}
+
+// newEngine makes an engine that has done nothing yet.
+func newEngine(o Options, store *store, journal *journal, events []steps.Event) *Engine {
 	if o.Mask == nil {
 		o.Mask = &Masker{}
 	}
@@ -104,11 +114,11 @@ func open(o Options, store *store) (*Engine, error) {
 	}
 	e := &Engine{
 		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), recovered: make(chan struct{}),
+		originals: store, progressPause: progressPause,
 	}
 	e.closing, e.close = context.WithCancel(context.Background())
 	e.core = newCore(e, journal)
-	e.core.takeUp(events, damage)
-	return e, nil
+	return e
 }
 
 // begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.

@@ -25,6 +25,7 @@ type recorder struct {
 	log     *slog.Logger
 	now     func() time.Time
 	after   func(steps.Event) // Options.AfterEvent
+	each    func(steps.Event) // the same for every event, see Foreground
 
 	seq uint64
 }
@@ -52,6 +53,9 @@ func (r *recorder) emit(event steps.Event) error {
 	r.hub.publish(event)
 	if r.after != nil && durable {
 		r.after(event)
+	}
+	if r.each != nil {
+		r.each(event)
 	}
 	return nil
 }

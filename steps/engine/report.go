@@ -31,7 +31,7 @@ func (r *stepReport) Progress(p steps.Progress) {
 	defer r.e.mu.Unlock()
 	r.dog.sees(p)
 	event := steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}
-	if now := r.e.now(); now.Sub(r.last) >= progressPause {
+	if now := r.e.now(); now.Sub(r.last) >= r.e.progressPause {
 		r.last = now
 		_ = r.e.core.recorder.emit(event) // never journalled
 		return
@@ -62,21 +62,31 @@ func (r *stepReport) Say(format string, args ...any) {
 	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(event))
 }
 
+// originals is where the steps' originals and notes are kept.
+type originals interface {
+	save(step, key string, original []byte) error
+	note(step, key string, value []byte) error
+	saved(step, key string) ([]byte, error)
+	wipeSaved() error
+}
+
 // Save implements steps.Report.
 func (r *stepReport) Save(key string, original []byte) error {
-	return r.e.store.save(r.step, key, original)
+	return r.e.originals.save(r.step, key, original)
 }
 
 // Saved implements steps.Report.
-func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.store.saved(r.step, key) }
+func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.originals.saved(r.step, key) }
 
 // Note implements steps.Report.
 func (r *stepReport) Note(key string, value []byte) error {
-	return r.e.store.note(r.step, key, value)
+	return r.e.originals.note(r.step, key, value)
 }
 
 // Noted implements steps.Report.
-func (r *stepReport) Noted(key string) ([]byte, error) { return r.e.store.saved(r.step, noteName(key)) }
+func (r *stepReport) Noted(key string) ([]byte, error) {
+	return r.e.originals.saved(r.step, noteName(key))
+}
 
 // Job implements steps.Report.
 func (r *stepReport) Job() report.Job {

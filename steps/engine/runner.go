@@ -31,6 +31,8 @@ type run struct {
 	e      *Engine
 	cfg    *site.Config
 	stages []steps.Stage
+	undone func(step string) error // called when a step is put back, unless nil
+	err    error                   // why the pass ended before its end
 }
 
 // work starts the work, or the undoing, in its own goroutine. It is core.work, so its caller holds e.mu.
@@ -77,7 +79,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		return true
 	}
 	if ctx.Err() != nil {
-		r.stopped(ctx, id, 0)
+		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
 	begin := r.e.now()
@@ -96,7 +98,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	reason, reboot := steps.RebootReason(err)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		r.stopped(ctx, id, took)
+		r.stopped(ctx, id, took, err)
 	case reboot:
 		r.reboot(ctx, id, reason, took)
 	case err != nil:
@@ -182,14 +184,15 @@ func checkProblem(failing []steps.Check) error {
 		titles[i] = c.Title
 	}
 	return &problem.Problem{
-		Code: "CHK-FAIL", Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
+		Code: ChecksFailed, Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
 		Fix: "Fix what the checks name and retry, or waive a check with your name and a reason.",
 	}
 }
 
 // stopped ends a step whose context ended: by a person, or because the engine closes; the latter says nothing,
 // so that the next engine goes on.
-func (r *run) stopped(ctx context.Context, id string, took float64) {
+func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
+	r.err = err
 	if !errors.Is(context.Cause(ctx), errCancelled) {
 		return
 	}
@@ -205,6 +208,7 @@ func (r *run) stopped(ctx context.Context, id string, took float64) {
 // fail ends a step with a problem. When not even that can be journalled, the consoles are told all the same;
 // the next engine finds the step begun and runs it again.
 func (r *run) fail(id string, err error, took float64) {
+	r.err = err
 	r.e.o.Node.Log.Error("step failed", "step", id, "error", r.e.mask.Mask(err.Error()))
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
@@ -255,6 +259,9 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 		r.fail(id, fmt.Errorf("rebooting: %w", err), took)
 	}
 }
+
+// ChecksFailed is the code of the problem of a step that did all its work and has a check that failed.
+const ChecksFailed = "CHK-FAIL"
 
 // RebootRefused is the code of the problem that headless runs turn into their own exit code.
 const RebootRefused = "REB-REFD"

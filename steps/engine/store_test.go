@@ -147,7 +147,7 @@ func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 
 // TestNotes: the last one counts, and none is an original.
 func TestNotes(t *testing.T) {
-	report := &stepReport{e: &Engine{store: newStore(t)}, step: "light"}
+	report := &stepReport{e: &Engine{originals: newStore(t)}, step: "light"}
 	if _, err := report.Noted("where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a note that was never made: %v", err)
 	}
