@@ -60,7 +60,7 @@ func (s *store) audit() {
 		}
 	}
 	s.clear()
-	if s.sums.bad || !s.sums.there && !s.fresh() {
+	if s.sums.bad || !s.sums.there && !fresh(s.path("journal.jsonl")) {
 		s.lose("sums.jsonl", map[bool]string{true: isChanged, false: isMissing}[s.sums.bad])
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.sums.files)) {
@@ -77,9 +77,9 @@ func (s *store) audit() {
 	}
 }
 
-// fresh tells whether no engine of this release has kept a journal here yet.
-func (s *store) fresh() bool {
-	data, err := readKept(s.path("journal.jsonl"))
+// fresh tells whether no engine of this release has kept a journal there yet.
+func fresh(journal string) bool {
+	data, err := readKept(journal)
 	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && (len(data) == 0 || first == journalV1 || strings.HasPrefix(journalV1, first))
 }

@@ -144,15 +144,12 @@ func (e *Engine) attach(token string, n int) {
 		e.core.inspector.again()
 	}
 	if left {
-		time.AfterFunc(penGrace+time.Millisecond, func() { e.penLeft(token) })
-	}
-}
-
-// penLeft tells the other consoles that whoever held the pen did not come back.
-func (e *Engine) penLeft(token string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.core.control.gone(token) {
-		e.core.recorder.changed()
+		time.AfterFunc(penGrace+time.Millisecond, func() { // who held the pen may not have come back: the others are told
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if e.core.control.gone(token) {
+				e.core.recorder.changed()
+			}
+		})
 	}
 }

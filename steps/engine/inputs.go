@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"touchdown/steps"
@@ -28,19 +32,31 @@ func (d *draft) settled() (*site.Config, []steps.Stage) {
 // inputs is the fingerprint of the settled config.
 func (d *draft) inputs() string {
 	cfg, _ := d.settled()
-	return d.store.inputs(cfg)
+	return d.store.key.inputs(cfg)
 }
 
 // stepInputs is the fingerprint of the answers that a step reads.
-func (d *draft) stepInputs(step steps.Step) string { return d.store.stepInputs(d.site, step) }
+func (d *draft) stepInputs(step steps.Step) string { return d.store.key.stepInputs(d.site, step) }
+
+// hmacKey is the node's own key under which fingerprints are made.
+type hmacKey []byte
+
+// fingerprint returns an HMAC over parts under the node's key.
+func (k hmacKey) fingerprint(parts ...string) string {
+	mac := hmac.New(sha256.New, k)
+	for _, p := range parts {
+		fmt.Fprintf(mac, "%d:%s", len(p), p) // with lengths, so that no two lists read the same
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
 
 // inputs is the fingerprint of a whole config.
-func (s *store) inputs(cfg *site.Config) string {
-	return s.fingerprint(pairs(cfg, cfg.Paths())...)
+func (k hmacKey) inputs(cfg *site.Config) string {
+	return k.fingerprint(pairs(cfg, cfg.Paths())...)
 }
 
 // stepInputs is the fingerprint of all that a step reads, borrowed paths too.
-func (s *store) stepInputs(cfg *site.Config, step steps.Step) string {
+func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {
 	var paths []string
 	for _, f := range step.Fields() {
 		paths = append(paths, f.Path)
@@ -48,7 +64,7 @@ func (s *store) stepInputs(cfg *site.Config, step steps.Step) string {
 	if r, ok := step.(steps.Reader); ok {
 		paths = append(paths, r.Reads()...)
 	}
-	return s.fingerprint(append([]string{step.ID()}, pairs(cfg, paths)...)...)
+	return k.fingerprint(append([]string{step.ID()}, pairs(cfg, paths)...)...)
 }
 
 // pairs lists paths and their values in order.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -56,6 +57,23 @@ func TestRecorder(t *testing.T) {
 	want := []steps.EventKind{steps.Started, steps.Started, steps.Checked, steps.Checked}
 	if len(kinds) != len(want) || kinds[0] != want[0] || kinds[3] != want[3] {
 		t.Errorf("the journal holds %q", kinds)
+	}
+}
+
+// TestRecorderOfABadDisk: what the journal refuses is not in the job, and every screen says so.
+func TestRecorderOfABadDisk(t *testing.T) {
+	r := newRecorder(t)
+	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	file := r.journal.file
+	r.journal.file = shut{errors.New("no room")}
+	r.check("names", steps.Check{ID: "cable", Status: check.Pass}, false)
+	if len(r.job.step("names").checks) > 0 || r.notices["disk"] == "" || r.seq != 1 {
+		t.Errorf("the job has %v, notices %q, last event %d", r.job.step("names").checks, r.notices, r.seq)
+	}
+	r.journal.file = file
+	must(t, r.emit(steps.Event{Kind: steps.Done}))
+	if r.notices["disk"] != "" {
+		t.Errorf("notices %q on a disk that has room", r.notices)
 	}
 }
 

@@ -42,7 +42,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.store.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
+	if e.store.key.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
 	v.judgeChecks(e.core.job, stages)
@@ -50,7 +50,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
 	}
-	v.Fingerprint = e.store.fingerprint(e.store.inputs(cfg), string(plans))
+	v.Fingerprint = e.store.key.fingerprint(e.store.key.inputs(cfg), string(plans))
 	e.core.draft.review = v
 	e.core.recorder.changed()
 	return nil

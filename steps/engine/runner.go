@@ -84,7 +84,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	}
 	begin := r.e.now()
 	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.store.stepInputs(r.cfg, step), Boot: boot}
+	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.store.key.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false
