@@ -1,5 +1,11 @@
 // Package engine runs a list of stages on one node: it owns the site config, the journal and the saved
 // originals, and serves any number of consoles, in its own process or over a unix socket.
+//
+// Engine holds one lock. What it guards is core and its parts, which have no lock of their own: draft (the answers, what was
+// found for them, the review of them), inspector (looks at the machine before the work), control (which console may write),
+// question (how the open one gets its answer), stock (what was lost of the records before), and recorder, by which alone job,
+// the fold of the events, changes. Steps run without the lock, in run, and report by stepReport. Foreground is the same run for
+// a command that needs no engine.
 package engine
 
 import (

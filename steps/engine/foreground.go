@@ -25,7 +25,6 @@ type Foreground struct {
 func (f *Foreground) Run(ctx context.Context) error {
 	r := f.begin()
 	defer r.e.close()
-	_ = r.e.emit(steps.Event{Kind: steps.Started, By: unattended}) // written nowhere, so it cannot fail
 	r.all(ctx)
 	return r.err
 }
@@ -47,7 +46,7 @@ func (f *Foreground) Undo(ctx context.Context) error {
 	return r.err
 }
 
-// begin makes an engine whose journal and checksums are written nowhere.
+// begin starts a job of an engine whose journal and checksums are written nowhere.
 func (f *Foreground) begin() *run {
 	key := make([]byte, sha256.Size)
 	rand.Read(key)
@@ -57,6 +56,7 @@ func (f *Foreground) begin() *run {
 	e.core.recorder.each = f.Each
 	cfg := &site.Config{} // without a policy: no watchdog, no roll-back
 	e.core.draft.open(cfg)
+	_ = e.emit(steps.Event{Kind: steps.Started, By: unattended}) // nobody is asked; it is written nowhere, so it cannot fail
 	return &run{e: e, cfg: cfg, stages: f.Stages}
 }
 

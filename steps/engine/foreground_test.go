@@ -71,7 +71,7 @@ func TestForeground(t *testing.T) {
 	must(t, f.Run(t.Context())) // again, from its beginning; the first original stays
 	told()
 	must(t, f.Undo(t.Context()))
-	want = []string{"undoing never", "undone never", "undoing light", "undone light", "undoing names", "undone names", "undone "}
+	want = []string{"started ", "undoing never", "undone never", "undoing light", "undone light", "undoing names", "undone names", "undone "}
 	if got := told(); !slices.Equal(got, want) || w.get("light") != "off" || w.get("names") != "factory" {
 		t.Errorf("undo told %q, the light is %s", got, w.get("light"))
 	}
