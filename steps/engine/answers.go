@@ -36,18 +36,18 @@ func (d *draft) takeUp(log *slog.Logger) {
 	cfg, lost, err := d.store.loadDraft()
 	if err != nil {
 		log.Error("draft not readable", "error", err)
-		how := isUnreadable
+		gone := loss{file: "site.yaml", how: isUnreadable}
 		if aside, err := putAside(d.store.path("site.yaml"), ".unreadable"); err == nil {
-			how += ", and is kept as " + filepath.Base(aside)
+			gone.kept = filepath.Base(aside)
 			delete(d.store.sums.files, "site.yaml")
 		}
-		d.store.lose("site.yaml", how)
+		d.store.lose(gone)
 		cfg = site.New()
 		lost = d.store.loadSecrets(cfg)
 	}
 	for _, name := range lost {
 		name = filepath.Join("secrets", name)
-		d.store.lose(name, isUnreadable)
+		d.store.lose(loss{file: name, how: isUnreadable})
 		d.store.remove(name)
 	}
 	d.open(cfg)

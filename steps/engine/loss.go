@@ -82,7 +82,7 @@ func (c *core) takeStock(read reading, damage string) {
 	}
 	k.Touched = c.store.touched()
 	s.asks = unsure || underWay(State(k.State)) || incomplete && State(k.State) == HasFailed
-	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{"site.yaml", isChanged}) && State(k.State) != UndoingAll && c.accepted() != nil {
+	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && State(k.State) != UndoingAll && c.accepted() != nil {
 		s.asks = false // someone edited the answers: resume refuses them and says so
 	}
 	s.known = &k
