@@ -99,8 +99,9 @@ release: build ## the files of a release in .cache/release, built twice and comp
 	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go-w -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
 	@cd $(RELEASE) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 
-lint: ## run the linters of .golangci.yml
+lint: libnmstate ## run the linters of .golangci.yml, and look for functions that only tests reach
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...
+	@dead=$$(go run golang.org/x/tools/cmd/deadcode@v0.52.0 ./cmd/touchdown) && { [ -z "$$dead" ] || { echo "only tests reach:"; echo "$$dead"; exit 1; }; }
 
 build: $(BIN) ## build .cache/bin/touchdown
 

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/factory"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
-	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -21,8 +20,8 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
 		return kubetest.Refuse(w, 503, "ServiceUnavailable", "held back")
 	}
-	m.File(kubelet.Gate, "")
-	m.File(factory.RecordFile, `{"format": 1, "domain": "sno.factory.example"}`)
+	m.File(layout.Armed, "")
+	m.File(layout.FactoryRecord, `{"format": 1, "domain": "sno.factory.example"}`)
 	m.File("/var/lib/kubelet/config.json", `{"auths":{"reg.factory.example":{"auth":"dXNlcjpwYXNz"}}}`)
 	cfg := site.New()
 	cfg.Spec.ClusterName, cfg.Spec.BaseDomain = "store1", "site.example"
@@ -70,7 +69,7 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 			t.Errorf("the review lacks %q:\n%s", want, armed)
 		}
 	}
-	if err := m.Remove(kubelet.Gate); err != nil {
+	if err := m.Remove(layout.Armed); err != nil {
 		t.Fatal(err)
 	}
 	if later := look(); strings.Contains(later, "sno.factory.example") {

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // BakeCheck refuses a cluster that cannot be baked and tells how long the node may lie on the shelf.
@@ -59,7 +60,7 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 	if factory.Installed(node.Host, running) {
 		return Plan{}, nil
 	}
-	return Plan{Changes: []Change{{What: factory.Program, New: "this program"}}}, nil
+	return Plan{Changes: []Change{{What: layout.Program, New: "this program"}}}, nil
 }
 
 // Run replaces the file as a whole.
@@ -70,7 +71,7 @@ func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) 
 	}
 	changed, err := factory.Install(node.Host, running)
 	if changed && err == nil {
-		report.Say("%s is installed.", factory.Program)
+		report.Say("%s is installed.", layout.Program)
 	}
 	return err
 }
@@ -192,7 +193,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	before, err := factory.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return fmt.Errorf("writing the node disruption policies: %w", err)
 	}
-	changed, err := factory.Configure(ctx, c, wanted, o.save)
+	changed, err := factory.Configure(ctx, c, poolPause(report), wanted, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the MachineConfigs: %w", err)
 	}
@@ -226,11 +227,11 @@ func configNames(wanted []factory.Manifest) string {
 // Undo removes the MachineConfigs and waits; the node reboots once.
 func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := telling(node.Kube, report), originals{report}
-	before, err := factory.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err
 	}
-	changed, err := factory.Remove(ctx, c, func(kube.Ref, []byte) error { return nil })
+	changed, err := factory.Remove(ctx, c, poolPause(report), func(kube.Ref, []byte) error { return nil })
 	if err != nil {
 		return fmt.Errorf("removing the MachineConfigs: %w", err)
 	}

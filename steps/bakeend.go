@@ -6,6 +6,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -72,14 +73,14 @@ func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report)
 	}
 	changed, err := factory.SaveRecord(node.Host, r)
 	if changed && err == nil {
-		report.Say("%s is written.", factory.RecordFile)
+		report.Say("%s is written.", layout.FactoryRecord)
 	}
 	return err
 }
 
 // Undo removes the record.
 func (*BakeRecord) Undo(_ context.Context, node *backend.Node, _ Report) error {
-	return node.Host.Remove(factory.RecordFile)
+	return node.Host.Remove(layout.FactoryRecord)
 }
 
 // BakeArm shuts the gate in front of kubelet: the next boot waits for the site.

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -30,11 +31,11 @@ func (s *Kubelet) save(ctx context.Context, node *backend.Node, report Report) e
 		return fmt.Errorf("making a backup of the cluster: %w", context.Cause(ctx))
 	case err != nil:
 		report.Check(Check{
-			ID: id, Title: title, Status: check.Warn, Observed: err.Error(), Expected: "a backup in " + kubelet.Backup,
+			ID: id, Title: title, Status: check.Warn, Observed: err.Error(), Expected: "a backup in " + layout.ClusterBackup,
 			Fix: "The landing goes on without it. Keep the power on until it has ended.",
 		})
 	default:
-		report.Check(Check{ID: id, Title: title, Status: check.Pass, Observed: kubelet.Backup})
+		report.Check(Check{ID: id, Title: title, Status: check.Pass, Observed: layout.ClusterBackup})
 	}
 	return nil
 }

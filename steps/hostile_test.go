@@ -75,7 +75,8 @@ func TestALandingKeepsWhatTheOwnerServes(t *testing.T) {
 	if after["apiserver"] != before["apiserver"] || after["router"] != before["router"] || !strings.Contains(after["ingress"], `"hostname":"`+vanity+`","servingCertKeyPairSecret":{"name":"their-console"}`) {
 		t.Errorf("not what the owner serves:\n%s\n%s\n%s", after["apiserver"], after["router"], after["ingress"])
 	}
-	for _, ch := range health.Run(ctx, c, health.Options{Domain: "store1.site.example", Kept: []string{vanity}}, func(check.Check) {}) {
+	o := health.Options{Domain: "store1.site.example", Kept: []string{vanity}}
+	for _, ch := range health.Judge(health.Look(ctx, c, o), o) {
 		if ch.Status != check.Pass && (ch.ID == "routes" || strings.HasPrefix(ch.ID, "web-")) {
 			t.Errorf("%s is %s: %s", ch.ID, ch.Status, ch.Observed)
 		}

@@ -68,7 +68,8 @@ func (l *land) specs(t *testing.T) map[string]string {
 func (l *land) addressesAreWell(t *testing.T) {
 	t.Helper()
 	looked := map[string]bool{}
-	for _, c := range health.Run(t.Context(), l.node.Kube, health.Options{Domain: "store1.site.example"}, func(check.Check) {}) {
+	o := health.Options{Domain: "store1.site.example"}
+	for _, c := range health.Judge(health.Look(t.Context(), l.node.Kube, o), o) {
 		if looked[c.ID] = true; c.Status != check.Pass && (c.ID == "routes" || strings.HasPrefix(c.ID, "web-")) {
 			t.Errorf("%s is %s after the move: %s", c.ID, c.Status, c.Observed)
 		}

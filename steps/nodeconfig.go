@@ -10,8 +10,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
-	"touchdown/backend/factory"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
@@ -125,13 +125,13 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 // look compares with the cluster, or with what is known of it while its API does not run.
 func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
 	c := node.Kube.Within(glance)
-	if _, err := nodeconfig.Rendered(ctx, c); err != nil {
+	if _, err := kube.Rendered(ctx, c, layout.Pool); err != nil {
 		changes, err := nodeconfig.Changes(ctx, nodeconfig.Unread{}, s.want(ctx, node, nil))
 		if err != nil {
 			return nil, nil, false, fmt.Errorf("reading the site's values: %w", err)
 		}
 		calm := nodeconfig.Calm()
-		if node.Host.Exists(factory.RecordFile) {
+		if node.Host.Exists(layout.FactoryRecord) {
 			calm = nodeconfig.Baked()
 		}
 		return changes, nodeconfig.Disturbing(changes, calm), false, nil
@@ -238,7 +238,7 @@ func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cl
 			list = append(list, entry)
 		}
 	}
-	if node.Host.Exists(factory.RecordFile) {
+	if node.Host.Exists(layout.FactoryRecord) {
 		if own, err := node.Host.Own(); err == nil {
 			for _, a := range own {
 				add(a.String())

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 	benchnode "touchdown/test/bench/node"
 	"touchdown/test/patience"
@@ -107,7 +108,7 @@ func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
 	benchnode.Require(t, err)
 	m.EndsWith(t)
 	for name, text := range map[string]string{
-		"/etc/systemd/system/kubelet.service.d/05-gate.conf": "[Unit]\nConditionPathExists=!" + kubelet.Gate + "\n", kubelet.Gate: "",
+		"/etc/systemd/system/kubelet.service.d/05-gate.conf": "[Unit]\nConditionPathExists=!" + layout.Armed + "\n", layout.Armed: "",
 	} {
 		if err := m.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

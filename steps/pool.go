@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/nodeconfig"
 )
 
@@ -15,31 +16,42 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, patience nodec
 	if patience == (nodeconfig.Patience{}) {
 		patience = nodeconfig.Usual()
 	}
-	return nodeconfig.Batch{
-		Cluster: c, Save: o.save, Patience: patience, Marked: pausedByUs(o.report),
-		Mark: func() error {
-			rendered, err := nodeconfig.Rendered(ctx, c)
-			if err != nil {
-				return err
-			}
-			return errors.Join(o.mark("rendered", rendered), o.report.Note(pauseNote, []byte(pauseHolds)))
-		},
-		Unmark: func() error { return o.report.Note(pauseNote, []byte(pauseEnded)) },
+	pause := poolPause(o.report)
+	note := pause.Note
+	pause.Note = func(paused bool) error {
+		if !paused {
+			return note(false)
+		}
+		rendered, err := kube.Rendered(ctx, c, layout.Pool)
+		if err != nil {
+			return err
+		}
+		return errors.Join(o.mark("rendered", rendered), note(true))
 	}
+	return nodeconfig.Batch{Cluster: c, Save: o.save, Patience: patience, Pause: pause}
 }
 
 // pauseNote says whether a step has paused the pool, or has unpaused it again. An empty note would look like a half-written one.
 const pauseNote, pauseHolds, pauseEnded = "pause", "paused", "ended"
 
-func pausedByUs(report Report) bool {
-	note, err := report.Noted(pauseNote)
-	return err == nil && string(note) == pauseHolds
+// poolPause is a step's pause of the node's pool.
+func poolPause(report Report) kube.Pause {
+	noted, err := report.Noted(pauseNote)
+	return kube.Pause{
+		Pool: layout.Pool, Ours: err == nil && string(noted) == pauseHolds,
+		Note: func(paused bool) error {
+			if paused {
+				return report.Note(pauseNote, []byte(pauseHolds))
+			}
+			return report.Note(pauseNote, []byte(pauseEnded))
+		},
+	}
 }
 
 // poolHeld tells whether the cluster's owner has paused the pool, as far as the API can be asked.
 func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
-	paused, err := nodeconfig.Paused(ctx, c)
-	return err == nil && paused && !pausedByUs(report)
+	_, held, err := poolPause(report).State(ctx, c)
+	return err == nil && held
 }
 
 // poolTakes says why the pool would not take a new configuration.

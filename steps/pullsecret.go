@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
@@ -71,7 +72,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 		return s.without(ctx, node, c, err)
 	}
 	changed, err := registry.Apply(ctx, c, s.secret(), func(ref kube.Ref, original []byte) error {
-		before, err := registry.Rendered(ctx, c)
+		before, err := kube.Rendered(ctx, c, layout.Pool)
 		if err != nil {
 			return fmt.Errorf("reading the node's configuration: %w", err)
 		}
@@ -115,7 +116,7 @@ func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report
 	if poolHeld(ctx, c, report) {
 		return nodeconfig.Held()
 	}
-	before, err := registry.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return fmt.Errorf("reading the node's configuration: %w", err)
 	}

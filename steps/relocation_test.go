@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -296,7 +297,7 @@ func TestKubeletIsReleasedAndHeldBackAgain(t *testing.T) {
 		return true
 	}
 	m.File("/var/lib/kubelet/x", "")
-	m.File(kubelet.Gate, "")
+	m.File(layout.Armed, "")
 	m.OnFunc("systemctl start kubelet.service", func([]string, []byte) (string, error) { up = true; return "", nil })
 	s, r := &steps.Kubelet{Limit: 5 * time.Second}, newReport()
 	if plan, err := s.Plan(t.Context(), node(m, c)); err != nil || len(plan.Changes) != 1 {

@@ -93,9 +93,14 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		cmd = p.link.set(v.Path, text)
 	}
 	p.write(p.do(cmd))
-	why := p.refused[v.Path]
+	return p.verdict(v.Path)
+}
+
+// verdict tells what is wrong with the answer that was just given, if anything is; then the question is asked again.
+func (p *prompts) verdict(path string) (back, again bool, err error) {
+	why := p.refused[path]
 	for _, f := range p.allFields() {
-		if f.Path == v.Path && f.Problem != "" {
+		if f.Path == path && f.Problem != "" {
 			why = f.Problem
 		}
 	}

@@ -201,9 +201,3 @@ func ends(left, right string, w int) string {
 	left = cut(left, max(w-ansi.StringWidth(right)-1, 0))
 	return pad(left, w-ansi.StringWidth(right)) + right
 }
-
-// first is text's first line.
-func first(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}

@@ -200,7 +200,7 @@ func TestWritesInTheOrderOfOneRestart(t *testing.T) {
 		order = append(order, ref.Resource)
 		if ref.Resource == "apiservers" {
 			m, err := b.c.Core.ConfigMaps("openshift-config-managed").Get(t.Context(), "oauth-openshift", metav1.GetOptions{})
-			if err != nil || !strings.Contains(m.Data["oauthMetadata"], domain.OAuth("g.site.example")) {
+			if err != nil || !strings.Contains(m.Data["oauthMetadata"], "oauth-openshift.apps.g.site.example") {
 				t.Errorf("the log-in's new host is not published: %v", err)
 			}
 		}

@@ -33,9 +33,6 @@ func Apps(domain string) string { return "apps." + domain }
 // Console is the host of the console in a domain.
 func Console(domain string) string { return components[0].host + "." + Apps(domain) }
 
-// OAuth is the host of the log-in in a domain.
-func OAuth(domain string) string { return components[2].host + "." + Apps(domain) }
-
 // Now is what the cluster is called at the moment.
 type Now struct {
 	Factory string // the domain that it was installed with; it stays

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 )
 
 // Installed tells whether the running program is where the units expect it, and systemd may run it there. One that was moved
 // from a home folder is refused by SELinux: an armed node would have no engine, and with that no kubelet.
 func Installed(m *host.Machine, running []byte) bool {
-	have, err := m.ReadFile(Program)
-	return err == nil && bytes.Equal(have, running) && m.Inherits(Program)
+	have, err := m.ReadFile(layout.Program)
+	return err == nil && bytes.Equal(have, running) && m.Inherits(layout.Program)
 }
 
 // Install puts the running program where the units expect it. It returns whether it had to.
@@ -20,23 +21,23 @@ func Install(m *host.Machine, running []byte) (bool, error) {
 	if Installed(m, running) {
 		return false, nil
 	}
-	return true, m.WriteFile(Program, running, 0o755)
+	return true, m.WriteFile(layout.Program, running, 0o755)
 }
 
 // Arm shuts the gate in front of kubelet, durably. kubelet goes on until the node is switched off.
 func Arm(m *host.Machine) (bool, error) {
-	if m.Exists(Armed) {
+	if m.Exists(layout.Armed) {
 		return false, nil
 	}
-	return true, m.WriteFile(Armed, []byte("kubelet waits until this file is removed\n"), 0o600)
+	return true, m.WriteFile(layout.Armed, []byte("kubelet waits until this file is removed\n"), 0o600)
 }
 
 // Disarm opens the gate and starts kubelet, so that the API comes back.
 func Disarm(ctx context.Context, m *host.Machine) (bool, error) {
-	if !m.Exists(Armed) {
+	if !m.Exists(layout.Armed) {
 		return false, nil
 	}
-	if err := m.Remove(Armed); err != nil {
+	if err := m.Remove(layout.Armed); err != nil {
 		return false, err
 	}
 	if _, err := m.Run(ctx, "systemctl", "start", "kubelet.service"); err != nil {

@@ -7,17 +7,18 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/layout"
 )
 
 // TestAMovedProgramIsLaidAgain: a program that someone moved to its place has a label by which SELinux lets systemd not run
 // it, so it is replaced although its bytes are right.
 func TestAMovedProgramIsLaidAgain(t *testing.T) {
 	m := hosttest.New(t)
-	m.File(factory.Program, "program")
+	m.File(layout.Program, "program")
 	if changed, err := factory.Install(m.Machine, []byte("program")); changed || err != nil {
 		t.Fatal(changed, err)
 	}
-	for path, kind := range map[string]string{"/usr/local/bin": "bin_t", factory.Program: "user_home_t"} {
+	for path, kind := range map[string]string{"/usr/local/bin": "bin_t", layout.Program: "user_home_t"} {
 		if err := unix.Setxattr(m.Path(path), "security.selinux", []byte("system_u:object_r:"+kind+":s0"), 0); err != nil {
 			unable(t, "no labels here: %v", err)
 		}

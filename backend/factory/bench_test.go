@@ -19,6 +19,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
 	"touchdown/test/patience"
@@ -46,11 +47,11 @@ func TestConfigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := factory.Rendered(ctx, c)
+	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := factory.Configure(ctx, c, wanted, noSave)
+	changed, err := factory.Configure(ctx, c, pausing(), wanted, noSave)
 	if err != nil || !changed {
 		t.Fatalf("changed is %v, %v", changed, err)
 	}
@@ -73,12 +74,12 @@ func TestConfigure(t *testing.T) {
 	}
 
 	writes := c.Writes()
-	if changed, err := factory.Configure(ctx, c, wanted, noSave); err != nil || changed || c.Writes() != writes {
+	if changed, err := factory.Configure(ctx, c, pausing(), wanted, noSave); err != nil || changed || c.Writes() != writes {
 		t.Errorf("the second bake changed %v, wrote %d times, %v", changed, c.Writes()-writes, err)
 	}
 
-	before, _ = factory.Rendered(ctx, c)
-	if changed, err := factory.Remove(ctx, c, noSave); err != nil || !changed {
+	before, _ = kube.Rendered(ctx, c, layout.Pool)
+	if changed, err := factory.Remove(ctx, c, pausing(), noSave); err != nil || !changed {
 		t.Fatalf("removing: %v, %v", changed, err)
 	}
 	if err := factory.Settled(ctx, c, nil, before); err != nil {
@@ -91,7 +92,7 @@ func TestConfigure(t *testing.T) {
 			}
 		}
 	}
-	if changed, err := factory.Remove(ctx, c, noSave); err != nil || changed {
+	if changed, err := factory.Remove(ctx, c, pausing(), noSave); err != nil || changed {
 		t.Errorf("the second removal changed %v, %v", changed, err)
 	}
 }
@@ -111,10 +112,10 @@ func TestAForeignNameServerStays(t *testing.T) {
 	if err != nil || slices.ContainsFunc(wanted, func(m factory.Manifest) bool { return m.Name == name }) {
 		t.Fatalf("it is wanted, %v", err)
 	}
-	if _, err := factory.Configure(t.Context(), c, wanted, noSave); err != nil {
+	if _, err := factory.Configure(t.Context(), c, pausing(), wanted, noSave); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := factory.Remove(t.Context(), c, noSave); err != nil {
+	if _, err := factory.Remove(t.Context(), c, pausing(), noSave); err != nil {
 		t.Fatal(err)
 	}
 	if object, err := c.Get(t.Context(), kube.MachineConfig(name)); err != nil || object == nil {

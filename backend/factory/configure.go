@@ -3,12 +3,15 @@ package factory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -44,15 +47,6 @@ func ours(object map[string]any) bool {
 	return labels[managedBy] == touchdown
 }
 
-// Rendered is the name of the configuration that the pool shall have now.
-func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	p, _, err := c.Pool(ctx, pool)
-	if err != nil {
-		return "", err
-	}
-	return p.Spec.Configuration.Name, nil
-}
-
 // Differs returns the names of the MachineConfigs that are missing or other than wanted.
 func Differs(ctx context.Context, c *kube.Cluster, wanted []Manifest) ([]string, error) {
 	var names []string
@@ -71,15 +65,15 @@ func Differs(ctx context.Context, c *kube.Cluster, wanted []Manifest) ([]string,
 
 // Configure writes the MachineConfigs in one batch, while the pool is paused, so that there is one rendering and one
 // reboot. It returns whether anything changed.
-func Configure(ctx context.Context, c *kube.Cluster, wanted []Manifest, save kube.Save) (changed bool, err error) {
+func Configure(ctx context.Context, c *kube.Cluster, p kube.Pause, wanted []Manifest, save kube.Save) (changed bool, err error) {
 	names, err := Differs(ctx, c, wanted)
 	if err != nil {
 		return false, err
 	}
-	if len(names) == 0 {
-		return false, resume(ctx, c) // an earlier bake may have been cut off between the two
+	if err := free(ctx, c, p, len(names) > 0); err != nil || len(names) == 0 {
+		return false, err
 	}
-	return true, batch(ctx, c, func() error {
+	return true, batch(ctx, c, p, func() error {
 		for _, m := range wanted {
 			if err := putConfig(ctx, c, m, save); err != nil {
 				return err
@@ -100,7 +94,7 @@ func putConfig(ctx context.Context, c *kube.Cluster, m Manifest, save kube.Save)
 }
 
 // Remove takes our MachineConfigs back, in one batch like Configure. One of the same name that is not ours stays.
-func Remove(ctx context.Context, c *kube.Cluster, save kube.Save) (changed bool, err error) {
+func Remove(ctx context.Context, c *kube.Cluster, p kube.Pause, save kube.Save) (changed bool, err error) {
 	all, err := Manifests(host.DefaultOwn) // their names alone count
 	if err != nil {
 		return false, err
@@ -115,10 +109,10 @@ func Remove(ctx context.Context, c *kube.Cluster, save kube.Save) (changed bool,
 			refs = append(refs, kube.MachineConfig(m.Name))
 		}
 	}
-	if len(refs) == 0 {
-		return false, resume(ctx, c)
+	if err := free(ctx, c, p, len(refs) > 0); err != nil || len(refs) == 0 {
+		return false, err
 	}
-	return true, batch(ctx, c, func() error {
+	return true, batch(ctx, c, p, func() error {
 		for _, ref := range refs {
 			if _, err := c.Delete(ctx, ref, save); err != nil {
 				return err
@@ -128,32 +122,31 @@ func Remove(ctx context.Context, c *kube.Cluster, save kube.Save) (changed bool,
 	})
 }
 
-// batch lets the pool take all changes of write at once. It is never left paused: the node would take no later change and no
-// update of the cluster. What cannot be resumed now is resumed by the next bake.
-func batch(ctx context.Context, c *kube.Cluster, write func() error) error {
-	if err := pause(ctx, c, true); err != nil {
+// batch lets the pool take all changes of write at once.
+func batch(ctx context.Context, c *kube.Cluster, p kube.Pause, write func() error) error {
+	if err := p.Begin(ctx, c); err != nil {
 		return err
 	}
-	err := write()
-	// Even when ctx has ended: for the resuming there are a few seconds left.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
-	defer cancel()
-	return errors.Join(err, pause(last, c, false))
+	return errors.Join(write(), p.End(ctx, c))
 }
 
-func resume(ctx context.Context, c *kube.Cluster) error { return pause(ctx, c, false) }
-
-func pause(ctx context.Context, c *kube.Cluster, paused bool) error {
-	_, err := c.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
-		if now, _ := spec["paused"].(bool); now != paused {
-			spec["paused"] = paused
+// free ends the pause of an earlier bake that was cut off in it, and refuses a pool that the cluster's owner has paused.
+func free(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool) error {
+	paused, held, err := p.State(ctx, c)
+	switch {
+	case err != nil || !paused:
+		return err
+	case held && work:
+		return &problem.Problem{
+			Code:    "FAC-HELD",
+			Summary: "The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it.",
+			Fix: "Nothing was written. Find out why it is paused; then its owner can end the pause: " +
+				"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then run the same command once more.",
 		}
+	case held:
 		return nil
-	}, func(kube.Ref, []byte) error { return nil })
-	if err != nil {
-		return fmt.Errorf("pausing the pool (%t): %w", paused, err)
 	}
-	return nil
+	return p.End(ctx, c)
 }
 
 // Calm tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
@@ -202,27 +195,19 @@ func restarting(files []any, path, service string) []any {
 // Settled waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
 // none. before is the rendered configuration from before a change, "" where there was none.
 func Settled(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
-	wait := kube.Wait{
-		What: "the node's new configuration", Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
-		Fix: "Look at the machine-config operator; when its pool is well again, run the same command once more.",
-	}
-	return c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, nodes, err := c.Pool(ctx, pool)
-		if err != nil {
-			return kube.Progress{}, false, err
-		}
-		why := kube.PoolUnsettled(p, nodes, before)
-		if why == "" {
-			has := map[string]bool{}
-			for _, source := range p.Spec.Configuration.Source {
-				has[source.Name] = true
-			}
+	return kube.RollOut{
+		Wait: kube.Wait{
+			What: "the node's new configuration", Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
+			Fix: "Look at the machine-config operator; when its pool is well again, run the same command once more.",
+		},
+		Pool: layout.Pool, Before: before,
+		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (string, error) {
 			for _, m := range with {
-				if !has[m.Name] {
-					why = "the new configuration is not rendered yet"
+				if !slices.ContainsFunc(p.Spec.Configuration.Source, func(s corev1.ObjectReference) bool { return s.Name == m.Name }) {
+					return "the new configuration is not rendered yet", nil
 				}
 			}
-		}
-		return kube.Progress{Waiting: why}, why == "", nil
-	})
+			return "", nil
+		},
+	}.Await(ctx, c)
 }

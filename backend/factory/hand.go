@@ -15,11 +15,9 @@ import (
 	"syscall"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
-
-// HandRecord remembers what was laid by hand, so that this and nothing else is taken away again.
-const HandRecord = "/var/lib/touchdown/installed.json"
 
 const (
 	// engineConfig is the MachineConfig of the engine and the consoles. The others change the node's network and image store.
@@ -54,7 +52,7 @@ func (h *Hand) files() (files []File, units []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	files = []File{{Program, 0o755, h.Program}}
+	files = []File{{layout.Program, 0o755, h.Program}}
 	for _, m := range all {
 		if m.Name != engineConfig {
 			continue
@@ -131,7 +129,7 @@ func (h *Hand) due(files []File, record laid) ([]File, error) {
 		case err != nil:
 			return nil, err
 		case bytes.Equal(have, f.Data) && h.Host.Inherits(f.Path):
-		case f.Path == Program || bytes.Equal(have, f.Data) || slices.Contains(record[f.Path], sum(have)):
+		case f.Path == layout.Program || bytes.Equal(have, f.Data) || slices.Contains(record[f.Path], sum(have)):
 			due = append(due, f)
 		default:
 			return nil, &problem.Problem{
@@ -247,7 +245,7 @@ func (h *Hand) lines(ctx context.Context) []string {
 
 // record reads what was laid; nothing where there is no record.
 func (h *Hand) record() (laid, error) {
-	data, err := h.Host.ReadFile(HandRecord)
+	data, err := h.Host.ReadFile(layout.Installed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return laid{}, nil
 	}
@@ -257,7 +255,7 @@ func (h *Hand) record() (laid, error) {
 	r := laid{}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
-			Code: "HND-RCRD", Summary: HandRecord + " cannot be read, so nobody knows what was installed.",
+			Code: "HND-RCRD", Summary: layout.Installed + " cannot be read, so nobody knows what was installed.",
 			Fix: "Move it away; `touchdown install` then takes what is as it shall be for someone else's.", Err: err,
 		}
 	}
@@ -272,5 +270,5 @@ func (h *Hand) keep(r laid) error {
 	if err != nil {
 		return fmt.Errorf("writing what was laid: %w", err)
 	}
-	return unwritable(h.Host.WriteFile(HandRecord, append(data, '\n'), os.FileMode(0o600)))
+	return unwritable(h.Host.WriteFile(layout.Installed, append(data, '\n'), os.FileMode(0o600)))
 }

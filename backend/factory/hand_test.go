@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -95,7 +96,7 @@ func TestHand(t *testing.T) {
 			t.Errorf("%s: %v: %q", file, err, got)
 		}
 	}
-	if b.m.Content(factory.Program) != "one" || b.m.Exists("/etc/systemd/system/kubelet.service.d") || b.m.Exists("/etc/NetworkManager") || b.m.Exists("/etc/default") {
+	if b.m.Content(layout.Program) != "one" || b.m.Exists("/etc/systemd/system/kubelet.service.d") || b.m.Exists("/etc/NetworkManager") || b.m.Exists("/etc/default") {
 		t.Error("not the engine and the consoles alone")
 	}
 	b.says(t, "the wizard on tty1, hvc0")
@@ -112,13 +113,13 @@ func TestHand(t *testing.T) {
 
 	b.Program = []byte("two")
 	b.install(t)
-	if b.m.Content(factory.Program) != "two" || !slices.Contains(b.changing(), "systemctl restart touchdown-engine.service") {
+	if b.m.Content(layout.Program) != "two" || !slices.Contains(b.changing(), "systemctl restart touchdown-engine.service") {
 		t.Errorf("the newer one: %q", b.changing())
 	}
 
 	b.m.File("/run/touchdown/lines/hvc0", "")
 	b.uninstall(t)
-	for _, pattern := range []string{"/etc/systemd/system/touchdown*", "/usr/local/bin/*", factory.HandRecord} {
+	for _, pattern := range []string{"/etc/systemd/system/touchdown*", "/usr/local/bin/*", layout.Installed} {
 		if left, err := b.m.Glob(pattern); err != nil || len(left) > 0 {
 			t.Errorf("left: %q, %v", left, err)
 		}
@@ -147,7 +148,7 @@ func TestHandIsCareful(t *testing.T) {
 	b.m.File(b.Cluster, "")
 	b.m.File(engineFile, "someone's")
 	code(b.Install(t.Context()), "HND-ELSE")
-	if b.m.Exists(factory.Program) || b.m.Exists(factory.HandRecord) {
+	if b.m.Exists(layout.Program) || b.m.Exists(layout.Installed) {
 		t.Error("half installed")
 	}
 	if err := b.m.Remove(engineFile); err != nil {
@@ -213,9 +214,9 @@ func TestHandDry(t *testing.T) {
 	b := newHand(t, "one")
 	b.Dry = true
 	b.install(t)
-	b.says(t, "would lay     "+factory.Program)
+	b.says(t, "would lay     "+layout.Program)
 	b.says(t, "would run     systemctl enable --quiet touchdown-engine.service")
-	if calls := b.changing(); len(calls) > 0 || b.m.Exists(factory.Program) || b.m.Exists(factory.HandRecord) {
+	if calls := b.changing(); len(calls) > 0 || b.m.Exists(layout.Program) || b.m.Exists(layout.Installed) {
 		t.Errorf("did something: %q", calls)
 	}
 	b.Dry = false

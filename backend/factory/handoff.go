@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"touchdown/backend/layout"
 )
 
 // lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
@@ -52,7 +54,7 @@ func (h *Hand) Uninstall(ctx context.Context) error {
 	if err := h.remove(ctx, ours); err != nil {
 		return err
 	}
-	if err := h.Host.Remove(HandRecord); err != nil {
+	if err := h.Host.Remove(layout.Installed); err != nil {
 		return err
 	}
 	return h.logIns(ctx)

@@ -6,17 +6,12 @@ import (
 	"time"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
-// LineState is the state folder of the work on the bench line, beside that of the site: its journal, originals and report.
-const LineState = "/var/lib/touchdown/factory"
-
 // lineOpen is there while a node is on the bench line: the engine then loads the factory's list, over reboots too.
-const lineOpen = LineState + "/open"
-
-// siteJournal is where the engine keeps what happened at a site.
-const siteJournal = "/var/lib/touchdown/journal.jsonl"
+const lineOpen = layout.FactoryState + "/open"
 
 // OnLine tells whether the node is on the bench line.
 func OnLine(m *host.Machine) bool { return m.Exists(lineOpen) }
@@ -28,10 +23,10 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 		return false, nil
 	}
 	// The first line is there since the sealed node's first boot, which waited for its site.
-	if data, err := m.ReadFile(siteJournal); err == nil && bytes.Count(data, []byte("\n")) > 1 {
+	if data, err := m.ReadFile(layout.Journal); err == nil && bytes.Count(data, []byte("\n")) > 1 {
 		return false, &problem.Problem{
 			Code: "FAC-SITE", Summary: "This node has been at a site: its journal tells of a landing.",
-			Fix: "Put it back to the factory's state first (touchdown undo), and move " + siteJournal + " away.",
+			Fix: "Put it back to the factory's state first (touchdown undo), and move " + layout.Journal + " away.",
 		}
 	}
 	text := "the engine loads the factory's list while this file is there\nopened " + now.UTC().Format(time.RFC3339Nano) + "\n"
@@ -50,7 +45,7 @@ func Stay(m *host.Machine) string {
 
 // Sealed refuses to work on a node whose next boot waits for its site (FAC-SEAL).
 func Sealed(m *host.Machine) error {
-	if !m.Exists(Armed) || OnLine(m) {
+	if !m.Exists(layout.Armed) || OnLine(m) {
 		return nil
 	}
 	return &problem.Problem{

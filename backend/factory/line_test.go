@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -23,7 +24,7 @@ func TestOpenLine(t *testing.T) {
 	} {
 		m := host.Open(host.Options{Root: t.TempDir()})
 		if c.journal != "" {
-			if err := m.WriteFile(siteJournal, []byte(c.journal), 0o600); err != nil {
+			if err := m.WriteFile(layout.Journal, []byte(c.journal), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

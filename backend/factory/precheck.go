@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // Shelf lives, from the cluster's own rotation: the first signer of the kubelet's certificates lives 24 hours, later ones
@@ -55,7 +56,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 		return nil, err
 	}
 	checks := []check.Check{{ID: "bake-node", Title: "One node, with its own address", Status: check.Pass, Observed: cluster.Node + " " + cluster.Own.String()}}
-	p, nodes, err := c.Pool(ctx, pool)
+	p, nodes, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // recordFormat is the version of the record. It only rises.
@@ -136,13 +137,13 @@ func SaveRecord(m *host.Machine, r Record) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("encoding the factory's record: %w", err)
 	}
-	return true, m.WriteFile(RecordFile, append(data, '\n'), 0o600)
+	return true, m.WriteFile(layout.FactoryRecord, append(data, '\n'), 0o600)
 }
 
 // LoadRecord reads the record of a baked node.
 func LoadRecord(m *host.Machine) (Record, error) {
 	var r Record
-	data, err := m.ReadFile(RecordFile)
+	data, err := m.ReadFile(layout.FactoryRecord)
 	if err != nil {
 		return r, err
 	}

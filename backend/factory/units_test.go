@@ -17,6 +17,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/test/patience"
 )
 
@@ -142,14 +143,14 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 	for name, unit := range units {
 		uses := slices.ContainsFunc(unit["Service.ExecStart"], func(line string) bool {
 			program, _, _ := strings.Cut(strings.TrimLeft(line, "-+!@:"), " ")
-			return program == factory.Program
+			return program == layout.Program
 		})
 		if !uses {
 			continue
 		}
 		users++
 		if !strings.Contains(strings.Join(unit["Unit.Conflicts"], " "), "getty@") {
-			if !slices.Contains(unit[condition], factory.Program) {
+			if !slices.Contains(unit[condition], layout.Program) {
 				t.Errorf("%s runs the program and does not ask whether it is there", name)
 			}
 			continue
@@ -162,7 +163,7 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 	if users < 4 {
 		t.Errorf("only %d units run the program", users)
 	}
-	if !slices.Contains(units["touchdown-consoles.service"][condition], factory.Program) {
+	if !slices.Contains(units["touchdown-consoles.service"][condition], layout.Program) {
 		t.Error("the consoles are opened whether the program is there or not")
 	}
 }

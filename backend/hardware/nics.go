@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jaypipes/ghw"
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 
 	"touchdown/backend/host"
@@ -33,7 +32,8 @@ func (i *Inventory) readNICs(m *host.Machine) error {
 	if m.Root() != "" {
 		return nil
 	}
-	return i.askKernel()
+	i.askKernel()
+	return nil
 }
 
 // fromSysfs fills what ghw leaves out.
@@ -54,12 +54,7 @@ func (n *NIC) fromSysfs(m *host.Machine) {
 }
 
 // askKernel adds what only the running kernel tells: addresses, permanent MACs, driver and firmware.
-func (i *Inventory) askKernel() error {
-	tool, err := ethtool.NewEthtool()
-	if err != nil {
-		return fmt.Errorf("asking for drivers: %w", err)
-	}
-	defer tool.Close()
+func (i *Inventory) askKernel() {
 	for k := range i.NICs {
 		n := &i.NICs[k]
 		link, err := netlink.LinkByName(n.Name)
@@ -76,9 +71,8 @@ func (i *Inventory) askKernel() error {
 			}
 		}
 		// Virtual drivers refuse; that is no error of the machine.
-		if info, err := tool.DriverInfo(n.Name); err == nil {
-			n.Driver, n.Firmware = info.Driver, info.FwVersion
+		if driver, err := host.DriverOf(n.Name); err == nil {
+			n.Driver, n.Firmware = driver.Name, driver.Firmware
 		}
 	}
-	return nil
 }

@@ -10,10 +10,8 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 )
-
-// ShippedFile is the machine as the factory shipped it: an Inventory as JSON.
-const ShippedFile = "/var/lib/touchdown/factory/shipped.json"
 
 // SaveShipped keeps the machine as it is, for the comparison at the site.
 func SaveShipped(m *host.Machine, i *Inventory) error {
@@ -23,7 +21,7 @@ func SaveShipped(m *host.Machine, i *Inventory) error {
 	if err != nil {
 		return fmt.Errorf("encoding the inventory: %w", err)
 	}
-	if err := m.WriteFile(ShippedFile, append(data, '\n'), 0o600); err != nil {
+	if err := m.WriteFile(layout.Shipped, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keeping the inventory: %w", err)
 	}
 	return nil
@@ -31,13 +29,13 @@ func SaveShipped(m *host.Machine, i *Inventory) error {
 
 // Shipped compares a machine with itself as it was shipped. ok is false where the factory kept nothing to compare with.
 func Shipped(m *host.Machine, now *Inventory) (c check.Check, ok bool) {
-	data, err := m.ReadFile(ShippedFile)
+	data, err := m.ReadFile(layout.Shipped)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, false
 	}
 	c = check.Check{
 		ID: "hw-shipped", Title: "As shipped", Status: check.Pass, Observed: "nothing was changed on the way",
-		Expected: "the parts that left the factory", Source: "inventory of the factory (" + ShippedFile + ")",
+		Expected: "the parts that left the factory", Source: "inventory of the factory (" + layout.Shipped + ")",
 	}
 	var then Inventory
 	if err == nil {

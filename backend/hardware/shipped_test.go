@@ -7,6 +7,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/layout"
 )
 
 // TestShipped: what was lost, exchanged or added on the way is named, and nothing else.
@@ -41,7 +42,7 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	m.File(hardware.ShippedFile, "{")
+	m.File(layout.Shipped, "{")
 	if c, ok := hardware.Shipped(m.Machine, then); !ok || c.Status != check.Skip {
 		t.Errorf("a spoilt inventory: %+v", c)
 	}

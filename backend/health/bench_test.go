@@ -27,7 +27,7 @@ func benchCluster(t *testing.T) (*bench.Cluster, *kube.Cluster) {
 func look(t *testing.T, c *kube.Cluster) map[string]check.Check {
 	t.Helper()
 	all := map[string]check.Check{}
-	for _, k := range health.Run(t.Context(), c, health.Options{}, func(check.Check) {}) {
+	for _, k := range health.Judge(health.Look(t.Context(), c, health.Options{}), health.Options{}) {
 		all[k.ID] = k
 	}
 	return all

@@ -90,7 +90,8 @@ func TestNamesInsideTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := dnsCluster(t, `"status":{"clusterIP":"172.30.0.10"}`)
-			for _, k := range health.Run(t.Context(), cluster, health.Options{Domain: "edge1.example.org", DNS: named(t, c.zone)}, func(check.Check) {}) {
+			o := health.Options{Domain: "edge1.example.org", DNS: named(t, c.zone)}
+			for _, k := range health.Judge(health.Look(t.Context(), cluster, o), o) {
 				if k.ID == "cluster-dns" && (k.Status != c.want || !strings.Contains(k.Observed, c.says)) {
 					t.Errorf("%s: %s", k.Status, k.Observed)
 				}
@@ -102,7 +103,8 @@ func TestNamesInsideTheCluster(t *testing.T) {
 func TestNoDNSServiceIsSkipped(t *testing.T) {
 	for _, status := range []string{`"status":{}`, ""} {
 		cluster := dnsCluster(t, status)
-		for _, k := range health.Run(t.Context(), cluster, health.Options{Domain: "edge1.example.org"}, func(check.Check) {}) {
+		o := health.Options{Domain: "edge1.example.org"}
+		for _, k := range health.Judge(health.Look(t.Context(), cluster, o), o) {
 			if k.ID == "cluster-dns" && (k.Status != check.Skip || !strings.Contains(k.Observed, "no DNS service")) {
 				t.Errorf("%q: %s: %s", status, k.Status, k.Observed)
 			}

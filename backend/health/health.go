@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"touchdown/backend/check"
-	"touchdown/backend/kube"
 )
 
 // Options say what the cluster should look like.
@@ -35,15 +34,6 @@ func (o Options) now() time.Time {
 }
 
 func (o Options) waived(id string) bool { return o.Waived != nil && o.Waived(id) }
-
-// Run looks at the cluster once and emits each check. It changes nothing.
-func Run(ctx context.Context, cluster *kube.Cluster, o Options, emit func(check.Check)) []check.Check {
-	checks := Judge(Look(ctx, cluster, o), o)
-	for _, c := range checks {
-		emit(c)
-	}
-	return checks
-}
 
 // Judge turns a look into checks, the most basic first. It is pure.
 func Judge(s *State, o Options) []check.Check {

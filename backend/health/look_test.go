@@ -47,7 +47,7 @@ func TestEmptyClusterNeverPasses(t *testing.T) {
 		}
 		http.NotFound(w, r)
 	})
-	for _, c := range health.Run(t.Context(), cluster, health.Options{}, func(check.Check) {}) {
+	for _, c := range health.Judge(health.Look(t.Context(), cluster, health.Options{}), health.Options{}) {
 		if c.Status == check.Pass && c.ID != "api" && c.ID != "access" {
 			t.Errorf("%s passes on an empty cluster: %s", c.ID, c.Observed)
 		}
@@ -63,7 +63,7 @@ func TestErrorsOfTheAPIFail(t *testing.T) {
 		http.Error(w, "etcd leader changed", http.StatusForbidden)
 	})
 	failed := map[string]bool{}
-	for _, c := range health.Run(t.Context(), cluster, health.Options{}, func(check.Check) {}) {
+	for _, c := range health.Judge(health.Look(t.Context(), cluster, health.Options{}), health.Options{}) {
 		failed[c.ID] = c.Status == check.Fail
 	}
 	for _, id := range []string{"version", "operators", "node", "pools", "etcd", "static-pods", "pods", "csrs", "routes", "certs"} {
@@ -76,7 +76,7 @@ func TestErrorsOfTheAPIFail(t *testing.T) {
 func TestAPIThatIsAwayIsOneFault(t *testing.T) {
 	cluster, server := api(t, http.NotFound)
 	server.Close()
-	for _, c := range health.Run(t.Context(), cluster, health.Options{}, func(check.Check) {}) {
+	for _, c := range health.Judge(health.Look(t.Context(), cluster, health.Options{}), health.Options{}) {
 		if want := map[bool]check.Status{true: check.Fail, false: check.Skip}[c.ID == "api"]; c.Status != want {
 			t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
 		}

@@ -42,18 +42,17 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		w.Skip = "the site has no name server to ask"
 		return w
 	}
-	var failed error
 	for _, server := range servers {
-		if failed = askOnce(ctx, server); failed == nil {
+		if askOnce(ctx, server) == nil {
 			w.Server = server
 			break
 		}
 	}
-	if failed != nil {
+	if !w.Server.IsValid() {
 		w.Skip = "the site's name server does not answer the node either"
 		return w
 	}
-	all, err := os.ReadDir(folder)
+	pods, err := os.ReadDir(folder)
 	if err != nil {
 		w.Skip = "the pods' networks cannot be seen"
 		return w
@@ -64,13 +63,24 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		return w
 	}
 	defer node.Close()
+	w.ask(ctx, folder, pods, node)
+	if w.Asked > 0 {
+		w.Skip = ""
+	} else if w.Skip == "" {
+		w.Skip = "no pod with its own network runs"
+	}
+	return w
+}
+
+// ask sends the query from all pods at once, and ends with the first answer.
+func (w *WayOut) ask(ctx context.Context, folder string, pods []os.DirEntry, node netns.NsHandle) {
 	ctx, answered := context.WithCancel(ctx)
 	defer answered()
 	var mu sync.Mutex
-	var pods sync.WaitGroup
-	for _, entry := range all {
-		pods.Go(func() {
-			entered, err := within(filepath.Join(folder, entry.Name()), node, func() error { return askOnce(ctx, w.Server) })
+	var asking sync.WaitGroup
+	for _, pod := range pods {
+		asking.Go(func() {
+			entered, err := within(filepath.Join(folder, pod.Name()), node, func() error { return askOnce(ctx, w.Server) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -79,21 +89,15 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 				w.Skip = "the pods' networks cannot be entered"
 			case err == nil:
 				w.Asked++
-				w.From = entry.Name()
+				w.From = pod.Name()
 				answered()
 			default:
 				w.Asked++
-				w.Errs = append(w.Errs, entry.Name()+": "+err.Error())
+				w.Errs = append(w.Errs, pod.Name()+": "+err.Error())
 			}
 		})
 	}
-	pods.Wait()
-	if w.Asked > 0 {
-		w.Skip = ""
-	} else if w.Skip == "" {
-		w.Skip = "no pod with its own network runs"
-	}
-	return w
+	asking.Wait()
 }
 
 // askOnce wants any answer from a name server, even a refusal: what counts is that it finds its way back. Its socket belongs to the

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 )
 
 // Where things lie on the node. Below /var/lib/shared the SELinux policy gives a type that CRI-O may read: that of
@@ -18,7 +19,6 @@ const (
 	Pool    = "/var/lib/shared/.touchdown"        // written by Touchdown only
 	Mount   = "/var/lib/shared/touchdown"         // the pool again, read-only
 	Store   = "/var/lib/shared/touchdown/current" // what storage.conf names
-	State   = "/var/lib/touchdown/images"         // what Touchdown knows of it
 )
 
 // Units that bring the store into place at a boot.
@@ -27,7 +27,7 @@ const (
 	crioUnit  = "crio.service"
 )
 
-func state(name string) string { return filepath.Join(State, name) }
+func state(name string) string { return filepath.Join(layout.ImagesState, name) }
 
 // seeded tells whether a store was ever seeded.
 func seeded(m *host.Machine) bool { return m.Exists(Pool + "/current/manifest.json") }

@@ -10,10 +10,11 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
+	"touchdown/backend/layout"
 )
 
 const (
-	asks    = images.State + "/move"
+	asks    = layout.ImagesState + "/move"
 	conf    = "/etc/containers/storage.conf"
 	naming  = "[storage.options]\nadditionalimagestores = [\"" + images.Store + "\"]\n"
 	bootID  = "/proc/sys/kernel/random/boot_id"

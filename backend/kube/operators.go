@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,15 +59,6 @@ func Condition(co *configv1.ClusterOperator, kind configv1.ClusterStatusConditio
 		}
 	}
 	return nil
-}
-
-// DegradedFor returns how long an operator has been degraded; 0 when it is not.
-func DegradedFor(co *configv1.ClusterOperator, now time.Time) time.Duration {
-	cond := Condition(co, configv1.OperatorDegraded)
-	if cond == nil || cond.Status != configv1.ConditionTrue {
-		return 0
-	}
-	return max(1, now.Sub(cond.LastTransitionTime.Time))
 }
 
 func firstLine(s string) string {

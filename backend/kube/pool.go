@@ -2,7 +2,9 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"touchdown/backend/problem"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +35,46 @@ func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConf
 		return err
 	})
 	return pool, nodes, err
+}
+
+// Rendered is the name of the configuration that a pool's machines shall have now. Its bytes make its name.
+func Rendered(ctx context.Context, c *Cluster, name string) (string, error) {
+	pool, _, err := c.Pool(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return pool.Spec.Configuration.Name, nil
+}
+
+// RollOut is how long and for what the machines of a pool are waited for.
+type RollOut struct {
+	Wait
+	Pool   string
+	Before string // rendered configuration from before the change; "" takes any
+	// Degraded is the problem that a degraded pool is told as, with the pool's own reason as its cause; nil: it is waited out.
+	Degraded *problem.Problem
+	// Lacks says what is still missing once the machines have the pool's newest configuration, "" for nothing; nil: nothing is.
+	Lacks func(ctx context.Context, pool *machinev1.MachineConfigPool) (string, error)
+}
+
+// Await waits until the machines of a pool have its newest configuration. "Updated" alone may be old news.
+func (r RollOut) Await(ctx context.Context, c *Cluster) error {
+	return c.Until(ctx, r.Wait, func(ctx context.Context) (Progress, bool, error) {
+		pool, nodes, err := c.Pool(ctx, r.Pool)
+		if err != nil {
+			return Progress{}, false, err
+		}
+		if why := PoolDegraded(pool); why != "" && r.Degraded != nil {
+			degraded := *r.Degraded
+			degraded.Err = errors.New(why)
+			return Progress{}, false, &degraded
+		}
+		why := PoolUnsettled(pool, nodes, r.Before)
+		if why == "" && r.Lacks != nil {
+			why, err = r.Lacks(ctx, pool)
+		}
+		return Progress{Waiting: why}, why == "" && err == nil, err
+	})
 }
 
 // PoolUnsettled says why a pool's machines do not have its newest configuration yet; "" when they have. before is the

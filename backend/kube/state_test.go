@@ -2,7 +2,6 @@ package kube_test
 
 import (
 	"testing"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
@@ -39,11 +38,6 @@ func TestUnsettledOperator(t *testing.T) {
 		if why := kube.Unsettled(test.co); (why == "") != test.settled {
 			t.Errorf("%s: %q", name, why)
 		}
-	}
-	bad := cond("Degraded", "True")
-	bad.LastTransitionTime = metav1.NewTime(time.Now().Add(-time.Minute))
-	if d := kube.DegradedFor(operator(bad), time.Now()); d < 59*time.Second {
-		t.Error(d)
 	}
 }
 

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
 const (
-	// Backup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
-	Backup = "/var/lib/touchdown/cluster-backup"
 	// Kept is where the backup lies once people may use the cluster. It is for support: Touchdown never puts it back.
-	Kept = Backup + "-before-landing"
+	Kept = layout.ClusterBackup + "-before-landing"
 	// Damaged is where files of the database go that cannot be read, as with OpenShift's own cluster-restore.sh.
 	Damaged = "/var/lib/etcd-backup"
 	// Torn is the code of the problem that etcd does not start because its files are damaged.
@@ -39,8 +38,8 @@ var whole = []string{
 // Save makes a backup of a cluster of which nothing runs, in place of an older one. On a file system that shares blocks (XFS) it
 // takes no time and no room. A loss of power leaves a whole backup or none.
 func Save(ctx context.Context, m *host.Machine) error {
-	const fresh = Backup + ".new"
-	if err := removeAll(ctx, m, fresh, Backup); err != nil {
+	const fresh = layout.ClusterBackup + ".new"
+	if err := removeAll(ctx, m, fresh, layout.ClusterBackup); err != nil {
 		return err
 	}
 	var there []string
@@ -56,8 +55,8 @@ func Save(ctx context.Context, m *host.Machine) error {
 		{"mkdir", "--parents", "--mode=0700", fresh},
 		append([]string{"cp", "--archive", "--reflink=auto", "--parents", "--target-directory=" + fresh}, there...),
 		{"sync", "--file-system", fresh},
-		{"mv", "--no-target-directory", fresh, Backup},
-		{"sync", "--file-system", path.Dir(Backup)},
+		{"mv", "--no-target-directory", fresh, layout.ClusterBackup},
+		{"sync", "--file-system", path.Dir(layout.ClusterBackup)},
 	} {
 		if _, err := m.Run(ctx, argv...); err != nil {
 			return fmt.Errorf("making a backup of the cluster: %w", err)
@@ -78,7 +77,7 @@ func fits(ctx context.Context, m *host.Machine, paths []string) error {
 	if err != nil {
 		return fmt.Errorf("measuring the cluster's state: %w", err)
 	}
-	free, err := m.Free(path.Dir(path.Dir(Backup)))
+	free, err := m.Free(path.Dir(path.Dir(layout.ClusterBackup)))
 	if err != nil {
 		return fmt.Errorf("measuring the disk: %w", err)
 	}
@@ -90,9 +89,9 @@ func fits(ctx context.Context, m *host.Machine, paths []string) error {
 
 // Restorable tells whether there is a backup that fits the machine: one of a node with another name does not.
 func Restorable(m *host.Machine) bool {
-	before, err := m.ReadFile(Backup + hostname)
+	before, err := m.ReadFile(layout.ClusterBackup + hostname)
 	now, errNow := m.ReadFile(hostname)
-	return m.Exists(Backup+database) && string(before) == string(now) && (err == nil) == (errNow == nil)
+	return m.Exists(layout.ClusterBackup+database) && string(before) == string(now) && (err == nil) == (errNow == nil)
 }
 
 // Restore stops the cluster and puts its backup back. The damaged database is kept, and the backup too. It closes the kubelet's
@@ -139,11 +138,11 @@ func putBack(ctx context.Context, m *host.Machine, p string) error {
 	if err := removeAll(ctx, m, fresh); err != nil {
 		return err
 	}
-	if !m.Exists(Backup + p) {
+	if !m.Exists(layout.ClusterBackup + p) {
 		return removeAll(ctx, m, p)
 	}
 	for _, argv := range [][]string{
-		{"cp", "--archive", "--reflink=auto", "--no-target-directory", Backup + p, fresh},
+		{"cp", "--archive", "--reflink=auto", "--no-target-directory", layout.ClusterBackup + p, fresh},
 		{"sync", "--file-system", fresh},
 		{"rm", "--recursive", "--force", p},
 		{"mv", "--no-target-directory", fresh, p},
@@ -159,13 +158,13 @@ func putBack(ctx context.Context, m *host.Machine, p string) error {
 // Keep ends the time in which the backup may be put back: from now on people use the cluster, and it would take from them what
 // they have done since.
 func Keep(ctx context.Context, m *host.Machine) error {
-	if !m.Exists(Backup) {
+	if !m.Exists(layout.ClusterBackup) {
 		return nil
 	}
 	if err := removeAll(ctx, m, Kept); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{{"mv", "--no-target-directory", Backup, Kept}, {"sync", "--file-system", path.Dir(Kept)}} {
+	for _, argv := range [][]string{{"mv", "--no-target-directory", layout.ClusterBackup, Kept}, {"sync", "--file-system", path.Dir(Kept)}} {
 		if _, err := m.Run(ctx, argv...); err != nil {
 			return fmt.Errorf("keeping the backup of the cluster: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 )
 
 // disk is a machine whose commands for files are real ones, below its root. They fail when the power is gone.
@@ -111,7 +112,7 @@ func (d *disk) land() {
 	d.File("/etc/kubernetes/static-pod-resources/etcd-pod-4/x", "4")
 	d.File("/var/lib/kubelet/pki/kubelet-client-2.pem", "newer key")
 	d.File("/var/log/pods/openshift-etcd_etcd-n_1/etcd/0.log", "2026-11-21T00:00:00Z stderr F invalid database\n")
-	if err := d.Remove(kubelet.Gate); err != nil {
+	if err := d.Remove(layout.Armed); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -126,7 +127,7 @@ func TestBackupThroughCuts(t *testing.T) {
 		want := d.tree()
 		d.left = cut
 		err := kubelet.Save(t.Context(), d.Machine)
-		if kubelet.Restorable(d.Machine) && d.Content(kubelet.Backup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
+		if kubelet.Restorable(d.Machine) && d.Content(layout.ClusterBackup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
 			t.Errorf("cut %d: half a backup counts", cut)
 		}
 		for d.left = -1; err != nil; err = kubelet.Save(t.Context(), d.Machine) {

@@ -9,13 +9,11 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
 const (
-	// Gate is the file that keeps the kubelet from starting (ConditionPathExists in its unit): an armed node waits for its site.
-	Gate = "/var/lib/touchdown/armed"
-
 	service = "kubelet.service"
 	runtime = "crio.service"
 	crictl  = "/usr/bin/crictl"
@@ -26,7 +24,7 @@ const (
 func Here(m *host.Machine) bool { return m.Exists("/var/lib/kubelet") }
 
 // Gated tells whether the kubelet is kept from starting.
-func Gated(m *host.Machine) bool { return m.Exists(Gate) }
+func Gated(m *host.Machine) bool { return m.Exists(layout.Armed) }
 
 // Active tells whether the kubelet runs; a kubelet without a Node is active too.
 func Active(ctx context.Context, m *host.Machine) bool {
@@ -40,7 +38,7 @@ func Release(ctx context.Context, m *host.Machine) error {
 	if err := room(m); err != nil { // a kubelet that has seen a full disk says so for five minutes more
 		return err
 	}
-	if err := m.Remove(Gate); err != nil {
+	if err := m.Remove(layout.Armed); err != nil {
 		return fmt.Errorf("opening the kubelet's gate: %w", err)
 	}
 	// A start that was refused too often while the gate was there would be refused once more. Units that never failed are no
@@ -60,7 +58,7 @@ func Release(ctx context.Context, m *host.Machine) error {
 // Hold puts the gate back, stops the kubelet and then every container, so that the node is what left the factory: the cluster on
 // the disk, and nothing of it running.
 func Hold(ctx context.Context, m *host.Machine) error {
-	if err := m.WriteFile(Gate, nil, 0o600); err != nil {
+	if err := m.WriteFile(layout.Armed, nil, 0o600); err != nil {
 		return fmt.Errorf("closing the kubelet's gate: %w", err)
 	}
 	return Stop(ctx, m)

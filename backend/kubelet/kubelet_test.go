@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/test/patience"
 )
@@ -26,7 +27,7 @@ func code(err error) string {
 
 func TestReleaseAndHold(t *testing.T) {
 	m := hosttest.New(t)
-	m.File(kubelet.Gate, "")
+	m.File(layout.Armed, "")
 	// systemd finds the gate open when it starts the unit.
 	m.OnFunc("systemctl start", func([]string, []byte) (string, error) {
 		if kubelet.Gated(m.Machine) {

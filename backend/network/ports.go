@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -81,18 +81,13 @@ func (n *Network) Ports(ctx context.Context) ([]Port, error) {
 	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
 		return nil, fmt.Errorf("listing the ports: %w", err)
 	}
-	tool, err := ethtool.NewEthtool()
-	if err != nil {
-		return nil, fmt.Errorf("asking for the ports' drivers: %w", err)
-	}
-	defer tool.Close()
 	uplinks := n.uplinks(ctx, links)
 	var ports []Port
 	for _, l := range links {
 		if !n.socket(l) {
 			continue
 		}
-		p := n.look(l, tool)
+		p := n.look(l)
 		p.Uplink = slices.Contains(uplinks, p.Name)
 		ports = append(ports, p)
 	}
@@ -116,7 +111,7 @@ func (n *Network) socket(l netlink.Link) bool {
 	return l.Type() == "veth" && strings.HasPrefix(l.Attrs().Name, "en")
 }
 
-func (n *Network) look(l netlink.Link, tool *ethtool.Ethtool) Port {
+func (n *Network) look(l netlink.Link) Port {
 	a := l.Attrs()
 	p := Port{Name: a.Name, MAC: a.PermHWAddr.String(), Up: a.Flags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0}
 	if p.MAC == "" {
@@ -128,8 +123,8 @@ func (n *Network) look(l netlink.Link, tool *ethtool.Ethtool) Port {
 			p.Mbps = v
 		}
 	}
-	if info, err := tool.DriverInfo(a.Name); err == nil {
-		p.Driver, p.Bus = info.Driver, info.BusInfo
+	if driver, err := host.DriverOf(a.Name); err == nil {
+		p.Driver, p.Bus = driver.Name, driver.Bus
 	}
 	if target, err := os.Readlink(n.host.Path(dir + "/device")); err == nil && p.Bus == "" {
 		p.Bus = filepath.Base(target)
@@ -195,25 +190,20 @@ func nameOf(links []netlink.Link, index int) string {
 // Blink lets the LED of a port blink for whole seconds, or until ctx ends. It returns at the end, with a Problem when the
 // driver cannot.
 func (n *Network) Blink(ctx context.Context, port string, duration time.Duration) error {
-	tool, err := ethtool.NewEthtool()
-	if err != nil {
-		return fmt.Errorf("asking for the LED: %w", err)
-	}
 	done := make(chan error, 1)
 	go func() {
-		defer tool.Close()
 		n.led.Lock()
 		defer n.led.Unlock()
 		// The kernel blinks a second at a time here, so that someone who tries another port stops it soon.
 		for i := 0; i < max(1, int(duration.Seconds())) && ctx.Err() == nil; i++ {
-			second := time.Second
-			if err := tool.Identity(port, &second); err != nil {
+			if err := host.SetPort(port, unix.ETHTOOL_PHYS_ID, 1); err != nil {
 				done <- err
 				return
 			}
 		}
 		done <- nil
 	}()
+	var err error
 	select {
 	case err = <-done:
 	case <-ctx.Done():

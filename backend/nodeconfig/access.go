@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -90,7 +91,7 @@ func laid(ctx context.Context, c Reader, file, ours string) (owner, content stri
 		return "", "", err
 	}
 	for _, mc := range configs {
-		if below(mc, "metadata", "labels")["machineconfiguration.openshift.io/role"] != pool || name(mc) == ours {
+		if below(mc, "metadata", "labels")["machineconfiguration.openshift.io/role"] != layout.Pool || name(mc) == ours {
 			continue
 		}
 		if text, has := parseConfig(below(mc, "spec")).Files[file]; has && name(mc) > owner {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -30,22 +31,19 @@ func Usual() Patience {
 
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
 //
-// A pool that stays paused takes no change of anyone's, and no update of the cluster, so each way out of here unpauses it: an error
-// does, and after a power cut the next Run or Undo does, by the mark that was put on disk before the pause. A pause of the owner's is
-// never ended: what needs the pool is refused.
+// Each way out of here ends the pause: an error does, and after a power cut the next Run or Undo does. What needs the pool is refused
+// where the cluster's owner has paused it.
 type Batch struct {
 	Cluster  *kube.Cluster
 	Save     kube.Save
-	Mark     func() error // keeps on disk that the pool is paused by us from here on
-	Unmark   func() error // keeps on disk that it no longer is: a pause from here on is the owner's
-	Marked   bool         // the pool is paused by us, if it is paused
+	Pause    kube.Pause
 	Patience Patience
 }
 
 // Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
 func (b Batch) Run(ctx context.Context, changes []Change) error {
 	pending := Pending(changes)
-	paused, held, err := b.paused(ctx)
+	paused, held, err := b.Pause.State(ctx, b.Cluster)
 	switch {
 	case err != nil:
 		return err
@@ -57,7 +55,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 		}
 	}
 	if len(pending) > 0 && !paused && Renders(pending) {
-		if err := b.pause(ctx); err != nil {
+		if err := b.Pause.Begin(ctx, b.Cluster); err != nil {
 			return err
 		}
 		paused = true
@@ -67,7 +65,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 		err = b.rendered(ctx, changes)
 	}
 	if paused {
-		err = errors.Join(err, b.unpause(ctx))
+		err = errors.Join(err, b.Pause.End(ctx, b.Cluster))
 	}
 	if err != nil {
 		return err
@@ -78,18 +76,18 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 // Undo puts back what restore does, in one go too. before is the rendered configuration from before the batch: its name is made
 // of its content, so it comes again when nobody else changed anything since; "" when the batch rendered nothing.
 func (b Batch) Undo(ctx context.Context, before string, restore func(context.Context) (changed bool, err error)) error {
-	paused, held, err := b.paused(ctx)
+	paused, held, err := b.Pause.State(ctx, b.Cluster)
 	switch {
 	case err != nil:
 		return err
 	case held:
 		return Held()
 	case !paused:
-		if err := b.pause(ctx); err != nil {
+		if err := b.Pause.Begin(ctx, b.Cluster); err != nil {
 			return err
 		}
 	}
-	from, err := Rendered(ctx, b.Cluster)
+	from, err := kube.Rendered(ctx, b.Cluster, layout.Pool)
 	changed := false
 	if err == nil {
 		changed, err = restore(ctx)
@@ -97,19 +95,10 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 	if err == nil && changed && before != "" {
 		err = b.again(ctx, from, before)
 	}
-	if err := errors.Join(err, b.unpause(ctx)); err != nil {
+	if err := errors.Join(err, b.Pause.End(ctx, b.Cluster)); err != nil {
 		return err
 	}
 	return b.settle(ctx, nil)
-}
-
-// Rendered is the configuration that the node's pool shall have now.
-func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	p, _, err := c.Pool(ctx, pool)
-	if err != nil {
-		return "", err
-	}
-	return p.Spec.Configuration.Name, nil
 }
 
 // Renders tells whether any of the changes needs a new configuration of the node's pool.
@@ -140,7 +129,7 @@ func (b Batch) rendered(ctx context.Context, changes []Change) error {
 	}
 	start := time.Now()
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
@@ -175,7 +164,7 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 	start, newest, since := time.Now(), from, time.Now()
 	w := kube.Wait{What: "the old configuration of the node", Limit: b.Patience.Render + time.Minute}
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
@@ -187,32 +176,28 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 	})
 }
 
-// settle waits until the node has the pool's configuration and this has the changes. "Updated" alone may be old news.
+// settle waits until the node has the pool's configuration and this has the changes.
 func (b Batch) settle(ctx context.Context, changes []Change) error {
-	w := kube.Wait{
-		What: "the node's new configuration", Limit: b.Patience.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
-		Fix: "Look at the machine-config operator; retry to go on waiting, or undo.",
-	}
 	c := b.Cluster.Within(max(b.Patience.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
-	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		p, nodes, err := c.Pool(ctx, pool)
-		if err != nil {
-			return kube.Progress{}, false, err
-		}
-		if why := kube.PoolDegraded(p); why != "" {
-			return kube.Progress{}, false, &problem.Problem{
-				Code:    "NCF-DGRD",
-				Summary: "The node could not take its new configuration.",
-				Fix:     "Undo, or look at the machine-config operator.",
-				Err:     errors.New(why),
+	return kube.RollOut{
+		Wait: kube.Wait{
+			What: "the node's new configuration", Limit: b.Patience.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
+			Fix: "Look at the machine-config operator; retry to go on waiting, or undo.",
+		},
+		Pool: layout.Pool,
+		Degraded: &problem.Problem{
+			Code:    "NCF-DGRD",
+			Summary: "The node could not take its new configuration.",
+			Fix:     "Undo, or look at the machine-config operator.",
+		},
+		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (string, error) {
+			missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
+			if !ours {
+				return "", err
 			}
-		}
-		if why := kube.PoolUnsettled(p, nodes, ""); why != "" {
-			return kube.Progress{Waiting: why}, false, nil
-		}
-		missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
-		return kube.Progress{Waiting: "the node to have " + missing}, err == nil && !ours, err
-	})
+			return "the node to have " + missing, err
+		},
+	}.Await(ctx, c)
 }
 
 // renderFailed tells why the operator cannot make a configuration of what was written.

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
-
-// pool is the one that the node of a single-node cluster belongs to.
-const pool = "master"
 
 // Files of the node that the Machine Config Operator makes of the cluster's objects.
 const (
@@ -170,7 +168,7 @@ func machineConfig(name string, ch Change, ignition map[string]any) object {
 	return object{
 		Change: ch, ref: kube.MachineConfig(name),
 		kind: kube.New{Kind: "MachineConfig", Labels: map[string]string{
-			"machineconfiguration.openshift.io/role": pool, "app.kubernetes.io/managed-by": "touchdown",
+			"machineconfiguration.openshift.io/role": layout.Pool, "app.kubernetes.io/managed-by": "touchdown",
 		}},
 		change: func(spec map[string]any) error {
 			spec["config"] = ignition

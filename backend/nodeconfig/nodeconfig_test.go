@@ -113,7 +113,8 @@ func (o *operator) render(roll bool) {
 
 func batch(c *kube.Cluster, marked bool) nodeconfig.Batch {
 	return nodeconfig.Batch{
-		Cluster: c, Marked: marked, Save: func(kube.Ref, []byte) error { return nil }, Mark: func() error { return nil }, Unmark: func() error { return nil },
+		Cluster: c, Save: func(kube.Ref, []byte) error { return nil },
+		Pause:    kube.Pause{Pool: "master", Ours: marked, Note: func(bool) error { return nil }},
 		Patience: nodeconfig.Patience{Render: patience.Of(0), Roll: patience.Of(0)},
 	}
 }

@@ -3,20 +3,11 @@ package nodeconfig
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
-
-// Paused tells whether the configuration of the node's pool is paused, by Touchdown or by the owner.
-func Paused(ctx context.Context, c *kube.Cluster) (bool, error) {
-	p, _, err := c.Pool(ctx, pool)
-	if err != nil {
-		return false, err
-	}
-	return p.Spec.Paused, nil
-}
 
 // Held is the Problem of a pool that the cluster's owner has paused: whatever was written, the node would not take it.
 func Held() *problem.Problem {
@@ -48,19 +39,13 @@ func Working(ctx context.Context, c *kube.Cluster) error {
 	return nil
 }
 
-// paused tells whether the pool is paused, and whether the cluster's owner holds it.
-func (b Batch) paused(ctx context.Context) (paused, held bool, err error) {
-	paused, err = Paused(ctx, b.Cluster)
-	return paused, paused && !b.Marked, err
-}
-
 // without does what needs no configuration of the pool. What does is refused before anything is written, unless the node has it.
 func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 	if Renders(pending) {
 		return Held()
 	}
 	if Renders(changes) {
-		p, _, err := b.Cluster.Pool(ctx, pool)
+		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
 			return err
 		}
@@ -71,35 +56,4 @@ func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 		}
 	}
 	return b.write(ctx, pending)
-}
-
-func (b Batch) pause(ctx context.Context) error {
-	if err := b.Mark(); err != nil {
-		return fmt.Errorf("noting the pause: %w", err)
-	}
-	return b.setPaused(ctx, true)
-}
-
-// unpause goes on for a while when the work was cancelled.
-func (b Batch) unpause(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(30*time.Second, b.Cluster.Pace.Limit))
-	defer cancel()
-	if err := b.setPaused(ctx, false); err != nil {
-		return err
-	}
-	if err := b.Unmark(); err != nil {
-		return fmt.Errorf("noting the end of the pause: %w", err)
-	}
-	return nil
-}
-
-// setPaused saves no original: what undo has to bring about is a pool that is not paused, whatever was saved.
-func (b Batch) setPaused(ctx context.Context, paused bool) error {
-	_, err := b.Cluster.ChangeSpec(ctx, kube.MachineConfigPool(pool), func(spec map[string]any) error {
-		if now, _ := spec["paused"].(bool); now != paused {
-			spec["paused"] = paused
-		}
-		return nil
-	}, func(kube.Ref, []byte) error { return nil })
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // Whose MachineConfig holds storage.conf while nobody but the operator has laid it. Its template is a common one
@@ -28,7 +29,7 @@ const (
 const storeGate = "AdditionalStorageConfig"
 
 // poolLabel is on every MachineConfigPool that the operator made, and is what its documentation selects a pool by.
-const poolLabel = "pools.operator.machineconfiguration.openshift.io/" + pool
+const poolLabel = "pools.operator.machineconfiguration.openshift.io/" + layout.Pool
 
 const storeRuntimeConfig = "touchdown-imagestore"
 
@@ -125,7 +126,7 @@ func poolRuntimeConfig(ctx context.Context, c Reader) (config string, clear bool
 	if err != nil {
 		return "", false, err
 	}
-	p, err := c.Get(ctx, kube.MachineConfigPool(pool))
+	p, err := c.Get(ctx, kube.MachineConfigPool(layout.Pool))
 	if err != nil {
 		return "", false, err
 	}

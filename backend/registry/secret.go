@@ -10,17 +10,18 @@ import (
 	"slices"
 	"time"
 
+	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
 const (
 	dataKey = ".dockerconfigjson"
 	onDisk  = "/var/lib/kubelet/config.json" // what the Machine Config Operator makes of the secret
-	master  = "master"
 )
 
 func ref() kube.Ref { return kube.Secret("openshift-config", "pull-secret") }
@@ -159,45 +160,28 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 	return b, err
 }
 
-// Rendered returns the configuration that the node's pool has to reach now. It is read before a change, so that Settle can tell
-// the next one from it.
-func Rendered(ctx context.Context, c *kube.Cluster) (string, error) {
-	pool, _, err := c.Pool(ctx, master)
-	if err != nil {
-		return "", err
-	}
-	return pool.Spec.Configuration.Name, nil
-}
-
 // Settle waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
 // before; "" takes any. The node neither drains nor reboots for it (since 4.7.4).
 func Settle(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
-	w := kube.Wait{
-		What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
-		Fix: "Look at the machine-config operator; retry to go on waiting.",
-	}
-	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
-		pool, nodes, err := c.Pool(ctx, master)
-		if err != nil {
-			return kube.Progress{}, false, err
-		}
-		if why := kube.PoolDegraded(pool); why != "" {
-			return kube.Progress{}, false, &problem.Problem{
-				Code:    "PULL-DGR",
-				Summary: "The node could not take its new configuration.",
-				Fix:     "Undo, or look at the machine-config operator.",
-				Err:     fmt.Errorf("%s", why),
+	return kube.RollOut{
+		Wait: kube.Wait{
+			What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
+			Fix: "Look at the machine-config operator; retry to go on waiting.",
+		},
+		Pool: layout.Pool, Before: before,
+		Degraded: &problem.Problem{
+			Code:    "PULL-DGR",
+			Summary: "The node could not take its new configuration.",
+			Fix:     "Undo, or look at the machine-config operator.",
+		},
+		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (string, error) {
+			want, err := read(ctx, c)
+			if err != nil || has(m, want) {
+				return "", err
 			}
-		}
-		if why := kube.PoolUnsettled(pool, nodes, before); why != "" {
-			return kube.Progress{Waiting: why}, false, nil
-		}
-		want, err := read(ctx, c)
-		if err != nil {
-			return kube.Progress{}, false, err
-		}
-		return kube.Progress{Waiting: "the pull secret on the node's disk"}, has(m, want), nil
-	})
+			return "the pull secret on the node's disk", nil
+		},
+	}.Await(ctx, c)
 }
 
 // has reports whether the node's file holds every log-in of the secret; newer releases add the internal registry's to it.

@@ -26,8 +26,8 @@ type benchLine struct {
 	changed bool // something was said: the machine is not as it was
 }
 
-// benchLine opens the node for a list.
-func (c *common) benchLine(cmd *cobra.Command) (*benchLine, error) {
+// newBenchLine opens the node for a list.
+func newBenchLine(c *common, cmd *cobra.Command) (*benchLine, error) {
 	node, err := c.benchNode(cmd)
 	if err != nil {
 		return nil, err

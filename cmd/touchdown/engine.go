@@ -19,6 +19,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -39,7 +40,7 @@ type engineFlags struct {
 }
 
 func (f *engineFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.state, "state", env("TOUCHDOWN_STATE", defaultState), "state folder: journal, answers, saved originals")
+	cmd.Flags().StringVar(&f.state, "state", env("TOUCHDOWN_STATE", layout.State), "state folder: journal, answers, saved originals")
 	cmd.Flags().StringVar(&f.kubeconfig, "kubeconfig", env("KUBECONFIG", defaultKubeconfig), "how to reach the node's cluster")
 	cmd.Flags().BoolVar(&f.noPower, "no-power", false, "never reboot or power off the machine, whatever a step or a person asks for")
 }

@@ -80,7 +80,7 @@ func writeManifests(w io.Writer, dir string, addresses []string) error {
 }
 
 func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
-	line, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func planBake(ctx context.Context, line *benchLine, list []steps.Stage) error {
 }
 
 func (c *common) unbake(cmd *cobra.Command) error {
-	line, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}

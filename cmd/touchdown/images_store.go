@@ -46,7 +46,7 @@ by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 }
 
 func (c *common) seed(cmd *cobra.Command, step *steps.Images) error {
-	line, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 )
@@ -20,7 +21,7 @@ func (c *common) installCommand() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "install", Short: "Put the engine and the wizard on this machine, and start them", Args: cobra.NoArgs,
-		Long: `Install copies this program to ` + factory.Program + `, lays the units of the engine and the consoles, and
+		Long: `Install copies this program to ` + layout.Program + `, lays the units of the engine and the consoles, and
 starts them: the wizard opens on tty1, on the first serial line and on every console of the kernel. It is for a
 node that is being tried or is a lab's, with OpenShift on it; it changes no network, no kubelet and no image store. What
 is right already stays, so it can be repeated, and a newer version is installed in the same way.
@@ -45,7 +46,7 @@ func (c *common) uninstallCommand() *cobra.Command {
 		Use: "uninstall", Short: "Take away what install laid", Args: cobra.NoArgs,
 		Long: `Uninstall stops the engine and the consoles, removes the files that install laid, and gives the lines back to the
 machine's own log-ins. A file that was changed since stays, and is named. While work is under way nothing is removed.
-Answers, journal, report and the saved originals stay in ` + defaultState + `: with them another install goes on where
+Answers, journal, report and the saved originals stay in ` + layout.State + `: with them another install goes on where
 this one was. --purge removes them too; then nothing of the job can be undone any more.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if purge && !yes && !dry {

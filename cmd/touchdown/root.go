@@ -7,16 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/layout"
 	"touchdown/steps/engine"
 )
 
-// Where things lie on a node.
-const (
-	defaultSocket = "/run/touchdown/engine.sock"
-	defaultState  = "/var/lib/touchdown"
-	// defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
-	defaultKubeconfig = "/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
-)
+// defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
+const defaultKubeconfig = "/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
 
 // common are the flags of more than one command.
 type common struct {
@@ -47,7 +43,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", defaultSocket), "where the engine listens")
+	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", layout.Socket), "where the engine listens")
 	c.localFlags(root)
 	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
 		c.eventsCommand(), c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.imagesCommand(),

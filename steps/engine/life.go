@@ -1,11 +1,6 @@
 package engine
 
-// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: kubelet does not
-// start while it is there (a ConditionPathExists of its unit), so a node that ships wakes up quiet.
-const Armed = "/var/lib/touchdown/armed"
-
-// FactoryRecord is what the bake knew of the node: names, networks, ports, certificates.
-const FactoryRecord = "/var/lib/touchdown/factory.json"
+import "touchdown/backend/layout"
 
 // The ages of a node's life, as Snapshot.Life tells them.
 const (
@@ -42,9 +37,9 @@ func (c *core) life() string {
 		return LifeLanding
 	}
 	switch {
-	case c.o.Node.Host.Exists(Armed):
+	case c.o.Node.Host.Exists(layout.Armed):
 		return LifeArmed
-	case c.o.Node.Host.Exists(FactoryRecord):
+	case c.o.Node.Host.Exists(layout.FactoryRecord):
 		return LifeBaked
 	}
 	return LifeFactory

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -227,9 +228,9 @@ func TestLife(t *testing.T) {
 		}
 	}
 	expect(LifeFactory)
-	r.host.File(FactoryRecord, "{}")
+	r.host.File(layout.FactoryRecord, "{}")
 	expect(LifeBaked)
-	r.host.File(Armed, "")
+	r.host.File(layout.Armed, "")
 	expect(LifeArmed)
 	r.w.setFail("light", broken())
 	pen := take(t, r)

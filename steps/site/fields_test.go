@@ -72,3 +72,20 @@ func TestCheckOfRequiredFields(t *testing.T) {
 		}
 	}
 }
+
+// Check returns what is wrong with a value for a path, or nil: what its single field validator says.
+func Check(path, value string) error {
+	c := New()
+	if err := c.whole(path, value); err != nil {
+		err.Path = path
+		return err
+	}
+	v := &judge{config: c}
+	if e := find(path); e.at != nil {
+		v.field(e, path)
+	}
+	if len(v.errs) > 0 {
+		return v.errs[0]
+	}
+	return nil
+}

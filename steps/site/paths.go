@@ -59,23 +59,6 @@ func (c *Config) whole(path, value string) *Error {
 	return c.store(path, value)
 }
 
-// Check returns what is wrong with a value for a path, or nil: what its single field validator says.
-func Check(path, value string) error {
-	c := New()
-	if err := c.whole(path, value); err != nil {
-		err.Path = path
-		return err
-	}
-	v := &judge{config: c}
-	if e := find(path); e.at != nil {
-		v.field(e, path)
-	}
-	if len(v.errs) > 0 {
-		return v.errs[0]
-	}
-	return nil
-}
-
 // IsSecret reports whether the value of a path, as it is now, must not be shown.
 func (c *Config) IsSecret(path string) bool {
 	value, _ := c.Get(path)

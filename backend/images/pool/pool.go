@@ -160,23 +160,6 @@ func (p *Pool) Generation(n int) (Generation, error) {
 	return g, nil
 }
 
-// Generations are all that are there, the oldest first.
-func (p *Pool) Generations() ([]Generation, error) {
-	numbers, err := p.numbers()
-	if err != nil {
-		return nil, err
-	}
-	var all []Generation
-	for _, n := range numbers {
-		g, err := p.Generation(n)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, nil
-}
-
 func (p *Pool) numbers() ([]int, error) {
 	entries, err := os.ReadDir(filepath.Join(p.Dir, generationsDir))
 	if err != nil {

@@ -100,18 +100,6 @@ func (l *listing) parse(buf []byte) {
 	slices.SortFunc(l.entries, func(a, b entry) int { return cmp.Compare(a.inode, b.inode) })
 }
 
-// list reads a whole small folder.
-func list(fd int) ([]entry, error) {
-	var all []entry
-	for l := (listing{}); ; {
-		piece, err := l.next(fd)
-		if err != nil || piece == nil {
-			return all, err
-		}
-		all = append(all, piece...)
-	}
-}
-
 // syncDir makes what was made, renamed and removed in a folder outlive a power cut.
 func syncDir(path string) error {
 	d, err := os.Open(path)

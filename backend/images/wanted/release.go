@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend/images/ref"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 )
 
 // imageReferences is where a release image lists the images that it is made of.
@@ -78,7 +79,7 @@ func (g *gathering) readPayload(ctx context.Context, s *store, image string, o O
 
 // machineConfig notes the images of the operating system. They are unpacked on the disk already, and not run.
 func (g *gathering) machineConfig(ctx context.Context, c *kube.Cluster) error {
-	pool, err := c.Get(ctx, kube.MachineConfigPool("master"))
+	pool, err := c.Get(ctx, kube.MachineConfigPool(layout.Pool))
 	if err != nil || pool == nil {
 		return err
 	}

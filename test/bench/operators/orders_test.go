@@ -153,7 +153,7 @@ func (b *bed) lacks(d string) string {
 		}
 		return cm.Data[key]
 	}
-	if !strings.Contains(read("oauth-metadata", "oauthMetadata"), "https://"+domain.OAuth(d)) {
+	if !strings.Contains(read("oauth-metadata", "oauthMetadata"), "https://oauth-openshift."+domain.Apps(d)) {
 		return "the log-in's metadata"
 	}
 	if served := strings.Contains(read("config", "config.yaml"), domain.API(site)); served != (d == site) {

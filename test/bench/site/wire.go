@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/safchain/ethtool"
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	kernel "touchdown/backend/host"
 	"touchdown/test/patience"
 )
 
@@ -74,23 +74,10 @@ func (n *Namespace) awaitUp(name string) error {
 // there, which no reader of raw frames (Open vSwitch's userspace datapath, a userspace stack) forgives.
 func (n *Namespace) honest(name string) error {
 	return n.Do(func() error {
-		tool, err := ethtool.NewEthtool()
-		if err != nil {
-			return fmt.Errorf("opening ethtool: %w", err)
-		}
-		defer tool.Close()
-		off := map[string]bool{}
-		features, err := tool.Features(name)
-		if err != nil {
-			return fmt.Errorf("reading the features of %s: %w", name, err)
-		}
-		for _, feature := range []string{"tx-checksum-ip-generic", "tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-generic-segmentation", "rx-gro"} {
-			if features[feature] {
-				off[feature] = false
+		for _, off := range []uint32{unix.ETHTOOL_STXCSUM, unix.ETHTOOL_STSO, unix.ETHTOOL_SGSO, unix.ETHTOOL_SGRO} {
+			if err := kernel.SetPort(name, off, 0); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+				return fmt.Errorf("switching an offload off: %w", err)
 			}
-		}
-		if err := tool.Change(name, off); err != nil {
-			return fmt.Errorf("switching offloads of %s off: %w", name, err)
 		}
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/images"
 	"touchdown/backend/images/pool"
 	"touchdown/backend/images/store"
+	"touchdown/backend/layout"
 	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/site"
 )
@@ -219,7 +220,7 @@ func (k *line) reboot(argv ...string) {
 // looked waits for the look that follows a boot, to its end.
 func (k *line) looked() {
 	k.t.Helper()
-	k.must(k.Wait(k.ctx, `[ -n "$(systemctl show -P ExecMainExitTimestampMonotonic touchdown-images-check | grep -v '^0$')" ] && grep -q $(cat /proc/sys/kernel/random/boot_id) `+images.State+`/status.json`))
+	k.must(k.Wait(k.ctx, `[ -n "$(systemctl show -P ExecMainExitTimestampMonotonic touchdown-images-check | grep -v '^0$')" ] && grep -q $(cat /proc/sys/kernel/random/boot_id) `+layout.ImagesState+`/status.json`))
 	if s := k.status(); !s.Well() {
 		k.t.Errorf("after the boot: %+v", s)
 	}
@@ -258,7 +259,7 @@ func (k *line) move() {
 	}
 	k.listed(now)
 	k.layersAre(now)
-	if out := k.run("images", "status"); !strings.Contains(out, "Images moved into the store") || k.shell("ls "+images.State) == "move" {
+	if out := k.run("images", "status"); !strings.Contains(out, "Images moved into the store") || k.shell("ls "+layout.ImagesState) == "move" {
 		k.t.Error("what came of the move is not told")
 	}
 	if out := k.run("images", "seed", "--move"); !strings.Contains(out, "Nothing had to be changed") {

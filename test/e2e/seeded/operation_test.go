@@ -8,6 +8,7 @@ import (
 	"time"
 
 	seed "touchdown/backend/images"
+	"touchdown/backend/layout"
 )
 
 // operation is something that changes the store and can be struck.
@@ -65,7 +66,7 @@ func (r *run) fewer() (string, set) {
 // older makes the node believe that the last change is of an earlier boot, so that the look lets the generation before go.
 func (r *run) older() (string, set) {
 	r.Helper()
-	r.sh("echo 00000000-0000-0000-0000-000000000000 > " + seed.State + "/switched; sync")
+	r.sh("echo 00000000-0000-0000-0000-000000000000 > " + layout.ImagesState + "/switched; sync")
 	return "", r.store()
 }
 

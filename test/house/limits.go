@@ -1,0 +1,32 @@
+package main
+
+// The limits: median, 90 % and the largest of what the code kept to when they were set. Lower them when it does better.
+var (
+	fileLimit     = [3]int{140, 235, 310}
+	functionLimit = [3]int{11, 27, 57}
+)
+
+const (
+	exportedLimit = 40 // of a package
+	methodLimit   = 25 // of a type
+	twinLimit     = 89 // pairs of files
+)
+
+// larger are the packages and types above the limits, with the count that none may pass. Each is to shrink until its row can go.
+// steps/site is a schema, and a schema has as many names as the document has parts.
+var larger = map[string]int{
+	"steps":      95,
+	"steps/site": 85,
+
+	"steps/engine":               79,
+	"backend/images/pool.Pool":   58,
+	"backend/images/store.Store": 43,
+	"backend/probe.run":          51,
+	"backend/network.Network":    44,
+	"backend/kube.Cluster":       38,
+	"backend/host.Machine":       27,
+	"cmd/touchdown.common":       53,
+	"tui.desk":                   44,
+	"tui.form":                   40,
+	"tui.prompts":                27,
+}
