@@ -62,7 +62,7 @@ func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground
 			if title := titles[e.Step]; title != "" && before != "" {
 				fmt.Fprint(b.out, steps.Linef(before, title))
 			}
-		case steps.Progressed: // what is waited for, once
+		case steps.Progressed: // what we are waiting for, once
 			if w := e.Progress.Waiting; w != "" && w != waiting {
 				waiting = w
 				fmt.Fprint(b.out, steps.Linef("  ... %s", w))

@@ -9,7 +9,7 @@ import (
 	"touchdown/steps"
 )
 
-// actLimit ends what a field offers when it does not end by itself. A person looks for a blinking lamp for seconds.
+// actLimit ends what a field offers when it does not end before. A person looks for a blinking lamp for seconds.
 const actLimit = time.Minute
 
 // act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends

@@ -131,7 +131,7 @@ func (c *core) start(a Action) error {
 		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(c.draft.review.Problems, "; "))
 	}
 	now := &ReviewView{}
-	_, stages := c.draft.settled()
+	_, stages := c.draft.effective()
 	if now.judgeChecks(c.job, stages); len(now.Problems) > 0 {
 		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
 	}

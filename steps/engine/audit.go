@@ -181,8 +181,8 @@ func (s *store) names(folder string) (list []string) {
 	return list
 }
 
-// settle writes the checksums of what the audit left. Losses are forgotten by that, so they are recorded first.
-func (s *store) settle() {
+// acceptLosses writes the checksums of what the audit left. Losses are forgotten by that, so they are recorded first.
+func (s *store) acceptLosses() {
 	s.losses = nil
 	_ = s.sums.rewrite() // tried again when the next file is written, which then fails and tells why
 }

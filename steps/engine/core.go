@@ -119,8 +119,8 @@ func (c *core) answered(err error) error {
 	return err
 }
 
-// tellDisk shows a notice while nothing can be saved.
-func (c *core) tellDisk() {
+// noticeDisk shows a notice while nothing can be saved.
+func (c *core) noticeDisk() {
 	const notice = "save"
 	was := c.notices[notice]
 	delete(c.notices, notice)

@@ -38,8 +38,8 @@ type Options struct {
 	// List names the list: ListSite (also "") or ListFactory. Consoles choose their words by it.
 	List string
 
-	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
-	// copy of the config of its own, so that a step never sees a value change under its hands.
+	// Stages makes the list for a config. It is called again for each inspection, review and job, each with
+	// its own copy of the config, so that a step never sees a value change under its hands.
 	Stages func(*site.Config) []steps.Stage
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
@@ -127,14 +127,14 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 	return e
 }
 
-// begin starts what an engine does by itself: it goes on with a job that was at work, or looks around.
+// begin starts what an engine does automatically: it goes on with a job that was at work, or looks around.
 func (e *Engine) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
-	e.core.tellLoss()
-	e.core.tellDisk()
+	e.core.noticeLoss()
+	e.core.noticeDisk()
 	switch {
 	case underWay(e.core.job.state):
 		e.core.resume()

@@ -11,10 +11,10 @@ import (
 	"touchdown/steps/site"
 )
 
-// settled is the site config as it stands, with the list that reads it, without the answers to questions that another
+// effective is the site config as it stands, with the list that reads it, without the answers to questions that another
 // answer made needless: an address that was typed before DHCP was chosen stays in its field, for the person who changes
 // their mind, and means nothing.
-func (d *draft) settled() (*site.Config, []steps.Stage) {
+func (d *draft) effective() (*site.Config, []steps.Stage) {
 	cfg := d.site.Clone()
 	stages := d.list(cfg)
 	for _, stage := range stages {
@@ -29,9 +29,9 @@ func (d *draft) settled() (*site.Config, []steps.Stage) {
 	return cfg, stages
 }
 
-// inputs is the fingerprint of the settled config.
+// inputs is the fingerprint of the effective config.
 func (d *draft) inputs() string {
-	cfg, _ := d.settled()
+	cfg, _ := d.effective()
 	return d.store.key.inputs(cfg)
 }
 

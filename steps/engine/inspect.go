@@ -72,7 +72,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := e.core.inspector
-	e.core.tellDisk()
+	e.core.noticeDisk()
 	if !i.done {
 		i.done = true
 		e.core.recorder.changed()

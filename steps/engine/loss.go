@@ -77,7 +77,7 @@ func (c *core) takeStock(read reading, damage string) {
 		}
 	}
 	if len(s.lost) == 0 {
-		c.store.settle()
+		c.store.acceptLosses()
 		return
 	}
 	k.Touched = c.store.touched()
@@ -106,14 +106,14 @@ func (r *reading) losses(damage string) []string {
 	return []string{text}
 }
 
-// ended tells whether nothing goes on by itself in a state, whatever came before it.
+// ended tells whether nothing goes on automatically in a state, whatever came before it.
 func ended(s State) bool { return s == IsDone || s == IsUndone }
 
 // underWay tells whether an engine that starts goes on with a job in that state.
 func underWay(s State) bool { return s == Working || s == InQuestion || s == UndoingAll }
 
-// tellLoss records what was lost and stops a job that was under way.
-func (c *core) tellLoss() {
+// noticeLoss records what was lost and stops a job that was under way.
+func (c *core) noticeLoss() {
 	s := c.stock
 	if s.known == nil {
 		return
@@ -139,5 +139,5 @@ func (c *core) tellLoss() {
 		c.store.sums.mark = &mark{c.recorder.seq, c.job.known()}
 	}
 	s.known = nil
-	c.store.settle()
+	c.store.acceptLosses()
 }

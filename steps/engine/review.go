@@ -27,7 +27,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 		return err
 	}
 	e.mu.Lock()
-	cfg, stages := e.core.draft.settled()
+	cfg, stages := e.core.draft.effective()
 	e.mu.Unlock()
 	v := &ReviewView{}
 	errs, warnings := cfg.Validate(e.now())

@@ -39,7 +39,7 @@ type run struct {
 func (e *Engine) work(undo bool) {
 	ctx, stop := context.WithCancelCause(e.closing)
 	e.core.stopWork = stop
-	cfg, stages := e.core.draft.settled()
+	cfg, stages := e.core.draft.effective()
 	r := &run{e: e, cfg: cfg, stages: stages}
 	e.workers.Go(func() {
 		defer stop(nil)

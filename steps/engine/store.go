@@ -49,7 +49,7 @@ func openStore(dir string) (*store, error) {
 	s.audit()
 	s.key = s.nodeKey()
 	if len(s.losses) == 0 { // of a folder of the previous release, before its journal gets checksums
-		s.settle()
+		s.acceptLosses()
 	}
 	return s, nil
 }

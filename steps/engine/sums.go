@@ -56,7 +56,7 @@ func (l sumLine) wellFormed() bool {
 	return l.Journal != nil || filepath.IsLocal(name) && name != "." && (l.Gone || l.Is != "" || l.Will != "")
 }
 
-// openSums reads the sums. It does not write them: settle does.
+// openSums reads the sums. It does not write them: acceptLosses does.
 func openSums(path string) *sums {
 	s := &sums{path: path, files: map[string]sum{}}
 	data, err := readKept(path)
