@@ -3,7 +3,6 @@ package steps_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +19,7 @@ import (
 
 // refusing answers no.
 type refusing struct {
-	*steps.Direct
+	*direct
 	asked int
 	check steps.Check
 }
@@ -65,9 +64,9 @@ func TestDefaultCatalogSources(t *testing.T) {
 	}
 	on()
 	step := &steps.BakeCatalogs{}
-	direct := &steps.Direct{Host: l.host.Machine, Dir: "/state", Out: io.Discard}
+	folder := &direct{host: l.host.Machine, dir: "/state"}
 
-	no := &refusing{Direct: direct.For(step)}
+	no := &refusing{direct: folder.of(step)}
 	for range 2 {
 		if err := step.Run(ctx, l.node, no); err != nil {
 			t.Fatal(err)
@@ -76,10 +75,10 @@ func TestDefaultCatalogSources(t *testing.T) {
 	if no.asked != 1 || no.check.Status != steps.Warn || !strings.Contains(no.check.Fix, "factory bake") {
 		t.Errorf("asked %d times, %+v", no.asked, no.check)
 	}
-	if err := direct.Forget(); err != nil {
+	if err := folder.forget(); err != nil {
 		t.Fatal(err)
 	}
-	kept := &refusing{Direct: direct.For(step)}
+	kept := &refusing{direct: folder.of(step)}
 	if err := (&steps.BakeCatalogs{Keep: true}).Run(ctx, l.node, kept); err != nil || kept.asked > 0 || kept.check.Status != steps.Warn {
 		t.Errorf("kept: %v, asked %d times, %+v", err, kept.asked, kept.check)
 	}
@@ -92,18 +91,18 @@ func TestDefaultCatalogSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := step.Run(ctx, l.node, direct.For(step)); err != nil {
+	if err := step.Run(ctx, l.node, folder.of(step)); err != nil {
 		t.Fatal(err)
 	}
 	if names, pods := catalogs(); len(names) > 0 || pods > 0 {
 		t.Errorf("left: %q, %d pods", names, pods)
 	}
 	writes := l.node.Kube.Writes()
-	if err := step.Run(ctx, l.node, direct.For(step)); err != nil || l.node.Kube.Writes() != writes {
+	if err := step.Run(ctx, l.node, folder.of(step)); err != nil || l.node.Kube.Writes() != writes {
 		t.Errorf("again: %v, %d writes more", err, l.node.Kube.Writes()-writes)
 	}
 	for range 2 {
-		if err := step.Undo(ctx, l.node, direct.For(step)); err != nil {
+		if err := step.Undo(ctx, l.node, folder.of(step)); err != nil {
 			t.Fatal(err)
 		}
 	}

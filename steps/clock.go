@@ -79,7 +79,7 @@ func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
-	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.From == typedSource {
+	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.Typed {
 		return s.done(report)
 	}
 	report.Check(clockCheck(offsets, v))
@@ -101,7 +101,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 		return err
 	}
 	report.Say("The clock was set from %s to %s, after %s.", clockTime(was), clockTime(node.Now()), v.From)
-	if v.From == typedSource {
+	if v.Typed {
 		return s.done(report)
 	}
 	offsets, v = s.judge(ctx, node)
@@ -117,9 +117,6 @@ func (s *Clock) done(report Report) error {
 	}
 	return nil
 }
-
-// typedSource is how clock.Typed calls a person.
-const typedSource = "the time that was typed"
 
 // stillWrong refuses to go on with a time at which the cluster cannot work.
 func stillWrong(v clock.Verdict) error {

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/domain"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
@@ -79,6 +80,8 @@ func (r *clusterReport) Note(key string, value []byte) error {
 }
 
 func (r *clusterReport) Noted(key string) ([]byte, error) { return r.Saved("note-" + key) }
+
+func (r *clusterReport) Job() report.Job { return report.Job{} }
 
 func (r *clusterReport) Suggest(string, string, string) {}
 

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
+	"touchdown/backend/report"
 )
 
 // Check and Problem are the two types people read, under the name by which consoles know them.
@@ -112,6 +113,8 @@ type Report interface {
 	Note(key string, value []byte) error
 	// Noted returns what Note kept last, or fs.ErrNotExist.
 	Noted(key string) ([]byte, error)
+	// Job tells what the job has done so far, without the step's own ending.
+	Job() report.Job
 	// Suggest offers a value found on the machine for a field that nobody has filled in yet.
 	Suggest(path, value, source string)
 	// Offer sets the choices of a field whose choices are found on the machine.

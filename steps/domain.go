@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -53,23 +54,20 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	if old == d {
 		return Plan{}, nil
 	}
-	moved, known := []Change(nil), false
-	if err == nil && !noted {
-		if moved, known, err = s.moved(ctx, node); err != nil {
-			return Plan{}, err
-		}
-	}
 	under := func(host func(string) string) string {
 		if old == "" {
 			return ""
 		}
 		return host(old)
 	}
-	if !known {
-		moved = []Change{{What: "Console", New: domain.Console(d)}}
+	moved, known := []Change(nil), false
+	if err == nil && !noted {
+		if moved, known, err = s.moved(ctx, node, under(domain.Console)); err != nil {
+			return Plan{}, err
+		}
 	}
-	if len(moved) > 0 && moved[0].What == "Console" && moved[0].Old == "" {
-		moved[0].Old = under(domain.Console)
+	if !known {
+		moved = []Change{{What: "Console", Old: under(domain.Console), New: domain.Console(d)}}
 	}
 	return Plan{
 		Changes: append([]Change{
@@ -87,8 +85,8 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 }
 
 // moved tells what becomes of the hosts and the entries of the cluster's owner, as far as the API can be asked; known is false where it
-// cannot. What the cluster's operators would refuse is an error: it stands against a start.
-func (s *Domain) moved(ctx context.Context, node *backend.Node) (changes []Change, known bool, err error) {
+// cannot. The console is at the address usual where the cluster does not tell another one. What the cluster's operators would refuse is an error: it stands against a start.
+func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (changes []Change, known bool, err error) {
 	c := node.Kube.Within(formTimeout)
 	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain()), Ours: certs.Ours}
 	if in, err := issuing(ctx, c, s.Site, node); err == nil {
@@ -103,14 +101,17 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node) (changes []Chang
 		return nil, false, nil
 	}
 	for _, page := range []struct {
-		what string
-		host domain.Host
-	}{{"Console", hosts.Console()}, {"Log-in", hosts.OAuth()}} {
+		what    string
+		host    domain.Host
+		console bool
+	}{{"Console", hosts.Console(), true}, {"Log-in", hosts.OAuth(), false}} {
 		switch h := page.host; {
 		case h.Absent:
 		case h.Owner:
 			changes = append(changes, Change{What: page.what, Old: h.Name, New: h.Name + " stays, with its certificate"})
-		case h.Old != "", page.what == "Console":
+		case page.console:
+			changes = append(changes, Change{What: page.what, Old: cmp.Or(h.Old, usual), New: h.Name})
+		case h.Old != "":
 			changes = append(changes, Change{What: page.what, Old: h.Old, New: h.Name})
 		}
 	}

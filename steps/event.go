@@ -41,10 +41,10 @@ type Event struct {
 	Check       *Check    `json:"check,omitempty"`
 	Question    *Question `json:"question,omitempty"`
 	Problem     *Trouble  `json:"problem,omitempty"`
-	Job         *JobState `json:"job,omitempty"` // with Lost
+	Job         *JobState `json:"job,omitempty"` // with Lost, and with the Done of an accepted hand-over
 }
 
-// JobState is what is known of a job without its events: where it was when records of it were lost.
+// JobState is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.
 type JobState struct {
 	State      string   `json:"state"`
 	Step       string   `json:"step,omitempty"`       // the one at work

@@ -16,15 +16,15 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 			&Rehearse{},                            // and the proof: a start with nothing else
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
-			&Health{Site: cfg, Job: w.Job, NodeNet: w.NodeNet}, // well without a break
+			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break
 		}},
 		{ID: "ticks", Title: "By hand", Steps: []Step{
 			&Ticks{}, // what only a person sees
 		}},
 		{ID: "seal", Title: "Seal", Steps: []Step{
-			&BakeRecord{Tool: w.Version},           // what leaves the factory
-			&FactoryReport{Dir: w.Dir, Job: w.Job}, // the proof, on the node and for the factory's files
-			&Seal{},                                // the next boot waits for the site
+			&BakeRecord{Tool: w.Version}, // what leaves the factory
+			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
+			&Seal{},                      // the next boot waits for the site
 		}},
 	}
 }

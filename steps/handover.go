@@ -13,9 +13,8 @@ import (
 // HandOver writes the report that the technician leaves behind.
 type HandOver struct {
 	Site *site.Config
-	Dir  string            // where the report lies: the engine's state folder
-	Job  func() report.Job // what the engine knows about the work so far
-	At   report.Where      // where the servers are asked; zero: where people reach them
+	Dir  string       // where the report lies: the engine's state folder
+	At   report.Where // where the servers are asked; zero: where people reach them
 
 	Reached func(context.Context) ([]netip.Addr, error) // the node's addresses in the site's network
 }
@@ -46,7 +45,7 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	}
 	facts.Reach(h.Reached(ctx))
 	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: "the disk"})
-	d := report.New(h.Job(), facts, node.Now())
+	d := report.New(rep.Job(), facts, node.Now())
 	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {
 		return err
 	}

@@ -17,10 +17,9 @@ import (
 // nothing.
 type Health struct {
 	Site    *site.Config
-	Job     func() report.Job // for the waivers; nil: there are none
-	Window  health.Window     // Poll and Limit; zero values are the defaults. For comes from the policy
-	At      report.Where      // where the servers are asked; zero: where people reach them
-	NodeNet *NodeNetwork      // knows the site's name servers; nil: no pod is sent to ask one
+	Window  health.Window // Poll and Limit; zero values are the defaults. For comes from the policy
+	At      report.Where  // where the servers are asked; zero: where people reach them
+	NodeNet *NodeNetwork  // knows the site's name servers; nil: no pod is sent to ask one
 }
 
 var (
@@ -60,7 +59,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 		window.Poll = min(usualPoll, max(window.For/4, time.Second)) // a short window is looked at more often
 	}
 	options := health.Options{
-		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: h.waived, Now: node.Now,
+		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: func(id string) bool { return rep.Job().Waived(h.ID(), id) }, Now: node.Now,
 	}
 	if h.NodeNet != nil {
 		options.Site = h.NodeNet.NameServers
@@ -85,8 +84,6 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	rep.Say("The cluster was healthy for %s without a break.", window.For)
 	return nil
 }
-
-func (h *Health) waived(id string) bool { return h.Job != nil && h.Job().Waived(h.ID(), id) }
 
 // owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.

@@ -27,6 +27,7 @@ type notes struct {
 	checks   map[string]steps.Check
 	said     []string
 	progress []steps.Progress
+	job      report.Job
 }
 
 func (n *notes) Progress(p steps.Progress) { n.progress = append(n.progress, p) }
@@ -44,6 +45,7 @@ func (*notes) Save(string, []byte) error                           { return nil 
 func (*notes) Note(string, []byte) error                           { return nil }
 func (*notes) Noted(string) ([]byte, error)                        { return nil, fs.ErrNotExist }
 func (*notes) Saved(string) ([]byte, error)                        { return nil, fs.ErrNotExist }
+func (n *notes) Job() report.Job                                   { return n.job }
 func (*notes) Suggest(_, _, _ string)                              {}
 func (*notes) Offer(string, []steps.Choice)                        {}
 func node(m *hosttest.Fake, cluster *kube.Cluster) *backend.Node {
@@ -101,16 +103,14 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	m := hosttest.New(t)
 	cfg := site.New()
 	cfg.Spec.Policy.StabilityWindow = time.Second
-	job := func() report.Job {
-		return report.Job{Version: "test", Hostname: "node", Serial: "SN-1", Steps: []report.JobStep{{
-			Step: report.Step{ID: "health", Title: "Verify the cluster's health", Outcome: "done", Seconds: 12},
-			Checks: []check.Check{{
-				ID: "csrs", Title: "Certificate requests (CSRs)", Status: check.Waived, Waiver: &check.Waiver{By: "test", Reason: "factory's"},
-			}},
-		}}}
-	}
-	verify := &steps.Health{Site: cfg, Job: job, Window: health.Window{Poll: 50 * time.Millisecond}}
-	seen := &notes{}
+	job := report.Job{Version: "test", Hostname: "node", Serial: "SN-1", Steps: []report.JobStep{{
+		Step: report.Step{ID: "health", Title: "Verify the cluster's health", Outcome: "done", Seconds: 12},
+		Checks: []check.Check{{
+			ID: "csrs", Title: "Certificate requests (CSRs)", Status: check.Waived, Waiver: &check.Waiver{By: "test", Reason: "factory's"},
+		}},
+	}}}
+	verify := &steps.Health{Site: cfg, Window: health.Window{Poll: 50 * time.Millisecond}}
+	seen := &notes{job: job}
 	if err := verify.Run(t.Context(), node(m, cluster), seen); err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +118,12 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		t.Errorf("the last progress is %+v", last)
 	}
 
-	handOver := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Job: job, Reached: func(context.Context) ([]netip.Addr, error) {
+	handOver := &steps.HandOver{Site: cfg, Dir: t.TempDir(), Reached: func(context.Context) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("198.51.100.10"), netip.MustParseAddr("2001:db8:51::10")}, nil
 	}}
 	var before []byte
 	for range 2 {
-		if err := handOver.Run(t.Context(), node(m, cluster), &notes{}); err != nil {
+		if err := handOver.Run(t.Context(), node(m, cluster), &notes{job: job}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))

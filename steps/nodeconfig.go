@@ -110,7 +110,7 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	}
 	var plan Plan
 	for _, ch := range nodeconfig.Pending(changes) {
-		if ch.What != pullSecretChange { // PullSecret tells it
+		if !ch.PullSecret { // its own step tells it
 			plan.Changes = append(plan.Changes, Change{What: ch.What, Old: ch.Old, New: ch.New})
 		}
 	}
@@ -145,9 +145,6 @@ func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reb
 	}
 	return changes, reboots, true, nil
 }
-
-// pullSecretChange is how nodeconfig.PullSecret calls itself.
-const pullSecretChange = "Registry log-ins"
 
 func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cluster) ([]nodeconfig.Change, error) {
 	changes, err := nodeconfig.Changes(ctx, c, s.want(ctx, node, c))

@@ -12,9 +12,8 @@ import (
 // FactoryReport writes what the bench line found, for the factory's files and for the technician, who compares the node as it
 // arrived with the node as it was shipped.
 type FactoryReport struct {
-	Dir string            // where the report lies: the state folder of the bench line
-	Job func() report.Job // what the engine knows about the work so far
-	At  report.Where      // where the servers are asked; zero: where people reach them
+	Dir string       // where the report lies: the state folder of the bench line
+	At  report.Where // where the servers are asked; zero: where people reach them
 }
 
 // ID names the step in the journal.
@@ -37,7 +36,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	if err := hardware.SaveShipped(node.Host, machine); err != nil {
 		return err
 	}
-	job := s.Job()
+	job := rep.Job()
 	job.Kind = report.Factory
 	d := report.New(job, facts, node.Now())
 	if err := (report.Store{Dir: s.Dir}).Save(d); err != nil {

@@ -2,7 +2,6 @@ package steps_test
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // ticking is the report of a bench line whose person answers from a list.
 type ticking struct {
-	*steps.Direct
+	*direct
 	answers map[string]string
 	asked   []string
 	checks  map[string]steps.Check
@@ -39,10 +38,10 @@ func TestTicks(t *testing.T) {
 		}
 	}
 	open(21)
-	direct := (&steps.Direct{Host: m, Dir: "/state", Out: io.Discard}).For(&steps.Ticks{})
+	folder := (&direct{host: m, dir: "/state"}).of(&steps.Ticks{})
 	run := func(answer string) *ticking {
 		t.Helper()
-		a := &ticking{Direct: direct, answers: map[string]string{}, checks: map[string]steps.Check{}}
+		a := &ticking{direct: folder, answers: map[string]string{}, checks: map[string]steps.Check{}}
 		for _, id := range []string{"tick-label", "tick-passwords", "tick-media", "tick-kubeconfig", "tick-packed"} {
 			a.answers[id] = "yes"
 		}

@@ -1,16 +1,12 @@
 package steps
 
-import (
-	"touchdown/backend/report"
-	"touchdown/steps/site"
-)
+import "touchdown/steps/site"
 
 // Wiring is what the steps get from the program around them.
 type Wiring struct {
-	Version string            // of Touchdown
-	Program string            // the file of the running program
-	Dir     string            // where the report goes: the engine's state folder
-	Job     func() report.Job // what the job knows of itself
+	Version string // of Touchdown
+	Program string // the file of the running program
+	Dir     string // where the report goes: the engine's state folder
 
 	NodeNet *NodeNetwork // the machine's network, seen by more than one list
 }
@@ -47,10 +43,10 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
 		}},
 		{ID: "health", Title: "Cluster health", Steps: []Step{
-			&Health{Site: cfg, Job: w.Job, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
+			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
-			&HandOver{Site: cfg, Dir: w.Dir, Job: w.Job, Reached: w.NodeNet.Reached}, // the proof
+			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached}, // the proof
 		}},
 	}
 }

@@ -50,6 +50,7 @@ type Verdict struct {
 	Ahead  time.Duration // by how much to move the clock; 0: leave it
 	Ask    string        // a person has to agree; why
 	From   string        // who tells the time: "2 of 3 time servers"
+	Typed  bool          // a person does
 	Strays []string      // sources that tell another time than most
 	Wrong  string        // why the machine's own time cannot be right; "" when it can
 	Reject string        // why the sources' time is not believed; "" when it is
@@ -81,7 +82,7 @@ func Judge(offsets []Offset, now time.Time, bounds Bounds) Verdict {
 
 // Typed decides on a time that a person gave, which needs no second answer.
 func Typed(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
-	v := Verdict{Wrong: bounds.Allows(now), From: "the time that was typed"}
+	v := Verdict{Wrong: bounds.Allows(now), From: "the time that was typed", Typed: true}
 	v = v.move(ahead, now, bounds)
 	v.Ask = ""
 	return v

@@ -46,7 +46,7 @@ func Rendered(ctx context.Context, c *Cluster, name string) (string, error) {
 	return pool.Spec.Configuration.Name, nil
 }
 
-// RollOut is how long and for what the machines of a pool are waited for.
+// RollOut says how long to wait for the machines of a pool, and for what.
 type RollOut struct {
 	Wait
 	Pool   string

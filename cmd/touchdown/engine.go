@@ -20,7 +20,6 @@ import (
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
-	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -118,10 +117,8 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Notices: func() []string { return append(cluster.Notices(), images.Notices(node.Host)...) },
-		Stages: func(cfg *site.Config, facts engine.Facts) []steps.Stage {
-			stages := list(cfg, steps.Wiring{
-				Version: version, Program: program, Dir: dir, Job: func() report.Job { return jobOf(facts()) }, NodeNet: nodeNet,
-			})
+		Stages: func(cfg *site.Config) []steps.Stage {
+			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet})
 			if h.stages != nil {
 				h.stages(stages)
 			}

@@ -5,18 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
-	"touchdown/backend/kube"
 	"touchdown/steps"
 )
 
@@ -84,23 +79,8 @@ func writeManifests(w io.Writer, dir string, addresses []string) error {
 	return nil
 }
 
-// benchLine opens the node for a list that is run without an engine.
-func (c *common) benchLine(cmd *cobra.Command) (*backend.Node, *steps.Direct, error) {
-	log := slog.New(slog.DiscardHandler)
-	cluster, err := kube.Open(c.engine.kubeconfig, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c.hooks.cluster != nil {
-		c.hooks.cluster(cluster)
-	}
-	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
-	report := &steps.Direct{Host: machine, Dir: filepath.Join(c.engine.state, "factory", "saved"), Out: printed(cmd)}
-	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, report, nil
-}
-
 func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
-	node, report, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}
@@ -110,24 +90,21 @@ func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 	}
 	list := steps.Bake(version, program, o)
 	if dry {
-		return planBake(cmd.Context(), node, list, report)
+		return planBake(cmd.Context(), line, list)
 	}
-	for _, s := range stepsOf(list) {
-		fmt.Fprint(report.Out, steps.Linef("%s", s.Title()))
-		if err := s.Run(cmd.Context(), node, report.For(s)); err != nil {
-			return interrupted(cmd.Context(), err)
-		}
+	if err := line.run(cmd.Context(), list); err != nil {
+		return err
 	}
-	if !report.Changed {
-		fmt.Fprintln(report.Out, "Nothing had to be changed.")
+	if !line.changed {
+		fmt.Fprintln(line.out, "Nothing had to be changed.")
 	}
 	return nil
 }
 
-func planBake(ctx context.Context, node *backend.Node, list []steps.Stage, report *steps.Direct) error {
+func planBake(ctx context.Context, line *benchLine, list []steps.Stage) error {
 	for _, s := range stepsOf(list) {
-		if s.ID() == "bake-check" { // looks only
-			if err := s.Run(ctx, node, report.For(s)); err != nil {
+		if _, looks := s.(*steps.BakeCheck); looks {
+			if err := line.list([]steps.Stage{{Steps: []steps.Step{s}}}, "").Run(ctx); err != nil {
 				return err
 			}
 		}
@@ -135,41 +112,30 @@ func planBake(ctx context.Context, node *backend.Node, list []steps.Stage, repor
 		if !ok {
 			continue
 		}
-		plan, err := p.Plan(ctx, node)
+		plan, err := p.Plan(ctx, line.node)
 		if err != nil {
 			return err
 		}
 		for _, ch := range plan.Changes {
-			fmt.Fprint(report.Out, steps.Linef("would change  %s: %s", ch.What, ch.New))
+			fmt.Fprint(line.out, steps.Linef("would change  %s: %s", ch.What, ch.New))
 		}
 		for _, d := range plan.Disturbances {
-			fmt.Fprint(report.Out, steps.Linef("would cause   %s: %s", d.What, d.Cause))
+			fmt.Fprint(line.out, steps.Linef("would cause   %s: %s", d.What, d.Cause))
 		}
 	}
 	return nil
 }
 
 func (c *common) unbake(cmd *cobra.Command) error {
-	node, report, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}
-	list := stepsOf(steps.Bake(version, "", steps.BakeOptions{Arm: true}))
-	for _, s := range slices.Backward(list) {
-		u, ok := s.(steps.Undoer)
-		if !ok {
-			continue
-		}
-		fmt.Fprint(report.Out, steps.Linef("Taking back: %s", s.Title()))
-		if err := u.Undo(cmd.Context(), node, report.For(s)); err != nil {
-			return interrupted(cmd.Context(), err)
-		}
-		if err := report.Forget(); err != nil {
-			return err
-		}
+	if err := line.undo(cmd.Context(), steps.Bake(version, "", steps.BakeOptions{Arm: true})); err != nil {
+		return err
 	}
-	if !report.Changed {
-		fmt.Fprintln(report.Out, "There was nothing to take back.")
+	if !line.changed {
+		fmt.Fprintln(line.out, "There was nothing to take back.")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ boot is an ordinary one.`,
 }
 
 func (c *common) lastRehearsal(cmd *cobra.Command) error {
-	node, report, err := c.benchLine(cmd)
+	node, err := c.benchNode(cmd)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (c *common) lastRehearsal(cmd *cobra.Command) error {
 	case r.Phase != images.Over:
 		return fmt.Errorf("the rehearsal is not over yet (%s); ask again when the node has rebooted", r.Phase)
 	}
-	report.Check(r.Check())
+	printCheck(printed(cmd), r.Check())
 	if !r.Passed() {
 		return errNotWhole
 	}
@@ -57,7 +57,7 @@ func (c *common) lastRehearsal(cmd *cobra.Command) error {
 }
 
 func (c *common) rehearse(cmd *cobra.Command) error {
-	node, report, err := c.benchLine(cmd)
+	node, err := c.benchNode(cmd)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *common) rehearse(cmd *cobra.Command) error {
 	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, node.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(report.Out, "The node reboots for the rehearsal, and once more after it. Then: touchdown images rehearse --last\n")
+	fmt.Fprintf(printed(cmd), "The node reboots for the rehearsal, and once more after it. Then: touchdown images rehearse --last\n")
 	return c.powered(node).Reboot(ctx, "Touchdown rehearses a start without registries")
 }
 

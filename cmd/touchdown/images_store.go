@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
 	"touchdown/steps"
+	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
 
@@ -30,7 +31,7 @@ there is one copy of each layer then, and only a registry can replace a damaged 
 by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := site.New()
-			cfg.Spec.Policy.AllowReboot = !noReboot
+			cfg.Spec.Policy.SeedImages, cfg.Spec.Policy.AllowReboot = true, !noReboot
 			if move && c.engine.noPower {
 				return usage(errors.New("--move needs a reboot, which --no-power does not allow"))
 			}
@@ -45,22 +46,23 @@ by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 }
 
 func (c *common) seed(cmd *cobra.Command, step *steps.Images) error {
-	node, report, err := c.benchLine(cmd)
+	line, err := newBenchLine(c, cmd)
 	if err != nil {
 		return err
 	}
-	if err := step.Run(cmd.Context(), node, report.For(step)); err != nil {
-		return interrupted(cmd.Context(), err)
-	}
-	if report.Failed {
+	err = line.list([]steps.Stage{{Steps: []steps.Step{step}}}, "").Run(cmd.Context())
+	if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == engine.ChecksFailed {
 		return errNotWhole
 	}
-	if step.Move && images.MoveAsked(node.Host) {
-		fmt.Fprintln(report.Out, "The node reboots and moves its images. Then: touchdown images status")
-		return c.powered(node).Reboot(cmd.Context(), "Touchdown moves the node's images into the store")
+	if err != nil {
+		return interrupted(cmd.Context(), err)
 	}
-	if !report.Changed {
-		fmt.Fprintln(report.Out, "Nothing had to be changed.")
+	if step.Move && images.MoveAsked(line.node.Host) {
+		fmt.Fprintln(line.out, "The node reboots and moves its images. Then: touchdown images status")
+		return c.powered(line.node).Reboot(cmd.Context(), "Touchdown moves the node's images into the store")
+	}
+	if !line.changed {
+		fmt.Fprintln(line.out, "Nothing had to be changed.")
 	}
 	return nil
 }
@@ -95,7 +97,7 @@ store where that has it whole, else from the registry (or its mirror). --quick l
 
 // look looks at the images of this node, with its progress on a terminal's error line.
 func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
-	node, _, err := c.benchLine(cmd)
+	node, err := c.benchNode(cmd)
 	if err != nil {
 		return images.Status{}, err
 	}
@@ -116,9 +118,8 @@ func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) 
 }
 
 func printChecks(w io.Writer, checks []check.Check) {
-	printer := &steps.Direct{Out: w}
 	for _, c := range checks {
-		printer.Check(c)
+		printCheck(w, c)
 	}
 }
 
@@ -130,7 +131,7 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			node, _, err := c.benchLine(cmd)
+			node, err := c.benchNode(cmd)
 			if err != nil {
 				return err
 			}
@@ -165,7 +166,7 @@ func (c *common) imagesBootCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "boot", Short: "Bring the image store in order before CRI-O opens it (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			node, _, err := c.benchLine(cmd)
+			node, err := c.benchNode(cmd)
 			if err != nil {
 				return err
 			}
@@ -187,7 +188,7 @@ func (c *common) imagesCheckCommand() *cobra.Command {
 }
 
 func (c *common) afterBoot(cmd *cobra.Command) error {
-	node, _, err := c.benchLine(cmd)
+	node, err := c.benchNode(cmd)
 	if err != nil {
 		return err
 	}

@@ -39,10 +39,11 @@ func TestNoTextForgesALine(t *testing.T) {
 		renderReview(tui.Outlet(&review), &r)
 		out["review"] = review.String()
 		var direct bytes.Buffer
-		d := steps.Direct{Out: tui.Outlet(&direct)}
-		d.Progress(steps.Progress{Waiting: text})
-		d.Check(steps.Check{Status: steps.Fail, Title: text, Observed: text, Fix: text, Evidence: []string{text}})
-		d.Say("%s", text)
+		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
+		each(steps.Event{Kind: steps.Undoing, Step: "bake-arm"})
+		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: text}})
+		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: text, Observed: text, Fix: text, Evidence: []string{text}}})
+		each(steps.Event{Kind: steps.Said, Text: text})
 		out["factory"] = direct.String()
 		return out
 	}

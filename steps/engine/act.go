@@ -19,10 +19,10 @@ func (e *Engine) act(ctx context.Context, a Action) error {
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
 	e.mu.Lock()
-	actor, err := e.actorLocked(a)
+	actor, err := e.core.actor(a)
 	if err == nil {
-		e.stopAct()
-		e.stopAct = stop
+		e.core.stopAct()
+		e.core.stopAct = stop
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -34,17 +34,17 @@ func (e *Engine) act(ctx context.Context, a Action) error {
 	return err
 }
 
-// actorLocked finds the step whose field offers something for a value. The caller holds e.mu.
-func (e *Engine) actorLocked(a Action) (steps.Actor, error) {
-	for _, stage := range e.stages(e.site.Clone()) {
+// actor finds the step whose field offers something for a value.
+func (c *core) actor(a Action) (steps.Actor, error) {
+	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {
 			actor, ok := step.(steps.Actor)
 			i := slices.IndexFunc(step.Fields(), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
 			if !ok || i < 0 {
 				continue
 			}
-			v := e.fieldView(step.Fields()[i])
-			if !slices.ContainsFunc(v.Choices, func(c steps.Choice) bool { return c.Value == a.Value }) {
+			v := c.draft.view(step.Fields()[i])
+			if !slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
 				return nil, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
 			}
 			return actor, nil

@@ -49,7 +49,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 		return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
 	}
 	e.mu.Lock()
-	err := e.mayLocked(pen, a.Verb, states)
+	err := e.core.may(pen, a.Verb, states)
 	e.mu.Unlock()
 	if err != nil {
 		return err
@@ -68,176 +68,144 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.mayLocked(pen, a.Verb, states); err != nil {
+	if err := e.core.may(pen, a.Verb, states); err != nil {
 		return err
 	}
-	return e.doLocked(a)
+	return e.core.do(a)
 }
 
-// mayLocked tells whether the holder of the pen may do verb now. The caller holds e.mu.
-func (e *Engine) mayLocked(pen string, verb Verb, states []State) error {
-	if err := e.checkPen(pen); err != nil {
-		return err
-	}
-	if state := e.stateLocked(); !slices.Contains(states, state) {
-		return errState(verb, state)
-	}
-	if e.lockedLocked() && verb != Unlock && verb != Reboot && verb != PowerOff {
-		return fmt.Errorf("%w: unlock the node first by its host name", ErrLocked)
-	}
-	return nil
-}
-
-// lockedLocked tells whether the node has landed for good, or may have: nobody changes it without unlocking.
-func (e *Engine) lockedLocked() bool { return (e.job.handedOver || e.job.doubtful) && !e.unlocked }
-
-// doLocked carries out what changes the job. The caller holds e.mu.
-func (e *Engine) doLocked(a Action) error {
+// do carries out what changes the job.
+func (c *core) do(a Action) error {
 	switch a.Verb {
 	case Restore:
-		return e.restoreLocked(a)
+		return c.answered(c.draft.restore(a.Path, a.Step))
 	case Start:
-		return e.startLocked(a)
+		return c.start(a)
 	case Edit:
-		e.review = nil
-		if e.job.state != Collecting { // the job is given up; what it touched stays known for undo
-			if err := e.emitLocked(steps.Event{Kind: steps.Cancelled}); err != nil {
+		c.draft.review = nil
+		if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
+			if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
 				return err
 			}
-			clear(e.looked) // the work changed what was looked at
+			clear(c.inspector.looked) // the work changed what was looked at
 		}
-		e.lookAgain()
-		e.changedLocked()
+		c.inspector.again()
+		c.recorder.changed()
 		return nil
 	case Reply:
-		return e.replyLocked(a)
+		return c.reply(a)
 	case Retry:
-		if e.job.undoing { // the state changes at once, so that a second key press does not start a second undo
-			return e.startUndoLocked()
+		if c.job.undoing { // the state changes at once, so that a second key press does not start a second undo
+			return c.undo()
 		}
-		return e.againLocked()
+		return c.again()
 	case Skip:
-		return e.skipLocked(a)
+		return c.skip(a)
 	case Waive:
-		return e.waiveLocked(a)
+		return c.waive(a)
 	case Undo:
-		if e.job.handedOver {
+		if c.job.handedOver {
 			return fmt.Errorf("%w: the hand-over was accepted, which ended undo", ErrState)
 		}
-		return e.startUndoLocked()
+		return c.undo()
 	case Cancel:
-		e.stopWork(errCancelled)
+		c.stopWork(errCancelled)
 		return nil
 	case HandOver:
-		if e.o.List == ListFactory {
+		if c.o.List == ListFactory {
 			return fmt.Errorf("%w: a node on the bench line is sealed, not handed over", ErrState)
 		}
-		return e.handOverLocked()
+		return c.handOver()
 	case Unlock:
-		return e.unlockLocked(a)
+		return c.unlock(a)
 	}
 	return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
 }
 
-// startLocked accepts the review and begins.
-func (e *Engine) startLocked(a Action) error {
-	if a.Fingerprint != e.review.Fingerprint {
+// start accepts the review and begins.
+func (c *core) start(a Action) error {
+	if a.Fingerprint != c.draft.review.Fingerprint {
 		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
 	}
-	if len(e.review.Problems) > 0 {
-		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(e.review.Problems, "; "))
+	if len(c.draft.review.Problems) > 0 {
+		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(c.draft.review.Problems, "; "))
 	}
 	now := &ReviewView{}
-	_, stages := e.effectiveLocked()
-	if e.judgeChecksLocked(now, stages); len(now.Problems) > 0 {
+	_, stages := c.draft.effective()
+	if now.judgeChecks(c.job, stages); len(now.Problems) > 0 {
 		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
 	}
-	if a.Unattended && len(e.review.Warnings) > 0 && !e.site.Spec.Policy.KeepGoingOnWarnings {
+	if a.Unattended && len(c.draft.review.Warnings) > 0 && !c.draft.site.Spec.Policy.KeepGoingOnWarnings {
 		return fmt.Errorf("%w: there are warnings and nobody to judge them; fix them, start at a console, or set "+
-			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(e.review.Warnings, "; "))
+			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(c.draft.review.Warnings, "; "))
 	}
-	if !e.touchedLocked() {
-		if err := e.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
+	if !c.job.touched() {
+		if err := c.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
 			return err
 		}
 	}
 	// What a look found was put in without being written down; what is accepted is on the disk before the work begins.
-	if err := e.store.saveDraft(e.site); err != nil {
+	if err := c.store.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: e.review.Fingerprint, Text: e.inputsLocked()}
+	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs()}
 	if a.Unattended {
 		event.By = unattended
 	}
-	if err := e.emitLocked(event); err != nil {
+	if err := c.recorder.emit(event); err != nil {
 		return err
 	}
-	e.review = nil
-	e.endLooksLocked()
-	e.workLocked(false)
+	c.draft.review = nil
+	c.inspector.stop()
+	c.work(false)
 	return nil
 }
 
-func (e *Engine) touchedLocked() bool {
-	for _, s := range e.job.steps {
-		if s.touched {
-			return true
-		}
-	}
-	return false
-}
-
-// againLocked runs the list again. What is right already is seen to be and left alone.
-func (e *Engine) againLocked() error {
-	if err := e.acceptedLocked(); err != nil {
+// again runs the list again. What is right already is seen to be and left alone.
+func (c *core) again() error {
+	if err := c.accepted(); err != nil {
 		return err
 	}
-	e.job.state = Working
-	e.changedLocked()
-	e.workLocked(false)
+	c.recorder.fold(steps.Event{Kind: steps.Changed, Job: &steps.JobState{State: string(Working)}})
+	c.recorder.changed()
+	c.work(false)
 	return nil
 }
 
-func (e *Engine) replyLocked(a Action) error {
-	q := e.job.question
+func (c *core) reply(a Action) error {
+	q := c.job.question
 	if q == nil || q.ID != a.Question {
 		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
 	}
-	if !slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == a.Value }) {
+	if !slices.ContainsFunc(q.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
 		return fmt.Errorf("%w: %q is not one of the choices", ErrInvalid, a.Value)
 	}
-	if e.deadline != nil {
-		e.deadline.Stop()
-	}
-	if !offer(e.answer, reply{a.Value, e.pen.holder}) {
-		return fmt.Errorf("%w: the question has been answered", ErrState)
-	}
-	return nil
+	return c.question.reply(reply{a.Value, c.control.holder})
 }
 
-// skipLocked leaves the failed step out and goes on.
-func (e *Engine) skipLocked(a Action) error {
-	if a.Step != e.job.current || a.Step == "" {
+// skip leaves the failed step out and goes on.
+func (c *core) skip(a Action) error {
+	if a.Step != c.job.current || a.Step == "" {
 		return fmt.Errorf("%w: only the step that failed can be skipped", ErrInvalid)
 	}
-	if err := e.acceptedLocked(); err != nil && !e.job.undoing {
+	if err := c.accepted(); err != nil && !c.job.undoing {
 		return err
 	}
-	if e.job.undoing {
+	if c.job.undoing {
 		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)
 	}
 	why := strings.TrimSpace("left out by a person. " + a.Reason)
-	if err := e.emitLocked(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: e.pen.holder}); err != nil {
+	if err := c.recorder.emit(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: c.control.holder}); err != nil {
 		return err
 	}
-	return e.againLocked()
+	return c.again()
 }
 
 // maxWaiver bounds name and reason of a waiver: they are printed in the report, a line or two.
 const maxWaiver = 400
 
-// waiveLocked notes that a person takes responsibility for a check that did not pass.
-func (e *Engine) waiveLocked(a Action) error {
+// waive notes that a person takes responsibility for a check that did not pass.
+func (c *core) waive(a Action) error {
 	by, reason := strings.TrimSpace(a.By), strings.TrimSpace(a.Reason)
 	if by == "" || reason == "" {
 		return fmt.Errorf("%w: a waiver needs a name and a reason", ErrInvalid)
@@ -245,36 +213,36 @@ func (e *Engine) waiveLocked(a Action) error {
 	if len(by)+len(reason) > maxWaiver || strings.ContainsFunc(by+reason, unicode.IsControl) {
 		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", ErrInvalid, maxWaiver)
 	}
-	s := e.job.step(a.Step)
-	i := slices.IndexFunc(s.checks, func(c steps.Check) bool { return c.ID == a.Check })
+	s := c.job.step(a.Step)
+	i := slices.IndexFunc(s.checks, func(seen steps.Check) bool { return seen.ID == a.Check })
 	if i < 0 {
 		return fmt.Errorf("%w: step %q has no check %q", ErrNotFound, a.Step, a.Check)
 	}
-	c := s.checks[i]
-	if c.Status != check.Fail && c.Status != check.Warn {
+	seen := s.checks[i]
+	if seen.Status != check.Fail && seen.Status != check.Warn {
 		return fmt.Errorf("%w: check %q did not fail", ErrInvalid, a.Check)
 	}
-	c.Status, c.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
-	e.review = nil
-	return e.emitLocked(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &c, By: e.pen.holder})
+	seen.Status, seen.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
+	c.draft.review = nil
+	return c.recorder.emit(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &seen, By: c.control.holder})
 }
 
-// handOverLocked ends undo: originals and secrets are wiped.
-func (e *Engine) handOverLocked() error {
-	if err := e.emitLocked(steps.Event{Kind: steps.Done, Text: handedOver, By: e.pen.holder}); err != nil {
+// handOver ends undo: originals and secrets are wiped.
+func (c *core) handOver() error {
+	if err := c.recorder.emit(handOverEvent(c.control.holder)); err != nil {
 		return err
 	}
-	e.site = e.site.WithoutSecrets()
-	return errors.Join(e.store.saveDraft(e.site), e.store.wipeSaved(), e.store.wipeSecrets())
+	c.draft.site = c.draft.site.WithoutSecrets()
+	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets())
 }
 
-// unlockLocked lets a landed node be changed again, until the engine ends.
-func (e *Engine) unlockLocked(a Action) error {
-	if !strings.EqualFold(strings.TrimSpace(a.Value), e.hostname) {
-		return fmt.Errorf("%w: type the host name %s to unlock", ErrInvalid, e.hostname)
+// unlock lets a landed node be changed again, until the engine ends.
+func (c *core) unlock(a Action) error {
+	if !strings.EqualFold(strings.TrimSpace(a.Value), c.hostname) {
+		return fmt.Errorf("%w: type the host name %s to unlock", ErrInvalid, c.hostname)
 	}
-	e.unlocked = true
-	e.changedLocked()
+	c.unlocked = true
+	c.recorder.changed()
 	return nil
 }
 

@@ -4,66 +4,107 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"touchdown/steps"
 	"touchdown/steps/site"
 )
 
-// Set implements Session.
-func (e *Engine) Set(_ context.Context, pen, path, value string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.mayLocked(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
-		return err
-	}
-	return e.setLocked(path, value)
+// draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
+//
+// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
+type draft struct {
+	store *store
+	mask  *Masker
+	list  func(*site.Config) []steps.Stage
+
+	site   *site.Config
+	found  map[string]found // values as first found or loaded, to go back to
+	offers map[string][]steps.Choice
+	review *ReviewView // nil when an answer changed since
 }
 
-// Load implements Session.
-func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.mayLocked(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
-		return err
+// found is a value and where it came from.
+type found struct{ value, source string }
+
+// takeUp reads the draft of an earlier engine. What cannot be read of it is told, never silently dropped.
+func (d *draft) takeUp(log *slog.Logger) {
+	cfg, lost, err := d.store.loadDraft()
+	if err != nil {
+		log.Error("draft not readable", "error", err)
+		gone := loss{file: "site.yaml", how: isUnreadable}
+		if aside, err := putAside(d.store.path("site.yaml"), ".unreadable"); err == nil {
+			gone.kept = filepath.Base(aside)
+			delete(d.store.sums.files, "site.yaml")
+		}
+		d.store.lose(gone)
+		cfg = site.New()
+		lost = d.store.loadSecrets(cfg)
 	}
+	for _, name := range lost {
+		name = filepath.Join("secrets", name)
+		d.store.lose(loss{file: name, how: isUnreadable})
+		d.store.remove(name)
+	}
+	d.open(cfg)
+}
+
+// open takes up a config as it was found or loaded.
+func (d *draft) open(cfg *site.Config) {
+	d.site, d.found = cfg, map[string]found{}
+	for _, p := range cfg.Paths() {
+		value, _ := cfg.Get(p)
+		d.found[p] = found{value, cfg.Sources[p]}
+	}
+	d.mask.Hide(cfg.SecretTexts())
+}
+
+// stages is the list for the answers as they are.
+func (d *draft) stages() []steps.Stage { return d.list(d.site.Clone()) }
+
+// set gives a field a value.
+func (d *draft) set(path, value string) error {
+	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
+		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
+	}
+	cfg := d.site.Clone()
+	if err := cfg.Set(path, value); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return d.take(cfg)
+}
+
+// load replaces all answers.
+func (d *draft) load(values map[string]string, source string) error {
 	cfg := site.New()
 	for _, path := range slices.Sorted(maps.Keys(values)) {
 		if err := cfg.SetFrom(path, values[path], source); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}
-	if err := e.takeSiteLocked(cfg); err != nil {
+	if err := d.take(cfg); err != nil {
 		return err
 	}
-	e.found = valuesOf(cfg)
+	d.open(cfg)
 	return nil
 }
 
-func (e *Engine) setLocked(path, value string) error {
-	if _, ok := e.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
-		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
-	}
-	cfg := e.site.Clone()
-	if err := cfg.Set(path, value); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	return e.takeSiteLocked(cfg)
-}
-
-// restoreLocked gives fields back what was found on the machine or loaded from a file, secrets too, with its source. The fields
-// that another answer hides are among them: they would come back with what was typed.
-func (e *Engine) restoreLocked(a Action) error {
-	cfg, paths := e.site.Clone(), []string{a.Path}
-	if a.Path == "" {
-		paths = e.pathsLocked(a.Step)
+// restore gives the field with path, or every field of a step, back what was found on the machine or loaded from a file, secrets
+// too, with its source. The fields that another answer hides are among them: they would come back with what was typed.
+func (d *draft) restore(path, step string) error {
+	cfg, paths := d.site.Clone(), []string{path}
+	if path == "" {
+		paths = d.paths(step)
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, a.Step)
+		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, step)
 	}
 	for _, path := range paths {
-		was := e.found[path]
+		was := d.found[path]
 		switch now, ok := cfg.Get(path); {
 		case !ok:
 			return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
@@ -74,12 +115,12 @@ func (e *Engine) restoreLocked(a Action) error {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}
-	return e.takeSiteLocked(cfg)
+	return d.take(cfg)
 }
 
-// pathsLocked are the fields of a step. The caller holds e.mu.
-func (e *Engine) pathsLocked(id string) (paths []string) {
-	for _, stage := range e.stages(e.site.Clone()) {
+// paths are the fields of a step.
+func (d *draft) paths(id string) (paths []string) {
+	for _, stage := range d.stages() {
 		for _, step := range stage.Steps {
 			if step.ID() != id {
 				continue
@@ -92,18 +133,85 @@ func (e *Engine) pathsLocked(id string) (paths []string) {
 	return paths
 }
 
-// takeSiteLocked makes cfg the draft once it is on the disk, so that what a person saw accepted survives a
-// power cut.
-func (e *Engine) takeSiteLocked(cfg *site.Config) error {
-	e.mask.Hide(cfg.SecretTexts())
-	if err := e.store.saveDraft(cfg); err != nil {
+// take makes cfg the draft once it is on the disk, so that what a person saw accepted survives a power cut.
+func (d *draft) take(cfg *site.Config) error {
+	d.mask.Hide(cfg.SecretTexts())
+	if err := d.store.saveDraft(cfg); err != nil {
 		if errors.Is(err, ErrInvalid) {
 			return err
 		}
 		return journalProblem(err)
 	}
-	e.site, e.review = cfg, nil
-	e.outdateLocked()
-	e.changedLocked()
+	d.site, d.review = cfg, nil
 	return nil
+}
+
+// suggest fills in a value that was found on the machine, and tells whether it did. What a person entered, and what was reviewed,
+// stays.
+func (d *draft) suggest(path, value, source string) (bool, error) {
+	if old, _ := d.site.Get(path); old != "" || d.review != nil {
+		return false, nil
+	}
+	if err := d.site.SetFrom(path, value, source); err != nil {
+		return false, err
+	}
+	d.found[path] = found{value, source}
+	return true, nil
+}
+
+// offer sets the choices of a field, and tells whether they are other ones.
+func (d *draft) offer(path string, choices []steps.Choice) bool {
+	if old, known := d.offers[path]; known && slices.Equal(old, choices) {
+		return false
+	}
+	d.offers[path] = slices.Clone(choices)
+	return true
+}
+
+// view is a field as a console sees it.
+func (d *draft) view(f steps.Field) FieldView {
+	value, _ := d.site.Get(f.Path)
+	v := FieldView{
+		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
+		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
+		Changed: value != d.found[f.Path].value, Act: f.Act,
+	}
+	if f.Dynamic {
+		choices, known := d.offers[f.Path]
+		v.Choices, v.Loading = choices, !known
+	}
+	if f.Check != nil && value != "" {
+		if err := f.Check(value); err != nil {
+			v.Problem = d.mask.Mask(err.Error())
+		}
+	}
+	if d.site.IsSecret(f.Path) || f.Kind == steps.Secret {
+		v.SecretSet = value != ""
+		return v
+	}
+	v.Value = value
+	if found := d.found[f.Path].value; !site.SecretValue(f.Path, found) {
+		v.Found = found
+	}
+	return v
+}
+
+// Set implements Session.
+func (e *Engine) Set(_ context.Context, pen, path, value string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	return e.core.answered(e.core.draft.set(path, value))
+}
+
+// Load implements Session.
+func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	return e.core.answered(e.core.draft.load(values, source))
 }

@@ -13,7 +13,24 @@ import (
 )
 
 // loss is one file of the state folder that is not what was written.
-type loss struct{ file, how string }
+type loss struct {
+	file string
+	how  harm
+	kept string // the name under which it is kept; "" for none
+}
+
+// harm is how a file can be lost.
+type harm int
+
+const (
+	isMissing harm = iota
+	isChanged
+	isUnreadable
+)
+
+func (h harm) String() string {
+	return [...]string{"it is missing", "its content is not what was written", "it cannot be read"}[h]
+}
 
 // String names the file as people know it.
 func (l loss) String() string {
@@ -32,7 +49,10 @@ func (l loss) String() string {
 	default:
 		name = "the folder " + l.file
 	}
-	return name + ": " + l.how
+	if l.kept != "" {
+		return name + ": " + l.how.String() + ", and is kept as " + l.kept
+	}
+	return name + ": " + l.how.String()
 }
 
 // wiped tells whether the job has removed the file itself.
@@ -40,13 +60,6 @@ func (l loss) wiped(k steps.JobState) bool {
 	folder, _, _ := strings.Cut(l.file, "/")
 	return folder == "saved" && (k.HandedOver || State(k.State) == IsUndone) || folder == "secrets" && k.HandedOver
 }
-
-// How a file can be lost.
-const (
-	isMissing    = "it is missing"
-	isChanged    = "its content is not what was written"
-	isUnreadable = "it cannot be read"
-)
 
 // ours are the files directly in the state folder whose checksums are kept.
 var ours = []string{"key", "site.yaml", "sources.json"}
@@ -56,12 +69,12 @@ var ours = []string{"key", "site.yaml", "sources.json"}
 func (s *store) audit() {
 	for _, folder := range []string{"secrets", "saved"} {
 		if aside, err := ownFolder(s.path(folder)); aside != "" || err != nil {
-			s.lose(folder, isUnreadable)
+			s.lose(loss{file: folder, how: isUnreadable})
 		}
 	}
 	s.clear()
-	if s.sums.bad || !s.sums.there && !s.fresh() {
-		s.lose("sums.jsonl", map[bool]string{true: isChanged, false: isMissing}[s.sums.bad])
+	if s.sums.bad || !s.sums.there && !fresh(s.path("journal.jsonl")) {
+		s.lose(loss{file: "sums.jsonl", how: map[bool]harm{true: isChanged, false: isMissing}[s.sums.bad]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.sums.files)) {
 		s.compare(name, s.sums.files[name])
@@ -77,9 +90,9 @@ func (s *store) audit() {
 	}
 }
 
-// fresh tells whether no engine of this release has kept a journal here yet.
-func (s *store) fresh() bool {
-	data, err := readKept(s.path("journal.jsonl"))
+// fresh tells whether no engine of this release has kept a journal there yet.
+func fresh(journal string) bool {
+	data, err := readKept(journal)
 	first, _, _ := strings.Cut(string(data[:min(len(data), 200)]), "\n")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && (len(data) == 0 || first == journalV1 || strings.HasPrefix(journalV1, first))
 }
@@ -98,9 +111,10 @@ func (s *store) clear() {
 	}
 }
 
-func (s *store) lose(file, how string) {
-	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool { return l.file == file })
-	s.losses = append(s.losses, loss{file, how})
+// lose notes a loss; a later one of the same file replaces an earlier one.
+func (s *store) lose(lost loss) {
+	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool { return l.file == lost.file })
+	s.losses = append(s.losses, lost)
 }
 
 // compare looks at one file whose checksum is known.
@@ -110,13 +124,13 @@ func (s *store) compare(name string, known sum) {
 	case errors.Is(err, fs.ErrNotExist) && known.is == "": // its first write was cut off, before anybody was told that it is kept
 		delete(s.sums.files, name)
 	case errors.Is(err, fs.ErrNotExist):
-		s.lose(name, isMissing)
+		s.lose(loss{file: name, how: isMissing})
 		delete(s.sums.files, name)
 	case err != nil:
-		s.lose(name, isUnreadable)
+		s.lose(loss{file: name, how: isUnreadable})
 		s.remove(name)
 	case !known.right(data):
-		s.lose(name, isChanged)
+		s.lose(loss{file: name, how: isChanged})
 		if slices.Contains(ours, name) { // what can be read of it is shown
 			s.sums.files[name] = sum{is: checksum(data)}
 			return
@@ -153,7 +167,7 @@ func (s *store) adopt(name string) {
 	case err == nil:
 		s.sums.files[name] = sum{is: checksum(data)}
 	case statErr == nil && (!info.IsDir() || slices.Contains(ours, name)):
-		s.lose(name, isUnreadable)
+		s.lose(loss{file: name, how: isUnreadable})
 		s.remove(name)
 	}
 }

@@ -92,7 +92,7 @@ func picture(t *testing.T, r *rig, name string) image {
 	defer r.w.mu.Unlock()
 	files := keep(t, r.dir).files
 	return image{
-		name: name, files: files, machine: maps.Clone(r.w.state), state: r.job.state, handedOver: r.job.handedOver,
+		name: name, files: files, machine: maps.Clone(r.w.state), state: r.core.job.state, handedOver: r.core.job.handedOver,
 		events: bytes.Count(files["journal.jsonl"], []byte("\n")) - 1,
 	}
 }

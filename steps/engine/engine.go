@@ -1,26 +1,27 @@
 // Package engine runs a list of stages on one node: it owns the site config, the journal and the saved
 // originals, and serves any number of consoles, in its own process or over a unix socket.
+//
+// Engine holds one lock. What it guards is core and its parts, which have no lock of their own: draft (the answers, what was
+// found for them, the review of them), inspector (looks at the machine before the work), control (which console may write),
+// question (how the open one gets its answer), stock (what was lost of the records before), and recorder, by which alone job,
+// the fold of the events, changes. Steps run without the lock, in run, and report by stepReport. Foreground is the same run for
+// a command that needs no engine.
 package engine
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"touchdown/backend"
-	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
 
 // unattended in an event's By marks a job that nobody watches: the policy answers its questions at once.
 const unattended = "unattended"
-
-// handedOver in the Text of the job's done event says that the hand-over was accepted and undo has ended.
-const handedOver = "handed over"
 
 // restartGap is added to the number of events when an engine starts, so that numbers keep rising although
 // those that are not journalled are forgotten.
@@ -37,9 +38,9 @@ type Options struct {
 	// List names the list: ListSite (also "") or ListFactory. Consoles choose their words by it.
 	List string
 
-	// Stages makes the list for a config. It is called again for each inspection, review and job, each with a
+	// Stages makes the list for a config. It is called again for each inspection, review and job, each with
 	// its own copy of the config, so that a step never sees a value change under its hands.
-	Stages func(*site.Config, Facts) []steps.Stage
+	Stages func(*site.Config) []steps.Stage
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -48,18 +49,21 @@ type Options struct {
 	Notices func() []string
 }
 
-// Facts is what the job itself knows, for the step that writes the report.
-type Facts func() *Snapshot
+// notices are the sentences about the machine.
+func (o *Options) notices() []string {
+	if o.Notices == nil {
+		return nil
+	}
+	return o.Notices()
+}
 
-// Engine implements Session in its own process.
+// Engine implements Session in its own process. It holds the lock, calls core beneath it, and runs what takes time without it:
+// looks, plans, the work.
 type Engine struct {
-	o     Options
+	o     *Options
 	store *store
 	hub   *hub
 	mask  *Masker
-
-	hostname string
-	serial   string
 
 	recovered chan struct{} // closed when what an interrupted step left behind has been put right
 
@@ -69,33 +73,11 @@ type Engine struct {
 
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 
-	mu        sync.Mutex
-	journal   *journal
-	seq       uint64
-	site      *site.Config
-	found     map[string]found // values as first found or loaded, to go back to
-	offers    map[string][]steps.Choice
-	job       *job
-	review    *ReviewView
-	looking   map[string]*look  // by step, while its Inspect runs
-	looked    map[string]string // by step, the fingerprint of the answers that its last look was about
-	inspected bool              // the first round has ended
-	look      chan struct{}     // asks the watcher for a round
-	pen       pen
-	attached  int // event streams
-	answer    chan reply
-	deadline  *time.Timer
-	until     time.Time               // when the deadline passes
-	latest    time.Time               // when it passes however often a console comes and goes
-	stopWork  context.CancelCauseFunc // ends the step at work
-	stopAct   context.CancelFunc      // ends what was begun by the last Act
-	unlocked  bool
-	resumed   time.Time
-	notices   map[string]string
-	lost      []string        // what was lost of the records before this engine started
-	known     *steps.JobState // what they tell all the same, until that is recorded
-	asks      bool            // a person decides how the job goes on
-	records   bool            // the loss belongs into the journal: there is a job that it concerns
+	originals     originals     // the store, save in the foreground of a command
+	progressPause time.Duration // least time between two progress events of a step
+
+	mu   sync.Mutex
+	core *core // under mu
 }
 
 var _ Session = (*Engine)(nil)
@@ -120,6 +102,13 @@ func open(o Options, store *store) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := newEngine(o, store, journal, events)
+	e.core.takeUp(events, damage)
+	return e, nil
+}
+
+// newEngine makes an engine that has done nothing yet.
+func newEngine(o Options, store *store, journal *journal, events []steps.Event) *Engine {
 	if o.Mask == nil {
 		o.Mask = &Masker{}
 	}
@@ -130,53 +119,12 @@ func open(o Options, store *store) (*Engine, error) {
 		o.Node.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		o: o, store: store, journal: journal, hub: newHub(events), mask: o.Mask, job: newJob(),
-		offers: map[string][]steps.Choice{}, oneRound: make(chan struct{}, 1), looking: map[string]*look{}, looked: map[string]string{}, notices: map[string]string{},
-		look: make(chan struct{}, 1), recovered: make(chan struct{}), stopAct: func() {},
+		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), recovered: make(chan struct{}),
+		originals: store, progressPause: progressPause,
 	}
-	e.hostname, _ = o.Node.Host.Hostname() // shown only; a node without one shows ""
-	e.serial = o.Node.Host.Serial()
 	e.closing, e.close = context.WithCancel(context.Background())
-	for _, event := range events {
-		e.job.apply(event)
-		e.seq = event.Seq
-	}
-	if e.job.handedOver { // a power cut may have come between the event and the wiping
-		if err := errors.Join(store.wipeSaved(), store.wipeSecrets()); err != nil {
-			o.Node.Log.Error("wiping after the hand-over", "error", err)
-			e.notices["wipe"] = "Saved originals and secrets could not be wiped after the hand-over; look into " + store.dir + "."
-		}
-	}
-	e.loadSite()
-	e.takeStock(journal, damage)
-	if e.seq > 0 {
-		e.seq += restartGap
-	}
-	journal.read = reading{}
-	return e, nil
-}
-
-// loadSite takes up the draft. What cannot be read of it is told, never silently dropped.
-func (e *Engine) loadSite() {
-	cfg, lost, err := e.store.loadDraft()
-	if err != nil {
-		e.o.Node.Log.Error("draft not readable", "error", err)
-		how := isUnreadable
-		if aside, err := putAside(e.store.path("site.yaml"), ".unreadable"); err == nil {
-			how += ", and is kept as " + filepath.Base(aside)
-			delete(e.store.sums.files, "site.yaml")
-		}
-		e.store.lose("site.yaml", how)
-		cfg = site.New()
-		lost = e.store.loadSecrets(cfg)
-	}
-	for _, name := range lost {
-		name = filepath.Join("secrets", name)
-		e.store.lose(name, isUnreadable)
-		e.store.remove(name)
-	}
-	e.site, e.found = cfg, valuesOf(cfg)
-	e.mask.Hide(cfg.SecretTexts())
+	e.core = newCore(e, journal)
+	return e
 }
 
 // begin starts what an engine does automatically: it goes on with a job that was at work, or looks around.
@@ -185,43 +133,14 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
-	e.noticeLossLocked()
-	e.noticeDiskLocked()
+	e.core.noticeLoss()
+	e.core.noticeDisk()
 	switch {
-	case underWay(e.job.state):
-		e.resumed = e.now()
-		e.resumeLocked()
+	case underWay(e.core.job.state):
+		e.core.resume()
 	default:
-		e.changedLocked() // for a client that read the job's last event and follows on: no other one would come
+		e.core.recorder.changed() // for a client that read the job's last event and follows on: no other one would come
 	}
-}
-
-// noticeDiskLocked shows a notice while nothing can be saved. The caller holds e.mu.
-func (e *Engine) noticeDiskLocked() {
-	const notice = "save"
-	was := e.notices[notice]
-	delete(e.notices, notice)
-	if err := e.store.writable(); err != nil {
-		e.notices[notice] = "Answers and progress cannot be saved: " + err.Error() + ". Look at the disk that holds " + e.store.dir + "."
-	}
-	if e.notices[notice] != was {
-		e.changedLocked()
-	}
-}
-
-// resumeLocked goes on with the job after the engine was stopped or the power cut.
-func (e *Engine) resumeLocked() {
-	if e.job.state != UndoingAll && e.acceptedLocked() != nil {
-		event := steps.Event{Kind: steps.Failed, Step: e.job.current, Problem: trouble(&problem.Problem{
-			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
-			Fix: "Go back to the answers, look them through, and start again.",
-		})}
-		if e.emitLocked(event) != nil { // told all the same; the next engine finds the same
-			e.job.apply(event)
-		}
-		return
-	}
-	e.workLocked(e.job.state == UndoingAll)
 }
 
 // Close stops the work at once and frees the state folder. The job goes on when an engine opens it again.
@@ -230,65 +149,14 @@ func (e *Engine) Close() error {
 	e.workers.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return errors.Join(e.journal.file.Close(), e.store.close())
+	return errors.Join(e.core.recorder.journal.file.Close(), e.store.close())
 }
 
 func (e *Engine) now() time.Time { return e.o.Node.Now().UTC() }
 
-// emit journals an event, takes it into the state and publishes it.
+// emit journals an event, folds it into the job and publishes it.
 func (e *Engine) emit(event steps.Event) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.emitLocked(event)
-}
-
-func (e *Engine) emitLocked(event steps.Event) error {
-	e.mask.event(&event)
-	event.Seq, event.Time = e.seq+1, e.now()
-	durable := event.Lifecycle() && e.journalled(event)
-	if durable {
-		if err := e.journal.append(event); err != nil {
-			e.notices["disk"] = problem.From(err).Summary
-			return err
-		}
-		delete(e.notices, "disk")
-	}
-	e.seq = event.Seq
-	e.job.apply(event)
-	if durable && e.known == nil && len(e.store.losses) == 0 {
-		e.store.sums.journalled(mark{e.seq, e.knownLocked()}, event.Step == "" || event.Kind == steps.Failed)
-	}
-	e.hub.publish(event)
-	if e.o.AfterEvent != nil && durable {
-		e.o.AfterEvent(event)
-	}
-	return nil
-}
-
-// journalled tells whether an event belongs to the job. What an inspection sees is seen again by the next
-// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check.
-func (e *Engine) journalled(event steps.Event) bool {
-	switch event.Kind {
-	case steps.Checked, steps.Cleared, steps.Said:
-	default:
-		return true
-	}
-	if e.job.state == Working || e.job.state == InQuestion {
-		return true
-	}
-	c := event.Check
-	return c != nil && (c.Waiver != nil || e.job.step(event.Step).waivers[c.ID] != nil)
-}
-
-// changedLocked tells the consoles that something outside the work changed.
-func (e *Engine) changedLocked() {
-	_ = e.emitLocked(steps.Event{Kind: steps.Changed}) // never journalled, so it cannot fail
-}
-
-// stages makes the list for a copy of the config.
-func (e *Engine) stages(cfg *site.Config) []steps.Stage {
-	return e.o.Stages(cfg, func() *Snapshot {
-		s, _ := e.Snapshot(context.Background())
-		return s
-	})
+	return e.core.recorder.emit(event)
 }

@@ -100,7 +100,7 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	case Answers:
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.site.Marshal(true)
+		return e.core.draft.site.Marshal(true)
 	case Bundle:
 		return e.bundle(ctx)
 	}

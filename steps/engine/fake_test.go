@@ -148,7 +148,7 @@ var (
 )
 
 // stages is the wizard of the tests.
-func (w *world) stages(cfg *site.Config, _ Facts) []steps.Stage {
+func (w *world) stages(cfg *site.Config) []steps.Stage {
 	lit := func() string { return "on" }
 	more := w.more
 	if w.asks != nil {

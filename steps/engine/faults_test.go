@@ -58,7 +58,7 @@ func (f *faulty) reopen(t *testing.T) {
 	e, err := open(o, store)
 	must(t, err)
 	f.full = false
-	e.journal.file = fullDisk{e.journal.file, &f.full}
+	e.core.recorder.journal.file = fullDisk{e.core.recorder.journal.file, &f.full}
 	f.Engine = e
 	e.begin()
 	t.Cleanup(func() { _ = e.Close() })

@@ -200,8 +200,8 @@ func TestRefusedResumeIsShownOnAFullDisk(t *testing.T) {
 	must(t, err)
 	defer e.Close()
 	full := true
-	e.journal.file = fullDisk{e.journal.file, &full}
-	must(t, e.site.Set("spec.clusterName", "other"))
+	e.core.recorder.journal.file = fullDisk{e.core.recorder.journal.file, &full}
+	must(t, e.core.draft.site.Set("spec.clusterName", "other"))
 	e.begin()
 	s := until(t, e, "the refusal", inState(HasFailed))
 	if s.Problem.Code != "CFG-DFF" || s.Current != "light" {

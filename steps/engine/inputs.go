@@ -1,18 +1,22 @@
 package engine
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
 
-// effectiveLocked is the site config as it stands, with the list that reads it, without the answers to questions that
-// another answer made needless: an address that was typed before DHCP was chosen stays in its field, for the person
-// who changes their mind, and means nothing. The caller holds e.mu.
-func (e *Engine) effectiveLocked() (*site.Config, []steps.Stage) {
-	cfg := e.site.Clone()
-	stages := e.stages(cfg)
+// effective is the site config as it stands, with the list that reads it, without the answers to questions that another
+// answer made needless: an address that was typed before DHCP was chosen stays in its field, for the person who changes
+// their mind, and means nothing.
+func (d *draft) effective() (*site.Config, []steps.Stage) {
+	cfg := d.site.Clone()
+	stages := d.list(cfg)
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range step.Fields() {
@@ -25,19 +29,34 @@ func (e *Engine) effectiveLocked() (*site.Config, []steps.Stage) {
 	return cfg, stages
 }
 
-// inputsLocked is the fingerprint of the effective config. The caller holds e.mu.
-func (e *Engine) inputsLocked() string {
-	cfg, _ := e.effectiveLocked()
-	return e.inputs(cfg)
+// inputs is the fingerprint of the effective config.
+func (d *draft) inputs() string {
+	cfg, _ := d.effective()
+	return d.store.key.inputs(cfg)
 }
 
-// inputs is the fingerprint of the whole config.
-func (e *Engine) inputs(cfg *site.Config) string {
-	return e.store.fingerprint(pairs(cfg, cfg.Paths())...)
+// stepInputs is the fingerprint of the answers that a step reads.
+func (d *draft) stepInputs(step steps.Step) string { return d.store.key.stepInputs(d.site, step) }
+
+// hmacKey is the node's own key under which fingerprints are made.
+type hmacKey []byte
+
+// fingerprint returns an HMAC over parts under the node's key.
+func (k hmacKey) fingerprint(parts ...string) string {
+	mac := hmac.New(sha256.New, k)
+	for _, p := range parts {
+		fmt.Fprintf(mac, "%d:%s", len(p), p) // with lengths, so that no two lists read the same
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// inputs is the fingerprint of a whole config.
+func (k hmacKey) inputs(cfg *site.Config) string {
+	return k.fingerprint(pairs(cfg, cfg.Paths())...)
 }
 
 // stepInputs is the fingerprint of all that a step reads, borrowed paths too.
-func (e *Engine) stepInputs(cfg *site.Config, step steps.Step) string {
+func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {
 	var paths []string
 	for _, f := range step.Fields() {
 		paths = append(paths, f.Path)
@@ -45,7 +64,7 @@ func (e *Engine) stepInputs(cfg *site.Config, step steps.Step) string {
 	if r, ok := step.(steps.Reader); ok {
 		paths = append(paths, r.Reads()...)
 	}
-	return e.store.fingerprint(append([]string{step.ID()}, pairs(cfg, paths)...)...)
+	return k.fingerprint(append([]string{step.ID()}, pairs(cfg, paths)...)...)
 }
 
 // pairs lists paths and their values in order.
@@ -54,19 +73,6 @@ func pairs(cfg *site.Config, paths []string) []string {
 	for _, p := range slices.Sorted(slices.Values(paths)) {
 		v, _ := cfg.Get(p)
 		out = append(out, p, v)
-	}
-	return out
-}
-
-// found is a value and where it came from.
-type found struct{ value, source string }
-
-// valuesOf returns what the config holds, by path.
-func valuesOf(cfg *site.Config) map[string]found {
-	out := map[string]found{}
-	for _, p := range cfg.Paths() {
-		value, _ := cfg.Get(p)
-		out[p] = found{value, cfg.Sources[p]}
 	}
 	return out
 }

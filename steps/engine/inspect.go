@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"touchdown/steps"
 )
 
 const (
@@ -24,31 +26,19 @@ func (e *Engine) watch() {
 		select {
 		case <-e.closing.Done():
 			return
-		case <-e.look:
+		case <-e.core.inspector.wanted:
 		case <-time.After(inspectEvery):
-			if !e.watched() {
+			e.mu.Lock()
+			watched := e.core.control.watching > 0
+			e.mu.Unlock()
+			if !watched { // nobody would see what another round finds
 				select {
 				case <-e.closing.Done():
 					return
-				case <-e.look:
+				case <-e.core.inspector.wanted:
 				}
 			}
 		}
-	}
-}
-
-// watched tells whether anybody would see what another round finds.
-func (e *Engine) watched() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.attached > 0
-}
-
-// lookAgain asks the watcher for a round now.
-func (e *Engine) lookAgain() {
-	select {
-	case e.look <- struct{}{}:
-	default:
 	}
 }
 
@@ -69,7 +59,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 		return nil
 	}
 	e.mu.Lock()
-	list := e.inspectorsLocked()
+	list := e.core.inspector.steps()
 	e.mu.Unlock()
 	var wait sync.WaitGroup
 	for _, step := range list {
@@ -81,13 +71,46 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 	wait.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.noticeDiskLocked()
-	if !e.inspected {
-		e.inspected = true
-		e.changedLocked()
+	i := e.core.inspector
+	e.core.noticeDisk()
+	if !i.done {
+		i.done = true
+		e.core.recorder.changed()
 	}
-	if e.staleLocked() {
-		e.lookAgain()
+	if i.stale() {
+		i.again()
 	}
 	return nil
+}
+
+// stale tells whether a step has yet to look at the answers as they are.
+func (e *Engine) stale() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.core.inspector.stale()
+}
+
+// lookOnce has a step look, and tells whether it has to look again because the answers that it reads are other ones by now.
+func (e *Engine) lookOnce(id string) (again bool) {
+	ctx, dog := watchOver(e.closing, inspectLimit, context.DeadlineExceeded)
+	defer dog.stop()
+	ctx, drop := context.WithCancelCause(ctx)
+	defer drop(nil)
+	var l *look
+	e.mu.Lock()
+	if e.closing.Err() == nil {
+		l = e.core.inspector.begin(id, drop)
+	}
+	e.mu.Unlock()
+	if l == nil {
+		return false
+	}
+	report := &stepReport{e: e, step: id, look: l, dog: dog}
+	err := guard(func() error { return l.step.(steps.Inspector).Inspect(ctx, e.o.Node, report) })
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // it was stopped, and told what it had found until then
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.core.inspector.end(l, err, e.closing.Err() != nil)
 }

@@ -63,6 +63,30 @@ func (j *job) step(id string) *stepState {
 	return s
 }
 
+// known is what the records tell of the job.
+func (j *job) known() steps.JobState {
+	return steps.JobState{
+		State: string(j.state), Step: j.current, Inputs: j.inputs, Undoing: j.undoing,
+		Landed: j.landedBefore, HandedOver: j.handedOver, Locked: j.doubtful,
+	}
+}
+
+// touched tells whether there may be something to undo.
+func (j *job) touched() bool {
+	for _, s := range j.steps {
+		if s.touched {
+			return true
+		}
+	}
+	return false
+}
+
+// interrupted tells whether a Run of the step began and did not end well.
+func (j *job) interrupted(id string) bool {
+	s := j.step(id)
+	return s.touched && s.status != StepDone && s.status != StepUndone
+}
+
 // apply takes one event into the state.
 func (j *job) apply(e steps.Event) {
 	defer j.time.apply(e)
@@ -137,10 +161,14 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 // applyJob takes an event about the whole job.
 func (j *job) applyJob(e steps.Event) {
 	switch e.Kind {
+	case steps.Changed:
+		if e.Job != nil { // a person had a failed job go on: it works before its next step begins
+			j.state = State(e.Job.State)
+		}
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:
-		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Text == handedOver, true
+		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Job != nil && e.Job.HandedOver, true
 		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
 			j.ended = e.Time
 		}
@@ -165,6 +193,25 @@ func (j *job) applyJob(e steps.Event) {
 			s.forgetFailed()
 		}
 	}
+}
+
+// handOverText is the Text of the event that a hand-over was accepted, for people. Earlier releases told it by nothing else.
+const handOverText = "handed over"
+
+// handOverEvent tells that the hand-over was accepted and undo has ended.
+func handOverEvent(by string) steps.Event {
+	return steps.Event{
+		Kind: steps.Done, Text: handOverText, By: by,
+		Job: &steps.JobState{State: string(IsDone), Landed: true, HandedOver: true},
+	}
+}
+
+// upgraded is an event of the journal as this release would have written it.
+func upgraded(e steps.Event) steps.Event {
+	if e.Kind == steps.Done && e.Step == "" && e.Text == handOverText && e.Job == nil {
+		e.Job = handOverEvent(e.By).Job
+	}
+	return e
 }
 
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.

@@ -20,11 +20,11 @@ const (
 	ListFactory = "factory"
 )
 
-// lifeLocked tells where the node is in its life: the journal knows what the wizard did, two files what the factory
-// did. The caller holds e.mu.
-func (e *Engine) lifeLocked() string {
-	switch j := e.job; {
-	case e.o.List == ListFactory: // its journal is of the bench line and tells nothing of a landing
+// life tells where the node is in its life: the journal knows what the wizard did, two files what the factory
+// did.
+func (c *core) life() string {
+	switch j := c.job; {
+	case c.o.List == ListFactory: // its journal is of the bench line and tells nothing of a landing
 	case j.state == IsDone:
 		return LifeLanded
 	case j.state == IsUndone:
@@ -37,9 +37,9 @@ func (e *Engine) lifeLocked() string {
 		return LifeLanding
 	}
 	switch {
-	case e.o.Node.Host.Exists(layout.Armed):
+	case c.o.Node.Host.Exists(layout.Armed):
 		return LifeArmed
-	case e.o.Node.Host.Exists(layout.FactoryRecord):
+	case c.o.Node.Host.Exists(layout.FactoryRecord):
 		return LifeBaked
 	}
 	return LifeFactory

@@ -13,7 +13,21 @@ import (
 // errOutdated ends a look whose answers were replaced: nobody waits for what it would find.
 var errOutdated = errors.New("other answers came")
 
-// look is one run of a step's Inspect. All but the first two is guarded by the engine's mu.
+// inspector knows which steps look at the machine now, and about which answers each has looked.
+//
+// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
+type inspector struct {
+	draft    *draft
+	job      *job
+	recorder *recorder
+
+	looking map[string]*look  // by step, while its Inspect runs
+	looked  map[string]string // by step, the fingerprint of the answers that its last look was about
+	done    bool              // the first round has ended
+	wanted  chan struct{}     // asks the watcher for a round
+}
+
+// look is one run of a step's Inspect.
 type look struct {
 	step     steps.Step
 	inputs   string                  // fingerprint of the answers that it is about
@@ -23,72 +37,87 @@ type look struct {
 	outdated bool                    // other answers came, or the work began: what it still tells is dropped
 }
 
-// lookOnce has a step look, and tells whether it has to look again because the answers that it reads are other ones by now.
-func (e *Engine) lookOnce(id string) (again bool) {
-	ctx, dog := watchOver(e.closing, inspectLimit, context.DeadlineExceeded)
-	defer dog.stop()
-	ctx, drop := context.WithCancelCause(ctx)
-	defer drop(nil)
-	report := e.beginLook(id, drop)
-	if report == nil {
-		return false
+func newInspector(d *draft, j *job, r *recorder) *inspector {
+	return &inspector{
+		draft: d, job: j, recorder: r,
+		looking: map[string]*look{}, looked: map[string]string{}, wanted: make(chan struct{}, 1),
 	}
-	report.dog = dog
-	err := guard(func() error { return report.look.step.(steps.Inspector).Inspect(ctx, e.o.Node, report) })
-	if ctx.Err() != nil {
-		err = context.Cause(ctx) // it was stopped, and told what it had found until then
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.endLookLocked(report, err)
 }
 
-// beginLook notes that a step looks at the answers as they are. It returns nil when it is not the time to look.
-func (e *Engine) beginLook(id string, drop context.CancelCauseFunc) *stepReport {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.job.state != Collecting || e.closing.Err() != nil {
-		return nil
+// again asks the watcher for a round now.
+func (i *inspector) again() {
+	select {
+	case i.wanted <- struct{}{}:
+	default:
 	}
-	list := e.inspectorsLocked()
-	i := slices.IndexFunc(list, func(step steps.Step) bool { return step.ID() == id })
-	if i < 0 {
-		return nil
-	}
-	l := &look{step: list[i], inputs: e.stepInputs(e.site, list[i]), drop: drop, told: map[string]bool{}}
-	e.looking[id] = l
-	return &stepReport{e: e, step: id, look: l}
 }
 
-func (e *Engine) endLookLocked(report *stepReport, err error) (again bool) {
-	l, id := report.look, report.step
-	delete(e.looking, id)
-	news := l.shown
+// steps are those that look, made for the answers as they are.
+func (i *inspector) steps() []steps.Step {
+	var list []steps.Step
+	for _, stage := range i.draft.stages() {
+		for _, step := range stage.Steps {
+			if _, ok := step.(steps.Inspector); ok {
+				list = append(list, step)
+			}
+		}
+	}
+	return list
+}
+
+// begin notes that a step looks at the answers as they are. It returns nil when it is not the time to look.
+func (i *inspector) begin(id string, drop context.CancelCauseFunc) *look {
+	if i.job.state != Collecting {
+		return nil
+	}
+	list := i.steps()
+	at := slices.IndexFunc(list, func(step steps.Step) bool { return step.ID() == id })
+	if at < 0 {
+		return nil
+	}
+	l := &look{step: list[at], inputs: i.draft.stepInputs(list[at]), drop: drop, told: map[string]bool{}}
+	i.looking[id] = l
+	return l
+}
+
+// check takes what a look tells.
+func (i *inspector) check(l *look, c steps.Check) {
+	id := l.step.ID()
+	news := !l.told[c.ID] && i.looked[id] != l.inputs // even the same verdict, about the answers of now
+	l.told[c.ID] = true
+	i.recorder.check(id, c, news)
+}
+
+// end takes in how a look ended. It tells whether the step has to look again because the answers that it reads are other ones
+// by now. What a look finds that was ended by the engine's own end, or in the middle of the work, is dropped.
+func (i *inspector) end(l *look, err error, closing bool) (again bool) {
+	id, news := l.step.ID(), l.shown
+	delete(i.looking, id)
 	switch {
-	case e.closing.Err() != nil || e.job.state != Collecting:
+	case closing || i.job.state != Collecting:
 	case l.outdated:
 		again = true
 	default:
-		older := e.looked[id] != l.inputs
+		older := i.looked[id] != l.inputs
 		if err != nil {
-			report.checkLocked(e.notSeen(l.step, err))
+			i.check(l, i.notSeen(l.step, err))
 		}
 		if err == nil || older { // what was seen of other answers says nothing of these
-			report.clearUntoldLocked()
+			i.clearUntold(l)
 		}
-		e.looked[id] = l.inputs
+		i.looked[id] = l.inputs
 		news = news || older
-		again = e.stepInputs(e.site, l.step) != l.inputs // it filled in an answer that it reads
+		again = i.draft.stepInputs(l.step) != l.inputs // it filled in an answer that it reads
 	}
 	if news {
-		e.changedLocked()
+		i.recorder.changed()
 	}
 	return again
 }
 
 // notSeen is the check that tells why a step could not look.
-func (e *Engine) notSeen(step steps.Step, err error) steps.Check {
-	e.o.Node.Log.Warn("inspection", "step", step.ID(), "error", e.mask.Mask(err.Error()))
+func (i *inspector) notSeen(step steps.Step, err error) steps.Check {
+	i.recorder.log.Warn("inspection", "step", step.ID(), "error", i.recorder.mask.Mask(err.Error()))
 	p := problem.From(err)
 	c := steps.Check{
 		ID: step.ID() + "-inspect", Title: step.Title() + ": first look", Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
@@ -99,76 +128,67 @@ func (e *Engine) notSeen(step steps.Step, err error) steps.Check {
 	return c
 }
 
-// clearUntoldLocked takes away the checks that a complete look did not tell again: their cause is gone, and a check that
-// nobody can make pass would keep the work from starting. The caller holds e.mu.
-func (r *stepReport) clearUntoldLocked() {
-	for _, c := range slices.Clone(r.e.job.step(r.step).checks) {
-		if !r.look.told[c.ID] {
-			r.warn(r.e.emitLocked(steps.Event{Kind: steps.Cleared, Step: r.step, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
+// clearUntold takes away the checks that a complete look did not tell again: their cause is gone, and a check that
+// nobody can make pass would keep the work from starting.
+func (i *inspector) clearUntold(l *look) {
+	id := l.step.ID()
+	for _, c := range slices.Clone(i.job.step(id).checks) {
+		if !l.told[c.ID] {
+			i.recorder.warn(id, i.recorder.emit(steps.Event{Kind: steps.Cleared, Step: id, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
 		}
 	}
 }
 
-// inspectorsLocked are the steps that look, made for the answers as they are. The caller holds e.mu.
-func (e *Engine) inspectorsLocked() []steps.Step {
-	var list []steps.Step
-	for _, stage := range e.stages(e.site.Clone()) {
-		for _, step := range stage.Steps {
-			if _, ok := step.(steps.Inspector); ok {
-				list = append(list, step)
-			}
-		}
-	}
-	return list
-}
-
-// outdateLocked stops the looks whose answers were replaced and asks for a new one of every step that has not seen the
-// answers as they are. The caller holds e.mu.
-func (e *Engine) outdateLocked() {
-	for _, step := range e.inspectorsLocked() {
-		if l := e.looking[step.ID()]; l != nil && l.inputs != e.stepInputs(e.site, step) {
+// outdate stops the looks whose answers were replaced and asks for a new one of every step that has not seen the
+// answers as they are.
+func (i *inspector) outdate() {
+	for _, step := range i.steps() {
+		if l := i.looking[step.ID()]; l != nil && l.inputs != i.draft.stepInputs(step) {
 			l.outdated = true
 			l.drop(errOutdated)
 		}
 	}
-	if len(e.looking) == 0 && e.staleLocked() { // a round that runs sees to it at its end
-		e.lookAgain()
+	if len(i.looking) == 0 && i.stale() { // a round that runs sees to it at its end
+		i.again()
 	}
 }
 
-// endLooksLocked stops all looks: the work begins. The caller holds e.mu.
-func (e *Engine) endLooksLocked() {
-	for _, l := range e.looking {
+// stop ends all looks: the work begins.
+func (i *inspector) stop() {
+	for _, l := range i.looking {
 		l.outdated = true
 		l.drop(errOutdated)
 	}
 }
 
 // stale tells whether a step has yet to look at the answers as they are.
-func (e *Engine) stale() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.staleLocked()
-}
+func (i *inspector) stale() bool { return slices.ContainsFunc(i.steps(), i.due) }
 
-func (e *Engine) staleLocked() bool { return slices.ContainsFunc(e.inspectorsLocked(), e.dueLocked) }
-
-// dueLocked tells whether a step has yet to look at the answers as they are. To a console it is looking: a console that asks
-// before the look has begun must not take a stage without checks for one that has none. The caller holds e.mu.
-func (e *Engine) dueLocked(step steps.Step) bool {
+// due tells whether a step has yet to look at the answers as they are. To a console it is looking: a console that asks
+// before the look has begun must not take a stage without checks for one that has none.
+func (i *inspector) due(step steps.Step) bool {
 	_, looks := step.(steps.Inspector)
-	return looks && e.job.state == Collecting && e.looked[step.ID()] != e.stepInputs(e.site, step)
+	return looks && i.job.state == Collecting && i.looked[step.ID()] != i.draft.stepInputs(step)
 }
 
-// staleChecksLocked are the IDs of a step's checks that are about other answers than those of now. The caller holds e.mu.
-func (e *Engine) staleChecksLocked(step steps.Step) []string {
-	if !e.dueLocked(step) {
+// shows tells a console whether a step looks now, or has yet to.
+func (i *inspector) shows(step steps.Step) bool {
+	l := i.looking[step.ID()]
+	if l != nil {
+		l.shown = true
+	}
+	return l != nil || i.due(step)
+}
+
+// staleChecks are the IDs of a step's checks that are about other answers than those of now.
+func (i *inspector) staleChecks(step steps.Step) []string {
+	if !i.due(step) {
 		return nil
 	}
-	id, now := step.ID(), e.stepInputs(e.site, step)
+	id, now := step.ID(), i.draft.stepInputs(step)
 	var stale []string
-	l := e.looking[id]
-	for _, c := range e.job.step(id).checks {
+	l := i.looking[id]
+	for _, c := range i.job.step(id).checks {
 		if l == nil || l.inputs != now || !l.told[c.ID] {
 			stale = append(stale, c.ID)
 		}

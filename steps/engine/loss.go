@@ -15,15 +15,6 @@ import (
 // way: a person decides how to go on.
 const RecordsLost = "LOST-REC"
 
-// knownLocked is what the records tell of the job. The caller holds e.mu.
-func (e *Engine) knownLocked() steps.JobState {
-	j := e.job
-	return steps.JobState{
-		State: string(j.state), Step: j.current, Inputs: j.inputs, Undoing: j.undoing,
-		Landed: j.landedBefore, HandedOver: j.handedOver, Locked: j.doubtful,
-	}
-}
-
 // applyLost takes the job for what is known of it after a loss.
 func (j *job) applyLost(e steps.Event) {
 	k := e.Job
@@ -50,44 +41,52 @@ func (j *job) applyLost(e steps.Event) {
 	}
 }
 
+// stock is what an engine finds of its records when it starts.
+type stock struct {
+	lost    []string        // what was lost of the records before this engine started
+	known   *steps.JobState // what they tell all the same, until that is recorded
+	asks    bool            // a person decides how the job goes on
+	records bool            // the loss belongs into the journal: there is a job that it concerns
+}
+
 // takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on by
 // itself: what happened since may have changed everything.
-func (e *Engine) takeStock(j *journal, damage string) {
-	last, where := j.read.last(), e.store.sums.mark
-	e.lost = j.read.losses(damage)
+func (c *core) takeStock(read reading, damage string) {
+	s, last, where := c.stock, read.last(), c.store.sums.mark
+	s.lost = read.losses(damage)
 	if where != nil && where.Seq > last {
-		e.lost = append(e.lost, "the newest records of the journal are missing")
-		e.seq = where.Seq
+		s.lost = append(s.lost, "the newest records of the journal are missing")
+		c.recorder.seq = where.Seq
 	}
 	// A record that was cut off is of a job; so is what a step saved.
-	if lostSums := slices.ContainsFunc(e.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (j.read.torn || len(e.store.touched()) > 0) {
-		e.lost = append(e.lost, "the journal tells of no job, though there may have been one")
+	if lostSums := slices.ContainsFunc(c.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (read.torn || len(c.store.touched()) > 0) {
+		s.lost = append(s.lost, "the journal tells of no job, though there may have been one")
 	}
-	incomplete := len(e.lost) > 0
-	unsure := incomplete && (where == nil || where.Seq < last) && (!j.read.whole || !ended(e.job.state))
-	k := e.knownLocked()
+	incomplete := len(s.lost) > 0
+	unsure := incomplete && (where == nil || where.Seq < last) && (!read.whole || !ended(c.job.state))
+	k := c.job.known()
 	if incomplete && where != nil && where.Seq >= last {
 		k = where.Job
-		k.Landed = k.Landed || e.job.landedBefore
+		k.Landed = k.Landed || c.job.landedBefore
 	}
 	// Where nobody can know, an earlier hand-over is not ruled out.
-	k.Locked = k.Locked || unsure && (k.Landed || len(j.read.events) == 0)
-	for _, l := range e.store.losses {
+	k.Locked = k.Locked || unsure && (k.Landed || len(read.events) == 0)
+	for _, l := range c.store.losses {
 		if !l.wiped(k) {
-			e.lost = append(e.lost, l.String())
+			s.lost = append(s.lost, l.String())
 		}
 	}
-	if len(e.lost) == 0 {
-		e.store.acceptLosses()
+	if len(s.lost) == 0 {
+		c.store.acceptLosses()
 		return
 	}
-	k.Touched = e.store.touched()
-	e.asks = unsure || underWay(State(k.State)) || incomplete && State(k.State) == HasFailed
-	if only := e.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{"site.yaml", isChanged}) && State(k.State) != UndoingAll && e.acceptedLocked() != nil {
-		e.asks = false // someone edited the answers: resumeLocked refuses them and says so
+	k.Touched = c.store.touched()
+	s.asks = unsure || underWay(State(k.State)) || incomplete && State(k.State) == HasFailed
+	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && State(k.State) != UndoingAll && c.accepted() != nil {
+		s.asks = false // someone edited the answers: resume refuses them and says so
 	}
-	e.known = &k
-	e.records = e.asks || incomplete || len(j.read.events) > 0 && State(k.State) != Collecting
+	s.known = &k
+	s.records = s.asks || incomplete || len(read.events) > 0 && State(k.State) != Collecting
 }
 
 // losses tells what of the journal cannot be read.
@@ -113,41 +112,32 @@ func ended(s State) bool { return s == IsDone || s == IsUndone }
 // underWay tells whether an engine that starts goes on with a job in that state.
 func underWay(s State) bool { return s == Working || s == InQuestion || s == UndoingAll }
 
-// noticeLossLocked records what was lost and stops a job that was under way. The caller holds e.mu.
-func (e *Engine) noticeLossLocked() {
-	if e.known == nil {
+// noticeLoss records what was lost and stops a job that was under way.
+func (c *core) noticeLoss() {
+	s := c.stock
+	if s.known == nil {
 		return
 	}
-	text := strings.Join(e.lost, "; ") + "."
-	e.o.Node.Log.Error("records were lost", "what", text)
-	event := steps.Event{Kind: steps.Lost, Text: text, Step: e.known.Step, Job: e.known}
-	if e.asks {
-		e.known.State = string(HasFailed)
+	text := strings.Join(s.lost, "; ") + "."
+	c.o.Node.Log.Error("records were lost", "what", text)
+	event := steps.Event{Kind: steps.Lost, Text: text, Step: s.known.Step, Job: s.known}
+	if s.asks {
+		s.known.State = string(HasFailed)
 		event.Problem = trouble(&problem.Problem{
 			Code: RecordsLost, Summary: "Records of this job were damaged or lost, so it does not continue automatically.",
 			Fix: "Continue from what the machine shows, edit the answers to start over, or undo.", Err: errors.New(text),
 		})
 	}
-	if !e.records || e.emitLocked(event) != nil { // when it cannot be recorded, the next engine finds and tells the same
-		e.mask.event(&event)
-		event.Time = e.now()
-		e.job.apply(event)
-		e.changedLocked()
-		if e.records {
+	if !s.records || c.recorder.emit(event) != nil { // when it cannot be recorded, the next engine finds and tells the same
+		c.recorder.fold(event)
+		c.recorder.changed()
+		if s.records {
 			return
 		}
 	}
-	if e.records {
-		e.store.sums.mark = &mark{e.seq, e.knownLocked()}
+	if s.records {
+		c.store.sums.mark = &mark{c.recorder.seq, c.job.known()}
 	}
-	e.known = nil
-	e.store.acceptLosses()
-}
-
-// acceptedLocked tells whether the answers are those that a person accepted. The caller holds e.mu.
-func (e *Engine) acceptedLocked() error {
-	if e.inputsLocked() == e.job.inputs {
-		return nil
-	}
-	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", ErrState)
+	s.known = nil
+	c.store.acceptLosses()
 }

@@ -92,7 +92,7 @@ func (r *reading) record(line []byte) bool {
 	if !ok {
 		line = seal(record)
 	}
-	r.events, r.lines = append(r.events, e), append(r.lines, line)
+	r.events, r.lines = append(r.events, upgraded(e)), append(r.lines, line)
 	return true
 }
 

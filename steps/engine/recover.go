@@ -17,24 +17,22 @@ const recoverLimit = 2 * time.Minute
 func (e *Engine) recover() {
 	defer close(e.recovered)
 	e.mu.Lock()
-	cfg := e.site.Clone()
-	list := e.stages(cfg)
+	list := e.core.draft.stages()
 	e.mu.Unlock()
 	for _, stage := range list {
 		for _, step := range stage.Steps {
-			if r, ok := step.(steps.Recoverer); ok && e.interrupted(step.ID()) {
+			r, ok := step.(steps.Recoverer)
+			if !ok {
+				continue
+			}
+			e.mu.Lock()
+			interrupted := e.core.job.interrupted(step.ID())
+			e.mu.Unlock()
+			if interrupted {
 				e.recoverStep(r, &stepReport{e: e, step: step.ID()})
 			}
 		}
 	}
-}
-
-// interrupted tells whether a Run of the step began and did not end well.
-func (e *Engine) interrupted(id string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.job.step(id)
-	return s.touched && s.status != StepDone && s.status != StepUndone
 }
 
 func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
@@ -48,10 +46,10 @@ func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	notice := "recover " + report.step
-	delete(e.notices, notice)
+	delete(e.core.notices, notice)
 	if err != nil {
 		p := problem.From(err)
-		e.notices[notice] = p.Summary + " " + p.Fix
+		e.core.notices[notice] = p.Summary + " " + p.Fix
 		e.o.Node.Log.Error("putting right what was interrupted", "step", report.step, "error", e.mask.Mask(err.Error()))
 	}
 }

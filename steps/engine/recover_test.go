@@ -46,7 +46,7 @@ func tryingRig(t *testing.T) *rig {
 func (r *rig) openTrying(t *testing.T) {
 	t.Helper()
 	o := r.options()
-	o.Stages = func(cfg *site.Config, _ Facts) []steps.Stage {
+	o.Stages = func(cfg *site.Config) []steps.Stage {
 		on := func() string { return "on" }
 		return []steps.Stage{
 			{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: r.w, id: "names", want: cfg.Domain}}},
@@ -128,7 +128,7 @@ func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
 	t.Helper()
 	s := r.fill(t, r, pen)
 	r.mu.Lock()
-	r.site.Spec.Policy.Watchdog = limit
+	r.core.draft.site.Spec.Policy.Watchdog = limit
 	r.mu.Unlock()
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 }
@@ -183,7 +183,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		return err
 	}
 	r.mu.Lock()
-	r.attached = 1 // someone is there, so the policy does not answer
+	r.core.control.watching = 1 // someone is there, so the policy does not answer
 	r.mu.Unlock()
 	r.startUnder(t, pen, 30*time.Millisecond)
 	until(t, r, "the question", inState(InQuestion))

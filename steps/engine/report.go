@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"context"
 	"fmt"
-	"reflect"
-	"slices"
 	"time"
 
-	"touchdown/backend/check"
+	"touchdown/backend/report"
 	"touchdown/steps"
 )
 
@@ -33,13 +30,13 @@ func (r *stepReport) Progress(p steps.Progress) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	r.dog.sees(p)
-	if now := r.e.now(); now.Sub(r.last) >= progressPause {
+	event := steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}
+	if now := r.e.now(); now.Sub(r.last) >= r.e.progressPause {
 		r.last = now
-		_ = r.e.emitLocked(steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}) // never journalled
+		_ = r.e.core.recorder.emit(event) // never journalled
 		return
 	}
-	p.Waiting = r.e.mask.Mask(p.Waiting)
-	r.e.job.step(r.step).progress = &p
+	r.e.core.recorder.fold(event)
 }
 
 // Check implements steps.Report. What a person waived stays waived until it passes.
@@ -49,165 +46,77 @@ func (r *stepReport) Check(c steps.Check) {
 	if r.look != nil && !r.look.told[c.ID] {
 		r.dog.wake() // a look makes progress by what it reports
 	}
-	if r.look == nil || !r.look.outdated && r.e.job.state == Collecting {
-		r.checkLocked(c)
+	switch core := r.e.core; {
+	case r.look == nil:
+		core.recorder.check(r.step, c, false)
+	case !r.look.outdated && core.job.state == Collecting:
+		core.inspector.check(r.look, c)
 	}
-}
-
-func (r *stepReport) checkLocked(c steps.Check) {
-	s, stale := r.e.job.step(r.step), false
-	if l := r.look; l != nil {
-		stale = !l.told[c.ID] && r.e.looked[r.step] != l.inputs
-		l.told[c.ID] = true
-	}
-	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
-		c.Status, c.Waiver = check.Waived, waiver
-	}
-	for _, old := range s.checks {
-		if reflect.DeepEqual(old, c) {
-			if stale {
-				r.e.changedLocked() // the same verdict, about the answers of now
-			}
-			return
-		}
-	}
-	r.warn(r.e.emitLocked(steps.Event{Kind: steps.Checked, Step: r.step, Check: &c}))
 }
 
 // Say implements steps.Report.
 func (r *stepReport) Say(format string, args ...any) {
-	r.warn(r.e.emit(steps.Event{Kind: steps.Said, Step: r.step, Text: fmt.Sprintf(format, args...)}))
+	event := steps.Event{Kind: steps.Said, Step: r.step, Text: fmt.Sprintf(format, args...)}
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(event))
 }
 
-// warn logs what could not be journalled. The step's ending meets the same trouble and fails with it.
-func (r *stepReport) warn(err error) {
-	if err != nil {
-		r.e.o.Node.Log.Error("journal", "step", r.step, "error", err)
-	}
+// originals is where the steps' originals and notes are kept.
+type originals interface {
+	save(step, key string, original []byte) error
+	note(step, key string, value []byte) error
+	saved(step, key string) ([]byte, error)
+	wipeSaved() error
 }
 
 // Save implements steps.Report.
 func (r *stepReport) Save(key string, original []byte) error {
-	return r.e.store.save(r.step, key, original)
+	return r.e.originals.save(r.step, key, original)
 }
 
 // Saved implements steps.Report.
-func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.store.saved(r.step, key) }
+func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.originals.saved(r.step, key) }
 
 // Note implements steps.Report.
 func (r *stepReport) Note(key string, value []byte) error {
-	return r.e.store.note(r.step, key, value)
+	return r.e.originals.note(r.step, key, value)
 }
 
 // Noted implements steps.Report.
-func (r *stepReport) Noted(key string) ([]byte, error) { return r.e.store.saved(r.step, noteName(key)) }
+func (r *stepReport) Noted(key string) ([]byte, error) {
+	return r.e.originals.saved(r.step, noteName(key))
+}
+
+// Job implements steps.Report.
+func (r *stepReport) Job() report.Job {
+	machine := r.e.o.notices()
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	return r.e.core.reportJob(machine)
+}
 
 // Suggest implements steps.Report.
 func (r *stepReport) Suggest(path, value, source string) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if old, _ := r.e.site.Get(path); old != "" || r.e.job.state != Collecting || r.look != nil && r.look.outdated {
+	if r.e.core.job.state != Collecting || r.look != nil && r.look.outdated {
 		return
 	}
-	if r.e.review != nil {
-		return // what was reviewed is what is accepted
-	}
-	if err := r.e.site.SetFrom(path, value, source); err != nil {
+	took, err := r.e.core.draft.suggest(path, value, source)
+	if err != nil {
 		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)
-		return
 	}
-	r.e.found[path] = found{value, source}
-	r.e.changedLocked()
+	if took {
+		r.e.core.recorder.changed()
+	}
 }
 
 // Offer implements steps.Report.
 func (r *stepReport) Offer(path string, choices []steps.Choice) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if old, known := r.e.offers[path]; known && slices.Equal(old, choices) {
-		return
-	}
-	r.e.offers[path] = slices.Clone(choices)
-	r.e.changedLocked()
-}
-
-// reply is an answer and who gave it.
-type reply struct{ value, by string }
-
-// Ask implements steps.Report.
-func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) {
-	if len(q.Choices) < 2 || !slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == q.Default }) {
-		panic(fmt.Sprintf("question %q needs two choices and a default among them", q.ID))
-	}
-	r.dog.rest() // a person may take all the time that the question gives
-	defer r.dog.wake()
-	asked := r.e.now()
-	defer func() { r.waited += r.e.now().Sub(asked) }()
-	answer, err := r.ask(q)
-	if err != nil {
-		return "", err
-	}
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case a := <-answer:
-		return a.value, r.e.emit(steps.Event{Kind: steps.Answered, Step: r.step, Text: a.value, By: a.by})
-	}
-}
-
-// ask puts the question and returns where its answer arrives.
-func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
-	e := r.e
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.emitLocked(steps.Event{Kind: steps.Asked, Step: r.step, Question: &q}); err != nil {
-		return nil, err
-	}
-	e.answer = make(chan reply, 1)
-	policy, hasPolicy := e.policyAnswer(q)
-	switch {
-	case e.job.unattended, q.Deadline == 0 && e.attached == 0 && hasPolicy:
-		e.answer <- policy
-	case q.Deadline > 0:
-		answer := e.answer
-		e.until, e.latest = time.Now().Add(seconds(q.Deadline)), time.Now().Add(2*seconds(q.Deadline))
-		e.deadline = time.AfterFunc(seconds(q.Deadline), func() { offer(answer, policy) })
-	}
-	return e.answer, nil
-}
-
-// policyAnswer is what the site config answers, or else the question's default.
-func (e *Engine) policyAnswer(q steps.Question) (reply, bool) {
-	value, given := e.site.Spec.Policy.Answers[q.ID]
-	if given && slices.ContainsFunc(q.Choices, func(c steps.Choice) bool { return c.Value == value }) {
-		return reply{value, "policy"}, true
-	}
-	return reply{q.Default, "default"}, false
-}
-
-// restartDeadlineLocked gives the whole time again when the last console went away, so that a person whose line dropped can
-// come back and answer. Twice the time is the most: a client that comes and goes must not hold the work. The caller holds e.mu.
-func (e *Engine) restartDeadlineLocked() {
-	q := e.job.question
-	if q == nil || q.Until.IsZero() || e.deadline == nil {
-		return
-	}
-	now := time.Now() // what counts is the time that passes, whatever the clock is set to meanwhile
-	left := min(seconds(q.Deadline), e.latest.Sub(now))
-	if left <= e.until.Sub(now) || !e.deadline.Stop() {
-		return
-	}
-	e.deadline.Reset(left)
-	e.until, q.Until = now.Add(left), e.now().Add(left)
-	e.changedLocked()
-}
-
-// offer answers unless someone was faster.
-func offer(answer chan reply, a reply) bool {
-	select {
-	case answer <- a:
-		return true
-	default:
-		return false
+	if r.e.core.draft.offer(path, choices) {
+		r.e.core.recorder.changed()
 	}
 }

@@ -146,7 +146,7 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 	until(t, r, "the name that a look finds", func(*Snapshot) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		name, _ := r.site.Get("metadata.name")
+		name, _ := r.core.draft.site.Get("metadata.name")
 		return name == "store-1"
 	})
 	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
@@ -429,7 +429,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	r := newRig(t, newWorld())
 	full := false
 	r.mu.Lock()
-	r.journal.file = fullDisk{r.journal.file, &full}
+	r.core.recorder.journal.file = fullDisk{r.core.recorder.journal.file, &full}
 	r.mu.Unlock()
 	r.w.hook = func(step string) {
 		if step == "names" {
@@ -488,7 +488,7 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 	pen := take(t, r)
 	r.start(t, r, pen, false)
 	until(t, r, "the end", inState(IsDone))
-	must(t, r.emit(steps.Event{Kind: steps.Done, Text: handedOver}))
+	must(t, r.emit(handOverEvent("")))
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
 	r.reopen(t)
 	for _, left := range []string{"secrets/*", "saved/*/*"} {

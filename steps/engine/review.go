@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -26,7 +27,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 		return err
 	}
 	e.mu.Lock()
-	cfg, stages := e.effectiveLocked()
+	cfg, stages := e.core.draft.effective()
 	e.mu.Unlock()
 	v := &ReviewView{}
 	errs, warnings := cfg.Validate(e.now())
@@ -36,22 +37,22 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	v.judge(stages, errs, warnings)
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
-			e.planStep(ctx, v, step)
+			v.plan(ctx, step, e.o.Node, e.mask)
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.inputs(cfg) != e.inputsLocked() || e.staleLocked() {
+	if e.store.key.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
 	}
-	e.judgeChecksLocked(v, stages)
+	v.judgeChecks(e.core.job, stages)
 	plans, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
 	}
-	v.Fingerprint = e.store.fingerprint(e.inputs(cfg), string(plans))
-	e.review = v
-	e.changedLocked()
+	v.Fingerprint = e.store.key.fingerprint(e.store.key.inputs(cfg), string(plans))
+	e.core.draft.review = v
+	e.core.recorder.changed()
 	return nil
 }
 
@@ -84,8 +85,8 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 	}
 }
 
-// planStep adds what one step would do.
-func (e *Engine) planStep(ctx context.Context, v *ReviewView, step steps.Step) {
+// plan adds what one step would do.
+func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.Node, mask *Masker) {
 	plan := StepPlan{Step: step.ID(), Title: step.Title()}
 	if s, ok := step.(steps.Skipper); ok {
 		plan.Skip = s.Skip()
@@ -94,27 +95,27 @@ func (e *Engine) planStep(ctx context.Context, v *ReviewView, step steps.Step) {
 		ctx, stop := context.WithTimeout(ctx, planLimit)
 		defer stop()
 		err := guard(func() (err error) {
-			plan.Plan, err = planner.Plan(ctx, e.o.Node)
+			plan.Plan, err = planner.Plan(ctx, node)
 			return err
 		})
 		if err != nil {
 			p := problem.From(err)
-			e.o.Node.Log.Warn("plan", "step", step.ID(), "error", e.mask.Mask(err.Error()))
+			node.Log.Warn("plan", "step", step.ID(), "error", mask.Mask(err.Error()))
 			v.Problems = append(v.Problems, fmt.Sprintf("%s: %s %s (%s)", step.Title(), p.Summary, p.Fix, p.Code))
 		}
 	}
 	v.Steps = append(v.Steps, plan)
 }
 
-// judgeChecksLocked adds the checks that stand against a start. Those of a step that does not look beforehand are about
-// an earlier attempt, with other answers perhaps. The caller holds e.mu.
-func (e *Engine) judgeChecksLocked(v *ReviewView, stages []steps.Stage) {
+// judgeChecks adds the checks that stand against a start. Those of a step that does not look beforehand are about
+// an earlier attempt, with other answers perhaps.
+func (v *ReviewView) judgeChecks(j *job, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			if _, looks := step.(steps.Inspector); !looks {
 				continue
 			}
-			for _, c := range e.job.step(step.ID()).checks {
+			for _, c := range j.step(step.ID()).checks {
 				seen := c.Title + ": " + strings.TrimSuffix(c.Observed, ".") + ". "
 				switch c.Status {
 				case check.Fail:

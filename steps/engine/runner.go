@@ -31,13 +31,15 @@ type run struct {
 	e      *Engine
 	cfg    *site.Config
 	stages []steps.Stage
+	undone func(step string) error // called when a step is put back, unless nil
+	err    error                   // why the pass ended before its end
 }
 
-// workLocked starts the work, or the undoing, in its own goroutine. The caller holds e.mu.
-func (e *Engine) workLocked(undo bool) {
+// work starts the work, or the undoing, in its own goroutine. It is core.work, so its caller holds e.mu.
+func (e *Engine) work(undo bool) {
 	ctx, stop := context.WithCancelCause(e.closing)
-	e.stopWork = stop
-	cfg, stages := e.effectiveLocked()
+	e.core.stopWork = stop
+	cfg, stages := e.core.draft.effective()
 	r := &run{e: e, cfg: cfg, stages: stages}
 	e.workers.Go(func() {
 		defer stop(nil)
@@ -77,12 +79,12 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		return true
 	}
 	if ctx.Err() != nil {
-		r.stopped(ctx, id, 0)
+		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
 	begin := r.e.now()
 	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.stepInputs(r.cfg, step), Boot: boot}
+	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.store.key.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false
@@ -96,7 +98,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	reason, reboot := steps.RebootReason(err)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		r.stopped(ctx, id, took)
+		r.stopped(ctx, id, took, err)
 	case reboot:
 		r.reboot(ctx, id, reason, took)
 	case err != nil:
@@ -115,7 +117,7 @@ func (r *run) skipped(step steps.Step) bool {
 	}
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	s := r.e.job.step(step.ID())
+	s := r.e.core.job.step(step.ID())
 	if s.handSkipped {
 		return true
 	}
@@ -123,7 +125,7 @@ func (r *run) skipped(step steps.Step) bool {
 		return false
 	}
 	if s.status != StepSkip {
-		_ = r.e.emitLocked(steps.Event{Kind: steps.Skipped, Step: step.ID(), Text: why}) // told again when lost
+		_ = r.e.core.recorder.emit(steps.Event{Kind: steps.Skipped, Step: step.ID(), Text: why}) // told again when lost
 	}
 	return true
 }
@@ -132,7 +134,7 @@ func (r *run) skipped(step steps.Step) bool {
 func (r *run) tooManyBoots(id string) error {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if n := len(r.e.job.step(id).boots); n > maxStarts {
+	if n := len(r.e.core.job.step(id).boots); n > maxStarts {
 		return &problem.Problem{
 			Code: "BOOT-CNT", Summary: fmt.Sprintf("The node went down %d times while this step was at work.", n-1),
 			Fix: "Look at power and cabling. Then retry, or undo to put everything back.",
@@ -144,7 +146,7 @@ func (r *run) tooManyBoots(id string) error {
 // attempt calls Run, unless a reboot that it asked for has not happened yet, and tells how long Run waited for answers.
 func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duration, err error) {
 	r.e.mu.Lock()
-	boots := slices.Clone(r.e.job.step(step.ID()).reboots)
+	boots := slices.Clone(r.e.core.job.step(step.ID()).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
 		return 0, steps.Reboot("the reboot that was asked for has not happened yet")
@@ -163,7 +165,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 // all the same.
 func (r *run) finish(id string, took float64) bool {
 	r.e.mu.Lock()
-	failing := r.e.job.step(id).failing()
+	failing := r.e.core.job.step(id).failing()
 	r.e.mu.Unlock()
 	if len(failing) > 0 {
 		r.fail(id, checkProblem(failing), took)
@@ -182,14 +184,15 @@ func checkProblem(failing []steps.Check) error {
 		titles[i] = c.Title
 	}
 	return &problem.Problem{
-		Code: "CHK-FAIL", Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
+		Code: ChecksFailed, Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
 		Fix: "Fix what the checks name and retry, or waive a check with your name and a reason.",
 	}
 }
 
 // stopped ends a step whose context ended: by a person, or because the engine closes; the latter says nothing,
 // so that the next engine goes on.
-func (r *run) stopped(ctx context.Context, id string, took float64) {
+func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
+	r.err = err
 	if !errors.Is(context.Cause(ctx), errCancelled) {
 		return
 	}
@@ -205,20 +208,20 @@ func (r *run) stopped(ctx context.Context, id string, took float64) {
 // fail ends a step with a problem. When not even that can be journalled, the consoles are told all the same;
 // the next engine finds the step begun and runs it again.
 func (r *run) fail(id string, err error, took float64) {
+	r.err = err
 	r.e.o.Node.Log.Error("step failed", "step", id, "error", r.e.mask.Mask(err.Error()))
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if id == "" {
-		id = r.e.job.current
+		id = r.e.core.job.current
 	}
 	event := steps.Event{Kind: steps.Failed, Step: id, Seconds: took, Problem: trouble(err)}
-	if r.e.emitLocked(event) != nil {
-		r.e.mask.event(&event)
-		r.e.job.apply(event)
-		r.e.changedLocked()
+	if r.e.core.recorder.emit(event) != nil {
+		r.e.core.recorder.fold(event)
+		r.e.core.recorder.changed()
 	}
-	if r.e.job.unattended && r.cfg.Spec.Policy.RollbackOnFailure && !r.e.job.undoing {
-		if err := r.e.startUndoLocked(); err != nil { // stays failed; a person can still undo
+	if r.e.core.job.unattended && r.cfg.Spec.Policy.RollbackOnFailure && !r.e.core.job.undoing {
+		if err := r.e.core.undo(); err != nil { // stays failed; a person can still undo
 			r.e.o.Node.Log.Error("rolling back", "error", err)
 		}
 	}
@@ -232,7 +235,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 		return
 	}
 	r.e.mu.Lock()
-	boots := r.e.job.step(id).reboots
+	boots := r.e.core.job.step(id).reboots
 	r.e.mu.Unlock()
 	if len(boots) >= maxBoots && !slices.Contains(boots, boot) {
 		r.fail(id, &problem.Problem{
@@ -256,6 +259,9 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 		r.fail(id, fmt.Errorf("rebooting: %w", err), took)
 	}
 }
+
+// ChecksFailed is the code of the problem of a step that did all its work and has a check that failed.
+const ChecksFailed = "CHK-FAIL"
 
 // RebootRefused is the code of the problem that headless runs turn into their own exit code.
 const RebootRefused = "REB-REFD"

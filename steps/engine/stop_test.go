@@ -29,7 +29,7 @@ func expectStop(t *testing.T, f *faulty, at string) {
 func TestStopBetweenTwoSteps(t *testing.T) {
 	f := newFaulty(t, nil)
 	pen := take(t, f)
-	f.at(steps.Done, "names", func() { f.stopWork(errCancelled) })
+	f.at(steps.Done, "names", func() { f.core.stopWork(errCancelled) })
 	f.start(t, f, pen, false)
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
@@ -37,7 +37,7 @@ func TestStopBetweenTwoSteps(t *testing.T) {
 	must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
 	until(t, f, "the end", inState(IsDone))
 
-	f.at(steps.Undone, "lamp", func() { f.stopWork(errCancelled) })
+	f.at(steps.Undone, "lamp", func() { f.core.stopWork(errCancelled) })
 	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "on", "off")
@@ -210,8 +210,8 @@ func TestCloseWhileAStepRecovers(t *testing.T) {
 	r.openTrying(t)
 	<-waiting
 	must(t, r.Close())
-	if len(r.notices) > 0 {
-		t.Errorf("notices %q", r.notices)
+	if len(r.core.notices) > 0 {
+		t.Errorf("notices %q", r.core.notices)
 	}
 	r.w.hangRecover = nil
 	r.openTrying(t)
@@ -281,7 +281,7 @@ func TestAnswerThatBecameNeedless(t *testing.T) {
 	one, other := site.New(), site.New()
 	must(t, other.Set("spec.clusterName", "shop"))
 	step := &hiding{one, &saw}
-	if r.stepInputs(one, step) == r.stepInputs(other, step) {
+	if r.store.key.stepInputs(one, step) == r.store.key.stepInputs(other, step) {
 		t.Error("another borrowed answer, the same fingerprint")
 	}
 }

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,7 +29,7 @@ import (
 type store struct {
 	dir    string
 	lock   *os.File
-	key    []byte
+	key    hmacKey
 	sums   *sums
 	losses []loss // what an audit found
 }
@@ -93,7 +91,7 @@ func (s *store) put(name string, data []byte) error {
 // nodeKey reads the key under which fingerprints are made, or makes it. It never leaves the node, so that a
 // fingerprint in a report says nothing about a secret. A key that no disk takes holds for this engine: the next one
 // finds that its answers changed, and asks.
-func (s *store) nodeKey() []byte {
+func (s *store) nodeKey() hmacKey {
 	key, err := readKept(s.path("key"))
 	if err == nil && len(key) == sha256.Size {
 		return key
@@ -105,15 +103,6 @@ func (s *store) nodeKey() []byte {
 	rand.Read(key)
 	_ = s.put("key", key)
 	return key
-}
-
-// fingerprint returns an HMAC over parts under the node's key.
-func (s *store) fingerprint(parts ...string) string {
-	mac := hmac.New(sha256.New, s.key)
-	for _, p := range parts {
-		fmt.Fprintf(mac, "%d:%s", len(p), p) // with lengths, so that no two lists read the same
-	}
-	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
 // plainName is what a key of a saved original may look like, so that it is a file name and nothing else.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
 	"touchdown/steps/site"
 )
 
@@ -148,7 +147,7 @@ func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 
 // TestNotes: the last one counts, and none is an original.
 func TestNotes(t *testing.T) {
-	report := &stepReport{e: &Engine{store: newStore(t)}, step: "light"}
+	report := &stepReport{e: &Engine{originals: newStore(t)}, step: "light"}
 	if _, err := report.Noted("where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a note that was never made: %v", err)
 	}
@@ -186,7 +185,7 @@ func TestHandOverThatCannotBeWiped(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.start(t, r, take(t, r), false)
 	until(t, r, "the end", inState(IsDone))
-	must(t, r.emit(steps.Event{Kind: steps.Done, Text: handedOver}))
+	must(t, r.emit(handOverEvent("")))
 	deepFolder(t, filepath.Join(r.dir, "saved", "light"))
 	r.reopen(t)
 	s := until(t, r, "the end", inState(IsDone))

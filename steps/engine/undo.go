@@ -8,12 +8,12 @@ import (
 	"touchdown/steps"
 )
 
-// startUndoLocked begins to put everything back. The caller holds e.mu.
-func (e *Engine) startUndoLocked() error {
-	if err := e.emitLocked(steps.Event{Kind: steps.Undoing}); err != nil {
+// undo begins to put everything back.
+func (c *core) undo() error {
+	if err := c.recorder.emit(steps.Event{Kind: steps.Undoing}); err != nil {
 		return err
 	}
-	e.workLocked(true)
+	c.work(true)
 	return nil
 }
 
@@ -35,7 +35,7 @@ func (r *run) undoAll(ctx context.Context) {
 	}
 	// No step needs its originals any more. They go before the end is told: from then on a person may start the next job,
 	// which saves its own. What cannot be wiped here is wiped when that job starts.
-	if err := r.e.store.wipeSaved(); err != nil {
+	if err := r.e.originals.wipeSaved(); err != nil {
 		r.e.o.Node.Log.Error("wiping originals", "error", err)
 	}
 	r.end(steps.Event{Kind: steps.Undone})
@@ -48,7 +48,7 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 	}
 	id, begin := step.ID(), r.e.now()
 	if ctx.Err() != nil {
-		r.stopped(ctx, id, 0)
+		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
 	if err := r.e.emit(steps.Event{Kind: steps.Undoing, Step: id}); err != nil {
@@ -59,8 +59,11 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 	err := guard(func() error { return part(ctx, r.e.o.Node, report) })
 	took := (r.e.now().Sub(begin) - report.waited).Seconds()
 	if err != nil && ctx.Err() != nil {
-		r.stopped(ctx, id, took)
+		r.stopped(ctx, id, took, err)
 		return false
+	}
+	if err == nil && whole && r.undone != nil {
+		err = r.undone(id)
 	}
 	if err == nil && whole {
 		err = r.e.emit(steps.Event{Kind: steps.Undone, Step: id, Seconds: took})
@@ -74,5 +77,5 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 func (r *run) touched(id string) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	return r.e.job.step(id).touched
+	return r.e.core.job.step(id).touched
 }

@@ -6,45 +6,33 @@ import (
 	"maps"
 	"slices"
 
+	"touchdown/backend/report"
 	"touchdown/steps"
-	"touchdown/steps/site"
 )
 
 // Snapshot implements Session.
 func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
-	var machine []string
-	if e.o.Notices != nil {
-		machine = e.o.Notices() // reads files, so nobody else waits for it
-	}
+	machine := e.o.notices() // reads files, so nobody else waits for it
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	j := e.job
+	return e.core.snapshot(machine), nil
+}
+
+// snapshot is everything a console shows. The sentences about the machine come from Options.Notices.
+func (c *core) snapshot(machine []string) *Snapshot {
+	j, now := c.job, c.recorder.now()
 	s := &Snapshot{
-		Seq: e.seq, Version: e.o.Version, Hostname: e.hostname, Serial: e.serial,
-		Life: e.lifeLocked(), List: cmp.Or(e.o.List, ListSite), Locked: e.lockedLocked(), Cluster: e.site.Domain(), State: e.stateLocked(), Now: e.now(),
-		Started: j.started, Ended: j.ended, Worked: j.time.until(e.now()).Seconds(), Current: j.current, Resumed: e.resumed,
-		Review: e.review, Problem: j.problem, Met: slices.Clone(j.met),
-		Pen: PenView{Holder: e.pen.holder, Since: e.pen.since},
+		Seq: c.recorder.seq, Version: c.o.Version, Hostname: c.hostname, Serial: c.serial,
+		Life: c.life(), List: cmp.Or(c.o.List, ListSite), Locked: c.locked(), Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
+		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
+		Review: c.draft.review, Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
+		Notices: c.notes(machine), Pen: c.control.view(),
 	}
-	if e.pen.free(e.now()) {
-		s.Pen = PenView{}
-	}
-	if j.question != nil {
-		q := *j.question
-		s.Question = &q
-	}
-	for _, text := range j.lost {
-		s.Notices = append(s.Notices, "Records were lost: "+text)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.notices)) {
-		s.Notices = append(s.Notices, e.notices[name])
-	}
-	s.Notices = append(s.Notices, machine...)
 	asks := map[string]string{} // which stage asks for a path
-	for _, stage := range e.stages(e.site.Clone()) {
+	for _, stage := range c.draft.stages() {
 		view := StageView{ID: stage.ID, Title: stage.Title}
 		for _, step := range stage.Steps {
-			v := e.stepView(step)
+			v := c.stepView(step)
 			for _, f := range v.Fields {
 				asks[f.Path] = stage.ID
 			}
@@ -55,7 +43,37 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 		}
 		s.Stages = append(s.Stages, view)
 	}
-	return s, nil
+	return s
+}
+
+// notes are the sentences for every screen.
+func (c *core) notes(machine []string) (all []string) {
+	for _, text := range c.job.lost {
+		all = append(all, "Records were lost: "+text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.notices)) {
+		all = append(all, c.notices[name])
+	}
+	return append(all, machine...)
+}
+
+// reportJob is the job in the words of the report.
+func (c *core) reportJob(machine []string) report.Job {
+	out := report.Job{
+		Version: c.o.Version, Serial: c.serial, Hostname: c.hostname, Started: c.job.started,
+		Warnings: c.notes(machine), Problems: slices.Clone(c.job.met),
+	}
+	for _, stage := range c.draft.stages() {
+		for _, step := range stage.Steps {
+			s := c.job.step(step.ID())
+			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
+			if s.status == StepDone || s.status == StepSkip || s.status == StepFailed {
+				js.Outcome = string(s.status)
+			}
+			out.Steps = append(out.Steps, js)
+		}
+	}
+	return out
 }
 
 // firstAsked is the first stage that asks for one of the paths.
@@ -68,32 +86,15 @@ func firstAsked(asks map[string]string, paths []string) string {
 	return ""
 }
 
-// stateLocked is the job's state as people see it. The caller holds e.mu.
-func (e *Engine) stateLocked() State {
-	switch {
-	case e.job.state != Collecting:
-		return e.job.state
-	case e.review != nil:
-		return Reviewed
-	case !e.inspected:
-		return Inspecting
-	}
-	return Collecting
-}
-
-func (e *Engine) stepView(step steps.Step) StepView {
-	s := e.job.step(step.ID())
-	l := e.looking[step.ID()]
-	if l != nil {
-		l.shown = true
-	}
+func (c *core) stepView(step steps.Step) StepView {
+	s := c.job.step(step.ID())
 	v := StepView{
-		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: l != nil || e.dueLocked(step), Stale: e.staleChecksLocked(step),
+		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: c.inspector.shows(step), Stale: c.inspector.staleChecks(step),
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
 	}
-	if s.status == Running && e.job.current == v.ID {
-		v.Waited = e.job.time.waited.Seconds()
+	if s.status == Running && c.job.current == v.ID {
+		v.Waited = c.job.time.waited.Seconds()
 	}
 	if skipper, ok := step.(steps.Skipper); ok && v.Skip == "" {
 		v.Skip = skipper.Skip()
@@ -105,34 +106,7 @@ func (e *Engine) stepView(step steps.Step) StepView {
 	_, undoer := step.(steps.Undoer)
 	v.Undo = undoer && (s.touched || s.status == StepUndone)
 	for _, f := range step.Fields() {
-		v.Fields = append(v.Fields, e.fieldView(f))
-	}
-	return v
-}
-
-func (e *Engine) fieldView(f steps.Field) FieldView {
-	value, _ := e.site.Get(f.Path)
-	v := FieldView{
-		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-		Source: e.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
-		Changed: value != e.found[f.Path].value, Act: f.Act,
-	}
-	if f.Dynamic {
-		choices, known := e.offers[f.Path]
-		v.Choices, v.Loading = choices, !known
-	}
-	if f.Check != nil && value != "" {
-		if err := f.Check(value); err != nil {
-			v.Problem = e.mask.Mask(err.Error())
-		}
-	}
-	if e.site.IsSecret(f.Path) || f.Kind == steps.Secret {
-		v.SecretSet = value != ""
-		return v
-	}
-	v.Value = value
-	if found := e.found[f.Path].value; !site.SecretValue(f.Path, found) {
-		v.Found = found
+		v.Fields = append(v.Fields, c.draft.view(f))
 	}
 	return v
 }

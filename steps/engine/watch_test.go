@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"touchdown/backend"
+	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -34,33 +36,43 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 
 // reporting is a step that looks at the job.
 type reporting struct {
-	facts Facts
-	seen  chan<- *Snapshot
+	seen chan<- report.Job
 }
 
 func (reporting) ID() string            { return "reporting" }
 func (reporting) Title() string         { return "Write the report" }
 func (reporting) Fields() []steps.Field { return nil }
-func (s reporting) Run(context.Context, *backend.Node, steps.Report) error {
-	s.seen <- s.facts()
+func (s reporting) Run(_ context.Context, _ *backend.Node, rep steps.Report) error {
+	s.seen <- rep.Job()
 	return nil
 }
 
-// TestStepSeesTheJob: the facts that the report step gets are those of a console.
+// TestStepSeesTheJob: what the report step is told of the job is what a console shows.
 func TestStepSeesTheJob(t *testing.T) {
 	r := newRig(t, newWorld())
 	must(t, r.Close())
-	o, seen := r.options(), make(chan *Snapshot, 1)
-	o.Stages = func(cfg *site.Config, facts Facts) []steps.Stage {
-		return append(r.w.stages(cfg, facts), steps.Stage{ID: "report", Steps: []steps.Step{reporting{facts, seen}}})
+	o, seen := r.options(), make(chan report.Job, 1)
+	o.Stages = func(cfg *site.Config) []steps.Stage {
+		return append(r.w.stages(cfg), steps.Stage{ID: "report", Steps: []steps.Step{reporting{seen}}})
 	}
 	e, err := Open(o)
 	must(t, err)
 	r.Engine = e
 	defer e.Close()
 	r.start(t, r, take(t, r), false)
-	if s := <-seen; s.State != Working || s.Current != "reporting" || s.Stages[1].Steps[0].Status != StepDone {
-		t.Errorf("the step saw %s at %q", s.State, s.Current)
+	job := <-seen
+	s := until(t, r, "the end", inState(IsDone))
+	var outcomes []string
+	for _, step := range job.Steps {
+		outcomes = append(outcomes, step.ID+" "+step.Outcome)
 	}
-	until(t, r, "the end", inState(IsDone))
+	if want := []string{"names done", "light done", "never skipped", "reporting "}; !slices.Equal(outcomes, want) {
+		t.Errorf("the step saw %q, not %q", outcomes, want)
+	}
+	if job.Version != s.Version || job.Serial != s.Serial || job.Hostname != s.Hostname || !job.Started.Equal(s.Started) || s.Started.IsZero() {
+		t.Errorf("the step saw %+v, a console %+v", job, s)
+	}
+	if c := job.Steps[0].Checks; len(c) != 1 || c[0].ID != "cable" {
+		t.Errorf("the checks of the first step are %+v", c)
+	}
 }

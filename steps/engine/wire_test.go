@@ -89,7 +89,7 @@ func TestBodyIsOneObject(t *testing.T) {
 			t.Errorf("%.40s is answered with %d, want %d", body, got, want)
 		}
 	}
-	if name, _ := r.site.Get("spec.clusterName"); name != "a" && name != "b" {
+	if name, _ := r.core.draft.site.Get("spec.clusterName"); name != "a" && name != "b" {
 		t.Errorf("the name is %.40q", name)
 	}
 }

@@ -17,6 +17,7 @@ var mustBeWhole = []string{
 	"steps/engine/inputs.go",
 	"steps/engine/job.go",
 	"steps/engine/journal.go",
+	"steps/engine/recorder.go",
 	"steps/engine/recover.go",
 	"steps/engine/runner.go",
 	"steps/engine/store.go",

@@ -15,20 +15,18 @@ const (
 // larger are the packages and types above the limits, with the count that none may pass. Each is to shrink until its row can go.
 // steps/site is a schema, and a schema has as many names as the document has parts.
 var larger = map[string]int{
-	"steps":      96,
+	"steps":      95,
 	"steps/site": 85,
 
-	"steps/engine":               80,
-	"steps/engine.Engine":        79,
-	"steps/engine.store":         27,
-	"backend/images/pool.Pool":   58,
-	"backend/images/store.Store": 43,
-	"backend/probe.run":          51,
-	"backend/network.Network":    44,
-	"backend/kube.Cluster":       38,
-	"backend/host.Machine":       27,
-	"cmd/touchdown.common":       53,
-	"tui.desk":                   44,
-	"tui.form":                   40,
-	"tui.prompts":                27,
+	"steps/engine":                    79,
+	"backend/images/layerstore.Store": 57,
+	"backend/images/store.Store":      42,
+	"backend/probe.run":               51,
+	"backend/network.Network":         44,
+	"backend/kube.Cluster":            38,
+	"backend/host.Machine":            27,
+	"cmd/touchdown.common":            53,
+	"tui.desk":                        44,
+	"tui.form":                        40,
+	"tui.prompts":                     27,
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// benchLine is the node for a list of steps that a command does and prints itself.
+type benchLine struct {
+	node *backend.Node
+	dir  string // of the saved originals
+	out  io.Writer
+
+	changed bool // something was said: the machine is not as it was
+}
+
+// newBenchLine opens the node for a list.
+func newBenchLine(c *common, cmd *cobra.Command) (*benchLine, error) {
+	node, err := c.benchNode(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &benchLine{node: node, dir: filepath.Join(c.engine.state, "factory", "saved"), out: printed(cmd)}, nil
+}
+
+// benchNode opens the node for a command that works on it without the node's engine.
+func (c *common) benchNode(cmd *cobra.Command) (*backend.Node, error) {
+	log := slog.New(slog.DiscardHandler)
+	cluster, err := kube.Open(c.engine.kubeconfig, log)
+	if err != nil {
+		return nil, err
+	}
+	if c.hooks.cluster != nil {
+		c.hooks.cluster(cluster)
+	}
+	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
+	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, nil
+}
+
+// list is the engine's runner for a list of steps. Each step's title is printed with the text before it; without a text no title is.
+func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground {
+	titles, waiting := map[string]string{}, ""
+	for _, s := range stepsOf(stages) {
+		titles[s.ID()] = s.Title()
+	}
+	each := func(e steps.Event) {
+		switch e.Kind {
+		case steps.Started, steps.Undoing:
+			waiting = ""
+			if title := titles[e.Step]; title != "" && before != "" {
+				fmt.Fprint(b.out, steps.Linef(before, title))
+			}
+		case steps.Progressed: // what we are waiting for, once
+			if w := e.Progress.Waiting; w != "" && w != waiting {
+				waiting = w
+				fmt.Fprint(b.out, steps.Linef("  ... %s", w))
+			}
+		case steps.Checked:
+			printCheck(b.out, *e.Check)
+		case steps.Said: // steps say only what they changed
+			b.changed = true
+			fmt.Fprint(b.out, steps.Linef("  %s", e.Text))
+		}
+	}
+	return &engine.Foreground{Node: b.node, Stages: stages, Dir: b.dir, Each: each}
+}
+
+// run does a list, and undo takes it back.
+func (b *benchLine) run(ctx context.Context, stages []steps.Stage) error {
+	return interrupted(ctx, b.list(stages, "%s").Run(ctx))
+}
+
+func (b *benchLine) undo(ctx context.Context, stages []steps.Stage) error {
+	return interrupted(ctx, b.list(stages, "Taking back: %s").Undo(ctx))
+}
+
+// printCheck prints a verdict, and what to do where it did not pass.
+func printCheck(w io.Writer, c steps.Check) {
+	fmt.Fprint(w, steps.Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
+	if c.Status != steps.Pass && c.Fix != "" {
+		fmt.Fprint(w, steps.Linef("        try: %s", c.Fix))
+	}
+	for _, line := range c.Evidence {
+		fmt.Fprint(w, steps.Linef("        %s", line))
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/host"
+	"touchdown/steps"
+)
+
+// boltStep tightens a bolt, and asks before it does.
+type boltStep struct{ err error }
+
+func (*boltStep) ID() string            { return "bolt" }
+func (*boltStep) Title() string         { return "Tighten the bolt" }
+func (*boltStep) Fields() []steps.Field { return nil }
+
+func (s *boltStep) Run(ctx context.Context, _ *backend.Node, report steps.Report) error {
+	report.Progress(steps.Progress{Waiting: "the spanner"})
+	report.Progress(steps.Progress{Waiting: "the spanner", Done: 1})
+	answer, err := report.Ask(ctx, steps.Question{ID: "sure", Default: "yes", Choices: []steps.Choice{{Value: "no"}, {Value: "yes"}}})
+	if err != nil || answer != "yes" {
+		return errors.Join(err, errors.New("asked in vain"))
+	}
+	report.Check(steps.Check{ID: "torque", Title: "Torque", Status: steps.Warn, Observed: "low", Fix: "Turn.", Evidence: []string{"9 Nm"}})
+	report.Say("The bolt is %s.", "tight")
+	return s.err
+}
+
+func (*boltStep) Undo(_ context.Context, _ *backend.Node, report steps.Report) error {
+	report.Say("The bolt is loose.")
+	return nil
+}
+
+// TestBenchLinePrints what a list does, and what is taken back; an error is the step's own.
+func TestBenchLinePrints(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.DiscardHandler)
+	bolt := &boltStep{}
+	b := &benchLine{
+		node: &backend.Node{Host: host.Open(host.Options{Root: t.TempDir(), NoPower: true, Log: log}), Now: time.Now, Log: log},
+		dir:  "/state", out: &out,
+	}
+	list := []steps.Stage{{Steps: []steps.Step{bolt}}}
+	if err := b.run(t.Context(), list); err != nil || !b.changed {
+		t.Fatalf("changed %t, %v", b.changed, err)
+	}
+	if err := b.undo(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	const want = `Tighten the bolt
+  ... the spanner
+  warn  Torque: low
+        try: Turn.
+        9 Nm
+  The bolt is tight.
+Taking back: Tighten the bolt
+  The bolt is loose.
+`
+	if out.String() != want {
+		t.Errorf("it printed\n%s\ninstead of\n%s", out.String(), want)
+	}
+	bolt.err = errors.New("it broke")
+	if err := b.run(t.Context(), list); !errors.Is(err, bolt.err) {
+		t.Errorf("the error is %v", err)
+	}
+}

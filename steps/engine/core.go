@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// core is what Engine.mu guards: the parts of the engine, and what is done with them. Whoever calls a method of core, or of
+// one of its parts, holds Engine.mu.
+type core struct {
+	o        *Options
+	store    *store
+	hostname string
+	serial   string
+
+	recorder  *recorder
+	job       *job // the recorder's
+	draft     *draft
+	inspector *inspector
+	control   *control
+	question  *question
+	stock     *stock
+	notices   notices
+
+	work     func(undo bool)         // starts the work, or the undoing, in a goroutine of its own
+	stopWork context.CancelCauseFunc // ends the step at work
+	stopAct  context.CancelFunc      // ends what was begun by the last Act
+	unlocked bool
+	resumed  time.Time
+}
+
+// newCore makes the parts of an engine that has done nothing yet.
+func newCore(e *Engine, journal *journal) *core {
+	stock, job, notices := &stock{}, newJob(), notices{}
+	recorder := &recorder{
+		journal: journal, store: e.store, stock: stock, job: job, hub: e.hub, mask: e.mask, notices: notices,
+		log: e.o.Node.Log, now: e.now, after: e.o.AfterEvent,
+	}
+	draft := &draft{store: e.store, mask: e.mask, list: e.o.Stages, offers: map[string][]steps.Choice{}}
+	c := &core{
+		o: e.o, store: e.store, serial: e.o.Node.Host.Serial(),
+		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now},
+		question: &question{}, stock: stock, notices: notices, work: e.work, stopAct: func() {},
+	}
+	c.hostname, _ = e.o.Node.Host.Hostname() // shown only; a node without one shows ""
+	return c
+}
+
+// takeUp brings job and draft to where an earlier engine left them.
+func (c *core) takeUp(events []steps.Event, damage string) {
+	for _, event := range events {
+		c.job.apply(event)
+		c.recorder.seq = event.Seq
+	}
+	if c.job.handedOver { // a power cut may have come between the event and the wiping
+		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets()); err != nil {
+			c.o.Node.Log.Error("wiping after the hand-over", "error", err)
+			c.notices["wipe"] = "Saved originals and secrets could not be wiped after the hand-over; look into " + c.store.dir + "."
+		}
+	}
+	c.draft.takeUp(c.o.Node.Log)
+	c.takeStock(c.recorder.journal.read, damage)
+	if c.recorder.seq > 0 {
+		c.recorder.seq += restartGap
+	}
+	c.recorder.journal.read = reading{}
+}
+
+// state is the job's state as people see it.
+func (c *core) state() State {
+	switch {
+	case c.job.state != Collecting:
+		return c.job.state
+	case c.draft.review != nil:
+		return Reviewed
+	case !c.inspector.done:
+		return Inspecting
+	}
+	return Collecting
+}
+
+// may tells whether the holder of the pen may do verb now.
+func (c *core) may(pen string, verb Verb, states []State) error {
+	if err := c.control.check(pen); err != nil {
+		return err
+	}
+	if state := c.state(); !slices.Contains(states, state) {
+		return errState(verb, state)
+	}
+	if c.locked() && verb != Unlock && verb != Reboot && verb != PowerOff {
+		return fmt.Errorf("%w: unlock the node first by its host name", ErrLocked)
+	}
+	return nil
+}
+
+// locked tells whether the node has landed for good, or may have: nobody changes it without unlocking.
+func (c *core) locked() bool { return (c.job.handedOver || c.job.doubtful) && !c.unlocked }
+
+// accepted tells whether the answers are those that a person accepted.
+func (c *core) accepted() error {
+	if c.draft.inputs() == c.job.inputs {
+		return nil
+	}
+	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", ErrState)
+}
+
+// answered looks at the machine with new answers, unless they were refused.
+func (c *core) answered(err error) error {
+	if err == nil {
+		c.inspector.outdate()
+		c.recorder.changed()
+	}
+	return err
+}
+
+// noticeDisk shows a notice while nothing can be saved.
+func (c *core) noticeDisk() {
+	const notice = "save"
+	was := c.notices[notice]
+	delete(c.notices, notice)
+	if err := c.store.writable(); err != nil {
+		c.notices[notice] = "Answers and progress cannot be saved: " + err.Error() + ". Look at the disk that holds " + c.store.dir + "."
+	}
+	if c.notices[notice] != was {
+		c.recorder.changed()
+	}
+}
+
+// resume goes on with the job after the engine was stopped or the power cut.
+func (c *core) resume() {
+	c.resumed = c.recorder.now()
+	if c.job.state != UndoingAll && c.accepted() != nil {
+		event := steps.Event{Kind: steps.Failed, Step: c.job.current, Problem: trouble(&problem.Problem{
+			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
+			Fix: "Go back to the answers, look them through, and start again.",
+		})}
+		if c.recorder.emit(event) != nil { // told all the same; the next engine finds the same
+			c.recorder.fold(event)
+		}
+		return
+	}
+	c.work(c.job.state == UndoingAll)
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"path/filepath"
+
+	"touchdown/backend"
+	"touchdown/backend/host"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// Foreground runs a list while a command waits for it: nobody is asked, no journal is kept, and a list that was interrupted is
+// run again from its beginning. Questions get their default.
+type Foreground struct {
+	Node   *backend.Node
+	Stages []steps.Stage
+	Dir    string            // of the saved originals, on the node: a folder below it for each step
+	Each   func(steps.Event) // called with each event
+}
+
+// Run runs the steps in order and returns why one of them failed.
+func (f *Foreground) Run(ctx context.Context) error {
+	r := f.begin()
+	defer r.e.close()
+	r.all(ctx)
+	return r.err
+}
+
+// Undo puts back what the steps changed, last in, first out. Any of them may have run.
+func (f *Foreground) Undo(ctx context.Context) error {
+	r := f.begin()
+	defer r.e.close()
+	kept := folder{f.Node.Host, f.Dir}
+	r.undone = kept.forget
+	known := steps.JobState{State: string(UndoingAll), Undoing: true}
+	for _, stage := range f.Stages {
+		for _, step := range stage.Steps {
+			known.Touched = append(known.Touched, step.ID())
+		}
+	}
+	r.e.core.recorder.fold(steps.Event{Kind: steps.Lost, Job: &known})
+	r.undoAll(ctx)
+	return r.err
+}
+
+// begin starts a job of an engine whose journal and checksums are written nowhere.
+func (f *Foreground) begin() *run {
+	key := make([]byte, sha256.Size)
+	rand.Read(key)
+	store := &store{key: key, sums: &sums{files: map[string]sum{}, log: &journal{file: nowhere{}}}}
+	e := newEngine(Options{Node: f.Node, Stages: func(*site.Config) []steps.Stage { return f.Stages }}, store, &journal{file: nowhere{}}, nil)
+	e.originals, e.progressPause = folder{f.Node.Host, f.Dir}, 0
+	e.core.recorder.each = f.Each
+	cfg := &site.Config{} // without a policy: no watchdog, no roll-back
+	e.core.draft.open(cfg)
+	_ = e.emit(steps.Event{Kind: steps.Started, By: unattended}) // nobody is asked; it is written nowhere, so it cannot fail
+	return &run{e: e, cfg: cfg, stages: f.Stages}
+}
+
+// nowhere is a journal's file that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) Sync() error                 { return nil }
+func (nowhere) Truncate(int64) error        { return nil }
+func (nowhere) Close() error                { return nil }
+
+// folder keeps the steps' originals and notes on a machine without an engine.
+type folder struct {
+	host *host.Machine
+	dir  string
+}
+
+func (f folder) save(step, key string, original []byte) error {
+	if f.host.Exists(f.file(step, key)) {
+		return nil
+	}
+	return f.host.WriteFile(f.file(step, key), original, 0o600)
+}
+
+func (f folder) note(step, key string, value []byte) error {
+	return f.host.WriteFile(f.file(step, noteName(key)), value, 0o600)
+}
+
+func (f folder) saved(step, key string) ([]byte, error) { return f.host.ReadFile(f.file(step, key)) }
+
+// wipeSaved has nothing left to do: each step's originals are forgotten once they are put back.
+func (folder) wipeSaved() error { return nil }
+
+// forget removes what a step saved, once it is put back.
+func (f folder) forget(step string) error {
+	files, err := f.host.Glob(f.file(step, "*"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := f.host.Remove(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f folder) file(step, key string) string { return filepath.Join(f.dir, step, key) }

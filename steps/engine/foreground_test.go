@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// newForeground is the list of every test for a command, with the events that it told.
+func newForeground(t *testing.T, w *world) (f *Foreground, told func() []string) {
+	t.Helper()
+	var events []string
+	f = &Foreground{
+		Node: &backend.Node{Host: hosttest.New(t).Machine}, Stages: w.stages(site.New()), Dir: "/state/saved",
+		Each: func(e steps.Event) {
+			if e.Kind != steps.Changed {
+				events = append(events, string(e.Kind)+" "+e.Step)
+			}
+		},
+	}
+	return f, func() []string {
+		all := events
+		events = nil
+		return all
+	}
+}
+
+// TestForeground: a command runs the list and takes it back as the engine does, with the originals on the machine.
+func TestForeground(t *testing.T) {
+	w := newWorld()
+	f, told := newForeground(t, w)
+	w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+		answer, err := report.Ask(ctx, steps.Question{
+			ID: "sure", Default: "yes", Choices: []steps.Choice{{Value: "no"}, {Value: "yes"}},
+		})
+		if err != nil || answer != "yes" {
+			t.Errorf("the answer is %q, %v", answer, err)
+		}
+		if err := report.Note("where", []byte("half")); err != nil {
+			return err
+		}
+		report.Progress(steps.Progress{Waiting: "one"})
+		report.Progress(steps.Progress{Waiting: "two"})
+		report.Say("it is lit")
+		return nil
+	}
+	must(t, f.Run(t.Context()))
+	want := []string{
+		"started ", "started names", "progress names", "done names",
+		"started light", "question light", "answered light", "progress light", "progress light", "say light", "progress light", "done light",
+		"skipped never", "done ",
+	}
+	if got := told(); !slices.Equal(got, want) {
+		t.Errorf("it told %q, not %q", got, want)
+	}
+	if original, err := f.Node.Host.ReadFile("/state/saved/light/light"); err != nil || string(original) != "off" {
+		t.Errorf("the original is %q, %v", original, err)
+	}
+	if note, err := f.Node.Host.ReadFile("/state/saved/light/note-where"); err != nil || string(note) != "half" {
+		t.Errorf("the note is %q, %v", note, err)
+	}
+	w.set("light", "blinking")
+	must(t, f.Run(t.Context())) // again, from its beginning; the first original stays
+	told()
+	must(t, f.Undo(t.Context()))
+	want = []string{"started ", "undoing never", "undone never", "undoing light", "undone light", "undoing names", "undone names", "undone "}
+	if got := told(); !slices.Equal(got, want) || w.get("light") != "off" || w.get("names") != "factory" {
+		t.Errorf("undo told %q, the light is %s", got, w.get("light"))
+	}
+	if f.Node.Host.Exists("/state/saved/light/light") || f.Node.Host.Exists("/state/saved/light/note-where") {
+		t.Error("originals outlived the undo")
+	}
+}
+
+// TestForegroundEnds: a command gets the very error of the step that failed, and goes no further.
+func TestForegroundEnds(t *testing.T) {
+	w := newWorld()
+	f, told := newForeground(t, w)
+	why := broken()
+	w.fail["light"] = why
+	if err := f.Run(t.Context()); !errors.Is(err, why) {
+		t.Errorf("the command gets %v", err)
+	}
+	if got := told(); got[len(got)-1] != "failed light" {
+		t.Errorf("it told %q", got)
+	}
+	w.fail["light"] = nil
+	w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
+		report.Check(steps.Check{ID: "bulb", Title: "Bulb", Status: check.Fail})
+		return nil
+	}
+	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != ChecksFailed {
+		t.Errorf("a check that failed ends with %v", p)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
+		stop()
+		return ctx.Err()
+	}
+	if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a command that is stopped gets %v", err)
+	}
+	if err := f.Undo(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("an undo that is stopped gets %v", err)
+	}
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"log/slog"
+	"reflect"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+)
+
+// recorder takes every event: it writes it into the journal, folds it into the job and publishes it. The job changes by
+// nothing else.
+//
+// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
+type recorder struct {
+	journal *journal
+	store   *store
+	stock   *stock // while a loss is not recorded, the checksums must not tell that all is well
+	job     *job
+	hub     *hub
+	mask    *Masker
+	notices notices
+	log     *slog.Logger
+	now     func() time.Time
+	after   func(steps.Event) // Options.AfterEvent
+	each    func(steps.Event) // the same for every event, see Foreground
+
+	seq uint64
+}
+
+// notices are sentences for every screen, by what they are about.
+type notices map[string]string
+
+// emit journals an event, folds it into the job and publishes it.
+func (r *recorder) emit(event steps.Event) error {
+	r.mask.event(&event)
+	event.Seq, event.Time = r.seq+1, r.now()
+	durable := event.Lifecycle() && r.durable(event)
+	if durable {
+		if err := r.journal.append(event); err != nil {
+			r.notices["disk"] = problem.From(err).Summary
+			return err
+		}
+		delete(r.notices, "disk")
+	}
+	r.seq = event.Seq
+	r.job.apply(event)
+	if durable && r.stock.known == nil && len(r.store.losses) == 0 {
+		r.store.sums.journalled(mark{r.seq, r.job.known()}, event.Step == "" || event.Kind == steps.Failed)
+	}
+	r.hub.publish(event)
+	if r.after != nil && durable {
+		r.after(event)
+	}
+	if r.each != nil {
+		r.each(event)
+	}
+	return nil
+}
+
+// fold takes an event into the job alone: one that the disk refuses, or that nobody needs to read again.
+func (r *recorder) fold(event steps.Event) {
+	r.mask.event(&event)
+	event.Time = r.now()
+	r.job.apply(event)
+}
+
+// changed tells the consoles that something outside the work changed.
+func (r *recorder) changed() {
+	_ = r.emit(steps.Event{Kind: steps.Changed}) // never journalled, so it cannot fail
+}
+
+// durable tells whether an event belongs to the job. What an inspection sees is seen again by the next
+// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check.
+func (r *recorder) durable(event steps.Event) bool {
+	switch event.Kind {
+	case steps.Checked, steps.Cleared, steps.Said:
+	default:
+		return true
+	}
+	if r.job.state == Working || r.job.state == InQuestion {
+		return true
+	}
+	c := event.Check
+	return c != nil && (c.Waiver != nil || r.job.step(event.Step).waivers[c.ID] != nil)
+}
+
+// check takes a verdict of a step. What a person waived stays waived until it passes. The same verdict again is told to nobody,
+// unless it is news: about other answers than before.
+func (r *recorder) check(step string, c steps.Check, news bool) {
+	s := r.job.step(step)
+	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
+		c.Status, c.Waiver = check.Waived, waiver
+	}
+	for _, old := range s.checks {
+		if reflect.DeepEqual(old, c) {
+			if news {
+				r.changed()
+			}
+			return
+		}
+	}
+	r.warn(step, r.emit(steps.Event{Kind: steps.Checked, Step: step, Check: &c}))
+}
+
+// warn logs what could not be journalled. The step's ending meets the same trouble and fails with it.
+func (r *recorder) warn(step string, err error) {
+	if err != nil {
+		r.log.Error("journal", "step", step, "error", err)
+	}
+}

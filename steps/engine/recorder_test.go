@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/steps"
+)
+
+// newRecorder is a recorder of a job that has not begun.
+func newRecorder(t *testing.T) *recorder {
+	t.Helper()
+	store, err := openStore(t.TempDir())
+	must(t, err)
+	journal, _, _, err := openJournal(filepath.Join(store.dir, "journal.jsonl"))
+	must(t, err)
+	t.Cleanup(func() { _, _ = journal.file.Close(), store.close() })
+	return &recorder{
+		journal: journal, store: store, stock: &stock{}, job: newJob(), hub: newHub(nil), mask: &Masker{}, notices: notices{},
+		log: slog.New(slog.DiscardHandler), now: time.Now,
+	}
+}
+
+// TestRecorder: what a look sees is published and not written; what the work sees is; a fold reaches only the job.
+func TestRecorder(t *testing.T) {
+	r := newRecorder(t)
+	cable := steps.Check{ID: "cable", Title: "Cable", Status: check.Fail}
+	r.check("names", cable, false)
+	r.check("names", cable, false) // the same verdict
+	if events, _ := r.hub.after(0); len(events) != 1 {
+		t.Errorf("%d events of one verdict", len(events))
+	}
+	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	must(t, r.emit(steps.Event{Kind: steps.Started, Step: "names"}))
+	r.fold(steps.Event{Kind: steps.Progressed, Step: "names", Progress: &steps.Progress{Done: 1}})
+	if p := r.job.step("names").progress; p == nil || p.Done != 1 || r.seq != 3 {
+		t.Errorf("progress %v, last event %d", p, r.seq)
+	}
+	r.check("names", cable, false)
+	waived := cable
+	waived.Status, waived.Waiver = check.Waived, &check.Waiver{By: "me", Reason: "spare port"}
+	must(t, r.emit(steps.Event{Kind: steps.Checked, Step: "names", Check: &waived}))
+	r.check("names", cable, true) // still waived, and news: it is told again
+	if c := r.job.step("names").checks; len(c) != 1 || c[0].Status != check.Waived {
+		t.Errorf("the checks are %+v", c)
+	}
+	data, err := readKept(r.store.path("journal.jsonl"))
+	must(t, err)
+	var kinds []steps.EventKind
+	for _, e := range readJournal(data).events {
+		kinds = append(kinds, e.Kind)
+	}
+	want := []steps.EventKind{steps.Started, steps.Started, steps.Checked, steps.Checked}
+	if len(kinds) != len(want) || kinds[0] != want[0] || kinds[3] != want[3] {
+		t.Errorf("the journal holds %q", kinds)
+	}
+}
+
+// TestRecorderOfABadDisk: what the journal refuses is not in the job, and every screen says so.
+func TestRecorderOfABadDisk(t *testing.T) {
+	r := newRecorder(t)
+	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	file := r.journal.file
+	r.journal.file = shut{errors.New("no room")}
+	r.check("names", steps.Check{ID: "cable", Status: check.Pass}, false)
+	if len(r.job.step("names").checks) > 0 || r.notices["disk"] == "" || r.seq != 1 {
+		t.Errorf("the job has %v, notices %q, last event %d", r.job.step("names").checks, r.notices, r.seq)
+	}
+	r.journal.file = file
+	must(t, r.emit(steps.Event{Kind: steps.Done}))
+	if r.notices["disk"] != "" {
+		t.Errorf("notices %q on a disk that has room", r.notices)
+	}
+}
+
+// TestQuestionAlone: who is first answers, and a deadline that is moved is shown where it is.
+func TestQuestionAlone(t *testing.T) {
+	q, clock := &question{}, time.Unix(1000, 0)
+	asked := &QuestionView{Question: steps.Question{Deadline: 60}, Until: clock.Add(time.Minute)}
+	answer := q.open(asked.Question, reply{"no", "default"}, false)
+	q.until = q.until.Add(-30 * time.Second) // half of the time has passed
+	if !q.restart(asked, clock) || !q.view(asked).Until.After(clock.Add(59*time.Second)) || q.view(nil) != nil {
+		t.Errorf("shown until %s", q.view(asked).Until)
+	}
+	must(t, q.reply(reply{"yes", "tty1"}))
+	if q.restart(asked, clock) {
+		t.Error("the deadline of an answered question was moved")
+	}
+	if q.reply(reply{"no", "ttyS0"}) == nil {
+		t.Error("a second answer was taken")
+	}
+	if got := <-answer; got.value != "yes" || got.by != "tty1" {
+		t.Errorf("the answer is %v", got)
+	}
+	if got := <-q.open(asked.Question, reply{"no", "policy"}, true); got.by != "policy" {
+		t.Errorf("the policy answers at once, not %v", got)
+	}
+}
+
+// TestInspectorAlone: a step is due until it has looked at the answers as they are, and a look at earlier ones is dropped.
+func TestInspectorAlone(t *testing.T) {
+	r := newRecorder(t)
+	d := newDraft(t)
+	i := newInspector(d, r.job, r)
+	step := i.steps()[0]
+	if !i.due(step) || !i.stale() {
+		t.Error("nobody has looked, and no step is due")
+	}
+	look := func(drop func(error)) *look { return i.begin(step.ID(), drop) }
+	first := look(func(error) {})
+	i.check(first, steps.Check{ID: "cable", Status: check.Pass})
+	if i.end(first, nil, false) || i.due(step) || len(i.staleChecks(step)) > 0 {
+		t.Error("a step that has looked is due")
+	}
+	dropped := false
+	second := look(func(error) { dropped = true })
+	must(t, d.set("spec.clusterName", "shop"))
+	i.outdate()
+	if stale := i.staleChecks(step); !dropped || len(stale) != 1 || stale[0] != "cable" {
+		t.Errorf("the look at other answers goes on: %t, stale: %q", !dropped, stale)
+	}
+	if !i.end(second, errOutdated, false) {
+		t.Error("nobody looks at the new answers")
+	}
+	third := look(func(error) {})
+	if i.end(third, nil, false); len(r.job.step(step.ID()).checks) > 0 {
+		t.Error("a check outlived the look that did not tell it again")
+	}
+	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	if look(nil) != nil {
+		t.Error("a step looks while the job works")
+	}
+}
+
+// TestHandOverIsTold: the event of a hand-over carries it as a value; in the journal of an earlier release its text did.
+func TestHandOverIsTold(t *testing.T) {
+	first := journalV1 + "\n"
+	for name, c := range map[string]struct {
+		record string
+		want   bool
+	}{
+		"this release":    {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done","text":"any words","job":{"state":"done","handedOver":true}}`, true},
+		"earlier release": {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done","text":"handed over"}`, true},
+		"another end":     {`{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"done"}`, false},
+	} {
+		j := newJob()
+		for _, e := range readJournal([]byte(first + c.record + "\n")).events {
+			j.apply(e)
+		}
+		if j.state != IsDone || j.handedOver != c.want {
+			t.Errorf("%s: state %s, handed over %t", name, j.state, j.handedOver)
+		}
+	}
+}
