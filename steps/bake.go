@@ -23,9 +23,6 @@ func (*BakeCheck) ID() string { return "bake-check" }
 // Title says what the step does.
 func (*BakeCheck) Title() string { return "Check the cluster" }
 
-// Fields is empty: nothing is asked.
-func (*BakeCheck) Fields() []Field { return nil }
-
 // Run looks only. Warnings do not stop the bake.
 func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
 	checks, err := factory.Precheck(ctx, node.Host, withProgress(node.Kube, report), node.Now())
@@ -47,9 +44,6 @@ func (*BakeProgram) ID() string { return "bake-program" }
 
 // Title says what the step does.
 func (*BakeProgram) Title() string { return "Install Touchdown" }
-
-// Fields is empty: nothing is asked.
-func (*BakeProgram) Fields() []Field { return nil }
 
 // Plan tells the file.
 func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
@@ -89,9 +83,6 @@ func (*BakeUplink) ID() string { return "bake-uplink" }
 
 // Title says what the step does.
 func (*BakeUplink) Title() string { return "Give the uplink the node's own address" }
-
-// Fields is empty: nothing is asked.
-func (*BakeUplink) Fields() []Field { return nil }
 
 // Plan tells the profile.
 func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -164,9 +155,6 @@ func (*BakeConfiguration) ID() string { return "bake-configuration" }
 
 // Title says what the step does.
 func (*BakeConfiguration) Title() string { return "Configure the machine" }
-
-// Fields is empty: nothing is asked.
-func (*BakeConfiguration) Fields() []Field { return nil }
 
 // Plan tells the MachineConfigs that differ, and the reboot.
 func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, error) {

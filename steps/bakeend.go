@@ -19,9 +19,6 @@ func (*BakeVerify) ID() string { return "bake-verify" }
 // Title says what the step does.
 func (*BakeVerify) Title() string { return "Verify what the machine has" }
 
-// Fields is empty: nothing is asked.
-func (*BakeVerify) Fields() []Field { return nil }
-
 // Run fails when anything is not in effect.
 func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := withProgress(node.Kube, report)
@@ -57,9 +54,6 @@ func (*BakeRecord) ID() string { return "bake-record" }
 // Title says what the step does.
 func (*BakeRecord) Title() string { return "Write the factory's record" }
 
-// Fields is empty: nothing is asked.
-func (*BakeRecord) Fields() []Field { return nil }
-
 // Run writes the record where it says something new.
 func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := withProgress(node.Kube, report)
@@ -93,9 +87,6 @@ func (*BakeArm) ID() string { return "bake-arm" }
 
 // Title says what the step does.
 func (*BakeArm) Title() string { return "Arm the node" }
-
-// Fields is empty: nothing is asked.
-func (*BakeArm) Fields() []Field { return nil }
 
 // Run shuts it; kubelet goes on until the node is switched off.
 func (*BakeArm) Run(_ context.Context, node *backend.Node, report Report) error {

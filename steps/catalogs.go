@@ -27,9 +27,6 @@ func (*BakeCatalogs) ID() string { return "bake-catalogs" }
 // Title says what the step does.
 func (*BakeCatalogs) Title() string { return "Switch off the default catalog sources" }
 
-// Fields is empty: it is a question, because most clusters of the bench line have the same answer.
-func (*BakeCatalogs) Fields() []Field { return nil }
-
 // Plan tells the change, which a person may still refuse.
 func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	names, err := factory.DefaultCatalogs(ctx, node.Kube)

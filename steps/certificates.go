@@ -27,9 +27,6 @@ func (*Certificates) ID() string { return "certificates" }
 // Title says what the step does.
 func (*Certificates) Title() string { return "Install certificates for the new names" }
 
-// Fields is empty: Credentials asks.
-func (*Certificates) Fields() []Field { return nil }
-
 // Reads names what decides on the certificates.
 func (*Certificates) Reads() []string {
 	return []string{

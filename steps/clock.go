@@ -27,6 +27,7 @@ type Clock struct {
 }
 
 var (
+	_ Asker     = (*Clock)(nil)
 	_ Inspector = (*Clock)(nil)
 	_ Planner   = (*Clock)(nil)
 	_ Reader    = (*Clock)(nil)

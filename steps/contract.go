@@ -36,10 +36,20 @@ const (
 // changes it, waits, and verifies. It is called again from its beginning after a power cut, after a retry and
 // after a reboot that it asked for, so each part of it must be safe to repeat.
 type Step interface {
-	ID() string      // key in the journal, kebab-case; frozen once released
-	Title() string   // imperative: "Move the cluster's names"
-	Fields() []Field // what to ask; empty for a step that only works
+	ID() string    // key in the journal, kebab-case; frozen once released
+	Title() string // imperative: "Move the cluster's names"
 	Run(ctx context.Context, node *backend.Node, report Report) error
+}
+
+// Asker names what to ask for. A step without it only works.
+type Asker interface{ Fields() []Field }
+
+// FieldsOf are the fields of a step, nil for one that asks for nothing.
+func FieldsOf(s Step) []Field {
+	if a, asks := s.(Asker); asks {
+		return a.Fields()
+	}
+	return nil
 }
 
 // Inspector looks before anything is changed: checks, choices, suggested values. Inspect is read-only and

@@ -29,9 +29,6 @@ func (*CSRs) ID() string { return "csrs" }
 // Title says what the step does.
 func (*CSRs) Title() string { return "Renew the node's certificates" }
 
-// Fields is empty.
-func (*CSRs) Fields() []Field { return nil }
-
 // Inspect tells whether the node's certificates are good, and who else asks for one.
 func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{ID: "node-certs", Title: "Certificates of the node", Status: check.Pass, Observed: "good"}

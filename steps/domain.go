@@ -35,9 +35,6 @@ func (*Domain) ID() string { return "domain" }
 // Title says what the step does.
 func (*Domain) Title() string { return "Move the cluster's names" }
 
-// Fields is empty: Names asks.
-func (*Domain) Fields() []Field { return nil }
-
 // Reads names what the names and their certificates are made of.
 func (*Domain) Reads() []string { return (*Certificates)(nil).Reads() }
 

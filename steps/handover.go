@@ -30,9 +30,6 @@ func (*HandOver) ID() string { return "hand-over" }
 // Title implements Step.
 func (*HandOver) Title() string { return "Write the hand-over report" }
 
-// Fields implements Step.
-func (*HandOver) Fields() []Field { return nil }
-
 // Reads implements Reader.
 func (*HandOver) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 

@@ -27,9 +27,6 @@ func (*Hardware) ID() string { return "hardware" }
 // Title implements Step.
 func (*Hardware) Title() string { return "Check the hardware" }
 
-// Fields implements Step.
-func (*Hardware) Fields() []Field { return nil }
-
 // Inspect implements Inspector.
 func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	_, checks := h.inspect(ctx, node)

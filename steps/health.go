@@ -39,9 +39,6 @@ func (*Health) ID() string { return "health" }
 // Title implements Step.
 func (*Health) Title() string { return "Verify the cluster's health" }
 
-// Fields implements Step.
-func (h *Health) Fields() []Field { return nil }
-
 // Reads implements Reader.
 func (*Health) Reads() []string {
 	return []string{

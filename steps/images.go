@@ -40,9 +40,6 @@ func (*Images) ID() string { return "images" }
 // Title says what the step does.
 func (*Images) Title() string { return "Seed the image store" }
 
-// Fields is empty: the node itself says what it needs.
-func (*Images) Fields() []Field { return nil }
-
 // Reads names what decides whether anything is done.
 func (*Images) Reads() []string { return []string{"spec.policy.seedImages", "spec.policy.allowReboot"} }
 

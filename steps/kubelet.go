@@ -27,9 +27,6 @@ func (*Kubelet) ID() string { return "kubelet" }
 // Title says what the step does.
 func (*Kubelet) Title() string { return "Start the cluster" }
 
-// Fields is empty.
-func (*Kubelet) Fields() []Field { return nil }
-
 // Plan tells that the cluster starts, where it does not run yet.
 func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if !kubelet.Gated(node.Host) {

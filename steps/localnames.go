@@ -34,9 +34,6 @@ func (*LocalNames) ID() string { return "local-names" }
 // Title says what the step does.
 func (*LocalNames) Title() string { return "Answer for the new names on the node" }
 
-// Fields is empty: Names asks.
-func (*LocalNames) Fields() []Field { return nil }
-
 // Reads names what the names are made of.
 func (*LocalNames) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 

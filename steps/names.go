@@ -13,7 +13,10 @@ import (
 // Names asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes make it so.
 type Names struct{ Site *site.Config }
 
-var _ Inspector = (*Names)(nil)
+var (
+	_ Asker     = (*Names)(nil)
+	_ Inspector = (*Names)(nil)
+)
 
 // ID names the step in the journal.
 func (*Names) ID() string { return "names" }

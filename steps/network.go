@@ -46,9 +46,6 @@ func (*Network) ID() string { return "network" }
 // Title says what the step does.
 func (*Network) Title() string { return "Move to the site's network" }
 
-// Fields is empty: NetworkEntry asks.
-func (*Network) Fields() []Field { return nil }
-
 // Reads names what NetworkEntry asks for, and what its probes look at.
 func (*Network) Reads() []string {
 	var paths []string

@@ -40,9 +40,6 @@ func (*NodeConfig) ID() string { return "node-config" }
 // Title says what the step does.
 func (*NodeConfig) Title() string { return "Set up the node for the site" }
 
-// Fields is empty: these values are brought along, not typed.
-func (*NodeConfig) Fields() []Field { return nil }
-
 // Reads names what the configuration is made of.
 func (*NodeConfig) Reads() []string {
 	return []string{

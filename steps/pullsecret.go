@@ -34,9 +34,6 @@ func (*PullSecret) ID() string { return "pull-secret" }
 // Title says what the step does.
 func (*PullSecret) Title() string { return "Add the site's registry log-ins" }
 
-// Fields is empty: Credentials asks.
-func (*PullSecret) Fields() []Field { return nil }
-
 // Reads names the log-ins.
 func (*PullSecret) Reads() []string { return []string{"spec.pullSecret"} }
 

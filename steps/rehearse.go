@@ -25,9 +25,6 @@ func (*Rehearse) ID() string { return "rehearse" }
 // Title says what the step does.
 func (*Rehearse) Title() string { return "Rehearse a start without registries" }
 
-// Fields is empty: nothing is asked.
-func (*Rehearse) Fields() []Field { return nil }
-
 // Plan tells the two reboots. Whether the seeding before it changes the store is not known yet.
 func (*Rehearse) Plan(context.Context, *backend.Node) (Plan, error) {
 	return Plan{Disturbances: []Disturbance{{

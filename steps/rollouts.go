@@ -29,9 +29,6 @@ func (*Rollouts) ID() string { return "rollouts" }
 // Title says what the step does.
 func (*Rollouts) Title() string { return "Wait until the new names are served" }
 
-// Fields is empty: Names asks.
-func (*Rollouts) Fields() []Field { return nil }
-
 // Reads names what the served certificates are made of.
 func (*Rollouts) Reads() []string { return (*Certificates)(nil).Reads() }
 

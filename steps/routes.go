@@ -29,9 +29,6 @@ func (*Routes) ID() string { return "routes" }
 // Title says what the step does.
 func (*Routes) Title() string { return "Give applications their new addresses" }
 
-// Fields is empty: Names asks.
-func (*Routes) Fields() []Field { return nil }
-
 // Reads names what the new hosts are made of.
 func (*Routes) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 

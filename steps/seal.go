@@ -22,9 +22,6 @@ func (*FactoryReport) ID() string { return "factory-report" }
 // Title says what the step does.
 func (*FactoryReport) Title() string { return "Write the factory report" }
 
-// Fields is empty: nothing is asked.
-func (*FactoryReport) Fields() []Field { return nil }
-
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})

@@ -49,9 +49,6 @@ func (*Ticks) ID() string { return "ticks" }
 // Title says what the step does.
 func (*Ticks) Title() string { return "Tick off what only a person sees" }
 
-// Fields is empty: the questions come when all the rest is done.
-func (*Ticks) Fields() []Field { return nil }
-
 // Run asks what was not answered with yes before, on this stay on the bench line: a node that was taken back has been unpacked.
 // A no is a check that failed: it can be fixed and asked again, or waived.
 func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error {

@@ -37,9 +37,6 @@ func (*Trust) ID() string { return "trust" }
 // Title says what the step does.
 func (*Trust) Title() string { return "Trust the site's registries" }
 
-// Fields is empty: Credentials asks for the pull secret, the rest is brought along.
-func (*Trust) Fields() []Field { return nil }
-
 // Reads names what is put on disk.
 func (*Trust) Reads() []string {
 	return []string{"spec.additionalTrustBundle", "spec.ingressCert.ca", "spec.registryCerts", "spec.pullSecret"}

@@ -63,7 +63,7 @@ func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 			if s, ok := step.(steps.Skipper); ok {
 				one.Skip = s.Skip()
 			}
-			for _, f := range step.Fields() {
+			for _, f := range steps.FieldsOf(step) {
 				value, _ := cfg.Get(f.Path)
 				field := engine.FieldView{
 					Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,

@@ -16,9 +16,8 @@ import (
 // boltStep tightens a bolt, and asks before it does.
 type boltStep struct{ err error }
 
-func (*boltStep) ID() string            { return "bolt" }
-func (*boltStep) Title() string         { return "Tighten the bolt" }
-func (*boltStep) Fields() []steps.Field { return nil }
+func (*boltStep) ID() string    { return "bolt" }
+func (*boltStep) Title() string { return "Tighten the bolt" }
 
 func (s *boltStep) Run(ctx context.Context, _ *backend.Node, report steps.Report) error {
 	report.Progress(steps.Progress{Waiting: "the spanner"})

@@ -39,11 +39,11 @@ func (c *core) actor(a Action) (steps.Actor, error) {
 	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {
 			actor, ok := step.(steps.Actor)
-			i := slices.IndexFunc(step.Fields(), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
+			i := slices.IndexFunc(steps.FieldsOf(step), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
 			if !ok || i < 0 {
 				continue
 			}
-			v := c.draft.view(step.Fields()[i])
+			v := c.draft.view(steps.FieldsOf(step)[i])
 			if !slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
 				return nil, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
 			}

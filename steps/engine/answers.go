@@ -125,7 +125,7 @@ func (d *draft) paths(id string) (paths []string) {
 			if step.ID() != id {
 				continue
 			}
-			for _, f := range step.Fields() {
+			for _, f := range steps.FieldsOf(step) {
 				paths = append(paths, f.Path)
 			}
 		}

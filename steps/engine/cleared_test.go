@@ -175,7 +175,6 @@ type port struct{ w *world }
 
 func (port) ID() string                                             { return "port" }
 func (port) Title() string                                          { return "Look at the port" }
-func (port) Fields() []steps.Field                                  { return nil }
 func (port) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 func (port) Reads() []string                                        { return []string{"spec.clusterName"} }
 

@@ -34,7 +34,7 @@ func TestDraft(t *testing.T) {
 	if took, _ := d.suggest(path, "again", "hostname"); took {
 		t.Error("a suggestion replaced what was typed")
 	}
-	f := d.stages()[0].Steps[0].Fields()[0]
+	f := steps.FieldsOf(d.stages()[0].Steps[0])[0]
 	if v := d.view(f); v.Value != "typed" || v.Found != "found" || !v.Changed {
 		t.Errorf("the field is shown as %+v", v)
 	}

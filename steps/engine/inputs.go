@@ -19,7 +19,7 @@ func (d *draft) effective() (*site.Config, []steps.Stage) {
 	stages := d.list(cfg)
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
-			for _, f := range step.Fields() {
+			for _, f := range steps.FieldsOf(step) {
 				if f.Visible != nil && !f.Visible() {
 					_ = cfg.Set(f.Path, "") // nothing is a value of every field
 				}
@@ -58,7 +58,7 @@ func (k hmacKey) inputs(cfg *site.Config) string {
 // stepInputs is the fingerprint of all that a step reads, borrowed paths too.
 func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {
 	var paths []string
-	for _, f := range step.Fields() {
+	for _, f := range steps.FieldsOf(step) {
 		paths = append(paths, f.Path)
 	}
 	if r, ok := step.(steps.Reader); ok {

@@ -51,7 +51,6 @@ type slow struct{}
 
 func (slow) ID() string                                             { return "slow" }
 func (slow) Title() string                                          { return "Look for long" }
-func (slow) Fields() []steps.Field                                  { return nil }
 func (slow) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (slow) Inspect(ctx context.Context, _ *backend.Node, _ steps.Report) error {
@@ -111,7 +110,6 @@ type probing struct {
 
 func (probing) ID() string                                             { return "probing" }
 func (probing) Title() string                                          { return "Look at many things" }
-func (probing) Fields() []steps.Field                                  { return nil }
 func (probing) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {

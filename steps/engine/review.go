@@ -61,7 +61,7 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 	labels := map[string]string{}
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
-			for _, f := range step.Fields() {
+			for _, f := range steps.FieldsOf(step) {
 				labels[f.Path] = f.Label
 			}
 		}

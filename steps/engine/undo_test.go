@@ -12,9 +12,8 @@ import (
 // watched is a step that looks at what was reached, as the health step does: it has nothing to put back.
 type watched struct{}
 
-func (watched) ID() string            { return "watched" }
-func (watched) Title() string         { return "Watch the light" }
-func (watched) Fields() []steps.Field { return nil }
+func (watched) ID() string    { return "watched" }
+func (watched) Title() string { return "Watch the light" }
 func (watched) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
 	report.Check(steps.Check{ID: "light", Title: "Light", Status: check.Pass, Observed: "on"})
 	report.Say("the light was on without a break")

@@ -105,7 +105,7 @@ func (c *core) stepView(step steps.Step) StepView {
 	}
 	_, undoer := step.(steps.Undoer)
 	v.Undo = undoer && (s.touched || s.status == StepUndone)
-	for _, f := range step.Fields() {
+	for _, f := range steps.FieldsOf(step) {
 		v.Fields = append(v.Fields, c.draft.view(f))
 	}
 	return v

@@ -39,9 +39,8 @@ type reporting struct {
 	seen chan<- report.Job
 }
 
-func (reporting) ID() string            { return "reporting" }
-func (reporting) Title() string         { return "Write the report" }
-func (reporting) Fields() []steps.Field { return nil }
+func (reporting) ID() string    { return "reporting" }
+func (reporting) Title() string { return "Write the report" }
 func (s reporting) Run(_ context.Context, _ *backend.Node, rep steps.Report) error {
 	s.seen <- rep.Job()
 	return nil
