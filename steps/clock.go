@@ -27,7 +27,7 @@ type Clock struct {
 }
 
 var (
-	_ Asker     = (*Clock)(nil)
+	_ asker     = (*Clock)(nil)
 	_ Inspector = (*Clock)(nil)
 	_ Planner   = (*Clock)(nil)
 	_ Reader    = (*Clock)(nil)

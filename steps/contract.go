@@ -41,12 +41,12 @@ type Step interface {
 	Run(ctx context.Context, node *backend.Node, report Report) error
 }
 
-// Asker names what to ask for. A step without it only works.
-type Asker interface{ Fields() []Field }
+// asker names what to ask for. A step without it only works.
+type asker interface{ Fields() []Field }
 
 // FieldsOf are the fields of a step, nil for one that asks for nothing.
 func FieldsOf(s Step) []Field {
-	if a, asks := s.(Asker); asks {
+	if a, asks := s.(asker); asks {
 		return a.Fields()
 	}
 	return nil

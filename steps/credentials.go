@@ -16,7 +16,7 @@ import (
 type Credentials struct{ Site *site.Config }
 
 var (
-	_ Asker     = (*Credentials)(nil)
+	_ asker     = (*Credentials)(nil)
 	_ Inspector = (*Credentials)(nil)
 	_ Reader    = (*Credentials)(nil)
 )

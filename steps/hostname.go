@@ -23,7 +23,7 @@ type Hostname struct {
 }
 
 var (
-	_ Asker   = (*Hostname)(nil)
+	_ asker   = (*Hostname)(nil)
 	_ Skipper = (*Hostname)(nil)
 	_ Planner = (*Hostname)(nil)
 	_ Reader  = (*Hostname)(nil)

@@ -14,7 +14,7 @@ import (
 type Names struct{ Site *site.Config }
 
 var (
-	_ Asker     = (*Names)(nil)
+	_ asker     = (*Names)(nil)
 	_ Inspector = (*Names)(nil)
 )
 

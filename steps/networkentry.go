@@ -22,7 +22,7 @@ type NetworkEntry struct {
 }
 
 var (
-	_ Asker     = (*NetworkEntry)(nil)
+	_ asker     = (*NetworkEntry)(nil)
 	_ Inspector = (*NetworkEntry)(nil)
 	_ Actor     = (*NetworkEntry)(nil)
 	_ Reader    = (*NetworkEntry)(nil)
