@@ -179,16 +179,23 @@ func mkdirAll(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// syncDir makes renames and removals in dir durable.
-func syncDir(dir string) error {
+// SyncDir lets what was made, renamed and removed in a folder outlive a power cut. A file system that cannot says EINVAL.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("opening the directory: %w", err)
+		return fmt.Errorf("opening a folder: %w", err)
 	}
-	defer func() { _ = d.Close() }()
-	// Some file systems have no sync for directories and say EINVAL; their renames are as durable as they get.
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
-		return fmt.Errorf("syncing the directory: %w", err)
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("syncing a folder: %w", err)
+	}
+	return nil
+}
+
+// syncDir is SyncDir on any file system: where there is no sync for folders, their renames are as durable as they get.
+func syncDir(dir string) error {
+	if err := SyncDir(dir); !errors.Is(err, unix.EINVAL) {
+		return err
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"touchdown/backend/host"
 )
 
 // maxKept bounds what is read of one file of the state folder, in bytes; the largest is the journal, a few MiB.
@@ -72,7 +73,7 @@ func putAside(path, suffix string) (string, error) {
 	if err := os.Rename(path, name); err != nil {
 		return "", err
 	}
-	return name, syncDir(filepath.Dir(path))
+	return name, host.SyncDir(filepath.Dir(path))
 }
 
 // asideName is a name that nothing has yet. There are not many: a disk that damages a file at every start must not fill itself.

@@ -91,7 +91,7 @@ func (j *journal) start(path string) error {
 	if err := j.write([]byte(journalFormat+"\n"), true); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return host.SyncDir(filepath.Dir(path))
 }
 
 // renew replaces a damaged journal, or one of the previous release, by the records that were read. It returns where the
@@ -173,17 +173,4 @@ func journalProblem(err error) error {
 		p.Fix = "Free at least 64 MiB on the disk that holds the state folder, then retry."
 	}
 	return p
-}
-
-// syncDir makes a created or renamed entry of dir survive a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("syncing %s: %w", dir, err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("syncing %s: %w", dir, err)
-	}
-	return nil
 }

@@ -81,10 +81,10 @@ func TestFirstLineThatCannotBeWritten(t *testing.T) {
 
 // TestFolderThatCannotBeSynced: a journal whose name a power cut could take is not used.
 func TestFolderThatCannotBeSynced(t *testing.T) {
-	if err := (&journal{file: &memory{}}).start("/proc/self/journal.jsonl"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "syncing /proc/self") {
+	if err := (&journal{file: &memory{}}).start("/proc/self/journal.jsonl"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "/proc/self") {
 		t.Errorf("a folder that cannot be synced: %v", err)
 	}
-	if err := syncDir(filepath.Join(t.TempDir(), "gone")); !errors.Is(err, os.ErrNotExist) {
+	if err := host.SyncDir(filepath.Join(t.TempDir(), "gone")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is gone: %v", err)
 	}
 }

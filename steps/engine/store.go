@@ -134,7 +134,7 @@ func (s *store) keep(step, key string, original []byte) error {
 	if err := os.MkdirAll(s.path("saved", step), 0o700); err != nil {
 		return fmt.Errorf("saving an original: %w", err)
 	}
-	if err := syncDir(s.path("saved")); err != nil {
+	if err := host.SyncDir(s.path("saved")); err != nil {
 		return err
 	}
 	if err := s.put(filepath.Join("saved", step, key), original); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"touchdown/backend/host"
 )
 
 // wipeSaved removes all originals.
@@ -72,5 +73,5 @@ func wipe(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("wiping %s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return host.SyncDir(filepath.Dir(path))
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -154,7 +155,7 @@ func (p *Store) discard(path string) error {
 		}
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = host.SyncDir(filepath.Dir(path))
 	}
 	if err == nil {
 		p.step("discarded")

@@ -70,7 +70,7 @@ func (p *Store) note(r record) error {
 	}
 	p.step("noted " + r.Op + " " + r.Phase)
 	if isNew != nil {
-		return syncDir(p.Dir)
+		return host.SyncDir(p.Dir)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -235,7 +236,7 @@ func (p *Store) point(link string, n int) error {
 		return fmt.Errorf("turning a link: %w", err)
 	}
 	p.step("pointed " + link)
-	return syncDir(p.Dir)
+	return host.SyncDir(p.Dir)
 }
 
 func (p *Store) step(what string) {
@@ -263,18 +264,6 @@ func (p *Store) lock() (func(), error) {
 		}
 	}
 	return func() { f.Close() }, nil
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("opening a folder: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("syncing a folder: %w", err)
-	}
-	return nil
 }
 
 func (p *Store) writeManifest(dir string, g Generation) error {

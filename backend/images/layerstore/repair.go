@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -135,7 +136,7 @@ func (p *Store) repair(ctx context.Context, primary *store.Store, id string) err
 	} else if err := p.exchange(fresh.LayerFolder(id), folder); err != nil {
 		return err
 	}
-	if err := syncDir(p.overlay()); err != nil {
+	if err := host.SyncDir(p.overlay()); err != nil {
 		return err
 	}
 	if err := p.relink(id); err != nil {
@@ -214,7 +215,7 @@ func (p *Store) relink(id string) error {
 		if err := os.Rename(name+part, name); err != nil {
 			return fmt.Errorf("naming a tar-split: %w", err)
 		}
-		if err := syncDir(filepath.Dir(name)); err != nil {
+		if err := host.SyncDir(filepath.Dir(name)); err != nil {
 			return err
 		}
 	}

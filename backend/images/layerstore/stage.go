@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -230,7 +231,7 @@ func (p *Store) write(d staged, n int) (err error) {
 	if err := os.Rename(dir, p.Root(n)); err != nil {
 		return fmt.Errorf("naming a generation: %w", err)
 	}
-	return syncDir(filepath.Dir(dir))
+	return host.SyncDir(filepath.Dir(dir))
 }
 
 func (p *Store) writeLayers(d staged, dir string, g *Generation) error {

@@ -99,16 +99,3 @@ func (l *listing) parse(buf []byte) {
 	}
 	slices.SortFunc(l.entries, func(a, b entry) int { return cmp.Compare(a.inode, b.inode) })
 }
-
-// syncDir makes what was made, renamed and removed in a folder outlive a power cut.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("opening a folder: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
-		return fmt.Errorf("syncing a folder: %w", err)
-	}
-	return nil
-}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"touchdown/backend/host"
 
 	"golang.org/x/sys/unix"
 )
@@ -188,7 +189,7 @@ func (c *cloning) flush() error {
 	c.options.Step("renamed")
 	c.done += len(c.ready)
 	c.ready = nil
-	return syncDir(c.overlay)
+	return host.SyncDir(c.overlay)
 }
 
 // SyncFS puts all that was written to the file system of a folder on the disk.
