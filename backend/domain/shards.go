@@ -98,7 +98,11 @@ func selectorOf(raw any) (labels.Selector, error) {
 	}
 	var selector metav1.LabelSelector
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &selector); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading a selector: %w", err)
 	}
-	return metav1.LabelSelectorAsSelector(&selector)
+	all, err := metav1.LabelSelectorAsSelector(&selector)
+	if err != nil {
+		return nil, fmt.Errorf("reading a selector: %w", err)
+	}
+	return all, nil
 }

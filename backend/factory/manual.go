@@ -255,7 +255,7 @@ func (h *ManualInstall) record() (laid, error) {
 	r := laid{}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
-			Code: "HND-RCRD", Summary: layout.Installed + " cannot be read, so nobody knows what was installed.",
+			Code: "HND-RCRD", Summary: layout.Installed + " cannot be read, and it is the only record of what was installed.",
 			Fix: "Move it away; `touchdown install` then takes what is as it shall be for someone else's.", Err: err,
 		}
 	}

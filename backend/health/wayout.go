@@ -8,15 +8,14 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/miekg/dns"
 	"github.com/vishvananda/netns"
-	"golang.org/x/sys/unix"
 
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 )
 
 // PodNetworks is where CRI-O keeps the network namespaces of its pods (cri-o/cri-o, pkg/config, NamespacesDir /var/run, and in it
@@ -43,7 +42,7 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		return w
 	}
 	for _, server := range servers {
-		if askOnce(ctx, server) == nil {
+		if ask(ctx, server) == nil {
 			w.Server = server
 			break
 		}
@@ -62,8 +61,8 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		w.Skip = "the node's own network cannot be told from the pods'"
 		return w
 	}
-	defer node.Close()
-	w.ask(ctx, folder, pods, node)
+	defer func() { _ = node.Close() }()
+	w.askPods(ctx, folder, pods, node)
 	if w.Asked > 0 {
 		w.Skip = ""
 	} else if w.Skip == "" {
@@ -72,19 +71,19 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 	return w
 }
 
-// ask sends the query from all pods at once, and ends with the first answer.
-func (w *WayOut) ask(ctx context.Context, folder string, pods []os.DirEntry, node netns.NsHandle) {
+// askPods sends the query from all pods at once, and ends with the first answer.
+func (w *WayOut) askPods(ctx context.Context, folder string, pods []os.DirEntry, node netns.NsHandle) {
 	ctx, answered := context.WithCancel(ctx)
 	defer answered()
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	for _, pod := range pods {
 		asking.Go(func() {
-			entered, err := within(filepath.Join(folder, pod.Name()), node, func() error { return askOnce(ctx, w.Server) })
+			entered, err := host.InNetwork(filepath.Join(folder, pod.Name()), node, func() error { return ask(ctx, w.Server) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case errors.Is(err, unix.ENETUNREACH), errors.Is(err, context.Canceled): // no pod with its own network; one has its answer
+			case errors.Is(err, host.ErrSameNetwork), errors.Is(err, context.Canceled): // no pod with its own network; one has its answer
 			case !entered: // not root, or the pod has just ended
 				w.Skip = "the pods' networks cannot be entered"
 			case err == nil:
@@ -100,64 +99,35 @@ func (w *WayOut) ask(ctx context.Context, folder string, pods []os.DirEntry, nod
 	asking.Wait()
 }
 
-// askOnce wants any answer from a name server, even a refusal: what counts is that it finds its way back. Its socket belongs to the
+// ask wants any answer from a name server, even a refusal: what counts is that it finds its way back. Its socket belongs to the
 // network of the calling thread.
-func askOnce(ctx context.Context, server netip.Addr) (err error) {
+func ask(ctx context.Context, server netip.Addr) (err error) {
 	for range answerTries {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		var conn *net.UDPConn
-		if conn, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(server, 53))); err != nil {
+		if err = askOnce(ctx, server); err == nil || ctx.Err() != nil {
 			return err
-		}
-		stop := context.AfterFunc(ctx, func() { conn.Close() })
-		client := &dns.Client{Timeout: answerTime}
-		_, _, err = client.ExchangeWithConn(new(dns.Msg).SetQuestion(".", dns.TypeNS), &dns.Conn{Conn: conn})
-		if stop(); ctx.Err() != nil && err != nil {
-			return ctx.Err()
-		}
-		conn.Close()
-		if err == nil {
-			return nil
 		}
 	}
 	return err
 }
 
-// within calls f on a thread that is in the network namespace of a pod, if that can be entered. A thread that cannot come back ends
-// with its goroutine.
-func within(path string, node netns.NsHandle, f func() error) (entered bool, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread()
-		home, failed := netns.Get()
-		if failed != nil {
-			err = fmt.Errorf("finding the node's own network: %w", failed)
-			return
-		}
-		defer home.Close()
-		pod, failed := netns.GetFromPath(path)
-		if failed != nil {
-			err = fmt.Errorf("opening the pod's network: %w", failed)
-			return
-		}
-		defer pod.Close()
-		if pod.Equal(node) { // CRI-O keeps the node's own for pods in the host's network
-			err = unix.ENETUNREACH
-			return
-		}
-		if err = netns.Set(pod); err != nil {
-			return
-		}
-		entered, err = true, f()
-		if netns.Set(home) == nil {
-			runtime.UnlockOSThread()
-		}
-	}()
-	<-done
-	return entered, err
+func askOnce(ctx context.Context, server netip.Addr) error {
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(server, 53)))
+	if err != nil {
+		return fmt.Errorf("sending to %s: %w", server, err)
+	}
+	shut := func() { _ = conn.Close() }
+	defer shut()
+	defer context.AfterFunc(ctx, shut)()
+	client := &dns.Client{Timeout: answerTime}
+	_, _, err = client.ExchangeWithConn(new(dns.Msg).SetQuestion(".", dns.TypeNS), &dns.Conn{Conn: conn})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return fmt.Errorf("asking %s: %w", server, err)
+	}
 }
 
 // judgeWayOut compares what a pod gets from the site with what the node gets. Host traffic, pulls and routes do not go the pods' way,

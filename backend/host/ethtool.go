@@ -14,11 +14,13 @@ type PortDriver struct{ Name, Firmware, Bus string }
 func DriverOf(port string) (PortDriver, error) {
 	var info *unix.EthtoolDrvinfo
 	err := asked(func(fd int) (err error) {
-		info, err = unix.IoctlGetEthtoolDrvinfo(fd, port)
-		return err
+		if info, err = unix.IoctlGetEthtoolDrvinfo(fd, port); err != nil {
+			return fmt.Errorf("asking for the driver of %s: %w", port, err)
+		}
+		return nil
 	})
 	if err != nil {
-		return PortDriver{}, fmt.Errorf("asking for the driver of %s: %w", port, err)
+		return PortDriver{}, err
 	}
 	return PortDriver{
 		Name: unix.ByteSliceToString(info.Driver[:]), Firmware: unix.ByteSliceToString(info.Fw_version[:]), Bus: unix.ByteSliceToString(info.Bus_info[:]),
@@ -39,24 +41,20 @@ func SetPort(port string, command, value uint32) error {
 	if copy(ifreq.name[:unix.IFNAMSIZ-1], port) < len(port) {
 		return fmt.Errorf("%s is no port: its name is too long", port)
 	}
-	err := asked(func(fd int) error {
+	return asked(func(fd int) error {
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&ifreq))); errno != 0 {
-			return errno
+			return fmt.Errorf("command %#x to port %s: %w", command, port, errno)
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("command %#x to port %s: %w", command, port, err)
-	}
-	return nil
 }
 
 // asked opens what ethtool's questions go through: any socket.
 func asked(question func(fd int) error) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("opening a socket: %w", err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	return question(fd)
 }

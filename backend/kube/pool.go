@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"touchdown/backend/problem"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/problem"
 )
 
 // The annotations by which the Machine Config Operator tells what a node has and what it shall have.

@@ -28,7 +28,7 @@ type benchLine struct {
 
 // newBenchLine opens the node for a list.
 func newBenchLine(c *common, cmd *cobra.Command) (*benchLine, error) {
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func newBenchLine(c *common, cmd *cobra.Command) (*benchLine, error) {
 }
 
 // benchNode opens the node for a command that works on it without the node's engine.
-func (c *common) benchNode(cmd *cobra.Command) (*backend.Node, error) {
+func (c *common) benchNode() (*backend.Node, error) {
 	log := slog.New(slog.DiscardHandler)
 	cluster, err := kube.Open(c.engine.kubeconfig, log)
 	if err != nil {

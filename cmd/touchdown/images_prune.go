@@ -58,7 +58,7 @@ func (c *common) prune(cmd *cobra.Command, f pruning) error {
 			Fix: "Look with --dry-run, then remove with --yes.",
 		})
 	}
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ boot is an ordinary one.`,
 }
 
 func (c *common) lastRehearsal(cmd *cobra.Command) error {
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (c *common) lastRehearsal(cmd *cobra.Command) error {
 }
 
 func (c *common) rehearse(cmd *cobra.Command) error {
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ store where that has it whole, else from the registry (or its mirror). --quick l
 
 // look looks at the images of this node, with its progress on a terminal's error line.
 func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return images.Status{}, err
 	}
@@ -131,7 +131,7 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			node, err := c.benchNode(cmd)
+			node, err := c.benchNode()
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (c *common) imagesBootCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "boot", Short: "Bring the image store in order before CRI-O opens it (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			node, err := c.benchNode(cmd)
+			node, err := c.benchNode()
 			if err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ func (c *common) imagesCheckCommand() *cobra.Command {
 }
 
 func (c *common) afterBoot(cmd *cobra.Command) error {
-	node, err := c.benchNode(cmd)
+	node, err := c.benchNode()
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,6 @@ import (
 )
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
-//
-// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
 type draft struct {
 	store *store
 	mask  *Masker

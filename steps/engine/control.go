@@ -16,8 +16,6 @@ import (
 const penGrace = 5 * time.Second
 
 // control tells which console may write: the holder of the pen, one at most. It counts the consoles that watch, too.
-//
-// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
 type control struct {
 	now func() time.Time
 

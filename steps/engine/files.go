@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
 	"touchdown/backend/host"
 )
 

@@ -14,8 +14,6 @@ import (
 var errOutdated = errors.New("other answers came")
 
 // inspector knows which steps look at the machine now, and about which answers each has looked.
-//
-// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
 type inspector struct {
 	draft    *draft
 	job      *job
@@ -83,7 +81,7 @@ func (i *inspector) begin(id string, drop context.CancelCauseFunc) *look {
 // check takes what a look tells.
 func (i *inspector) check(l *look, c steps.Check) {
 	id := l.step.ID()
-	news := !l.told[c.ID] && i.looked[id] != l.inputs // even the same verdict, about the answers of now
+	news := !l.told[c.ID] && i.looked[id] != l.inputs // the same verdict too: it is about other answers
 	l.told[c.ID] = true
 	i.recorder.check(id, c, news)
 }

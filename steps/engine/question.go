@@ -10,8 +10,6 @@ import (
 )
 
 // question is how the open question gets its answer: from a person, or from the policy when its time is over.
-//
-// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
 type question struct {
 	answer   chan reply
 	deadline *time.Timer

@@ -12,8 +12,6 @@ import (
 
 // recorder takes every event: it writes it into the journal, folds it into the job and publishes it. The job changes by
 // nothing else.
-//
-// Like every part of the engine it has no lock of its own: its methods are called with Engine.mu held.
 type recorder struct {
 	journal *journal
 	store   *store

@@ -6,19 +6,9 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"touchdown/backend/value"
 )
-
-// scriptSafe are the characters besides ASCII letters and digits that may stand in the proxy's URLs and in the list of what goes
-// around it. The Machine Config Operator writes both as they are to /etc/mco/proxy.env, and scripts of the node source that file:
-// a shell must find nothing in them to run, to expand or to end the value at. ~ is one too behind a colon.
-const scriptSafe = "-._:/@%[]+,=?"
-
-// notForScripts returns the place of the first character that is not scriptSafe, or -1.
-func notForScripts(s string) int {
-	return strings.IndexFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune(scriptSafe, r)
-	})
-}
 
 // called names a character for people. Of those outside of ASCII only that there is one: they are no part of any mistake.
 func called(r rune) string {
@@ -59,7 +49,7 @@ func HTTPProxyURL(s string) error {
 func ProxyURL(s string) error {
 	encode := "write special characters of user and password as % and two digits, for example %40 for @"
 	u, err := url.Parse(s)
-	at := notForScripts(s)
+	at := value.NotForScripts(s)
 	switch {
 	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
 		return fault("write it like http://proxy.example.com:3128", "does not start with http:// or https://")
@@ -111,7 +101,7 @@ func noProxyItem(s string) *Error {
 	case strings.HasPrefix(s, "*."):
 		return fault("write "+shown(s[1:]), "has %s; everything below a domain starts with a dot here", shown(s))
 	}
-	if at := notForScripts(s); at >= 0 && s[at] != ' ' {
+	if at := value.NotForScripts(s); at >= 0 && s[at] != ' ' {
 		r, _ := utf8.DecodeRuneInString(s[at:])
 		return fault("remove it", "has an entry with %s, which the node's scripts would not read as part of a name", called(r))
 	}

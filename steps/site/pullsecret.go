@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"touchdown/backend/value"
 )
 
 // auth is one log-in of a dockerconfigjson.
@@ -80,8 +82,7 @@ func missingAuths(fields map[string]json.RawMessage) *Error {
 	return fault("download the pull secret again", "has no auths")
 }
 
-// checkAuth follows the kubelet and containers/image: auth is base64 of user:password with or without padding, or the
-// two stand apart.
+// checkAuth follows the kubelet and containers/image: user and password stand in auth, or apart.
 func checkAuth(raw json.RawMessage) *Error {
 	var a auth
 	fix := "log in again with podman login and take its auth.json"
@@ -94,13 +95,8 @@ func checkAuth(raw json.RawMessage) *Error {
 		}
 		return nil
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(a.Auth, "="))
-	if err != nil {
-		return fault(fix, "an auth that is not base64")
-	}
-	user, password, found := strings.Cut(string(decoded), ":")
-	if !found || user == "" || password == "" {
-		return fault(fix, "an auth that is not user:password")
+	if _, _, wrong := value.DecodeAuth(a.Auth); wrong != "" {
+		return fault(fix, "%s", wrong)
 	}
 	return nil
 }

@@ -203,7 +203,7 @@ busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManag
 // asBefore waits until the node is what it was, and reached where it was.
 func (w *wrongs) asBefore() {
 	ctx := wait.Within(w.T, 60*time.Second)
-	err := wait.For(ctx, "the state of before", func(ctx context.Context) error {
+	err := wait.For(ctx, "the state before the fault", func(ctx context.Context) error {
 		if now := w.look(ctx); now != w.before {
 			return fmt.Errorf("before:\n%s\nnow:\n%s", w.before, now)
 		}

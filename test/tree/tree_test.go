@@ -54,7 +54,7 @@ func may(from, to string) bool {
 	case under(from, "touchdown/tui"):
 		return under(to, "touchdown/tui") || under(to, "touchdown/steps")
 	case from == "touchdown/steps/site":
-		return under(to, "touchdown/steps/site")
+		return under(to, "touchdown/steps/site") || to == "touchdown/backend/value"
 	case under(from, "touchdown/steps"):
 		return under(to, "touchdown/steps") || under(to, "touchdown/backend")
 	case from == "touchdown/backend":
@@ -65,7 +65,7 @@ func may(from, to string) bool {
 		}
 		return slices.Contains([]string{
 			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check", "touchdown/backend/layout", "touchdown/assets",
+			"touchdown/backend/check", "touchdown/backend/layout", "touchdown/backend/value", "touchdown/assets",
 		}, to)
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 // File is where OpenShift keeps the node's log-ins; CRI-O reads the same file (global_auth_file) for mirrors.
@@ -68,10 +69,8 @@ func parse(b []byte) (Logins, bool) {
 	l := Logins{by: map[string]Login{}}
 	for key, a := range file.Auths {
 		login := Login{a.Username, a.Password}
-		if plain, err := base64.StdEncoding.DecodeString(a.Auth); err == nil && a.Auth != "" {
-			if user, password, ok := strings.Cut(string(plain), ":"); ok {
-				login = Login{user, strings.TrimRight(password, "\x00")}
-			}
+		if user, password, wrong := value.DecodeAuth(a.Auth); wrong == "" {
+			login = Login{user, password}
 		}
 		if login.User != "" {
 			l.by[normal(key)] = login

@@ -19,7 +19,8 @@ func TestLogins(t *testing.T) {
 		t.Errorf("a node without the file: %v, %d log-ins", err, len(l.by))
 	}
 	m.File(File, `{"auths":{"quay.io":{"auth":"`+b64("a:whole-registry")+`"},"quay.io/team":{"auth":"`+b64("b:only-team")+`"},
-		"https://old.example/v1/":{"auth":"`+b64("c:old:colon")+`"},"plain.example:5000":{"username":"d","password":"by-field"},"broken":{"auth":"%%"}}}`)
+		"https://old.example/v1/":{"auth":"`+b64("c:old:colon")+`"},"plain.example:5000":{"username":"d","password":"by-field"},"broken":{"auth":"%%"},
+		"short.example":{"auth":"`+base64.RawStdEncoding.EncodeToString([]byte("e:unpadded"))+`"}}}`)
 	l, err := Read(m.Machine)
 	if err != nil {
 		t.Fatal(err)
@@ -27,6 +28,7 @@ func TestLogins(t *testing.T) {
 	for name, want := range map[string]string{
 		"quay.io/other/x": "whole-registry", "quay.io/team/x/y": "only-team", "quay.io/teamster/x": "whole-registry",
 		"old.example/x": "old:colon", "plain.example:5000/x": "by-field", "plain.example/x": "", "broken/x": "",
+		"short.example/x": "unpadded", // the site config takes it
 	} {
 		if got, _ := l.For(name); got.Password != want {
 			t.Errorf("the log-in for %s is another one", name)

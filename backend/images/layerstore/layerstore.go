@@ -69,7 +69,7 @@ type Layer struct {
 	Size       int64  `json:"size"` // bytes of its tar
 }
 
-// Init makes an empty image store, as far as it is not there: generation 0 is a valid store without images, and current.
+// Init makes what is missing of an empty image store: generation 0 is a valid store without images, and current.
 func Init(dir string) (*Store, error) {
 	p := &Store{Dir: dir}
 	for _, d := range []string{dir, p.overlay(), filepath.Join(p.overlay(), "l"), filepath.Join(dir, generationsDir)} {

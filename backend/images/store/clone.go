@@ -9,9 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"touchdown/backend/host"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
 )
 
 // Part is added to the name of a layer's folder until the layer is whole and on the disk.

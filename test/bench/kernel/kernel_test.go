@@ -23,7 +23,7 @@ const (
 )
 
 // wrong leads to a VLAN that the switch does not know.
-const wrong = "interface: enp1s0\n    vlanID: 999"
+var wrong = form("interface: enp1s0, vlanID: 999")
 
 // silent are the probes that find nobody there.
 var silent = []string{"net-gateway", "net-dns-1"}
@@ -59,18 +59,19 @@ func TestNetworks(t *testing.T) {
 	f.shows("ovs-dpctl show", "system@ovs-system", node.Port0) // the kernel's own datapath
 
 	if whole {
-		f.keeps("a VLAN", "interface: enp1s0\n    vlanID: 120")
+		f.keeps("a VLAN", form("interface: enp1s0, vlanID: 120"))
 		f.inVLAN("enp1s0.120")
 		f.must(guest.Reboot(ctx))
 		f.await("the address in the VLAN after a boot", onBridge("198.51.100.10/24"))
 		f.inVLAN("enp1s0.120")
 		f.refuses("a VLAN where nobody is", wrong)
 		f.inVLAN("enp1s0.120")
+		f.documents()
 	}
 
 	// The clock is this kernel's alone; on the other benches it is the build machine's. The folder tells a node from a laptop.
 	f.shows("mkdir -p /var/lib/kubelet && date --set '40 minutes ago'")
-	f.keeps("a VLAN over a bond", "bond: {mode: active-backup, ports: [enp1s0, enp2s0]}\n    vlanID: 120\n    mtu: 9000")
+	f.keeps("a VLAN over a bond", form("bond: {mode: active-backup, ports: [enp1s0, enp2s0]}, vlanID: 120, mtu: 9000"))
 	f.onTime()
 	f.bonded()
 	f.must(guest.Unplug(0))
@@ -177,26 +178,6 @@ func (f *trip) reached() {
 		f.Errorf("from a laptop in the VLAN: %v", err)
 	}
 	f.shows("ping -c 3 "+site.NTP4.String(), " 0% packet loss")
-}
-
-// config is a site config with these entries of spec.network besides the address.
-func config(network string) string {
-	return `apiVersion: touchdown.dev/v1alpha1
-kind: SiteConfig
-metadata: {name: store-0051}
-spec:
-  clusterName: store0051
-  baseDomain: retail.example.com
-  network:
-    ` + network + `
-    ipv4: {method: static, address: 198.51.100.10, prefixLength: 24, gateway: 198.51.100.1}
-    ipv6: {method: disabled}
-    dnsServers: [198.51.100.53]
-  additionalNTPSources: [198.51.100.123]
-  policy:
-    keepGoingOnWarnings: true
-    rollbackOnFailure: false
-`
 }
 
 // waived is what speaks against the guest, and what probes say of a VLAN where nobody is.
