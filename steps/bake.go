@@ -170,7 +170,8 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 	for _, name := range names {
 		p.Changes = append(p.Changes, Change{What: "MachineConfig", New: name})
 	}
-	p.Disturbances = []Disturbance{{What: "reboot", Cause: "the node takes its new configuration", Seconds: 600}}
+	p.Disturbances = []Disturbance{{What: "reboot", Cause: "the node takes its new configuration", Seconds: rebootSeconds}}
+	p.Seconds = configSeconds + rebootSeconds
 	return p, nil
 }
 

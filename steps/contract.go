@@ -161,6 +161,7 @@ type Plan struct {
 	Changes      []Change      `json:"changes,omitempty"`
 	Disturbances []Disturbance `json:"disturbances,omitempty"`
 	Permanent    []string      `json:"permanent,omitempty"` // what cannot be undone
+	Seconds      float64       `json:"seconds,omitempty"`   // about how long Run takes, without waiting for people; 0: a moment, or not known
 }
 
 // Change is one old -> new line of the review.

@@ -53,7 +53,7 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if why := csr.Files(node.Host, node.Now()); why != "" {
 		return Plan{
 			Changes:   []Change{{What: "Certificates of the node", Old: why, New: "renewed"}},
-			Permanent: []string{"An approved certificate request stays approved."},
+			Permanent: []string{"An approved certificate request stays approved."}, Seconds: renewSeconds,
 		}, nil
 	}
 	return Plan{}, nil

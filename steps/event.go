@@ -28,20 +28,21 @@ const (
 // Event is the one type that feeds the screen, the headless JSON lines, the journal and the report.
 // Readers ignore kinds and fields that they do not know.
 type Event struct {
-	Seq         uint64    `json:"seq"`                   // rises, over restarts too; after one there is a gap
-	Time        time.Time `json:"time"`                  // UTC
-	Kind        EventKind `json:"kind"`                  //
-	Step        string    `json:"step,omitempty"`        // the step's ID
-	Text        string    `json:"text,omitempty"`        //
-	By          string    `json:"by,omitempty"`          // console, "policy", "default", "deadline"
-	Fingerprint string    `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
-	Boot        string    `json:"boot,omitempty"`        // boot id, with Rebooting
-	Seconds     float64   `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
-	Progress    *Progress `json:"progress,omitempty"`
-	Check       *Check    `json:"check,omitempty"`
-	Question    *Question `json:"question,omitempty"`
-	Problem     *Trouble  `json:"problem,omitempty"`
-	Job         *JobState `json:"job,omitempty"` // with Lost, and with the Done of an accepted hand-over
+	Seq         uint64             `json:"seq"`                   // rises, over restarts too; after one there is a gap
+	Time        time.Time          `json:"time"`                  // UTC
+	Kind        EventKind          `json:"kind"`                  //
+	Step        string             `json:"step,omitempty"`        // the step's ID
+	Text        string             `json:"text,omitempty"`        //
+	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
+	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
+	Boot        string             `json:"boot,omitempty"`        // boot id, with Rebooting
+	Seconds     float64            `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
+	Progress    *Progress          `json:"progress,omitempty"`
+	Check       *Check             `json:"check,omitempty"`
+	Question    *Question          `json:"question,omitempty"`
+	Problem     *Trouble           `json:"problem,omitempty"`
+	Lasts       map[string]float64 `json:"lasts,omitempty"` // with the Started of a job: about how long each step takes by its plan, in seconds
+	Job         *JobState          `json:"job,omitempty"`   // with Lost, and with the Done of an accepted hand-over
 }
 
 // JobState is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.

@@ -23,8 +23,9 @@ type Health struct {
 }
 
 var (
-	_ Step   = (*Health)(nil)
-	_ Reader = (*Health)(nil)
+	_ Step    = (*Health)(nil)
+	_ Reader  = (*Health)(nil)
+	_ Planner = (*Health)(nil)
 )
 
 // usualPoll is the time between two looks at a cluster's health: a look reads every pod, so it is not free.
@@ -45,6 +46,11 @@ func (*Health) Reads() []string {
 		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.apiCert.key", "spec.ingressCert.cert",
 		"spec.ingressCert.key", "spec.ingressCert.ca", "spec.policy.stabilityWindow",
 	}
+}
+
+// Plan tells how long the cluster has to stay healthy; nothing is changed.
+func (h *Health) Plan(context.Context, *backend.Node) (Plan, error) {
+	return Plan{Seconds: h.Site.Spec.Policy.StabilityWindow.Seconds() + lookSeconds}, nil
 }
 
 // Run looks at the cluster until it is well for long enough. Checks that fail at the end are the engine's to judge, like

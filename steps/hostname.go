@@ -70,9 +70,10 @@ func (s *Hostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 		return Plan{}, nil
 	}
 	return Plan{
+		Seconds: rebootSeconds + apiSeconds,
 		Changes: []Change{{What: "Name of the node", Old: now, New: s.Site.Spec.Hostname}},
 		Disturbances: []Disturbance{
-			{What: "reboot", Cause: "the kubelet registers the node under its new name", Seconds: 600},
+			{What: "reboot", Cause: "the kubelet registers the node under its new name", Seconds: rebootSeconds},
 			{What: "API outage", Cause: "etcd and the control plane take the node's new name", Seconds: 300},
 		},
 		Permanent: []string{

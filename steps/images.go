@@ -89,7 +89,7 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if status.Generation > 0 {
 		old = fmt.Sprintf("%d images", status.Images)
 	}
-	plan := Plan{Changes: []Change{{What: "Image store", Old: old, New: "all images the node runs"}}}
+	plan := Plan{Changes: []Change{{What: "Image store", Old: old, New: "all images the node runs"}}, Seconds: storeSeconds}
 	if !status.Named {
 		plan.Disturbances = []Disturbance{{
 			What: "container runtime restarts", Cause: "CRI-O reads the list of its stores only when it starts; containers go on", Seconds: 10,

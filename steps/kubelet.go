@@ -32,7 +32,9 @@ func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if !kubelet.Gated(node.Host) {
 		return Plan{}, nil
 	}
-	return Plan{Changes: []Change{{What: "Cluster on this node", Old: "held back since the factory", New: "started"}}}, nil
+	return Plan{
+		Changes: []Change{{What: "Cluster on this node", Old: "held back since the factory", New: "started"}}, Seconds: apiSeconds,
+	}, nil
 }
 
 // Run makes a backup of the cluster, opens the kubelet's gate and waits for the API.

@@ -80,6 +80,7 @@ func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
 	}
 	p := Plan{Changes: networkChanges(now, plan.Settings)}
 	if done, err := s.inPlace(ctx, plan); err == nil && !done {
+		p.Seconds = trialSeconds
 		p.Disturbances = []Disturbance{{What: "network", Cause: "the new addresses take the place of the old ones", Seconds: 10}}
 	}
 	return p, nil

@@ -106,14 +106,18 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 		return Plan{}, err
 	}
 	var plan Plan
+	if len(nodeconfig.Pending(changes)) > 0 {
+		plan.Seconds = configSeconds
+	}
 	for _, ch := range nodeconfig.Pending(changes) {
 		if !ch.PullSecret { // its own step tells it
 			plan.Changes = append(plan.Changes, Change{What: ch.What, Old: ch.Old, New: ch.New})
 		}
 	}
 	if len(reboots) > 0 {
+		plan.Seconds += rebootSeconds
 		plan.Disturbances = append(plan.Disturbances, Disturbance{
-			What: "reboot", Cause: "the Machine Config Operator reboots the node for " + changeNames(reboots), Seconds: 600,
+			What: "reboot", Cause: "the Machine Config Operator reboots the node for " + changeNames(reboots), Seconds: rebootSeconds,
 		})
 	}
 	return plan, nil

@@ -59,7 +59,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	if slices.ContainsFunc(have, func(h string) bool { return !slices.Contains(given, h) }) {
 		change.New += "; the others stay"
 	}
-	return Plan{Changes: []Change{change}}, nil
+	return Plan{Changes: []Change{change}, Seconds: pullSeconds}, nil
 }
 
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.

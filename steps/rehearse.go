@@ -27,8 +27,8 @@ func (*Rehearse) Title() string { return "Rehearse a start without registries" }
 
 // Plan tells the two reboots. Whether the seeding before it changes the store is not known yet.
 func (*Rehearse) Plan(context.Context, *backend.Node) (Plan, error) {
-	return Plan{Disturbances: []Disturbance{{
-		What: "two reboots", Cause: "one start without registries, then one as usual", Seconds: 1200,
+	return Plan{Seconds: 2 * rebootSeconds, Disturbances: []Disturbance{{
+		What: "two reboots", Cause: "one start without registries, then one as usual", Seconds: 2 * rebootSeconds,
 	}}}, nil
 }
 

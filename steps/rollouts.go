@@ -35,6 +35,14 @@ func (*Rollouts) Reads() []string { return (*Certificates)(nil).Reads() }
 // Skip applies where no new name was asked for.
 func (s *Rollouts) Skip() string { return noNames(s.Site) }
 
+// Plan tells how long the roll-outs take, where the names are new; nothing is changed.
+func (s *Rollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	if now, _, err := called(ctx, node); err == nil && now.Domain == s.Site.Domain() {
+		return Plan{}, nil
+	}
+	return Plan{Seconds: rolloutSeconds}, nil
+}
+
 // Run changes nothing: it waits for the operators and then asks for each name.
 func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := withProgress(node.Kube, report)

@@ -29,6 +29,7 @@ func scenes() []scene {
 	late := func(s *engine.Snapshot) {
 		working(s)
 		s.Stages[3].Steps[2].Progress.Usual = 60
+		s.Late = "operator authentication"
 		s.Resumed = epoch
 		s.Notices = []string{"disk full: the journal keeps its last entries in memory"}
 	}

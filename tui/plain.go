@@ -20,7 +20,7 @@ type prompts struct {
 	in    io.Reader
 	out   io.Writer
 	lines chan string // closed at the end of the input
-	told  string      // progress that was printed last
+	told  told
 }
 
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with

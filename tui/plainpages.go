@@ -169,22 +169,57 @@ func (p *prompts) review() error {
 	return nil
 }
 
-// watch tells what the work says when it changes.
+// watch tells what the work says when it changes, and that it goes on when nothing does.
 func (p *prompts) watch() error {
-	w := work{base: base{p.desk}}
-	step, _ := p.current()
+	if line := p.told.news(work{base: base{p.desk}}, p.now()); line != "" {
+		p.write(line)
+	}
+	return p.pause(2 * time.Second)
+}
+
+// heartbeat is how long line mode says nothing at most: who hears or reads only lines has nothing else to go by.
+const heartbeat = 30 * time.Second
+
+// told is what line mode printed last of the work.
+type told struct {
+	line string
+	at   time.Time
+}
+
+// news is what is to be printed of the work now, or "".
+func (l *told) news(w work, now time.Time) string {
+	step, _ := w.current()
 	line := step.Title
 	if pr := step.Progress; pr != nil {
-		line += "  " + t("work.of", pr.Done, pr.Total, pr.Unit) + "  " + t("work.waiting", pr.Waiting)
+		line = strings.Join(append([]string{line}, w.counted(pr)...), "  ")
+		if pr.Waiting != "" {
+			line += "  " + t("work.waiting", pr.Waiting)
+		}
 	}
 	if n := len(step.Said); n > 0 {
 		line += "  " + step.Said[n-1]
 	}
-	if line != p.told {
-		p.write(w.now().Format("15:04:05") + "  " + line)
-		p.told = line
+	said := line
+	if line == l.line {
+		if now.Sub(l.at) < heartbeat {
+			return ""
+		}
+		said = alive(w, step.Title, now)
 	}
-	return p.pause(2 * time.Second)
+	l.line, l.at = line, now
+	return now.Format("15:04:05") + "  " + said
+}
+
+// alive says that the work goes on, and for how long it will, or that nobody answers.
+func alive(w work, title string, now time.Time) string {
+	if w.gone != nil {
+		return t("plain.silent")
+	}
+	text := t("plain.alive", title)
+	if rest, done, ok := left(w.snap, now); ok {
+		text += "; " + t("work.left", about(rest), done.UTC().Format("15:04"))
+	}
+	return text
 }
 
 // options asks for one of numbered ways on and returns its index, or -1.
@@ -202,7 +237,7 @@ func (p *prompts) options(names ...string) (int, error) {
 
 func (p *prompts) decision() error {
 	q := p.snap.Question
-	p.told = ""
+	p.told = told{}
 	p.write(q.Text, q.Detail)
 	var names []string
 	for _, c := range q.Choices {

@@ -147,7 +147,11 @@ func (r *review) text(w int) []string {
 		lines = append(lines, "")
 	}
 	section(r.theme.bad.Render(t("review.problems")), v.Problems)
-	lines = append(lines, r.theme.strong.Render(t("review.changes")))
+	title := t("review.changes")
+	if whole := v.Whole(); whole > 0 {
+		title = t("review.lasts", about(seconds(whole)))
+	}
+	lines = append(lines, r.theme.strong.Render(title))
 	var disturbs, permanent []string
 	for _, s := range v.Steps {
 		lines = append(lines, r.plan(s, w)...)

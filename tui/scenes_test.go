@@ -85,7 +85,7 @@ func reviewView() *engine.ReviewView {
 				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
 				Permanent:    []string{"Log-ins made before the move end."},
 			}},
-			{Step: "rollouts", Title: "Wait until every operator has taken the new names"},
+			{Step: "rollouts", Title: "Wait until every operator has taken the new names", Plan: steps.Plan{Seconds: 420}},
 		},
 	}
 }
@@ -93,13 +93,14 @@ func reviewView() *engine.ReviewView {
 // working puts s in the middle of the work, three and a half minutes in.
 func working(s *engine.Snapshot) {
 	s.State, s.Current, s.Life, s.Started = engine.Working, "rollouts", "landing", epoch.Add(-5*time.Minute)
+	s.Worked, s.Left = 300, 350
 	s.Review, s.Problem, s.Question = nil, nil, nil
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			step := &s.Stages[i].Steps[j]
 			switch {
 			case i < 3, step.ID == "domain":
-				step.Status = engine.StepDone
+				step.Status, step.Seconds = engine.StepDone, 24
 			case step.ID == "pull-secret":
 				step.Status = engine.StepSkip
 			case step.ID == "rollouts":

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 
 	"charm.land/bubbles/v2/key"
@@ -55,10 +56,11 @@ func (s *work) buttons() []button {
 
 func (s *work) view(w, h int) page {
 	buttons, x, y := s.row.view(s.theme, s.buttons(), true, w)
-	room := h - len(buttons) - 1
+	head := s.whole(w)
+	room := h - len(head) - len(buttons) - 1
 	side := sidebar(w)
 	left, right := s.stages(side, room), s.step(w-side-3, room)
-	lines := make([]string, 0, h)
+	lines := append(make([]string, 0, h), head...)
 	for i := range room {
 		var a, b string
 		if i < len(left) {
@@ -70,12 +72,17 @@ func (s *work) view(w, h int) page {
 		lines = append(lines, pad(a, side)+column+" "+b)
 	}
 	lines = append(append(lines, rule(w)), buttons...)
-	return page{lines: lines, x: x, y: room + 1 + y}
+	return page{lines: lines, x: x, y: len(head) + room + 1 + y}
 }
 
-// stages is the sidebar: the stages with how many steps are done, or put back, and the steps of the one at work.
+// stages is the sidebar: the stages with how many steps are done, or put back, and their steps with their times: of all stages
+// where there is room, else of the one at work.
 func (s *work) stages(side, room int) []string {
 	_, at := s.desk.current()
+	whole := 0
+	for _, stage := range s.snap.Stages {
+		whole += 1 + len(stage.Steps)
+	}
 	var lines []string
 	for i, stage := range s.snap.Stages {
 		if s.snap.State == engine.UndoingAll {
@@ -88,14 +95,22 @@ func (s *work) stages(side, room int) []string {
 		count := t("work.count", done, len(stage.Steps))
 		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
-		if i != at || room < len(s.snap.Stages)+len(stage.Steps) {
+		if whole > room && (i != at || room < len(s.snap.Stages)+len(stage.Steps)) {
 			continue
 		}
 		for _, step := range stage.Steps {
-			lines = append(lines, "  "+s.theme.status(step.Status)+" "+cut(step.Title, side-7))
+			lines = append(lines, "  "+s.theme.status(step.Status)+" "+ends(step.Title, took(step), side-7))
 		}
 	}
 	return lines
+}
+
+// took is how long a step that is over has worked, if that is worth telling.
+func took(step engine.StepView) string {
+	if step.Status != engine.StepDone && step.Status != engine.StepUndone || step.Seconds < 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d:%02d", int(step.Seconds)/60, int(step.Seconds)%60)
 }
 
 // undoable is a stage with the steps that an undo puts back, and those that it has put back.
@@ -166,12 +181,20 @@ func (s *work) step(w, room int) []string {
 
 // measure is the bar and the count.
 func (s *work) measure(p *steps.Progress, w int) []string {
+	count := s.counted(p)
+	if p == nil || p.Total <= 0 {
+		return count
+	}
+	return []string{bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
+}
+
+// counted is the count, where something is counted.
+func (s *work) counted(p *steps.Progress) []string {
 	switch {
 	case p == nil:
 		return nil
 	case p.Total > 0:
-		count := t("work.of", p.Done, p.Total, p.Unit)
-		return []string{bar(p.Done, p.Total, min(w-len(count)-1, 30)) + " " + count}
+		return []string{t("work.of", p.Done, p.Total, p.Unit)}
 	case p.Done > 0:
 		return []string{t("work.counted", p.Done, p.Unit)}
 	}

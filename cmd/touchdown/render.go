@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -133,6 +134,12 @@ func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 	say("%s %s: node %s, job %s", s.Hostname, s.Cluster, s.Life, s.State)
 	if s.Pen.Holder != "" {
 		say("control: %s", s.Pen.Holder)
+	}
+	if s.Left > 0 {
+		say("time left: about %d min", int(math.Ceil(s.Left/60)))
+		if s.Late != "" {
+			say("longer than usual: waiting for %s", s.Late)
+		}
 	}
 	for _, n := range s.Notices {
 		say("notice: %s", n)

@@ -148,7 +148,7 @@ func (c *core) start(a Action) error {
 	if err := c.store.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs()}
+	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs(), Lasts: c.draft.review.lasts()}
 	if a.Unattended {
 		event.By = unattended
 	}

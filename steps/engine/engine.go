@@ -58,8 +58,7 @@ func (o *Options) notices() []string {
 }
 
 // Engine implements Session in its own process. It holds the lock, calls core beneath it, and runs what takes time without it:
-// looks, plans, the work. Its parts (recorder, draft, inspector, control, question) have no locks: their methods are called with
-// Engine.mu held.
+// looks, plans, the work.
 type Engine struct {
 	o     *Options
 	store *store

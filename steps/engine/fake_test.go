@@ -27,6 +27,7 @@ type world struct {
 	hook  func(step string) // called inside Run, when set
 	cable bool              // what the port's Inspect sees
 	run   map[string]func(context.Context, *backend.Node, steps.Report) error
+	lasts map[string]float64               // what their plans say, in seconds
 	more  []steps.Stage                    // after those that every test has
 	asks  func(*site.Config) []steps.Stage // the same, for steps that read the answers
 
@@ -98,7 +99,7 @@ func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 }
 
 func (s *setting) Plan(context.Context, *backend.Node) (steps.Plan, error) {
-	return steps.Plan{Changes: []steps.Change{{What: s.id, Old: s.w.get(s.id), New: s.want()}}}, nil
+	return steps.Plan{Changes: []steps.Change{{What: s.id, Old: s.w.get(s.id), New: s.want()}}, Seconds: s.w.lasts[s.id]}, nil
 }
 
 func (s *setting) Run(ctx context.Context, node *backend.Node, report steps.Report) error {

@@ -26,11 +26,12 @@ type job struct {
 	problem      *steps.Trouble
 	undoing      bool // the failure, if any, was in an undo
 	handedOver   bool
-	landedBefore bool     // an earlier job ended well and was not undone
-	doubtful     bool     // the record of a hand-over may be among those that were lost
-	lost         []string // records that were lost, until a person has begun again
-	time         worktime // of the job, or of its undo
-	met          []string // failures on the way, for the report
+	landedBefore bool               // an earlier job ended well and was not undone
+	doubtful     bool               // the record of a hand-over may be among those that were lost
+	lost         []string           // records that were lost, until a person has begun again
+	time         worktime           // of the job, or of its undo
+	met          []string           // failures on the way, for the report
+	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted
 }
 
 // stepState is where one step is.
@@ -41,8 +42,10 @@ type stepState struct {
 	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
 	said        []string
 	progress    *steps.Progress
+	expects     time.Time // since when the progress tells the same usual time
 	started     time.Time
-	seconds     float64
+	seconds     float64 // of the last attempt
+	longest     float64 // of the attempts that ended well: after a restart a step finds its work done
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
 	boots       []string // boot ids in which the step was begun, since it last got further
@@ -101,6 +104,9 @@ func (j *job) apply(e steps.Event) {
 	s := j.step(e.Step)
 	switch e.Kind {
 	case steps.Progressed:
+		if s.progress == nil || s.progress.Usual != e.Progress.Usual || s.progress.Waiting != e.Progress.Waiting {
+			s.expects = e.Time
+		}
 		s.progress = e.Progress
 	case steps.Checked:
 		s.setCheck(*e.Check)
@@ -135,6 +141,7 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 		s.forgetFailed()
 	case steps.Done:
 		s.status, s.seconds, s.progress, s.reboots, s.boots = StepDone, e.Seconds, nil, nil, nil
+		s.longest = max(s.longest, e.Seconds)
 	case steps.Skipped:
 		s.status, s.skip, s.handSkipped = StepSkip, e.Text, e.By != ""
 	case steps.Failed, steps.Cancelled:
@@ -219,9 +226,10 @@ func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
-	j.doubtful, j.lost = false, nil
+	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
 		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
+		s.longest = 0
 	}
 }
 

@@ -128,6 +128,8 @@ type Snapshot struct {
 	Started  time.Time      `json:"started,omitzero"`
 	Ended    time.Time      `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
 	Worked   float64        `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
+	Left     float64        `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
+	Late     string         `json:"late,omitempty"`        // what the step at work waits for, when it takes longer than its plan said
 	Current  string         `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
 	Resumed  time.Time      `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
 	Stages   []StageView    `json:"stages"`

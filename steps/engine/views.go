@@ -28,6 +28,7 @@ func (c *core) snapshot(machine []string) *Snapshot {
 		Review: c.draft.review, Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
 		Notices: c.notes(machine), Pen: c.control.view(),
 	}
+	s.Left, s.Late = j.left(now)
 	asks := map[string]string{} // which stage asks for a path
 	for _, stage := range c.draft.stages() {
 		view := StageView{ID: stage.ID, Title: stage.Title}

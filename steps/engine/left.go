@@ -1,0 +1,84 @@
+package engine
+
+import "time"
+
+// lasts are the times of the plans that tell one.
+func (v *ReviewView) lasts() map[string]float64 {
+	all := map[string]float64{}
+	for _, s := range v.Steps {
+		if s.Skip == "" && s.Plan.Seconds > 0 {
+			all[s.Step] = s.Plan.Seconds
+		}
+	}
+	return all
+}
+
+// Whole is about how long the work takes by its plans, in seconds.
+func (v *ReviewView) Whole() (sum float64) {
+	for _, s := range v.lasts() {
+		sum += s
+	}
+	return sum
+}
+
+// The plans are of a typical server. trust is how many seconds of finished work weigh as much as they do, and a node is taken to
+// be no faster or slower than by these factors.
+const trust, fastest, slowest = 120.0, 0.4, 4.0
+
+// pace is how much longer this node takes than the plans say, by the steps that it has finished. A step counts for no more than
+// the slowest factor: it may have waited for a person at the machine.
+func (j *job) pace() float64 {
+	planned, took := trust, trust
+	for id, usual := range j.lasts {
+		if s := j.steps[id]; s != nil && s.status == StepDone {
+			planned += usual
+			took += min(s.longest, usual*slowest)
+		}
+	}
+	return max(fastest, min(took/planned, slowest))
+}
+
+// left is about how many seconds the job will still work, and what its step waits for when that takes longer than its plan said.
+// It is 0 while nothing is at work, and when the job was begun by a release that told no times.
+func (j *job) left(now time.Time) (left float64, late string) {
+	if len(j.lasts) == 0 || j.undoing || j.state != Working && j.state != InQuestion {
+		return 0, ""
+	}
+	pace := j.pace()
+	for id, usual := range j.lasts {
+		if s := j.step(id); s.status == Pending || s.status == StepFailed {
+			left += usual * pace
+		}
+	}
+	if s := j.step(j.current); s.status == Running {
+		worked := time.Duration(0)
+		if !j.time.began.IsZero() { // zero: it reboots
+			worked = j.time.attempt(now)
+		}
+		rest, over := s.rest(j.lasts[j.current]*pace, worked.Seconds(), now)
+		left += rest
+		if over && s.progress != nil {
+			late = s.progress.Waiting
+		}
+	}
+	return max(left, 1), late
+}
+
+// rest is how long the step at work still takes, and whether that is longer than its plan said. Past the plan it goes by what the
+// step itself says of its wait.
+func (s *stepState) rest(usual, worked float64, now time.Time) (rest float64, late bool) {
+	rest = usual - worked
+	if rest < 0 {
+		rest = 0
+		late = worked > 1.5*usual && usual > 0
+	}
+	p := s.progress
+	switch {
+	case p == nil:
+	case rest == 0 && p.Usual > 0:
+		rest = max(p.Usual-now.Sub(s.expects).Seconds(), 0)
+	case p.Unit == "seconds" && p.Total > 0: // a stretch of time that has to pass
+		rest = float64(max(p.Total-p.Done, 0))
+	}
+	return rest, late
+}
