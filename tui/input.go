@@ -16,6 +16,8 @@ const (
 	joinWait = 200 * time.Millisecond
 	// hands is what two keys are apart at least when a person types them. What comes faster was pasted, or typed ahead.
 	hands = 30 * time.Millisecond
+	// pasteGap is how long a paste may stall in the middle: a line over a network stalls, and so does a busy machine.
+	pasteGap = time.Second
 	// showAfter and showBytes are when a paste that still goes on is shown so far.
 	showAfter = 100 * time.Millisecond
 	showBytes = 16 << 10
@@ -26,6 +28,7 @@ type input struct {
 	in           *os.File
 	stopR, stopW *os.File
 	hands        time.Duration
+	pasted       time.Time // when the last batch came; zero when a key was pressed since
 	decoder
 }
 
@@ -74,7 +77,7 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 			}
 		}
 		if msg := typed(i.take(), !goesOn, paused); msg != nil {
-			send(msg)
+			send(i.joined(msg, time.Now()))
 		}
 		if err != nil {
 			if !errors.Is(err, errStopped) {
@@ -84,6 +87,18 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 		}
 		goesOn = !paused
 	}
+}
+
+// joined makes a batch the continuation of the one before, when that ended a moment ago: what is refused is refused as a whole.
+func (i *input) joined(msg tea.Msg, now time.Time) tea.Msg {
+	b, ok := msg.(batchMsg)
+	if !ok {
+		i.pasted = time.Time{}
+		return msg
+	}
+	b.first = b.first && now.Sub(i.pasted) > pasteGap
+	i.pasted = now
+	return b
 }
 
 // typed is the message for items that came together: one key, or a batch of them. first is false when they go on from the

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,10 +8,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"golang.org/x/sys/unix"
 
 	"touchdown/steps/engine"
-	"touchdown/test/wait"
 )
 
 // keysOf are the messages for bytes that come together.
@@ -221,83 +218,4 @@ func TestPasteIntoFields(t *testing.T) {
 	if got := b.fake.verbs(); len(got) > 0 || b.app.page.name() != "form" {
 		t.Errorf("many lines did %v, and show %s", got, b.app.page.name())
 	}
-}
-
-// TestHugePaste: whatever is pasted wherever, it is taken or refused at once, and the field is whole.
-func TestHugePaste(t *testing.T) {
-	const size = 1 << 20
-	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
-	for name, data := range map[string]string{
-		"letters": fill("a"), "NUL": fill("\x00"), "bracketed": "\x1b[200~" + fill("abcd efgh\r") + "\x1b[201~", "lines": fill("a\r"), "ends": fill("\r"),
-		"JSON": `{"auths":{` + fill(`"registry.example.com":{"auth":"dXNlcjpwYXNz"},`), "open JSON": fill("{\r"), "ESC": fill("\x1b"),
-		"unfinished": "\x1b[" + fill("9"), "blocks": fill("-----BEGIN X-----\rAA==\r-----END X-----\r\r"), "mouse": fill("\x1b[<35;10;10M"),
-		"tabs": fill("\t"), "arrows": fill("\x1b[D"), "OSC": "\x1b]0;" + fill("x"), "no UTF-8": fill("\xc3\xff"), "wide": fill("\U0001F600"),
-	} {
-		for field, keys := range [][]string{{"c"}, {"c", "tab", "tab"}, {"c", "tab", "tab", "tab"}, nil} {
-			b := newBench(t, 80, 24)
-			b.press(keys...)
-			began := worked()
-			b.stream(data)
-			b.screen()
-			if took := worked() - began; took > 2*time.Second {
-				t.Errorf("%s in field %d: %s", name, field, took)
-			}
-			for _, set := range b.fake.sets {
-				if len(set) > longestPEM+100 {
-					t.Errorf("%s in field %d: %d bytes were set", name, field, len(set))
-				}
-			}
-			if name == "letters" && field < 2 {
-				b.shows(fmt.Sprintf("more than %d characters", longest))
-				if n := len(b.app.page.(*form).ed.text); n > 10 {
-					t.Errorf("in field %d stay %d characters of what was refused", field, n)
-				}
-			}
-		}
-	}
-}
-
-// worked is how much time of a processor this process has used: on a busy machine it is less than what has passed.
-func worked() time.Duration {
-	var use unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &use)
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
-}
-
-// stream sends data as the reader of a line does, in parts.
-func (b *bench) stream(data string) {
-	b.t.Helper()
-	var d decoder
-	for first := true; data != ""; first = false {
-		n := min(len(data), showBytes)
-		d.feed([]byte(data[:n]))
-		data = data[n:]
-		if msg := typed(d.take(), first, data == ""); msg != nil {
-			_, cmd := b.app.Update(msg)
-			b.run(cmd)
-		}
-	}
-	d.rest()
-}
-
-// TestLongPasteOnALine sends a megabyte through a real line: it is read to its end, refused, and the next key works.
-func TestLongPasteOnALine(t *testing.T) {
-	t.Parallel()
-	l := openLine(t, "", "vt220", size(80, 24))
-	l.shows("Hardware check")
-	l.send("\x07")
-	l.shows("you have control")
-	l.send("c")
-	l.shows("Base domain")
-	began := time.Now()
-	l.send(strings.Repeat("a", 1<<20))
-	l.shows("more than 65536 characters")
-	t.Logf("a megabyte in %s", time.Since(began).Round(time.Millisecond))
-	// A key within the paste belongs to it, and its end shows nowhere: a person whose key did nothing presses it again.
-	for end := time.Now().Add(wait.Timeout(10 * time.Second)); !strings.Contains(l.screen(), "[sno-042b") && time.Now().Before(end); {
-		l.send("b")
-		l.quiet()
-	}
-	l.shows("[sno-042b")
-	l.clean()
 }
