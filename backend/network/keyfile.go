@@ -58,9 +58,13 @@ func ours(f keyfile, node host.Own) (keyfile, error) {
 	return keyfile{prefix + name + suffix, text}, err
 }
 
-// connection makes the group [connection] of a profile for an interface ours.
+// connection makes the group [connection] of a profile for an interface ours. nmstate writes no id for an empty profile-name, and
+// NetworkManager would make one up.
 func connection(entries []entry, name string) []entry {
 	out := []entry{{"autoconnect-priority", strconv.Itoa(priority)}}
+	if !slices.ContainsFunc(entries, func(e entry) bool { return e.key == "id" }) {
+		out = append(out, entry{"id", prefix + name})
+	}
 	for _, e := range entries {
 		switch e.key {
 		case "id":
