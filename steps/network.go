@@ -196,7 +196,7 @@ func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) 
 	taking := Progress{Waiting: "the new settings to take", Usual: 5}
 	report.Progress(taking)
 	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
-	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.Gone || ctx.Err() != nil {
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.NoManager || ctx.Err() != nil {
 		return err
 	}
 	report.Say("NetworkManager lost the trial in the middle of it; the settings are tried once more")

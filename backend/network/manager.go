@@ -60,7 +60,7 @@ func (m networkManager) call(ctx context.Context, path, method string, out []any
 	}
 	bus, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {
-		return managerGone(err)
+		return noManager(err)
 	}
 	defer func() { _ = bus.Close() }()
 	call := bus.Object(busName, dbus.ObjectPath(path)).CallWithContext(ctx, method, 0, args...)
@@ -78,7 +78,7 @@ func (m networkManager) call(ctx context.Context, path, method string, out []any
 
 func busError(method string, err error) error {
 	if e, ok := err.(dbus.Error); ok && (e.Name == "org.freedesktop.DBus.Error.ServiceUnknown" || e.Name == "org.freedesktop.DBus.Error.NameHasNoOwner") { //nolint:errorlint // the bus returns it unwrapped
-		return managerGone(err)
+		return noManager(err)
 	}
 	return fmt.Errorf("asking NetworkManager for %s: %w", method, err)
 }
@@ -222,12 +222,12 @@ func (m networkManager) activeStates(ctx context.Context) (map[string]uint32, er
 	return states, nil
 }
 
-// Gone is the code of the Problem that NetworkManager does not answer, or lost the trial that it was in the middle of.
-const Gone = "NET-NM"
+// NoManager is the code of the Problem that NetworkManager does not answer, or lost the trial that it was in the middle of.
+const NoManager = "NET-NM"
 
-func managerGone(err error) error {
+func noManager(err error) error {
 	return &problem.Problem{
-		Code: Gone, Summary: "NetworkManager does not answer.",
+		Code: NoManager, Summary: "NetworkManager does not answer.",
 		Fix: "Retry in a few seconds: systemd restarts it. If it stays so, reboot the node.", Err: err,
 	}
 }

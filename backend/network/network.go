@@ -47,7 +47,7 @@ type library interface {
 func Open(m *host.Machine) *Network {
 	var off error
 	if m.Root() != "" {
-		off = managerGone(errors.New("this machine is only a directory"))
+		off = noManager(errors.New("this machine is only a directory"))
 	}
 	return &Network{host: m, library: nmstateLibrary{off}, manager: networkManager{off}}
 }

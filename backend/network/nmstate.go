@@ -125,10 +125,10 @@ func explain(doing string, err error, desired []byte) error {
 		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
 		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
 	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
-		p.Code, p.Summary = Gone, "NetworkManager lost the trial of the network settings, as it does when it is restarted."
+		p.Code, p.Summary = NoManager, "NetworkManager lost the trial of the network settings, as it does when it is restarted."
 		p.Fix = "Try again; if it comes to this again, make a support bundle."
 	case strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") || strings.Contains(said, "failed to connect"):
-		return managerGone(f)
+		return noManager(f)
 	default:
 		p.Code, p.Summary = "NET-FAIL", "NetworkManager did not carry out the network settings; the old ones are back."
 		p.Fix = "Try again once; if it fails again, make a support bundle."

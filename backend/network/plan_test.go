@@ -228,7 +228,7 @@ func TestErrorsHoldNoState(t *testing.T) {
 	for text, code := range map[string]string{
 		"failed applying nmstate net state SECRET with rc: 1, err_msg: CheckpointConflict: Another checkpoint exists, please wait its timeout or destroy it, err_kind: Bug":                               "NET-CKPT",
 		"failed applying nmstate net state SECRET with rc: 1, err_msg: VerificationError: Verification failure: br-ex.interface.ipv4.enabled desire 'true', current 'false', err_kind: VerificationError": "NET-VRFY",
-		"failed applying nmstate net state SECRET with rc: 1, err_msg: Bug: Manager(InvalidArguments): checkpoint /org/freedesktop/NetworkManager/Checkpoint/4 does not exist, err_kind: Bug":             Gone,
+		"failed applying nmstate net state SECRET with rc: 1, err_msg: Bug: Manager(InvalidArguments): checkpoint /org/freedesktop/NetworkManager/Checkpoint/4 does not exist, err_kind: Bug":             NoManager,
 		"failed applying nmstate net state SECRET, err_msg: x, err_kind: y with rc: 1, err_msg: strange\nSECRET, err_kind: Bug":                                                                           "NET-FAIL",
 		"nothing like it: SECRET": "NET-FAIL",
 	} {
@@ -251,13 +251,13 @@ func TestDeadlinesHaveBounds(t *testing.T) {
 // TestADirectoryHasNoNetwork: a machine of a test must never show or change the network of the machine below.
 func TestADirectoryHasNoNetwork(t *testing.T) {
 	n := Open(hosttest.New(t).Machine)
-	if _, err := n.Read(t.Context()); !is(err, Gone) {
+	if _, err := n.Read(t.Context()); !is(err, NoManager) {
 		t.Errorf("reading: %v", err)
 	}
-	if _, err := n.Originals(t.Context()); !is(err, Gone) {
+	if _, err := n.Originals(t.Context()); !is(err, NoManager) {
 		t.Errorf("originals: %v", err)
 	}
-	if err := n.Apply(t.Context(), &Plan{}, time.Minute); !is(err, Gone) {
+	if err := n.Apply(t.Context(), &Plan{}, time.Minute); !is(err, NoManager) {
 		t.Errorf("applying: %v", err)
 	}
 	if ports, err := n.Ports(t.Context()); err != nil || len(ports) > 0 {

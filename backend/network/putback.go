@@ -48,7 +48,7 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	open = o.opened(boot, n.interrupted(), open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
-		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, Gone) {
+		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, NoManager) {
 			return err
 		}
 	}
@@ -180,17 +180,16 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 		}
 		switch {
 		case !known[p.UUID]:
-			err = n.manager.remove(ctx, p.UUID)
+			// Any other refusal means that it has ended meanwhile; what is true is read at the end.
+			if err := n.manager.remove(ctx, p.UUID); is(err, NoManager) {
+				return err
+			}
 		case o.file(p.File) == nil:
 			// A profile of the disk was changed in memory: what shadows it goes.
 			again[p.UUID] = true
-			err = memory.Remove(path.Base(p.File))
-		}
-		if err != nil && !is(err, Gone) {
-			err = nil // gone meanwhile; what is true is read at the end
-		}
-		if err != nil {
-			return err
+			if err := memory.Remove(path.Base(p.File)); err != nil {
+				return err
+			}
 		}
 	}
 	if err := n.manager.reload(ctx); err != nil {
@@ -213,7 +212,7 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 				continue
 			}
 			// A refusal is not final: the state is read back, and nmstate tries in its own way.
-			if err := n.manager.activate(ctx, p.UUID); is(err, Gone) {
+			if err := n.manager.activate(ctx, p.UUID); is(err, NoManager) {
 				return err
 			}
 		}
@@ -285,7 +284,7 @@ func (o *originals) idle(profiles []profile) []string {
 func (n *Network) managerUp(ctx context.Context) error {
 	return until(ctx, managerBack, func() (bool, error) {
 		_, err := n.manager.checkpoints(ctx)
-		if is(err, Gone) {
+		if is(err, NoManager) {
 			return false, nil
 		}
 		return err == nil, err
