@@ -43,6 +43,28 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	return nil
 }
 
+// Pace is how much longer than its plan this node took on the bench line for what is mostly reboots, within the bounds that a guess
+// keeps; 1 where the report is not there. A landing's time left begins with it.
+func (s *FactoryReport) Pace() float64 {
+	d, err := (report.Store{Dir: s.Dir}).Open()
+	if err != nil {
+		return 1
+	}
+	planned, took := 0., 0.
+	for _, step := range d.Steps {
+		usual := map[string]float64{
+			(*BakeConfiguration)(nil).ID(): configSeconds + rebootSeconds, (*Rehearse)(nil).ID(): 2 * rebootSeconds,
+		}[step.ID]
+		if usual > 0 && step.Seconds > rebootSeconds/20 { // else it found its work done
+			planned, took = planned+usual, took+step.Seconds
+		}
+	}
+	if planned == 0 {
+		return 1
+	}
+	return max(0.4, min(took/planned, 4))
+}
+
 // Seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
 type Seal struct{ BakeArm }
 

@@ -148,8 +148,8 @@ func (r *review) text(w int) []string {
 	}
 	section(r.theme.bad.Render(t("review.problems")), v.Problems)
 	title := t("review.changes")
-	if whole := v.Whole(); whole > 0 {
-		title = t("review.lasts", about(seconds(whole)))
+	if v.Seconds > 0 {
+		title = t("review.lasts", about(seconds(v.Seconds)))
 	}
 	lines = append(lines, r.theme.strong.Render(title))
 	var disturbs, permanent []string

@@ -72,8 +72,8 @@ func collectingSnapshot() engine.Snapshot {
 
 func reviewView() *engine.ReviewView {
 	return &engine.ReviewView{
-		Fingerprint: "f00d",
-		Warnings:    []string{"Clock: no time server answers."},
+		Fingerprint: "f00d", Seconds: 420,
+		Warnings: []string{"Clock: no time server answers."},
 		Steps: []engine.StepPlan{
 			{Step: "pull-secret", Title: "Add the site's registry log-ins", Skip: "the site brings none"},
 			{Step: "domain", Title: "Move the cluster's names", Plan: steps.Plan{
@@ -85,7 +85,7 @@ func reviewView() *engine.ReviewView {
 				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
 				Permanent:    []string{"Log-ins made before the move end."},
 			}},
-			{Step: "rollouts", Title: "Wait until every operator has taken the new names", Plan: steps.Plan{Seconds: 420}},
+			{Step: "rollouts", Title: "Wait until every operator has taken the new names"},
 		},
 	}
 }

@@ -113,9 +113,12 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	if factory.OnLine(node.Host) {
 		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
 	}
-	nodeNet := steps.NewNodeNetwork(node)
+	nodeNet, pace := steps.NewNodeNetwork(node), 1.
+	if name == engine.ListSite {
+		pace = (&steps.FactoryReport{Dir: filepath.Join(f.state, "factory")}).Pace()
+	}
 	e, err := engine.Open(engine.Options{
-		Dir: dir, List: name, Node: node, Version: version, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
+		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
 		Notices: func() []string { return append(cluster.Notices(), images.Notices(node.Host)...) },
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet})

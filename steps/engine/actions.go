@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func (c *core) start(a Action) error {
 	if err := c.store.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs(), Lasts: c.draft.review.lasts()}
+	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs(), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
 		event.By = unattended
 	}

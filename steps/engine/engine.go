@@ -42,6 +42,9 @@ type Options struct {
 	// its own copy of the config, so that a step never sees a value change under its hands.
 	Stages func(*site.Config) []steps.Stage
 
+	// Pace is how much longer than its plans this node is known to take; 0 is taken for 1.
+	Pace float64
+
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
 

@@ -44,8 +44,7 @@ type stepState struct {
 	progress    *steps.Progress
 	expects     time.Time // since when the progress tells the same usual time
 	started     time.Time
-	seconds     float64 // of the last attempt
-	longest     float64 // of the attempts that ended well: after a restart a step finds its work done
+	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
 	boots       []string // boot ids in which the step was begun, since it last got further
@@ -92,7 +91,13 @@ func (j *job) interrupted(id string) bool {
 
 // apply takes one event into the state.
 func (j *job) apply(e steps.Event) {
-	defer j.time.apply(e)
+	at, before := j.current, j.time.whole
+	defer func() {
+		j.time.apply(e)
+		if worked := j.time.whole - before; worked > 0 && at != "" && !j.undoing {
+			j.step(at).seconds += worked.Seconds()
+		}
+	}()
 	if e.Kind == steps.Lost {
 		j.applyLost(e)
 		return
@@ -133,19 +138,18 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 	switch e.Kind {
 	case steps.Started:
 		j.state, j.current, j.problem = Working, e.Step, nil
-		s.status, s.started, s.seconds, s.progress = Running, e.Time, 0, nil
+		s.status, s.started, s.progress = Running, e.Time, nil
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
 			s.boots = append(s.boots, e.Boot)
 		}
 		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, ""
 		s.forgetFailed()
 	case steps.Done:
-		s.status, s.seconds, s.progress, s.reboots, s.boots = StepDone, e.Seconds, nil, nil, nil
-		s.longest = max(s.longest, e.Seconds)
+		s.status, s.progress, s.reboots, s.boots = StepDone, nil, nil, nil
 	case steps.Skipped:
 		s.status, s.skip, s.handSkipped = StepSkip, e.Text, e.By != ""
 	case steps.Failed, steps.Cancelled:
-		s.status, s.seconds, s.progress, s.boots = StepFailed, e.Seconds, nil, nil
+		s.status, s.progress, s.boots = StepFailed, nil, nil
 		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
 			j.met = append(j.met, e.Step+": "+e.Problem.Code+" "+e.Problem.Summary)
@@ -229,7 +233,6 @@ func (j *job) begin(e steps.Event) {
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
 		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
-		s.longest = 0
 	}
 }
 

@@ -2,23 +2,15 @@ package engine
 
 import "time"
 
-// lasts are the times of the plans that tell one.
-func (v *ReviewView) lasts() map[string]float64 {
+// lasts are the times of the plans that tell one, at the pace of this node.
+func (v *ReviewView) lasts(pace float64) map[string]float64 {
 	all := map[string]float64{}
 	for _, s := range v.Steps {
 		if s.Skip == "" && s.Plan.Seconds > 0 {
-			all[s.Step] = s.Plan.Seconds
+			all[s.Step] = s.Plan.Seconds * pace
 		}
 	}
 	return all
-}
-
-// Whole is about how long the work takes by its plans, in seconds.
-func (v *ReviewView) Whole() (sum float64) {
-	for _, s := range v.lasts() {
-		sum += s
-	}
-	return sum
 }
 
 // The plans are of a typical server. trust is how many seconds of finished work weigh as much as they do, and a node is taken to
@@ -32,7 +24,7 @@ func (j *job) pace() float64 {
 	for id, usual := range j.lasts {
 		if s := j.steps[id]; s != nil && s.status == StepDone {
 			planned += usual
-			took += min(s.longest, usual*slowest)
+			took += min(s.seconds, usual*slowest)
 		}
 	}
 	return max(fastest, min(took/planned, slowest))
@@ -55,7 +47,7 @@ func (j *job) left(now time.Time) (left float64, late string) {
 		if !j.time.began.IsZero() { // zero: it reboots
 			worked = j.time.attempt(now)
 		}
-		rest, over := s.rest(j.lasts[j.current]*pace, worked.Seconds(), now)
+		rest, over := s.rest(j.lasts[j.current]*pace, s.seconds+worked.Seconds(), now)
 		left += rest
 		if over && s.progress != nil {
 			late = s.progress.Waiting

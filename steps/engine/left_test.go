@@ -69,7 +69,7 @@ func TestPaceHasBounds(t *testing.T) {
 	for took, want := range map[float64]float64{300: 1, 600: 720. / 420, 1e9: 1320. / 420, 0: fastest} {
 		j := newJob()
 		j.lasts = map[string]float64{"a": 300, "b": 60}
-		j.step("a").status, j.step("a").longest = StepDone, took
+		j.step("a").status, j.step("a").seconds = StepDone, took
 		if got := j.pace(); math.Abs(got-want) > 0.01 {
 			t.Errorf("a step of 300 s that took %.0f s: pace %.2f, want %.2f", took, got, want)
 		}

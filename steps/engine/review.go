@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,9 @@ func (e *Engine) makeReview(ctx context.Context) error {
 	plans, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
+	}
+	for _, s := range v.lasts(cmp.Or(e.o.Pace, 1)) {
+		v.Seconds += s
 	}
 	v.Fingerprint = e.store.key.fingerprint(e.store.key.inputs(cfg), string(plans))
 	e.core.draft.review = v

@@ -174,7 +174,7 @@ type StepView struct {
 	Said       []string        `json:"said,omitempty"`  // the last sentences, oldest first
 	Progress   *steps.Progress `json:"progress,omitempty"`
 	Started    time.Time       `json:"started,omitzero"`
-	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked, waiting for answers not counted
+	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked: all its attempts and reboots in this job, without waiting for answers
 	Waited     float64         `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs
 	Undo       bool            `json:"undo,omitempty"`          // there is something to put back, or it was put back
 	Asks       string          `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
@@ -204,6 +204,7 @@ type FieldView struct {
 type ReviewView struct {
 	Fingerprint string     `json:"fingerprint"` // of every input and plan; Start must name it
 	Steps       []StepPlan `json:"steps"`
+	Seconds     float64    `json:"seconds,omitempty"`  // about how long all of it takes
 	Problems    []string   `json:"problems,omitempty"` // each keeps the work from starting
 	Warnings    []string   `json:"warnings,omitempty"`
 }

@@ -73,19 +73,19 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 		r.open(t)
 		time.Sleep(61 * time.Second)
 		done := until(t, r, "the end", inState(IsDone))
-		worked("landed", done, 90+90+60, 0)
+		worked("landed", done, 90+90+60, 30+30)
 
 		idle()
 		pen = take(t, r)
 		must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
 		handed := until(t, r, "the lock", func(s *Snapshot) bool { return s.Locked })
-		worked("handed over", handed, 90+90+60, 0)
+		worked("handed over", handed, 90+90+60, 30+30)
 		if !handed.Ended.Equal(done.Ended) {
 			t.Errorf("the hand-over moved the end of the work from %v to %v", done.Ended, handed.Ended)
 		}
 		must(t, r.Close())
 		r.open(t)
-		worked("after a restart", until(t, r, "the lock", func(s *Snapshot) bool { return s.Locked }), 90+90+60, 0)
+		worked("after a restart", until(t, r, "the lock", func(s *Snapshot) bool { return s.Locked }), 90+90+60, 30+30)
 	})
 }
 
