@@ -29,8 +29,8 @@ const pciDevices = "/sys/bus/pci/devices"
 
 // readPCI lists the PCI bus. The names need a list of names (hwdata's pci.ids), and ghw returns nothing at all for one device
 // that it does not understand; the numbers are there in any case.
-func (i *Inventory) readPCI(m *host.Machine) error {
-	names, found := i.pciNames(m)
+func (p *Parts) readPCI(m *host.Machine) error {
+	names, found := pciNames(m)
 	all, err := m.Glob(pciDevices + "/*")
 	if err != nil {
 		return fmt.Errorf("listing the PCI bus: %w", err)
@@ -54,13 +54,13 @@ func (i *Inventory) readPCI(m *host.Machine) error {
 		if target, err := os.Readlink(m.Path(dir + "/driver")); err == nil {
 			d.Driver = filepath.Base(target)
 		}
-		i.PCI = append(i.PCI, d)
+		p.PCI = append(p.PCI, d)
 	}
 	return found
 }
 
 // pciNames is what ghw knows of the PCI bus, by address.
-func (i *Inventory) pciNames(m *host.Machine) (map[string]Device, error) {
+func pciNames(m *host.Machine) (map[string]Device, error) {
 	info, err := ghw.PCI(options(m)...)
 	if err != nil {
 		return nil, fmt.Errorf("naming the PCI devices: %w", err)
@@ -101,7 +101,7 @@ func (p *Parts) class(id string) []Device {
 }
 
 // readUSB lists what is at the USB sockets, hubs too. ghw lists the functions of each device instead, and no socket.
-func (i *Inventory) readUSB(m *host.Machine) error {
+func (p *Parts) readUSB(m *host.Machine) error {
 	const dir = "/sys/bus/usb/devices"
 	if err := missing(m, dir); err != nil {
 		return fmt.Errorf("listing the USB devices: %w", err)
@@ -119,7 +119,7 @@ func (i *Inventory) readUSB(m *host.Machine) error {
 		if oneLine(m, at+"/bDeviceClass") == "09" {
 			d.Class = "hub"
 		}
-		i.USB = append(i.USB, d)
+		p.USB = append(p.USB, d)
 	}
 	return nil
 }

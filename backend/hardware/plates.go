@@ -27,7 +27,7 @@ func plates(m *host.Machine) bool {
 	return m.Exists("/sys/class/dmi/id") || m.Exists("/sys/firmware/devicetree/base")
 }
 
-func (i *Inventory) readChassis(m *host.Machine) error {
+func (p *Parts) readChassis(m *host.Machine) error {
 	if !plates(m) {
 		return fmt.Errorf("reading the chassis: %w", errNoPlates)
 	}
@@ -35,13 +35,13 @@ func (i *Inventory) readChassis(m *host.Machine) error {
 	if err != nil {
 		return fmt.Errorf("reading the chassis: %w", err)
 	}
-	i.Chassis = Plate{
+	p.Chassis = Plate{
 		Type: known(c.TypeDescription), Vendor: known(c.Vendor), Version: known(c.Version), Serial: known(c.SerialNumber), Asset: known(c.AssetTag),
 	}
 	return nil
 }
 
-func (i *Inventory) readBoard(m *host.Machine) error {
+func (p *Parts) readBoard(m *host.Machine) error {
 	if !plates(m) {
 		return fmt.Errorf("reading the board: %w", errNoPlates)
 	}
@@ -49,17 +49,17 @@ func (i *Inventory) readBoard(m *host.Machine) error {
 	if err != nil {
 		return fmt.Errorf("reading the board: %w", err)
 	}
-	i.Board = Plate{
+	p.Board = Plate{
 		Vendor: known(b.Vendor), Name: known(b.Product), Version: known(b.Version), Serial: known(b.SerialNumber), Asset: known(b.AssetTag),
 	}
 	return nil
 }
 
-func (i *Inventory) readWatchdog(m *host.Machine) error {
+func (p *Parts) readWatchdog(m *host.Machine) error {
 	w, err := ghw.Watchdog(options(m)...)
 	if err != nil {
 		return fmt.Errorf("looking for the watchdog: %w", err)
 	}
-	i.Watchdog = w.Present
+	p.Watchdog = w.Present
 	return nil
 }

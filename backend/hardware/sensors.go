@@ -16,7 +16,7 @@ type Controller struct {
 	Uncorrected int    `json:"uncorrected"`
 }
 
-func (i *Inventory) readMemoryErrors(m *host.Machine) error {
+func (p *Parts) readMemoryErrors(m *host.Machine) error {
 	all, err := m.Glob("/sys/devices/system/edac/mc/mc*")
 	if err != nil {
 		return fmt.Errorf("looking for memory errors: %w", err)
@@ -35,7 +35,7 @@ func (i *Inventory) readMemoryErrors(m *host.Machine) error {
 			err = failed
 			continue
 		}
-		i.MemoryErrors = append(i.MemoryErrors, c)
+		p.MemoryErrors = append(p.MemoryErrors, c)
 	}
 	return err
 }
@@ -49,7 +49,7 @@ type Temperature struct {
 	Critical float64 `json:"critical,omitempty"`
 }
 
-func (i *Inventory) readTemperatures(m *host.Machine) error {
+func (p *Parts) readTemperatures(m *host.Machine) error {
 	all, err := m.Glob("/sys/class/hwmon/hwmon*/temp*_input")
 	if err != nil {
 		return fmt.Errorf("looking for temperatures: %w", err)
@@ -70,9 +70,9 @@ func (i *Inventory) readTemperatures(m *host.Machine) error {
 		if critical, err := number(m, sensor+"_crit"); err == nil {
 			t.Critical = float64(critical) / 1000
 		}
-		i.Temperatures = append(i.Temperatures, t)
+		p.Temperatures = append(p.Temperatures, t)
 	}
-	if len(i.Temperatures) == 0 {
+	if len(p.Temperatures) == 0 {
 		return fmt.Errorf("looking for temperatures: none of %d sensors answers", len(all))
 	}
 	return nil

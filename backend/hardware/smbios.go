@@ -103,17 +103,17 @@ var memoryTypes = map[uint64]string{
 	0x1c: "LPDDR2", 0x1d: "LPDDR3", 0x1e: "LPDDR4", 0x1f: "persistent memory", 0x20: "HBM", 0x21: "HBM2", 0x22: "DDR5", 0x23: "LPDDR5",
 }
 
-func (i *Inventory) readModules(m *host.Machine) error {
+func (p *Parts) readModules(m *host.Machine) error {
 	all, err := smbios(m)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		if s.kind == smbiosMemoryDevice {
-			i.Modules = append(i.Modules, s.module())
+			p.Modules = append(p.Modules, s.module())
 		}
 	}
-	if len(i.Modules) == 0 {
+	if len(p.Modules) == 0 {
 		return fmt.Errorf("reading the memory modules: the firmware names none")
 	}
 	return nil
@@ -154,7 +154,7 @@ type BMC struct {
 	Driver    bool   `json:"driver"`              // the kernel talks to it
 }
 
-func (i *Inventory) readBMC(m *host.Machine) error {
+func (p *Parts) readBMC(m *host.Machine) error {
 	devices, err := m.Glob("/sys/class/ipmi/ipmi*")
 	if err != nil {
 		return fmt.Errorf("looking for the BMC: %w", err)
@@ -164,18 +164,18 @@ func (i *Inventory) readBMC(m *host.Machine) error {
 		return err
 	}
 	if len(devices) > 0 {
-		i.BMC = &BMC{Driver: true}
+		p.BMC = &BMC{Driver: true}
 	}
 	for _, s := range all {
 		if s.kind != smbiosIPMI {
 			continue
 		}
-		if i.BMC == nil {
-			i.BMC = &BMC{}
+		if p.BMC == nil {
+			p.BMC = &BMC{}
 		}
-		i.BMC.Interface = map[uint64]string{1: "KCS", 2: "SMIC", 3: "BT", 4: "SSIF"}[s.number(0x04, 1)]
+		p.BMC.Interface = map[uint64]string{1: "KCS", 2: "SMIC", 3: "BT", 4: "SSIF"}[s.number(0x04, 1)]
 		if v := s.number(0x05, 1); v != 0 {
-			i.BMC.Version = fmt.Sprintf("%d.%d", v>>4, v&0xf)
+			p.BMC.Version = fmt.Sprintf("%d.%d", v>>4, v&0xf)
 		}
 		break
 	}

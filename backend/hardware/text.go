@@ -13,7 +13,10 @@ import (
 const textWidth = 80
 
 // tree writes the text: a line for each part of the machine, what belongs to it indented below it.
-type tree struct{ strings.Builder }
+type tree struct {
+	strings.Builder
+	i *Inventory
+}
 
 // head begins a part of the machine.
 func (t *tree) head(name, is string) {
@@ -71,20 +74,20 @@ func plural(n int, thing string) string {
 
 // Text is the inventory for people, in lines of 80 columns.
 func (i *Inventory) Text() string {
-	t := &tree{}
-	i.textMachine(t)
-	i.textProcessors(t)
-	i.textMemory(t)
-	i.textDisks(t)
-	i.textPorts(t)
-	i.textDevices(t)
-	i.textSensors(t)
+	t := &tree{i: i}
+	t.machine()
+	t.processors()
+	t.memory()
+	t.disks()
+	t.ports()
+	t.buses()
+	t.sensors()
 	return t.String()
 }
 
 // gap tells why there is nothing, or not all. That it was looked at, which the error begins with, is clear from where it stands.
-func (i *Inventory) gap(t *tree, section, name string) {
-	why, failed := i.Errors[section]
+func (t *tree) gap(section, name string) {
+	why, failed := t.i.Errors[section]
 	if !failed {
 		return
 	}
@@ -94,36 +97,36 @@ func (i *Inventory) gap(t *tree, section, name string) {
 	t.row(1, name, "not known: "+why)
 }
 
-func (i *Inventory) textMachine(t *tree) {
-	p, f := i.Product, i.Firmware
+func (t *tree) machine() {
+	p, f := t.i.Product, t.i.Firmware
 	t.head("Machine", join(strings.TrimSpace(p.Vendor+" "+p.Name), p.Family, with("version", p.Version), with("SKU", p.SKU)))
-	if i.Hostname != "" {
-		t.row(1, "name", i.Hostname)
+	if t.i.Hostname != "" {
+		t.row(1, "name", t.i.Hostname)
 	}
 	t.row(1, "serial no.", orUnknown(p.Serial))
-	i.gap(t, "product", "type plate")
+	t.gap("product", "type plate")
 	if p.UUID != "" {
 		t.row(1, "UUID", p.UUID)
 	}
-	t.plate("chassis", i.Chassis)
-	i.gap(t, "chassis", "chassis")
-	t.plate("board", i.Board)
-	i.gap(t, "board", "board")
+	t.plate("chassis", t.i.Chassis)
+	t.gap("chassis", "chassis")
+	t.plate("board", t.i.Board)
+	t.gap("board", "board")
 	t.row(1, "firmware", join(p.BIOS, f.Boot, with("Secure Boot", f.SecureBoot), with("TPM", f.TPM)))
-	i.gap(t, "boot", "boot mode")
-	i.gap(t, "tpm", "TPM")
-	t.row(1, "virtual", map[string]string{"": "not known", "none": "no"}[i.Virtual]+strings.TrimPrefix(i.Virtual, "none"))
-	i.gap(t, "virtual", "virtual")
-	if i.BMC != nil {
-		t.row(1, "BMC", join(cmp.Or(i.BMC.Interface, "present"), with("IPMI", i.BMC.Version), map[bool]string{true: "the kernel talks to it", false: "no driver for it is loaded"}[i.BMC.Driver]))
-	} else if i.Errors["bmc"] == "" {
+	t.gap("boot", "boot mode")
+	t.gap("tpm", "TPM")
+	t.row(1, "virtual", map[string]string{"": "not known", "none": "no"}[t.i.Virtual]+strings.TrimPrefix(t.i.Virtual, "none"))
+	t.gap("virtual", "virtual")
+	if t.i.BMC != nil {
+		t.row(1, "BMC", join(cmp.Or(t.i.BMC.Interface, "present"), with("IPMI", t.i.BMC.Version), map[bool]string{true: "the kernel talks to it", false: "no driver for it is loaded"}[t.i.BMC.Driver]))
+	} else if t.i.Errors["bmc"] == "" {
 		t.row(1, "BMC", "none found")
 	}
-	i.gap(t, "bmc", "BMC")
-	t.row(1, "watchdog", map[bool]string{true: "present", false: "none found"}[i.Watchdog])
-	i.gap(t, "watchdog", "watchdog")
-	t.row(1, "clocks", join(clockText("system", i.Clock.System), clockText("clock chip", i.Clock.RTC)))
-	i.gap(t, "clock", "clock chip")
+	t.gap("bmc", "BMC")
+	t.row(1, "watchdog", map[bool]string{true: "present", false: "none found"}[t.i.Watchdog])
+	t.gap("watchdog", "watchdog")
+	t.row(1, "clocks", join(clockText("system", t.i.Clock.System), clockText("clock chip", t.i.Clock.RTC)))
+	t.gap("clock", "clock chip")
 }
 
 func clockText(name string, at time.Time) string {
@@ -139,8 +142,8 @@ func (t *tree) plate(name string, p Plate) {
 	}
 }
 
-func (i *Inventory) textProcessors(t *tree) {
-	c := i.CPU
+func (t *tree) processors() {
+	c := t.i.CPU
 	var mhz string
 	if c.MHz > 0 {
 		mhz = fmt.Sprintf("%.0f MHz", c.MHz)
@@ -149,8 +152,8 @@ func (i *Inventory) textProcessors(t *tree) {
 	if c.Threads > 0 {
 		t.row(1, "size", join(plural(c.Sockets, "socket"), plural(c.Cores, "core"), plural(c.Threads, "thread")))
 	}
-	i.gap(t, "cpu", "processor")
-	for _, n := range i.Nodes {
+	t.gap("cpu", "processor")
+	for _, n := range t.i.Nodes {
 		var caches []string
 		for _, c := range n.Caches {
 			one := fmt.Sprintf("L%d %s %d KiB", c.Level, c.Type, c.Bytes>>10)
@@ -168,7 +171,7 @@ func (i *Inventory) textProcessors(t *tree) {
 			t.row(2, "caches", join(caches...))
 		}
 	}
-	i.gap(t, "topology", "nodes")
+	t.gap("topology", "nodes")
 }
 
 // ranges writes numbers that are in order as the kernel does: "0-5,12-17".
@@ -188,18 +191,18 @@ func ranges(all []int) string {
 	return strings.Join(parts, ",")
 }
 
-func (i *Inventory) textMemory(t *tree) {
-	bytes, how := i.physical()
+func (t *tree) memory() {
+	bytes, how := t.i.physical()
 	size := "not known"
 	if bytes > 0 {
 		size = gib(bytes) + map[string]string{"dmidecode": " in modules", "ghw": " physical", "meminfo": " usable"}[how]
 	}
-	if i.Memory.Usable > 0 && how != "meminfo" {
-		size += ", " + gib(i.Memory.Usable) + " usable"
+	if t.i.Memory.Usable > 0 && how != "meminfo" {
+		size += ", " + gib(t.i.Memory.Usable) + " usable"
 	}
 	t.head("Memory", size)
-	i.gap(t, "memory", "size")
-	for n, m := range i.Modules {
+	t.gap("memory", "size")
+	for n, m := range t.i.Modules {
 		is := "empty"
 		if m.Bytes > 0 {
 			speed := ""
@@ -210,9 +213,9 @@ func (i *Inventory) textMemory(t *tree) {
 		}
 		t.row(1, cmp.Or(m.Slot, m.Bank, fmt.Sprintf("slot %d", n)), is)
 	}
-	i.gap(t, "modules", "slots")
-	for _, c := range i.MemoryErrors {
+	t.gap("modules", "slots")
+	for _, c := range t.i.MemoryErrors {
 		t.row(1, c.Name, join(fmt.Sprintf("%d corrected errors, %d uncorrected", c.Corrected, c.Uncorrected), c.Type))
 	}
-	i.gap(t, "edac", "errors")
+	t.gap("edac", "errors")
 }

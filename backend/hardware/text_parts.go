@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-func (i *Inventory) textDisks(t *tree) {
+func (t *tree) disks() {
 	var all []Disk
-	for _, d := range i.Disks {
+	for _, d := range t.i.Disks {
 		if !d.Virtual || d.System {
 			all = append(all, d)
 		}
 	}
 	t.head("Storage", plural(len(all), "disk"))
-	i.gap(t, "disks", "disks")
+	t.gap("disks", "disks")
 	for _, d := range all {
 		system, removable := "", ""
 		if d.System {
@@ -31,11 +31,11 @@ func (i *Inventory) textDisks(t *tree) {
 			t.row(2, p.Name, join(amount(p.Bytes), p.Type, with("label", p.Label), with("on", p.Mount)))
 		}
 	}
-	i.gap(t, "health", "health")
-	if i.Var.Total > 0 {
-		t.row(1, "/var", fmt.Sprintf("%s of %s free", gb(i.Var.Free), gb(i.Var.Total)))
+	t.gap("health", "health")
+	if t.i.Var.Total > 0 {
+		t.row(1, "/var", fmt.Sprintf("%s of %s free", gb(t.i.Var.Free), gb(t.i.Var.Total)))
 	}
-	i.gap(t, "var", "/var")
+	t.gap("var", "/var")
 }
 
 // amount is the size of a partition, which may be small.
@@ -63,15 +63,15 @@ func (h *Health) text() string {
 	return join(verdict, worn, plural(int(h.MediaErrors), "media error"), fmt.Sprintf("%d h under power", h.Hours), celsius)
 }
 
-func (i *Inventory) textPorts(t *tree) {
+func (t *tree) ports() {
 	var ports []NIC
-	for _, n := range i.NICs {
+	for _, n := range t.i.NICs {
 		if !n.Virtual || len(n.Addresses) > 0 {
 			ports = append(ports, n)
 		}
 	}
-	t.head("Network", plural(len(i.Physical()), "port"))
-	i.gap(t, "nics", "ports")
+	t.head("Network", plural(len(t.i.Physical()), "port"))
+	t.gap("nics", "ports")
 	for _, n := range ports {
 		speed := ""
 		if n.Mbps > 0 {
@@ -86,12 +86,12 @@ func (i *Inventory) textPorts(t *tree) {
 			t.row(2, "addresses", strings.Join(n.Addresses, " "))
 		}
 	}
-	for _, r := range i.Routes {
+	for _, r := range t.i.Routes {
 		if strings.HasSuffix(r.Destination, "/0") {
 			t.row(1, "default", join(with("by", r.Gateway), with("at", r.Interface), with("metric", nonzero(r.Metric))))
 		}
 	}
-	i.gap(t, "routes", "routes")
+	t.gap("routes", "routes")
 }
 
 func nonzero(n int) string {
@@ -101,19 +101,19 @@ func nonzero(n int) string {
 	return fmt.Sprint(n)
 }
 
-func (i *Inventory) textDevices(t *tree) {
-	t.head("Graphics", plural(len(i.GPUs()), "controller"))
-	t.devices(i.GPUs())
-	if all := i.Accelerators(); len(all) > 0 {
+func (t *tree) buses() {
+	t.head("Graphics", plural(len(t.i.GPUs()), "controller"))
+	t.devices(t.i.GPUs())
+	if all := t.i.Accelerators(); len(all) > 0 {
 		t.head("Accelerators", fmt.Sprint(len(all)))
 		t.devices(all)
 	}
-	t.head("PCI", plural(len(i.PCI), "device"))
-	i.gap(t, "pci", "devices")
-	t.devices(i.PCI)
-	t.head("USB", plural(len(i.USB), "device"))
-	i.gap(t, "usb", "devices")
-	t.devices(i.USB)
+	t.head("PCI", plural(len(t.i.PCI), "device"))
+	t.gap("pci", "devices")
+	t.devices(t.i.PCI)
+	t.head("USB", plural(len(t.i.USB), "device"))
+	t.gap("usb", "devices")
+	t.devices(t.i.USB)
 }
 
 func (t *tree) devices(all []Device) {
@@ -126,10 +126,10 @@ func (t *tree) devices(all []Device) {
 	}
 }
 
-func (i *Inventory) textSensors(t *tree) {
-	t.head("Temperatures", plural(len(i.Temperatures), "sensor"))
-	i.gap(t, "temperatures", "sensors")
-	for _, s := range i.Temperatures {
+func (t *tree) sensors() {
+	t.head("Temperatures", plural(len(t.i.Temperatures), "sensor"))
+	t.gap("temperatures", "sensors")
+	for _, s := range t.i.Temperatures {
 		limit := func(word string, celsius float64) string {
 			if celsius == 0 {
 				return ""

@@ -30,7 +30,7 @@ type Cache struct {
 	Bytes int64  `json:"bytes"` // of each
 }
 
-func (i *Inventory) readTopology(m *host.Machine) error {
+func (p *Parts) readTopology(m *host.Machine) error {
 	info, err := ghw.Topology(options(m)...)
 	if err != nil {
 		return fmt.Errorf("reading the topology: %w", err)
@@ -47,13 +47,13 @@ func (i *Inventory) readTopology(m *host.Machine) error {
 		for _, c := range n.Caches {
 			node.count(Cache{Level: int(c.Level), Type: strings.ToLower(c.Type.String()), Count: 1, Bytes: int64(c.SizeBytes)})
 		}
-		i.Nodes = append(i.Nodes, node)
+		p.Nodes = append(p.Nodes, node)
 	}
-	return i.missedNodes(m)
+	return p.missedNodes(m)
 }
 
 // missedNodes adds the nodes that ghw leaves out: it stops at the first one that lacks a file, such as those of huge pages.
-func (i *Inventory) missedNodes(m *host.Machine) error {
+func (p *Parts) missedNodes(m *host.Machine) error {
 	const nodes = "/sys/devices/system/node"
 	if err := missing(m, nodes); err != nil {
 		return fmt.Errorf("reading the topology: %w", err)
@@ -65,7 +65,7 @@ func (i *Inventory) missedNodes(m *host.Machine) error {
 	}
 	for _, dir := range all {
 		id, err := strconv.Atoi(strings.TrimPrefix(path.Base(dir), "node"))
-		if err != nil || slices.ContainsFunc(i.Nodes, func(n Node) bool { return n.ID == id }) {
+		if err != nil || slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.ID == id }) {
 			continue
 		}
 		node, cores := Node{ID: id}, map[string]bool{}
@@ -78,7 +78,7 @@ func (i *Inventory) missedNodes(m *host.Machine) error {
 		}
 		slices.Sort(node.Threads)
 		node.Cores = len(cores)
-		i.Nodes = append(i.Nodes, node)
+		p.Nodes = append(p.Nodes, node)
 		failed = errors.New("reading the topology: the kernel does not show the memory and the caches of every node")
 	}
 	return failed
