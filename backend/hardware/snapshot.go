@@ -40,7 +40,7 @@ var kept = []string{
 	"/sys/bus/usb/devices", "/sys/bus/usb/devices/*/idVendor", "/sys/bus/usb/devices/*/idProduct", "/sys/bus/usb/devices/*/manufacturer",
 	"/sys/bus/usb/devices/*/product", "/sys/bus/usb/devices/*/serial", "/sys/bus/usb/devices/*/bDeviceClass",
 	"/sys/class/dmi/id", "/sys/class/dmi/id/*", "/sys/firmware/devicetree/base/model", "/sys/firmware/devicetree/base/serial-number",
-	dmiTables, "/sys/firmware/efi", "/sys/firmware/efi/efivars", secureBootVariable, "/sys/class/tpm/tpm*/tpm_version_major", "/sys/class/tpm/tpm*/caps",
+	dmiTables, "/sys/firmware", "/sys/firmware/efi", "/sys/firmware/efi/efivars", secureBootVariable, "/sys/class/tpm/tpm*/tpm_version_major", "/sys/class/tpm/tpm*/caps",
 	"/sys/class/tpm/tpm*/device/vendor", "/sys/class/watchdog/*", "/sys/class/ipmi/*", "/sys/class/rtc/rtc0/since_epoch", "/sys/class/hwmon/hwmon*/name",
 	"/sys/class/hwmon/hwmon*/temp*_input", "/sys/class/hwmon/hwmon*/temp*_label", "/sys/class/hwmon/hwmon*/temp*_max", "/sys/class/hwmon/hwmon*/temp*_crit",
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -51,7 +52,6 @@ machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets
 	c.outputFlag(cmd)
 	cmd.Flags().StringVar(&of.snapshot, "snapshot", "", "also write a snapshot of this machine into this file")
 	cmd.Flags().StringVar(&of.replay, "replay", "", "print the inventory of the machine that this snapshot is of")
-	cmd.MarkFlagsMutuallyExclusive("snapshot", "replay")
 	return cmd
 }
 
@@ -59,6 +59,8 @@ machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets
 func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, error) {
 	m := host.Open(host.Options{Root: root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
 	switch {
+	case of.replay != "" && of.snapshot != "":
+		return nil, usage(errors.New("--snapshot and --replay: a snapshot is taken of this machine or replayed, not both"))
 	case of.replay != "":
 		f, err := os.Open(of.replay)
 		if err != nil {
