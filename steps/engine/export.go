@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"touchdown/backend/hardware"
+	"touchdown/backend/host"
 )
 
 const (
@@ -106,19 +107,19 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	case Bundle:
 		return e.bundle(ctx)
 	case Inventory:
-		text, _, err := e.inventory(ctx)
+		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		return text, err
 	}
 	return nil, fmt.Errorf("%w: there is no document %q", ErrNotFound, what)
 }
 
 // inventory looks at the machine, and returns what it is made of as text and as a snapshot to replay.
-func (e *Engine) inventory(ctx context.Context) (text, replay []byte, err error) {
-	if e.o.Node.Host == nil {
+func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (text, replay []byte, err error) {
+	if m == nil {
 		return nil, nil, fmt.Errorf("%w: this engine has no machine", ErrNotFound)
 	}
 	var packed bytes.Buffer
-	i, err := hardware.Snapshot(ctx, e.o.Node.Host, hardware.Options{Now: e.now}, &packed)
+	i, err := hardware.Snapshot(ctx, m, hardware.Options{Now: now}, &packed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +159,7 @@ func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
 	if data, readErr := tail(e.o.LogFile, bundleTail); readErr == nil {
 		err = errors.Join(err, add(filepath.Base(e.o.LogFile), data))
 	}
-	if text, replay, failed := e.inventory(ctx); failed == nil {
+	if text, replay, failed := inventory(ctx, e.o.Node.Host, e.now); failed == nil {
 		err = errors.Join(err, add("inventory.txt", text), put("inventory.tar.gz", replay))
 	}
 	if err := errors.Join(err, files.Close(), zip.Close()); err != nil {
