@@ -30,7 +30,6 @@ const pciDevices = "/sys/bus/pci/devices"
 // readPCI lists the PCI bus. The names need a list of names (hwdata's pci.ids), and ghw returns nothing at all for one device
 // that it does not understand; the numbers are there in any case.
 func (p *Parts) readPCI(m *host.Machine) error {
-	names, found := pciNames(m)
 	all, err := m.Glob(pciDevices + "/*")
 	if err != nil {
 		return fmt.Errorf("listing the PCI bus: %w", err)
@@ -41,6 +40,7 @@ func (p *Parts) readPCI(m *host.Machine) error {
 	if len(all) == 0 {
 		return nil // a machine without a PCI bus
 	}
+	names, found := pciNames(m)
 	for _, dir := range all[:min(len(all), maxList)] {
 		d := names[filepath.Base(dir)]
 		d.Address = filepath.Base(dir)

@@ -1,7 +1,6 @@
 package hardware_test
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -58,11 +57,7 @@ func dimms() string {
 // whole is a real server's snapshot with everything beside it that a snapshot of ghw's has not.
 func whole(t testing.TB) *hosttest.Fake {
 	t.Helper()
-	names, err := filepath.Abs("testdata/pci.ids")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PCIDB_PATH", names)
+	fewNames(t)
 	m := machine(t, "amd64-8581cf3a529e5d8b97ea876eade2f60d")
 	good(m)
 	m.File(tables, dimms())
@@ -87,6 +82,16 @@ func whole(t testing.TB) *hosttest.Fake {
 	m.File("/sys/bus/usb/devices/1-1/product", "DataTraveler 3.0\n")
 	healthy(t, m)
 	return m
+}
+
+// fewNames has ghw take the names of PCI devices from a short list, which is the same on every machine that tests.
+func fewNames(t testing.TB) {
+	t.Helper()
+	names, err := filepath.Abs("testdata/pci.ids")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PCIDB_PATH", names)
 }
 
 func smart(t testing.TB, name string) string {
@@ -283,31 +288,4 @@ func every(v any, do func(string)) {
 			every(one, do)
 		}
 	}
-}
-
-// FuzzFirmwareTables: whatever the firmware wrote, something bounded comes of it.
-func FuzzFirmwareTables(f *testing.F) {
-	f.Add([]byte(dimms()))
-	f.Add([]byte(table(17, 0x15, map[int]any{0x10: 200}, "x")))
-	f.Add([]byte{17, 255, 0, 0})
-	f.Add(bytes.Repeat([]byte{17, 4, 0, 0, 0, 0}, 4000))
-	m := hosttest.New(f)
-	m.File(tables, "")
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(m.Path(tables), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		i := hardware.Inspect(t.Context(), m.Machine, hardware.Options{All: true})
-		if len(i.Modules) > 1024 {
-			t.Errorf("%d modules", len(i.Modules))
-		}
-		for _, module := range i.Modules {
-			if len(module.Slot) > 1000 || module.Bytes < 0 {
-				t.Errorf("%+v", module)
-			}
-		}
-		if (i.Errors["modules"] == "") != (len(i.Modules) > 0) {
-			t.Errorf("%d modules, error %q", len(i.Modules), i.Errors["modules"])
-		}
-	})
 }

@@ -76,6 +76,7 @@ func unzip(t *testing.T, packed []byte) []byte {
 
 // TestSnapshotsOfGhwReplay: ghw's own snapshots have the same form.
 func TestSnapshotsOfGhwReplay(t *testing.T) {
+	fewNames(t)
 	all, err := filepath.Glob(filepath.Join(snapshots(t), "linux-*.tar.gz"))
 	if err != nil || len(all) < 8 {
 		t.Fatalf("%d snapshots, %v", len(all), err)
@@ -202,6 +203,7 @@ func FuzzReplay(f *testing.F) {
 		f.Add(unzipped(pack(f, files...)))
 	}
 	dir := f.TempDir()
+	fewNames(f)
 	f.Setenv("TMPDIR", dir)
 	f.Fuzz(func(t *testing.T, plain []byte) {
 		var packed bytes.Buffer
