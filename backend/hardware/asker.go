@@ -108,7 +108,7 @@ func (a *asker) space() (Space, error) {
 	var err error
 	s.Free, s.Total, err = a.m.Space("/var")
 	a.got.Var = s
-	return s, err //nolint:wrapcheck // it names what was asked
+	return s, err
 }
 
 // arch is the architecture in the kernel's words.

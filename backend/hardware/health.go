@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,8 +41,8 @@ func (i *Inventory) readHealth(ctx context.Context, a *asker) error {
 		switch err := d.askHealth(ctx, a); {
 		case errors.Is(err, errNotInstalled):
 			return errors.New("asking the disks for their health: smartctl is not installed on this machine (package smartmontools)")
-		case err != nil:
-			failed = cmp.Or(failed, fmt.Errorf("asking %s for its health: %w", d.Name, err))
+		case err != nil && failed == nil: // one is enough to say
+			failed = fmt.Errorf("asking %s for its health: %w", d.Name, err)
 		}
 	}
 	return failed
@@ -55,8 +54,11 @@ func (d *Disk) askHealth(ctx context.Context, a *asker) error {
 	// It exits with a set of bits, some of which only say that the disk is ill: what it wrote decides.
 	out, err := a.run(ctx, "smartctl", "--json=c", "--nocheck=standby", "--info", "--health", "--attributes", "/dev/"+d.Name)
 	health, firmware, parsed := parseHealth([]byte(out))
-	if parsed != nil {
-		return cmp.Or(err, parsed)
+	switch {
+	case parsed != nil && err != nil:
+		return err
+	case parsed != nil:
+		return parsed
 	}
 	d.Health, d.Firmware = health, firmware
 	return nil

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,7 +67,8 @@ func (h *Health) text() string {
 func (t *tree) ports() {
 	var ports []NIC
 	for _, n := range t.i.NICs {
-		if !n.Virtual || len(n.Addresses) > 0 {
+		// Every pod has a virtual port here, with an address of its own making.
+		if !n.Virtual || slices.ContainsFunc(n.Addresses, func(a string) bool { return !strings.HasPrefix(a, "fe80:") }) {
 			ports = append(ports, n)
 		}
 	}
