@@ -486,3 +486,23 @@ func TestColoursCanBeSwitched(t *testing.T) {
 	b.press("c", "'m")
 	b.shows("sno-042m") // where text is typed, m is an m
 }
+
+// TestInventoryPage: every part of the machine can be reached, and what the engine cannot tell is said.
+func TestInventoryPage(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("t")
+	b.shows("Acme Edge 100")
+	b.press("right", "right")
+	b.shows("DIMM_B1     empty")
+	b.press("end", "left")
+	b.shows("USB           1 device")
+	b.press("home")
+	b.shows("SN-4711")
+	b.press("b")
+	b.shows("Continue")
+	b.fake.mu.Lock()
+	b.fake.gone = true
+	b.fake.mu.Unlock()
+	b.press("t")
+	b.shows("engine not answering")
+}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -115,8 +116,14 @@ func (c *checks) buttons() []button {
 			return newWaive(d, found[at]), nil
 		}})
 	}
+	if slices.ContainsFunc(found, ofHardware) {
+		list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
+	}
 	return append(list, d.common(c)...)
 }
+
+// ofHardware reports whether a check is about the machine's parts.
+func ofHardware(f finding) bool { return strings.HasPrefix(f.ID, "hw-") }
 
 // bad reports whether a check needs someone's attention.
 func bad(f finding) bool { return !f.stale && attention(f) > 0 }

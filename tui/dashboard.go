@@ -77,6 +77,7 @@ func (b *dashboard) buttons() []button {
 		ask(k.reboot, "reboot", engine.Action{Verb: engine.Reboot})
 		ask(k.powerOff, "powerOff", engine.Action{Verb: engine.PowerOff})
 	}
+	list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
 	return append(list, d.common(b)...)
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -228,6 +229,14 @@ func (f *fake) Log(_ context.Context, n int) ([]string, error) {
 func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if what == engine.ReportText {
 		return []byte("HAND-OVER REPORT\n\nNode sno-042, serial 7XK2Q13\n\n" + strings.Repeat("PASS  a check\n", 30)), nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
+		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	if what == engine.Inventory {
+		return os.ReadFile("../backend/hardware/testdata/server.txt")
 	}
 	return []byte("bundle"), nil
 }

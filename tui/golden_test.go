@@ -71,6 +71,8 @@ func scenes() []scene {
 		{"factory-checks", on(line), nil},
 		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
+		{"inventory", nil, []string{"t"}},
+		{"inventory-part", nil, []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},
 		{"help", nil, []string{"c", "tab", "tab", "tab", "tab", "?"}},

@@ -20,7 +20,7 @@ again. The earlier verdict no longer counts, and the review waits.
 Up and Down move among the checks; below the list stands what was expected
 and what to try. "Look again" after you have changed something, such as
 plugging in a cable. "Waive" takes responsibility for a check: your name and
-the reason go into the report.
+the reason go into the report. "Inventory" lists every part of the machine.
 
 Example: WARN for a clock without time server is fine on a site without one.`,
 
@@ -106,6 +106,13 @@ Example: Reason  agreed with the site on the phone, ticket 4711`,
 again for the next one. "Follow" shows new lines as they come.`,
 
 	"help": `This explains the page below it. Enter or b closes it.`,
+
+	"inventory": `The parts of this machine, as firmware and kernel tell them: memory slots,
+disks, network ports, boards, with serial numbers. "not known" is followed
+by the reason.
+
+Up, Down and PgDn scroll; Left and Right go from one kind of part to the
+next; Enter or b closes the page.`,
 
 	"report": `The hand-over report. Up, Down and PgDn scroll; Enter or b closes it.`,
 }

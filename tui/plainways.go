@@ -82,7 +82,10 @@ func (p *prompts) finish() error {
 	show := func(f func()) func(error) error {
 		return func(err error) error { f(); return err }
 	}
-	ways := []way{{"report", show(func() { p.write(strings.Split(p.do(p.link.export(engine.ReportText, nil)), "\n")...) })}}
+	document := func(what engine.Document) func(error) error {
+		return show(func() { p.write(strings.Split(p.do(p.link.export(what, nil)), "\n")...) })
+	}
+	ways := []way{{"report", document(engine.ReportText)}}
 	if p.snap.Locked {
 		ways = append(ways, way{"unlock", func(err error) error { return errors.Join(err, p.unlock()) }})
 	} else {
@@ -93,7 +96,8 @@ func (p *prompts) finish() error {
 	}
 	ways = append(ways,
 		way{"bundle", show(func() { p.write(p.bundled()) })}, way{"log", show(p.log)},
-		way{"reboot", sure(engine.Reboot)}, way{"powerOff", sure(engine.PowerOff)})
+		way{"reboot", sure(engine.Reboot)}, way{"powerOff", sure(engine.PowerOff)},
+		way{"inventory", document(engine.Inventory)})
 	var names []string
 	for _, w := range ways {
 		names = append(names, t("button."+w.name))

@@ -49,11 +49,13 @@ func (h *hello) view(w, height int) page {
 	return page{lines: append(lines, buttons...), x: x, y: height - len(buttons) + y}
 }
 
-// reader shows a text that may be longer than the screen: help, the report.
+// reader shows a text that may be longer than the screen: help, the report, the inventory.
 type reader struct {
 	base
 	key    string
+	what   engine.Document // that the text is; "" for help
 	lines  []string
+	shown  []string // lines as they fit the width
 	scroll scroller
 }
 
@@ -68,9 +70,14 @@ func newHelp(d *desk, of screen) *reader {
 }
 
 // newReport fetches the report.
-func newReport(d *desk) (screen, tea.Cmd) {
-	r := &reader{base: base{d}, key: "report", lines: []string{t("report.loading")}}
-	return r, d.link.export(engine.ReportText, nil)
+func newReport(d *desk) (screen, tea.Cmd) { return newReader(d, "report", engine.ReportText) }
+
+// newInventory has the engine look at the machine and tell what it is made of.
+func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", engine.Inventory) }
+
+func newReader(d *desk, key string, what engine.Document) (screen, tea.Cmd) {
+	r := &reader{base: base{d}, key: key, what: what, lines: []string{t(key + ".loading")}}
+	return r, d.link.export(what, nil)
 }
 
 func (r *reader) name() string  { return r.key }
@@ -78,30 +85,51 @@ func (r *reader) overlay() bool { return true }
 
 func (r *reader) keys() []key.Binding {
 	k := r.desk.keys
+	if r.what == engine.Inventory {
+		return []key.Binding{k.enter, k.back, k.up, k.pageDown, k.part}
+	}
 	return []key.Binding{k.enter, k.back, k.up, k.pageDown}
 }
 
 func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {
 	case docMsg:
-		if r.key == "report" && msg.what == engine.ReportText {
+		if r.what != "" && msg.what == r.what {
 			r.lines = strings.Split(strings.TrimRight(string(msg.data), "\n"), "\n")
 			if msg.failed != nil {
 				r.lines = []string{r.explain(msg.failed)}
 			}
+			r.shown = r.lines
 		}
 	case tea.KeyPressMsg:
 		k := r.desk.keys
-		if pressed(msg, k.enter, k.back, k.help) {
+		switch {
+		case pressed(msg, k.enter, k.back, k.help):
 			return nil, nil
+		case pressed(msg, k.left):
+			r.turn(-1)
+		case pressed(msg, k.right):
+			r.turn(1)
+		default:
+			r.scroll.press(msg, k)
 		}
-		r.scroll.press(msg, k)
 	}
 	return r, nil
 }
 
+// turn goes to the part of the text before or after the one on top. A part begins behind an empty line.
+func (r *reader) turn(step int) {
+	for at := r.scroll.at + step; at >= 0 && at < len(r.shown); at += step {
+		if at == 0 || r.shown[at-1] == "" {
+			r.scroll.at = at
+			return
+		}
+	}
+}
+
 func (r *reader) view(w, h int) page {
-	lines := append(r.scroll.view(fold(r.lines, w), h-1), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
+	r.shown = fold(r.lines, w)
+	lines := append(r.scroll.view(r.shown, h-1), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
 	return page{lines: lines, x: 3, y: h - 1}
 }
 

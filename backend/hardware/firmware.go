@@ -59,11 +59,11 @@ func (i *Inventory) readTPM(m *host.Machine) error {
 }
 
 // readVirtual asks systemd, which knows containers too, and falls back to the CPU's own word.
-func (i *Inventory) readVirtual(ctx context.Context, m *host.Machine) error {
+func (i *Inventory) readVirtual(ctx context.Context, a *asker) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	// On bare metal the command says "none" and exits with 1.
-	out, err := m.Run(ctx, "systemd-detect-virt")
+	out, err := a.run(ctx, "systemd-detect-virt")
 	if out = strings.TrimSpace(out); out != "" {
 		i.Virtual = out
 		return nil

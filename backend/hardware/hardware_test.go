@@ -24,15 +24,20 @@ var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 func machine(t testing.TB, name string) *hosttest.Fake {
 	t.Helper()
 	m := hosttest.New(t)
+	if err := snapshot.UnpackInto(filepath.Join(snapshots(t), "linux-"+name+".tar.gz"), m.Root()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// snapshots is the folder in ghw's module.
+func snapshots(t testing.TB) string {
+	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/jaypipes/ghw").Output()
 	if err != nil {
 		t.Fatalf("finding ghw's module: %v", err)
 	}
-	file := filepath.Join(strings.TrimSpace(string(out)), "testdata", "snapshots", "linux-"+name+".tar.gz")
-	if err := snapshot.UnpackInto(file, m.Root()); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return filepath.Join(strings.TrimSpace(string(out)), "testdata", "snapshots")
 }
 
 func inspect(t *testing.T, m *hosttest.Fake) map[string]check.Check {
@@ -234,10 +239,19 @@ func BenchmarkInspect(b *testing.B) {
 	}
 }
 
+// BenchmarkInventory is all of it, on the server with two sockets.
+func BenchmarkInventory(b *testing.B) {
+	m := whole(b)
+	for b.Loop() {
+		all(b, m)
+	}
+}
+
 // The machine that runs the tests may be anything; looking at it must work, and every verdict be complete.
 func TestThisMachine(t *testing.T) {
 	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
-	i := hardware.Inspect(t.Context(), m, hardware.Options{})
+	i := hardware.Inspect(t.Context(), m, hardware.Options{All: true})
+	t.Log(i.Text())
 	for _, line := range i.Summary() {
 		t.Log(line)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 // Inventory is what the machine is made of. A zero value means "not known"; Errors says why.
 type Inventory struct {
+	Hostname string            `json:"hostname,omitempty"`
 	CPU      CPU               `json:"cpu"`
 	Memory   Memory            `json:"memory"`
 	Disks    []Disk            `json:"disks,omitempty"`
@@ -22,15 +24,33 @@ type Inventory struct {
 	Virtual  string            `json:"virtual,omitempty"` // "none", "kvm", "systemd-nspawn"; "" when not known
 	Var      Space             `json:"var"`
 	Clock    Clock             `json:"clock"`
+	Parts                      // only with Options.All
 	Errors   map[string]string `json:"errors,omitempty"` // what could not be looked at, and why
+}
+
+// Parts are what no check judges, but whoever orders, repairs or replaces a part has to know.
+type Parts struct {
+	Chassis      Plate         `json:"chassis,omitzero"`
+	Board        Plate         `json:"board,omitzero"`
+	Modules      []Module      `json:"modules,omitempty"` // one for each memory slot, empty ones too
+	Nodes        []Node        `json:"nodes,omitempty"`
+	PCI          []Device      `json:"pci,omitempty"`
+	USB          []Device      `json:"usb,omitempty"`
+	Routes       []Route       `json:"routes,omitempty"`
+	MemoryErrors []Controller  `json:"edac,omitempty"`
+	Temperatures []Temperature `json:"temperatures,omitempty"`
+	BMC          *BMC          `json:"bmc,omitempty"`
+	Watchdog     bool          `json:"watchdog,omitempty"`
 }
 
 // CPU is all processors together.
 type CPU struct {
 	Model   string   `json:"model,omitempty"`
+	Arch    string   `json:"arch,omitempty"` // as the kernel calls it: "x86_64"
 	Sockets int      `json:"sockets,omitempty"`
 	Cores   int      `json:"cores,omitempty"`
 	Threads int      `json:"threads,omitempty"` // what OpenShift's documents call vCPU
+	MHz     float64  `json:"mhz,omitempty"`     // the highest that the kernel allows; without that, of now
 	Flags   []string `json:"-"`
 }
 
@@ -52,6 +72,22 @@ type Disk struct {
 	Model     string `json:"model,omitempty"`
 	Serial    string `json:"serial,omitempty"`
 	WWN       string `json:"wwn,omitempty"`
+
+	Bus        string      `json:"bus,omitempty"`      // "SCSI", "NVMe", "virtio"
+	Path       string      `json:"path,omitempty"`     // where it is plugged in, as udev calls it: "pci-0000:00:1f.2-ata-1"
+	HCTL       string      `json:"hctl,omitempty"`     // of SCSI: "0:0:0:0"
+	Firmware   string      `json:"firmware,omitempty"` // only with Options.All
+	Partitions []Partition `json:"partitions,omitempty"`
+	Health     *Health     `json:"health,omitempty"` // nil: nobody asked, or nobody answered
+}
+
+// Partition is a part of a disk.
+type Partition struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Label string `json:"label,omitempty"`
+	Type  string `json:"type,omitempty"`  // of the file system: "xfs"
+	Mount string `json:"mount,omitempty"` // one of the places where it is mounted
 }
 
 // NIC is one network card's port, or a virtual one.
@@ -64,6 +100,10 @@ type NIC struct {
 	Firmware  string   `json:"firmware,omitempty"`
 	Link      string   `json:"link,omitempty"` // "up", "down"; "" when not known
 	Mbps      int      `json:"mbps,omitempty"` // 0: not known
+	MTU       int      `json:"mtu,omitempty"`
+	Flags     []string `json:"flags,omitempty"`   // "up", "broadcast"
+	Vendor    string   `json:"vendor,omitempty"`  // its number: "0x8086"
+	Product   string   `json:"product,omitempty"` // its number: "0x1572"
 	Addresses []string `json:"addresses,omitempty"`
 }
 
@@ -74,6 +114,10 @@ type Product struct {
 	Serial string `json:"serial,omitempty"`
 	UUID   string `json:"uuid,omitempty"`
 	BIOS   string `json:"bios,omitempty"`
+
+	Family  string `json:"family,omitempty"`
+	SKU     string `json:"sku,omitempty"`
+	Version string `json:"version,omitempty"`
 }
 
 // Firmware is how the machine started.
@@ -100,24 +144,72 @@ type Clock struct {
 type Options struct {
 	Now   func() time.Time // nil: time.Now
 	Floor time.Time        // when this program was built; zero: the date of the OpenShift API that it uses
+	All   bool             // look at Parts and at the health of disks too, which no check needs: up to 10 s where a disk is dying
 }
 
 // Inspect looks at the machine. It changes nothing, fails at nothing as a whole, and notes what it could not see.
 func Inspect(ctx context.Context, m *host.Machine, o Options) *Inventory {
-	i := &Inventory{Errors: map[string]string{}}
-	i.note("cpu", i.readCPU(m))
-	i.note("memory", i.readMemory(m))
-	i.note("disks", i.readDisks(m))
-	i.note("nics", i.readNICs(m))
-	i.note("product", i.readProduct(m))
-	i.note("boot", i.readBoot(m))
-	i.note("tpm", i.readTPM(m))
-	i.note("virtual", i.readVirtual(ctx, m))
-	i.note("clock", i.readClock(m, o))
-	var err error
-	i.Var.Free, i.Var.Total, err = m.Space("/var")
-	i.note("var", err)
+	return inspect(ctx, &asker{m: m}, o)
+}
+
+// section is one part of the inventory. When it fails the others are looked at all the same.
+type section struct {
+	name string
+	look func() error
+}
+
+func inspect(ctx context.Context, a *asker, o Options) *Inventory {
+	i, m := &Inventory{Errors: map[string]string{}}, a.m
+	all := []section{
+		{"cpu", func() error { return i.readCPU(a) }},
+		{"memory", func() error { return i.readMemory(m) }},
+		{"disks", func() error { return i.readDisks(m) }},
+		{"nics", func() error { return i.readNICs(a) }},
+		{"product", func() error { return i.readProduct(m) }},
+		{"boot", func() error { return i.readBoot(m) }},
+		{"tpm", func() error { return i.readTPM(m) }},
+		{"virtual", func() error { return i.readVirtual(ctx, a) }},
+		{"clock", func() error { return i.readClock(m, o) }},
+		{"var", func() (err error) { i.Var, err = a.space(); return err }},
+	}
+	if o.All {
+		all = append(all, i.parts(ctx, a)...)
+	}
+	for _, s := range all {
+		i.note(s.name, safely(s.look))
+	}
+	clean(reflect.ValueOf(i).Elem())
 	return i
+}
+
+// parts are the sections of what no check judges.
+func (i *Inventory) parts(ctx context.Context, a *asker) []section {
+	m := a.m
+	return []section{
+		{"hostname", func() (err error) { i.Hostname, err = m.Hostname(); return err }},
+		{"chassis", func() error { return i.readChassis(m) }},
+		{"board", func() error { return i.readBoard(m) }},
+		{"modules", func() error { return i.readModules(m) }},
+		{"topology", func() error { return i.readTopology(m) }},
+		{"pci", func() error { return i.readPCI(m) }},
+		{"usb", func() error { return i.readUSB(m) }},
+		{"routes", func() (err error) { i.Routes, err = a.routes(); return err }},
+		{"edac", func() error { return i.readMemoryErrors(m) }},
+		{"temperatures", func() error { return i.readTemperatures(m) }},
+		{"bmc", func() error { return i.readBMC(m) }},
+		{"watchdog", func() error { return i.readWatchdog(m) }},
+		{"health", func() error { return i.readHealth(ctx, a) }},
+	}
+}
+
+// safely turns a panic into an error: what the firmware wrote is read by libraries of others.
+func safely(look func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading what the machine tells: %v", p)
+		}
+	}()
+	return look()
 }
 
 func (i *Inventory) note(what string, err error) {

@@ -3,6 +3,8 @@ package hardware
 import (
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,16 +15,18 @@ import (
 )
 
 // options keep ghw quiet and away from other programs: it would print on the console, and run the real machine's
-// ethtool even for a test's root.
+// ethtool even for a test's root. Its option against warnings is not enough: where one of its parts asks another one, that
+// one switches them on again, for the whole process.
 func options(m *host.Machine) []any {
-	o := []any{ghw.WithDisableWarnings(), ghw.WithDisableTools()}
+	o := []any{ghw.WithLogger(slog.New(slog.DiscardHandler)), ghw.WithDisableTools()}
 	if m.Root() != "" {
 		o = append(o, ghw.WithChroot(m.Root()))
 	}
 	return o
 }
 
-func (i *Inventory) readCPU(m *host.Machine) error {
+func (i *Inventory) readCPU(a *asker) error {
+	m := a.m
 	info, err := ghw.CPU(options(m)...)
 	if err != nil {
 		return fmt.Errorf("reading the CPU: %w", err)
@@ -33,9 +37,27 @@ func (i *Inventory) readCPU(m *host.Machine) error {
 	p := info.Processors[0]
 	i.CPU = CPU{
 		Model: p.Model, Sockets: len(info.Processors), Cores: int(info.TotalCores),
-		Threads: int(info.TotalHardwareThreads), Flags: p.Capabilities,
+		Threads: int(info.TotalHardwareThreads), Flags: p.Capabilities, Arch: a.arch(), MHz: megahertz(m),
 	}
 	return nil
+}
+
+// megahertz is how fast a processor may become; where the kernel does not steer that, how fast it says it is.
+func megahertz(m *host.Machine) float64 {
+	if kilo, err := number(m, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); err == nil {
+		return float64(kilo) / 1000
+	}
+	b, _, err := m.ReadHead("/proc/cpuinfo", 4096) // the first processor's paragraph
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "cpu MHz" {
+			mhz, _ := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return mhz
+		}
+	}
+	return 0
 }
 
 func (i *Inventory) readMemory(m *host.Machine) error {
@@ -62,6 +84,12 @@ func (i *Inventory) readDisks(m *host.Machine) error {
 			Name: d.Name, Bytes: int64(d.SizeBytes), Type: d.DriveType.String(), Removable: d.IsRemovable,
 			Vendor: known(d.Vendor), Model: known(d.Model), Serial: known(d.SerialNumber), WWN: known(d.WWN),
 			System: d.Name == system, Virtual: !realDisk(d.Name),
+			Bus: known(d.StorageController.String()), Path: known(d.BusPath), HCTL: hctl(m, d.Name),
+		}
+		for _, p := range d.Partitions {
+			disk.Partitions = append(disk.Partitions, Partition{
+				Name: p.Name, Bytes: int64(p.SizeBytes), Label: known(p.Label), Type: known(p.Type), Mount: p.MountPoint,
+			})
 		}
 		i.Disks = append(i.Disks, disk)
 	}
@@ -69,6 +97,15 @@ func (i *Inventory) readDisks(m *host.Machine) error {
 		return fmt.Errorf("reading the disks: %w", errNothing)
 	}
 	return nil
+}
+
+// hctl is where a SCSI disk is plugged in: host, channel, target, unit.
+func hctl(m *host.Machine, name string) string {
+	target, err := os.Readlink(m.Path("/sys/block/" + name + "/device"))
+	if address := filepath.Base(target); err == nil && strings.Count(address, ":") == 3 {
+		return address
+	}
+	return ""
 }
 
 // realDisk tells disks from what the kernel makes of disks and memory.
@@ -144,7 +181,8 @@ func (i *Inventory) readProduct(m *host.Machine) error {
 		return fmt.Errorf("reading the type plate: %w", err)
 	}
 	i.Product.Vendor, i.Product.Name = known(product.Vendor), known(product.Name)
-	i.Product.UUID = known(product.UUID)
+	i.Product.UUID, i.Product.Family = known(product.UUID), known(product.Family)
+	i.Product.SKU, i.Product.Version = known(product.SKU), known(product.Version)
 	bios, err := ghw.BIOS(options(m)...)
 	if err != nil {
 		return fmt.Errorf("reading the firmware's version: %w", err)
@@ -159,6 +197,15 @@ func known(s string) string {
 		return ""
 	}
 	return s
+}
+
+// oneLine reads a file that holds one line; "" where there is none.
+func oneLine(m *host.Machine, path string) string {
+	b, _, err := m.ReadHead(path, 4096) // a page, the most that a file of sysfs has
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
 }
 
 // number reads a file that holds one number.

@@ -1,18 +1,19 @@
 package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/jaypipes/ghw"
-	"github.com/vishvananda/netlink"
 
 	"touchdown/backend/host"
 )
 
-func (i *Inventory) readNICs(m *host.Machine) error {
+func (i *Inventory) readNICs(a *asker) error {
+	m := a.m
 	// ghw takes a missing directory for a machine without NICs.
 	if !m.Exists("/sys/class/net") {
 		return fmt.Errorf("reading the NICs: /sys/class/net is not there")
@@ -27,12 +28,9 @@ func (i *Inventory) readNICs(m *host.Machine) error {
 			nic.PCI = *n.PCIAddress
 		}
 		nic.fromSysfs(m)
+		nic.fromKernel(a)
 		i.NICs = append(i.NICs, nic)
 	}
-	if m.Root() != "" {
-		return nil
-	}
-	i.askKernel()
 	return nil
 }
 
@@ -48,31 +46,21 @@ func (n *NIC) fromSysfs(m *host.Machine) {
 	if speed, err := number(m, dir+"/speed"); err == nil && speed > 0 {
 		n.Mbps = speed
 	}
+	if mtu, err := number(m, dir+"/mtu"); err == nil {
+		n.MTU = mtu
+	}
+	n.Vendor, n.Product = oneLine(m, dir+"/device/vendor"), oneLine(m, dir+"/device/device")
 	if target, err := os.Readlink(m.Path(dir + "/device/driver")); err == nil {
 		n.Driver = filepath.Base(target)
 	}
 }
 
-// askKernel adds what only the running kernel tells: addresses, permanent MACs, driver and firmware.
-func (i *Inventory) askKernel() {
-	for k := range i.NICs {
-		n := &i.NICs[k]
-		link, err := netlink.LinkByName(n.Name)
-		if err != nil {
-			// It went away since: a pod ended, a cable adapter was pulled out.
-			continue
-		}
-		if perm := link.Attrs().PermHWAddr.String(); perm != "" {
-			n.MAC = perm
-		}
-		if addrs, err := netlink.AddrList(link, netlink.FAMILY_ALL); err == nil {
-			for _, a := range addrs {
-				n.Addresses = append(n.Addresses, a.IPNet.String())
-			}
-		}
-		// Virtual drivers refuse; that is no error of the machine.
-		if driver, err := host.DriverOf(n.Name); err == nil {
-			n.Driver, n.Firmware = driver.Name, driver.Firmware
-		}
+// fromKernel adds what only the running kernel tells: addresses, permanent MACs, driver and firmware.
+func (n *NIC) fromKernel(a *asker) {
+	l, ok := a.link(n.Name)
+	if !ok {
+		return
 	}
+	n.MAC, n.Driver, n.Firmware = cmp.Or(l.MAC, n.MAC), cmp.Or(l.Driver, n.Driver), l.Firmware
+	n.Flags, n.Addresses = l.Flags, l.Addresses
 }

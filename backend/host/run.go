@@ -44,6 +44,9 @@ func (e *RunError) Error() string {
 // Unwrap returns the cause.
 func (e *RunError) Unwrap() error { return e.Err }
 
+// NotInstalled reports whether a command failed because the machine has no such program.
+func NotInstalled(err error) bool { return errors.Is(err, exec.ErrNotFound) }
+
 // Run runs a command, without a shell, until it ends or ctx does, and returns what it wrote to stdout.
 // It fails with a *RunError.
 func (m *Machine) Run(ctx context.Context, argv ...string) (string, error) {

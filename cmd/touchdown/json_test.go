@@ -23,6 +23,7 @@ func TestFailuresAreJSON(t *testing.T) {
 		"touchdown site validate": {}, // without its FILE
 		"touchdown images list":   {"nonsense"},
 		"touchdown version":       {"nonsense"},
+		"touchdown inventory":     {"nonsense"},
 	}
 	engineCodes := map[string]bool{ // those that need an engine at work
 		"touchdown apply": true, "touchdown undo": true, "touchdown status": true, "touchdown events": true, "touchdown report show": true,

@@ -16,6 +16,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/backend/hardware"
+	"touchdown/backend/host"
 )
 
 const (
@@ -103,8 +106,24 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		return e.core.draft.site.Marshal(true)
 	case Bundle:
 		return e.bundle(ctx)
+	case Inventory:
+		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
+		return text, err
 	}
 	return nil, fmt.Errorf("%w: there is no document %q", ErrNotFound, what)
+}
+
+// inventory looks at the machine, and returns what it is made of as text and as a snapshot to replay.
+func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (text, replay []byte, err error) {
+	if m == nil {
+		return nil, nil, fmt.Errorf("%w: this engine has no machine", ErrNotFound)
+	}
+	var packed bytes.Buffer
+	i, err := hardware.Snapshot(ctx, m, hardware.Options{Now: now}, &packed)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []byte(i.Text()), packed.Bytes(), nil
 }
 
 // bundle packs what support needs. Originals and secrets stay out; the rest is masked once more.
@@ -112,8 +131,7 @@ func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	files := tar.NewWriter(zip)
-	add := func(name string, data []byte) error {
-		data = []byte(e.mask.Mask(string(data)))
+	put := func(name string, data []byte) error {
 		header := &tar.Header{Name: "touchdown-bundle/" + name, Mode: 0o600, Size: int64(len(data)), ModTime: e.now()}
 		if err := files.WriteHeader(header); err != nil {
 			return fmt.Errorf("packing %s: %w", name, err)
@@ -123,6 +141,7 @@ func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
 		}
 		return nil
 	}
+	add := func(name string, data []byte) error { return put(name, []byte(e.mask.Mask(string(data)))) }
 	snapshot, err := e.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -139,6 +158,9 @@ func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
 	}
 	if data, readErr := tail(e.o.LogFile, bundleTail); readErr == nil {
 		err = errors.Join(err, add(filepath.Base(e.o.LogFile), data))
+	}
+	if text, replay, failed := inventory(ctx, e.o.Node.Host, e.now); failed == nil {
+		err = errors.Join(err, add("inventory.txt", text), put("inventory.tar.gz", replay))
 	}
 	if err := errors.Join(err, files.Close(), zip.Close()); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ const (
 	LifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
 	LifeLanding  = "landing"      // the wizard is at work, or stopped on its way
 	LifeLanded   = "landed"       //
-	LifeLeaving  = "returning"    // what was done is being put back
+	lifeLeaving  = "returning"    // what was done is being put back
 	LifeReturned = "returned"     // back to what the factory made of it
 	LifeMoving   = "moving again" // landed once, unlocked, and at work again
 )
@@ -30,7 +30,7 @@ func (c *core) life() string {
 	case j.state == IsUndone:
 		return LifeReturned
 	case j.undoing:
-		return LifeLeaving
+		return lifeLeaving
 	case !j.started.IsZero() && j.landedBefore:
 		return LifeMoving
 	case !j.started.IsZero():

@@ -84,7 +84,8 @@ const (
 	ReportText Document = "report.txt"  // the hand-over report, for people
 	ReportJSON Document = "report.json" // the same, for machines
 	Answers    Document = "answers"     // the site config as YAML, secrets as <set>
-	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report; no secrets
+	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
+	Inventory  Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
 )
 
 // The errors that a client can tell apart; they keep their identity over the socket.

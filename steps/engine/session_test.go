@@ -354,13 +354,18 @@ func TestExport(t *testing.T) {
 		}
 		r.start(t, s, pen, false)
 		until(t, s, "the failure", inState(HasFailed))
+		inventory, err := s.Export(t.Context(), Inventory)
+		must(t, err)
+		if !bytes.HasPrefix(inventory, []byte("Machine ")) || !bytes.Contains(inventory, []byte("\nStorage ")) {
+			t.Errorf("inventory:\n%s", inventory)
+		}
 		bundle, err := s.Export(t.Context(), Bundle)
 		must(t, err)
 		plain, err := gzip.NewReader(bytes.NewReader(bundle))
 		must(t, err)
 		text, err := io.ReadAll(plain)
 		must(t, err)
-		for _, want := range []string{"journal.jsonl", "snapshot.json", "BRKN"} {
+		for _, want := range []string{"journal.jsonl", "snapshot.json", "BRKN", "inventory.txt", "inventory.tar.gz", "serial no."} {
 			if !bytes.Contains(text, []byte(want)) {
 				t.Errorf("the bundle lacks %s", want)
 			}

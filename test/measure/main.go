@@ -57,6 +57,7 @@ func run(ctx context.Context, out, only string, s setup) (err error) {
 	}
 	for _, m := range []measurement{
 		{name: "console", take: console},
+		{name: "inventory", take: inventory},
 		{name: "move", take: move},
 		{name: "relocation", take: relocation},
 		{name: "images", take: imageStore},
