@@ -27,32 +27,41 @@ func plates(m *host.Machine) bool {
 	return m.Exists("/sys/class/dmi/id") || m.Exists("/sys/firmware/devicetree/base")
 }
 
-func (p *Parts) readChassis(m *host.Machine) error {
+// plate reads one of them by what ghw knows of it.
+func plate(m *host.Machine, of string, read func() (Plate, error)) (Plate, error) {
 	if !plates(m) {
-		return fmt.Errorf("reading the chassis: %w", errNoPlates)
+		return Plate{}, fmt.Errorf("reading the %s: %w", of, errNoPlates)
 	}
-	c, err := ghw.Chassis(options(m)...)
+	p, err := read()
 	if err != nil {
-		return fmt.Errorf("reading the chassis: %w", err)
+		return Plate{}, fmt.Errorf("reading the %s: %w", of, err)
 	}
-	p.Chassis = Plate{
-		Type: known(c.TypeDescription), Vendor: known(c.Vendor), Version: known(c.Version), Serial: known(c.SerialNumber), Asset: known(c.AssetTag),
+	for _, text := range []*string{&p.Type, &p.Vendor, &p.Name, &p.Version, &p.Serial, &p.Asset} {
+		*text = known(*text)
 	}
-	return nil
+	return p, nil
 }
 
-func (p *Parts) readBoard(m *host.Machine) error {
-	if !plates(m) {
-		return fmt.Errorf("reading the board: %w", errNoPlates)
-	}
-	b, err := ghw.Baseboard(options(m)...)
-	if err != nil {
-		return fmt.Errorf("reading the board: %w", err)
-	}
-	p.Board = Plate{
-		Vendor: known(b.Vendor), Name: known(b.Product), Version: known(b.Version), Serial: known(b.SerialNumber), Asset: known(b.AssetTag),
-	}
-	return nil
+func (p *Parts) readChassis(m *host.Machine) (err error) {
+	p.Chassis, err = plate(m, "chassis", func() (Plate, error) {
+		c, err := ghw.Chassis(options(m)...)
+		if err != nil {
+			return Plate{}, err //nolint:wrapcheck // plate says what was being done
+		}
+		return Plate{Type: c.TypeDescription, Vendor: c.Vendor, Version: c.Version, Serial: c.SerialNumber, Asset: c.AssetTag}, nil
+	})
+	return err
+}
+
+func (p *Parts) readBoard(m *host.Machine) (err error) {
+	p.Board, err = plate(m, "board", func() (Plate, error) {
+		b, err := ghw.Baseboard(options(m)...)
+		if err != nil {
+			return Plate{}, err //nolint:wrapcheck // plate says what was being done
+		}
+		return Plate{Vendor: b.Vendor, Name: b.Product, Version: b.Version, Serial: b.SerialNumber, Asset: b.AssetTag}, nil
+	})
+	return err
 }
 
 func (p *Parts) readWatchdog(m *host.Machine) error {

@@ -1,6 +1,8 @@
 package hardware
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -16,22 +18,28 @@ type Controller struct {
 	Uncorrected int    `json:"uncorrected"`
 }
 
+var errNoEDAC = errors.New("the kernel counts none here: no ECC memory, or no EDAC driver for this board")
+
+// found are the files of a pattern, or an error where there is none.
+func found(m *host.Machine, pattern string, none error) ([]string, error) {
+	all, err := m.Glob(pattern)
+	if err == nil && len(all) == 0 {
+		err = none
+	}
+	return all, err
+}
+
 func (p *Parts) readMemoryErrors(m *host.Machine) error {
-	all, err := m.Glob("/sys/devices/system/edac/mc/mc*")
+	all, err := found(m, "/sys/devices/system/edac/mc/mc*", errNoEDAC)
 	if err != nil {
 		return fmt.Errorf("looking for memory errors: %w", err)
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("looking for memory errors: the kernel counts none here: no ECC memory, or no EDAC driver for this board")
-	}
 	for _, dir := range all {
 		c := Controller{Name: path.Base(dir), Type: oneLine(m, dir+"/mc_name")}
-		var failed error
-		if c.Corrected, failed = number(m, dir+"/ce_count"); failed != nil {
-			err = failed
-			continue
-		}
-		if c.Uncorrected, failed = number(m, dir+"/ue_count"); failed != nil {
+		var corrected, uncorrected error
+		c.Corrected, corrected = number(m, dir+"/ce_count")
+		c.Uncorrected, uncorrected = number(m, dir+"/ue_count")
+		if failed := cmp.Or(corrected, uncorrected); failed != nil {
 			err = failed
 			continue
 		}
@@ -50,12 +58,9 @@ type Temperature struct {
 }
 
 func (p *Parts) readTemperatures(m *host.Machine) error {
-	all, err := m.Glob("/sys/class/hwmon/hwmon*/temp*_input")
+	all, err := found(m, "/sys/class/hwmon/hwmon*/temp*_input", errNothing)
 	if err != nil {
 		return fmt.Errorf("looking for temperatures: %w", err)
-	}
-	if len(all) == 0 {
-		return fmt.Errorf("looking for temperatures: %w", errNothing)
 	}
 	for _, input := range all[:min(len(all), maxList)] {
 		sensor := strings.TrimSuffix(input, "_input")
