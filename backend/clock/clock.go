@@ -71,22 +71,40 @@ func ask(server string, o ntp.QueryOptions) (answer *ntp.Response, err error) {
 	return ntp.QueryWithOptions(server, o) //nolint:wrapcheck // the caller does
 }
 
-// Known returns the time servers that chrony uses: of its configuration, and of the folders that it names, where DHCP's come.
+// Known returns the time servers that chrony uses: of its configuration, and of the folders that it names.
 func Known(m *host.Machine) []string {
-	conf, err := m.ReadFile("/etc/chrony.conf")
-	if err != nil {
-		if conf, err = m.ReadFile("/etc/chrony/chrony.conf"); err != nil {
-			return nil
+	return sorted(append(sources(chronyConf(m)), inFolders(m, "/")...))
+}
+
+// Leased returns those among them that the site gave by DHCP: chrony is told of them in files that end with the boot.
+func Leased(m *host.Machine) []string { return sorted(inFolders(m, "/run/")) }
+
+func sorted(servers []string) []string {
+	slices.Sort(servers)
+	return slices.Compact(servers)
+}
+
+func chronyConf(m *host.Machine) string {
+	for _, file := range []string{"/etc/chrony.conf", "/etc/chrony/chrony.conf"} {
+		if conf, err := m.ReadFile(file); err == nil {
+			return string(conf)
 		}
 	}
-	servers := sources(string(conf))
-	for line := range strings.Lines(string(conf)) {
+	return ""
+}
+
+// inFolders returns the servers in the folders below a path that chrony's configuration names.
+func inFolders(m *host.Machine, below string) (servers []string) {
+	for line := range strings.Lines(chronyConf(m)) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "sourcedir" && words[0] != "confdir" {
 			continue
 		}
 		pattern := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[words[0]]
 		for _, dir := range words[1:] {
+			if !strings.HasPrefix(dir, below) {
+				continue
+			}
 			files, _ := m.Glob(dir + pattern) // a folder that is not there names no server
 			for _, f := range files {
 				if b, err := m.ReadFile(f); err == nil {
@@ -95,8 +113,7 @@ func Known(m *host.Machine) []string {
 			}
 		}
 	}
-	slices.Sort(servers)
-	return slices.Compact(servers)
+	return servers
 }
 
 // sources returns the servers of chrony's "server" and "pool" lines.

@@ -183,6 +183,9 @@ func TestKnownSources(t *testing.T) {
 	if got := clock.Known(m.Machine); !slices.Equal(got, []string{"198.51.100.123", "a.example", "pool.example"}) {
 		t.Errorf("known are %v", got)
 	}
+	if got := clock.Leased(m.Machine); !slices.Equal(got, []string{"198.51.100.123"}) {
+		t.Errorf("given by DHCP are %v", got)
+	}
 }
 
 func TestSet(t *testing.T) {

@@ -32,8 +32,8 @@ func (r *run) judgeEarly(s *server) {
 func (r *run) judgeServers() {
 	if len(r.servers) == 0 && slices.ContainsFunc(r.families, func(f *family) bool { return f.usable }) {
 		r.say(check.Check{
-			ID: "net-dns-1", Title: "DNS server", Status: check.Fail, Expected: "a DNS server that answers",
-			Observed: "There is no DNS server: none was given, and the network offers none.", Fix: "Type the address of the site's DNS server.",
+			ID: "net-dns-1", Title: "DNS server", Status: check.Skip,
+			Observed: "Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients.",
 		})
 	}
 	one := slices.ContainsFunc(r.servers, (*server).helps)
