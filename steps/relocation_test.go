@@ -77,19 +77,24 @@ func TestClock(t *testing.T) {
 		asked   int
 		problem string
 		status  steps.Status
+		silent  bool
 	}{
 		{what: "right", shifts: []time.Duration{right, right}, status: steps.Pass},
 		{what: "an hour behind", shifts: []time.Duration{time.Hour}, moved: time.Hour, status: steps.Pass},
 		{what: "one server 3 days off, nobody says yes", shifts: []time.Duration{threeDays}, answer: "keep", asked: 1, status: steps.Warn},
 		{what: "3 days, agreed to", shifts: []time.Duration{threeDays, threeDays}, answer: "set", moved: threeDays, asked: 1, status: steps.Pass},
 		{what: "one of three is 3 days off", shifts: []time.Duration{right, threeDays, right}, status: steps.Warn},
-		{what: "none answers", status: steps.Warn},
+		{what: "none answers", silent: true, status: steps.Warn},
+		{what: "the site has none", status: steps.Skip},
 	} {
 		m := hosttest.New(t)
 		m.File("/var/lib/kubelet/x", "")
 		cfg := site.New()
 		for _, s := range c.shifts {
 			cfg.Spec.AdditionalNTPSources = append(cfg.Spec.AdditionalNTPSources, ntpServer(t, s))
+		}
+		if c.silent {
+			cfg.Spec.AdditionalNTPSources = []string{"127.0.0.1:9"}
 		}
 		n := node(m, nil)
 		n.Now = func() time.Time { return time.Now().Add(m.Moved()) }

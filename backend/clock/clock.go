@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -73,36 +74,39 @@ func ask(server string, o ntp.QueryOptions) (answer *ntp.Response, err error) {
 
 // Known returns the time servers that chrony uses: of its configuration, and of the folders that it names.
 func Known(m *host.Machine) []string {
-	return sorted(append(sources(chronyConf(m)), inFolders(m, "/")...))
+	_, conf := chronyConf(m)
+	return sorted(append(sources(conf), inFolders(m, true)...))
 }
 
-// Leased returns those among them that the site gave by DHCP: chrony is told of them in files that end with the boot.
-func Leased(m *host.Machine) []string { return sorted(inFolders(m, "/run/")) }
+// Leased returns those among them that the site gave by DHCP: NetworkManager's dispatcher script of chrony (20-chrony-dhcp) puts
+// them into a folder that is not beside the configuration.
+func Leased(m *host.Machine) []string { return sorted(inFolders(m, false)) }
 
 func sorted(servers []string) []string {
 	slices.Sort(servers)
 	return slices.Compact(servers)
 }
 
-func chronyConf(m *host.Machine) string {
+func chronyConf(m *host.Machine) (file, conf string) {
 	for _, file := range []string{"/etc/chrony.conf", "/etc/chrony/chrony.conf"} {
 		if conf, err := m.ReadFile(file); err == nil {
-			return string(conf)
+			return file, string(conf)
 		}
 	}
-	return ""
+	return "", ""
 }
 
-// inFolders returns the servers in the folders below a path that chrony's configuration names.
-func inFolders(m *host.Machine, below string) (servers []string) {
-	for line := range strings.Lines(chronyConf(m)) {
+// inFolders returns the servers in the folders that chrony's configuration names, with or without those beside it.
+func inFolders(m *host.Machine, beside bool) (servers []string) {
+	file, conf := chronyConf(m)
+	for line := range strings.Lines(conf) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "sourcedir" && words[0] != "confdir" {
 			continue
 		}
 		pattern := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[words[0]]
 		for _, dir := range words[1:] {
-			if !strings.HasPrefix(dir, below) {
+			if !beside && strings.HasPrefix(dir, path.Dir(file)+"/") {
 				continue
 			}
 			files, _ := m.Glob(dir + pattern) // a folder that is not there names no server

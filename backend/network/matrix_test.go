@@ -84,7 +84,9 @@ func running(t *testing.T, s matrix.Site, p *Plan) {
 		t.Errorf("%s: the wait for a default route does not fit", s)
 	}
 	top := d.find(Bridge, "ovs-interface")
-	if !slices.ContainsFunc(top.IPv4.Address, func(a address) bool { return host.DefaultOwn.Has(netip.PrefixFrom(netip.MustParseAddr(a.IP), a.Prefix)) }) {
+	if !slices.ContainsFunc(top.IPv4.Address, func(a address) bool {
+		return host.DefaultOwn.Has(netip.PrefixFrom(netip.MustParseAddr(a.IP), a.Prefix))
+	}) {
 		t.Errorf("%s: the node's own address is gone: %+v", s, top.IPv4)
 	}
 }

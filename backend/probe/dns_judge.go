@@ -30,7 +30,7 @@ func (r *run) judgeEarly(s *server) {
 }
 
 func (r *run) judgeServers() {
-	if r.nobodyToAsk() {
+	if nobodyToAsk(r.servers, r.families) {
 		r.say(check.Check{
 			ID: "net-dns-1", Title: "DNS server", Status: check.Skip,
 			Observed: "Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients.",
@@ -50,8 +50,8 @@ func (r *run) judgeServers() {
 }
 
 // nobodyToAsk tells that there is a network, and no DNS server in it that anybody has named.
-func (r *run) nobodyToAsk() bool {
-	return len(r.servers) == 0 && slices.ContainsFunc(r.families, func(f *family) bool { return f.usable })
+func nobodyToAsk(servers []*server, families []*family) bool {
+	return len(servers) == 0 && slices.ContainsFunc(families, func(f *family) bool { return f.usable })
 }
 
 func (r *run) serverCheck(s *server) check.Check {

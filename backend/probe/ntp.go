@@ -111,7 +111,7 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 		none, _ := errors.AsType[unreachable](s.err)
 		switch {
 		case s.address.IsValid():
-		case r.nobodyToAsk():
+		case nobodyToAsk(r.servers, r.families):
 			c.Observed, c.Fix = fmt.Sprintf("%s is a name, and there is no DNS server to look it up.", s.name), "Type the time server's address instead."
 		case !r.asks():
 			none = unreachable{why: noDNS, follows: true}

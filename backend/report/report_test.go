@@ -64,7 +64,7 @@ func facts() report.Facts {
 			"api.edge1.plant-with-a-rather-long-name.customer.example.org", "till.apps.edge1.example.org",
 			"console-openshift-console.apps.edge1.plant-with-a-rather-long-name.customer.example.org",
 		},
-		Cluster:   report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
+		Cluster: report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
 		URLs: report.URLs{
 			Console: "https://console-openshift-console.apps.edge1.plant-with-a-rather-long-name.customer.example.org",
 			API:     "https://api.edge1.plant-with-a-rather-long-name.customer.example.org:6443",
