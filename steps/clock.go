@@ -30,6 +30,7 @@ var (
 	_ asker     = (*Clock)(nil)
 	_ Inspector = (*Clock)(nil)
 	_ Planner   = (*Clock)(nil)
+	_ Undoer    = (*Clock)(nil)
 	_ Reader    = (*Clock)(nil)
 )
 
@@ -65,21 +66,25 @@ func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) 
 func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
-	if v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
-		return Plan{}, nil
+	changes, err := s.planWait(ctx, node, v)
+	if err != nil || v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
+		return Plan{Changes: changes}, err
 	}
 	now := node.Now()
 	change := Change{What: "Clock", Old: clockTime(now), New: clockTime(now.Add(v.Ahead)) + ", after " + v.From}
 	if v.Ask != "" {
 		change.New += "; asks first"
 	}
-	return Plan{Changes: []Change{change}}, nil
+	return Plan{Changes: append(changes, change)}, nil
 }
 
 // Run moves the clock where that is needed and believable, and looks again.
 func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
+	if err := s.noWait(ctx, node, report, v); err != nil {
+		return err
+	}
 	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.Typed {
 		return s.done(report)
 	}

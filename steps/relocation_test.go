@@ -390,3 +390,42 @@ func pki(t *testing.T, m *hosttest.Fake) {
 		m.File("/var/lib/kubelet/pki/kubelet-"+kind+"-current.pem", authority(t, kind))
 	}
 }
+
+// TestNoBootWaitsForATimeServerThatIsNotThere: OpenShift holds kubelet back until the clock agrees with a time server. A site
+// without one gets rid of that; undo brings it back, and a site with one keeps it.
+func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
+	const ask = "systemctl show --property=LoadState,WantedBy chrony-wait.service"
+	for _, c := range []struct {
+		what, unit, server string
+		want               []string
+	}{
+		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl mask chrony-wait.service", "systemctl unmask chrony-wait.service"}},
+		{"before OpenShift 4.17", "LoadState=loaded\nWantedBy=\n", "", nil},
+		{"masked by someone else", "LoadState=masked\nWantedBy=kubelet-dependencies.target\n", "", nil},
+		{"a site with one that does not answer", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "127.0.0.1:9", nil},
+		{"a site with one", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", ntpServer(t, 0), nil},
+	} {
+		m := hosttest.New(t)
+		m.File("/var/lib/kubelet/x", "")
+		m.On(ask, c.unit, nil)
+		cfg := site.New()
+		if c.server != "" {
+			cfg.Spec.AdditionalNTPSources = []string{c.server}
+		}
+		s, r := &steps.Clock{Site: cfg}, newReport()
+		plan, err := s.Plan(t.Context(), node(m, nil))
+		if err != nil || len(plan.Changes) > 0 != (c.want != nil) {
+			t.Errorf("%s: the plan is %+v (%v)", c.what, plan, err)
+		}
+		if err := s.Run(t.Context(), node(m, nil), r); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if err := s.Undo(t.Context(), node(m, nil), r); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		got := slices.DeleteFunc(m.Calls(), func(call string) bool { return call == ask })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: calls are %q", c.what, got)
+		}
+	}
+}

@@ -147,6 +147,10 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 			t.Errorf("%q: want %v in\n%s", text, want, out)
 		}
 	}
+	// Where no time server is, nothing waits for one: kubelet-dependencies.target would for three minutes.
+	if out, err := l.Node.Shell(ctx, "systemctl show --value --property=LoadState chrony-wait.service"); err != nil || strings.TrimSpace(out) == "masked" == b.ntp {
+		t.Errorf("chrony-wait.service is %s (%v)", out, err)
+	}
 	// Answered at once: with nobody to forward to, a name that nobody knows must not take the time of a resolver that waits.
 	if out, err := l.Node.Shell(ctx, "getent ahostsv4 api."+domain+"; timeout 4 getent ahostsv4 nobody.invalid; echo exit $?"); err != nil ||
 		!strings.Contains(out, node.InternalAddress) || !strings.Contains(out, "exit 2") {
