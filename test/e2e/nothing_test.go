@@ -16,15 +16,18 @@ import (
 	"touchdown/test/wait"
 )
 
-// bare is what a site has besides its cable: there is no DHCP server at any of them.
-type bare struct{ dns, ntp, gateway bool }
+// bare is what a site has besides its cable. A DHCP server is at one of them only, and it gives an address and nothing else.
+type bare struct{ dns, ntp, gateway, lease bool }
 
 func (b bare) String() string {
 	var words []string
 	for _, part := range []struct {
 		name  string
 		there bool
-	}{{"DNS", b.dns}, {"NTP", b.ntp}, {"gateway", b.gateway}} {
+	}{{"DNS", b.dns}, {"NTP", b.ntp}, {"gateway", b.gateway}, {"lease", b.lease}} {
+		if part.name == "lease" && !part.there {
+			continue
+		}
 		words = append(words, map[bool]string{true: "", false: "no "}[part.there]+part.name)
 	}
 	return strings.Join(words, ", ")
@@ -51,6 +54,9 @@ func (b bare) config() string {
 	if b.gateway {
 		address += ", gateway: 198.51.100.1"
 	}
+	if b.lease {
+		address = "method: dhcp"
+	}
 	network := "\n    ipv4: {" + address + "}\n    ipv6: {method: disabled}"
 	if b.dns {
 		network += "\n    dnsServers: [198.51.100.53]"
@@ -62,11 +68,11 @@ func (b bare) config() string {
 	return text
 }
 
-// TestSitesWithNothing lands a node at sites that lack name server, time server and gateway, in all combinations, and starts it
-// again there.
+// TestSitesWithNothing lands a node at sites that lack name server, time server and gateway, in all combinations, and at one
+// whose lease names none of them. It starts the node again there.
 func TestSitesWithNothing(t *testing.T) {
-	for i := range 8 {
-		b := bare{dns: i&1 != 0, ntp: i&2 != 0, gateway: i&4 != 0}
+	for i := range 9 {
+		b := bare{dns: i&1 != 0, ntp: i&2 != 0, gateway: i&4 != 0, lease: i == 8}
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel() // as many at once as there are places for nodes
 			landAt(t, b)
@@ -76,7 +82,9 @@ func TestSitesWithNothing(t *testing.T) {
 
 func landAt(t *testing.T, b bare) {
 	l := landing.Start(t, landing.Options{Network: b.network(), Echo: t.Output(), Off: true})
-	l.Site.DHCP4.Off()
+	if !b.lease {
+		l.Site.DHCP4.Off()
+	}
 	ctx := wait.Within(t, 8*time.Minute)
 	if err := l.Node.Boot(ctx); err != nil {
 		t.Fatal(err)
