@@ -48,7 +48,7 @@ func (d *Document) names() [][]string {
 	records[0] = "DNS RECORDS, FOR WHEN THE SITE HAS A DNS SERVER"
 	return [][]string{
 		block("THIS SITE HAS NO DNS SERVER: LINES FOR THE HOSTS FILE OF EACH CLIENT",
-			append(orNone(each(d.Hosts, hostsLine), unknown), entry("The same lines, ready to copy, and where they go: "+HostsFile+"."))),
+			append(orNone(each(d.Hosts, hostsLine), unknown), entry("To copy them: touchdown report hosts, or the file "+HostsFile+" beside this report."))),
 		records,
 	}
 }

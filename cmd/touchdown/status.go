@@ -113,11 +113,15 @@ func (c *common) reportCommand() *cobra.Command {
 		},
 	}
 	c.outputFlag(show)
+	hosts := &cobra.Command{
+		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Hosts) },
+	}
 	bundle := &cobra.Command{
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
 	}
-	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, bundle)
+	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, hosts, bundle)
 }
 
 func (c *common) export(cmd *cobra.Command, what engine.Document) error {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -36,14 +35,15 @@ func (b bare) String() string {
 // network is the site. What it does not have is nowhere.
 func (b bare) network() site.Network {
 	n := edge()
+	n.Prefix6, n.Gateway6, n.Node6, n.DNS6, n.NTP6 = netip.Prefix{}, netip.Addr{}, netip.Addr{}, nil, nil
 	if !b.dns {
-		n.DNS4, n.DNS6 = nil, nil
+		n.DNS4 = nil
 	}
 	if !b.ntp {
-		n.NTP4, n.NTP6 = nil, nil
+		n.NTP4 = nil
 	}
 	if !b.gateway {
-		n.Gateway4, n.Gateway6 = netip.Addr{}, netip.Addr{}
+		n.Gateway4 = netip.Addr{}
 	}
 	return n
 }
@@ -177,25 +177,20 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 // hosts reads the lines for clients out of the report that was handed over.
 func (b bare) hosts(ctx context.Context, t *testing.T, l *landing.Landing) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
-	text, err := l.Node.Shell(ctx, "cat /var/lib/touchdown/report.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d struct{ Hosts []string }
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatal(err)
+	text, code, err := l.Touchdown(ctx, "report", "hosts")
+	if err != nil || code != 0 {
+		t.Fatalf("exit %d, %v: %s", code, err, text)
 	}
 	addresses := map[string]string{}
-	for _, line := range d.Hosts {
-		words := strings.Fields(line)
-		for _, name := range words[1:] {
-			addresses[name] = words[0]
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) == 2 && words[0] != "#" {
+			addresses[words[1]] = words[0]
 		}
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		name, port, err := net.SplitHostPort(address)
 		if err != nil || addresses[name] == "" {
-			return nil, fmt.Errorf("the report has no hosts line for %s: %v", name, d.Hosts)
+			return nil, fmt.Errorf("the report has no hosts line for %s: %v", name, addresses)
 		}
 		return l.Site.Client().DialContext(ctx, network, net.JoinHostPort(addresses[name], port))
 	}
