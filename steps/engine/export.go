@@ -91,7 +91,7 @@ func tail(path string, limit int64) ([]byte, error) {
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	switch what {
-	case ReportText, ReportJSON, Hosts:
+	case ReportText, ReportJSON, hosts:
 		data, err := readKept(e.store.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", ErrNotFound)

@@ -83,7 +83,7 @@ type Document string
 const (
 	ReportText Document = "report.txt"  // the hand-over report, for people
 	ReportJSON Document = "report.json" // the same, for machines
-	Hosts      Document = "hosts.txt"   // lines for the hosts files of the site's clients
+	hosts      Document = "hosts.txt"   // lines for the hosts files of the site's clients
 	Answers    Document = "answers"     // the site config as YAML, secrets as <set>
 	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report; no secrets
 )
