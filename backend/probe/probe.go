@@ -156,6 +156,7 @@ func (r *run) open() (why string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("listing the machine's cards: %w", err)
 	}
+	r.links = all
 	for _, l := range all {
 		if mac := l.Attrs().HardwareAddr; len(mac) == 6 {
 			r.own = append(r.own, mac)
