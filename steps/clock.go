@@ -30,6 +30,7 @@ var (
 	_ asker     = (*Clock)(nil)
 	_ Inspector = (*Clock)(nil)
 	_ Planner   = (*Clock)(nil)
+	_ Undoer    = (*Clock)(nil)
 	_ Reader    = (*Clock)(nil)
 )
 
@@ -56,7 +57,7 @@ func (*Clock) Reads() []string { return []string{"spec.additionalNTPSources", "s
 func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
-	report.Check(clockCheck(offsets, v))
+	report.Check(clockCheck(offsets, v, s.named(node)))
 	report.Check(batteryCheck(node))
 	return nil
 }
@@ -65,25 +66,29 @@ func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) 
 func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
-	if v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
-		return Plan{}, nil
+	changes, err := s.planWait(ctx, node, v)
+	if err != nil || v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
+		return Plan{Changes: changes}, err
 	}
 	now := node.Now()
 	change := Change{What: "Clock", Old: clockTime(now), New: clockTime(now.Add(v.Ahead)) + ", after " + v.From}
 	if v.Ask != "" {
 		change.New += "; asks first"
 	}
-	return Plan{Changes: []Change{change}}, nil
+	return Plan{Changes: append(changes, change)}, nil
 }
 
 // Run moves the clock where that is needed and believable, and looks again.
 func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
+	if err := s.noWait(ctx, node, report, v); err != nil {
+		return err
+	}
 	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.Typed {
 		return s.done(report)
 	}
-	report.Check(clockCheck(offsets, v))
+	report.Check(clockCheck(offsets, v, s.named(node)))
 	report.Check(batteryCheck(node))
 	if !csr.Here(node.Host) {
 		return nil // someone's laptop keeps its own time
@@ -106,7 +111,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 		return s.done(report)
 	}
 	offsets, v = s.judge(ctx, node)
-	report.Check(clockCheck(offsets, v))
+	report.Check(clockCheck(offsets, v, s.named(node)))
 	return stillWrong(v)
 }
 
@@ -168,6 +173,12 @@ func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, 
 	return offsets, v
 }
 
+// named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no
+// servers of this site.
+func (s *Clock) named(node *backend.Node) bool {
+	return len(s.Site.Spec.AdditionalNTPSources)+len(clock.Leased(node.Host)) > 0
+}
+
 // seen notes when the typed time was typed, so that it goes on while a person reads the review.
 func (s *Clock) seen(now time.Time) {
 	s.mu.Lock()
@@ -197,7 +208,7 @@ func left(m *host.Machine) time.Time {
 	return record.Baked
 }
 
-func clockCheck(offsets []clock.Offset, v clock.Verdict) Check {
+func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 	ch := Check{
 		ID: "clock", Title: "Clock", Status: check.Pass, Expected: "within 1 s of most time servers",
 		Source: "chrony's limit for a jump (makestep); certificates are good between two times",
@@ -213,6 +224,9 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict) Check {
 	case v.Reject != "":
 		ch.Status, ch.Observed = check.Warn, "the time servers are not believed: "+v.Reject
 		ch.Fix = "Check which time servers the site has; one of them tells a wrong time."
+	case v.From == "" && v.Wrong == "" && !named:
+		ch.Status, ch.Observed = check.Skip, "time server absent, not needed: the machine keeps its own time, which can be right"
+		ch.Fix = "Compare the time with your watch; type it where it is wrong."
 	case v.From == "" && v.Wrong == "":
 		ch.Status, ch.Observed = check.Warn, "no time server answers; the machine's time can be right"
 		ch.Fix = "Compare the time with your watch; type it where it is wrong, or give a time server."

@@ -17,6 +17,7 @@ type HandOver struct {
 	At   report.Where // where the servers are asked; zero: where people reach them
 
 	Reached func(context.Context) ([]netip.Addr, error) // the node's addresses in the site's network
+	Servers func(context.Context) []netip.Addr          // the site's name servers; nil: it has none
 }
 
 var (
@@ -41,16 +42,15 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 		return err
 	}
 	facts.Reach(h.Reached(ctx))
+	if h.Servers != nil {
+		facts.Servers = h.Servers(ctx)
+	}
 	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: "the disk"})
 	d := report.New(rep.Job(), facts, node.Now())
 	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {
 		return err
 	}
-	for _, r := range d.DNS {
-		if !r.Optional {
-			rep.Say("DNS record for the site's administrator: %s %s %s", r.Name, r.Type, r.Value)
-		}
-	}
+	h.tell(rep, d)
 	if d.URLs.Console != "" {
 		rep.Say("Web console: %s", d.URLs.Console)
 	}
@@ -59,4 +59,17 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	}
 	rep.Say("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile)
 	return nil
+}
+
+// tell says what the site's people have to add: records for a DNS server, or lines for the clients' hosts files.
+func (h *HandOver) tell(rep Report, d *report.Document) {
+	if len(d.NameServers) == 0 && len(d.Hosts) > 0 {
+		rep.Say("This site has no DNS server: give each client the %d lines of %s for its hosts file.", len(d.Hosts), report.HostsFile)
+		return
+	}
+	for _, r := range d.DNS {
+		if !r.Optional {
+			rep.Say("DNS record for the site's administrator: %s %s %s", r.Name, r.Type, r.Value)
+		}
+	}
 }

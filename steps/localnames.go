@@ -123,6 +123,9 @@ func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report)
 func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	why := dns.Stale(node.Host, z)
 	ch := Check{ID: "resolv-conf", Title: "The node asks itself first (/etc/resolv.conf)", Status: check.Pass, Observed: "yes, then the site's servers"}
+	if len(dns.Forwards(node.Host, z)) == 0 {
+		ch.Observed = "yes; the site's servers are absent, not needed: other names are refused at once"
+	}
 	if why != "" {
 		ch.Status, ch.Observed, ch.Fix = check.Warn, "no: "+why, "Look at /etc/NetworkManager/dispatcher.d/forcedns."
 	}

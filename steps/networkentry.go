@@ -71,11 +71,11 @@ func (s *NetworkEntry) Fields() []Field {
 	return append(fields,
 		Field{
 			Path: "spec.network.dnsServers", Kind: Text, Label: "DNS servers", Example: "198.51.100.53", Optional: true,
-			Check: site.DNSServers, Visible: simple, Help: "Up to three, with commas. Empty with DHCP: the site gives them.",
+			Check: site.DNSServers, Visible: simple, Help: "Up to three, with commas. Empty: by DHCP, or none.",
 		},
 		Field{
 			Path: "spec.additionalNTPSources", Kind: Text, Label: "Time servers (NTP)", Example: "198.51.100.123",
-			Optional: true, Check: site.NTPSources, Help: "Names or addresses, with commas.",
+			Optional: true, Check: site.NTPSources, Help: "If any: names or addresses, with commas.",
 		},
 		Field{
 			Path: "spec.network.vlanID", Kind: Text, Label: "VLAN", Example: "120", Optional: true, Check: site.VLANID,
@@ -113,7 +113,7 @@ func (*NetworkEntry) family(path, name string, visible func() bool, address, pre
 		},
 		{
 			Path: "spec.network." + path + ".gateway", Kind: Text, Label: name + " gateway", Example: gateway, Optional: true,
-			Check: checks[2], Visible: visible, Help: "The site's router.",
+			Check: checks[2], Visible: visible, Help: "The site's router, if any.",
 		},
 	}
 }

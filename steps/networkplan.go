@@ -20,13 +20,20 @@ func networkChanges(now *network.Current, want network.Settings) []Change {
 	line("Network port", portsText(now.Settings), portsText(want))
 	line("IPv4", familyText(now.IPv4), familyText(want.IPv4))
 	line("IPv6", familyText(now.IPv6), familyText(want.IPv6))
-	if len(want.DNS) > 0 {
-		line("DNS servers", strings.Join(now.DNS, ", "), strings.Join(want.DNS, ", "))
+	if len(want.DNS) > 0 || !want.IPv4.Automatic() && !want.IPv6.Automatic() {
+		line("DNS servers", listText(now.DNS), listText(want.DNS))
 	}
 	if want.MTU != 0 {
 		line("MTU", fmt.Sprint(now.MTU), fmt.Sprint(want.MTU))
 	}
 	return changes
+}
+
+func listText(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
 }
 
 func portsText(s network.Settings) string {
@@ -44,10 +51,10 @@ func familyText(f network.Family) string {
 	switch {
 	case f.Method == network.Static:
 		text := fmt.Sprintf("%s/%d", f.Address, f.Prefix)
-		if f.Gateway != "" {
-			text += " by " + f.Gateway
+		if f.Gateway == "" {
+			return text + ", no gateway"
 		}
-		return text
+		return text + " by " + f.Gateway
 	case f.Automatic():
 		return "by " + strings.ToUpper(f.Method)
 	}

@@ -77,19 +77,24 @@ func TestClock(t *testing.T) {
 		asked   int
 		problem string
 		status  steps.Status
+		silent  bool
 	}{
 		{what: "right", shifts: []time.Duration{right, right}, status: steps.Pass},
 		{what: "an hour behind", shifts: []time.Duration{time.Hour}, moved: time.Hour, status: steps.Pass},
 		{what: "one server 3 days off, nobody says yes", shifts: []time.Duration{threeDays}, answer: "keep", asked: 1, status: steps.Warn},
 		{what: "3 days, agreed to", shifts: []time.Duration{threeDays, threeDays}, answer: "set", moved: threeDays, asked: 1, status: steps.Pass},
 		{what: "one of three is 3 days off", shifts: []time.Duration{right, threeDays, right}, status: steps.Warn},
-		{what: "none answers", status: steps.Warn},
+		{what: "none answers", silent: true, status: steps.Warn},
+		{what: "the site has none", status: steps.Skip},
 	} {
 		m := hosttest.New(t)
 		m.File("/var/lib/kubelet/x", "")
 		cfg := site.New()
 		for _, s := range c.shifts {
 			cfg.Spec.AdditionalNTPSources = append(cfg.Spec.AdditionalNTPSources, ntpServer(t, s))
+		}
+		if c.silent {
+			cfg.Spec.AdditionalNTPSources = []string{"127.0.0.1:9"}
 		}
 		n := node(m, nil)
 		n.Now = func() time.Time { return time.Now().Add(m.Moved()) }
@@ -383,5 +388,44 @@ func pki(t *testing.T, m *hosttest.Fake) {
 	t.Helper()
 	for _, kind := range []string{"client", "server"} {
 		m.File("/var/lib/kubelet/pki/kubelet-"+kind+"-current.pem", authority(t, kind))
+	}
+}
+
+// TestNoBootWaitsForATimeServerThatIsNotThere: OpenShift holds kubelet back until the clock agrees with a time server. A site
+// without one gets rid of that; undo brings it back, and a site with one keeps it.
+func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
+	const ask = "systemctl show --property=LoadState,WantedBy chrony-wait.service"
+	for _, c := range []struct {
+		what, unit, server string
+		want               []string
+	}{
+		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl mask chrony-wait.service", "systemctl unmask chrony-wait.service"}},
+		{"before OpenShift 4.17", "LoadState=loaded\nWantedBy=\n", "", nil},
+		{"masked by someone else", "LoadState=masked\nWantedBy=kubelet-dependencies.target\n", "", nil},
+		{"a site with one that does not answer", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "127.0.0.1:9", nil},
+		{"a site with one", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", ntpServer(t, 0), nil},
+	} {
+		m := hosttest.New(t)
+		m.File("/var/lib/kubelet/x", "")
+		m.On(ask, c.unit, nil)
+		cfg := site.New()
+		if c.server != "" {
+			cfg.Spec.AdditionalNTPSources = []string{c.server}
+		}
+		s, r := &steps.Clock{Site: cfg}, newReport()
+		plan, err := s.Plan(t.Context(), node(m, nil))
+		if err != nil || len(plan.Changes) > 0 != (c.want != nil) {
+			t.Errorf("%s: the plan is %+v (%v)", c.what, plan, err)
+		}
+		if err := s.Run(t.Context(), node(m, nil), r); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		if err := s.Undo(t.Context(), node(m, nil), r); err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		got := slices.DeleteFunc(m.Calls(), func(call string) bool { return call == ask })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: calls are %q", c.what, got)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -71,22 +72,43 @@ func ask(server string, o ntp.QueryOptions) (answer *ntp.Response, err error) {
 	return ntp.QueryWithOptions(server, o) //nolint:wrapcheck // the caller does
 }
 
-// Known returns the time servers that chrony uses: of its configuration, and of the folders that it names, where DHCP's come.
+// Known returns the time servers that chrony uses: of its configuration, and of the folders that it names.
 func Known(m *host.Machine) []string {
-	conf, err := m.ReadFile("/etc/chrony.conf")
-	if err != nil {
-		if conf, err = m.ReadFile("/etc/chrony/chrony.conf"); err != nil {
-			return nil
+	_, conf := chronyConf(m)
+	return sorted(append(sources(conf), inFolders(m, true)...))
+}
+
+// Leased returns those among them that the site gave by DHCP: NetworkManager's dispatcher script of chrony (20-chrony-dhcp) puts
+// them into a folder that is not beside the configuration.
+func Leased(m *host.Machine) []string { return sorted(inFolders(m, false)) }
+
+func sorted(servers []string) []string {
+	slices.Sort(servers)
+	return slices.Compact(servers)
+}
+
+func chronyConf(m *host.Machine) (file, conf string) {
+	for _, file := range []string{"/etc/chrony.conf", "/etc/chrony/chrony.conf"} {
+		if conf, err := m.ReadFile(file); err == nil {
+			return file, string(conf)
 		}
 	}
-	servers := sources(string(conf))
-	for line := range strings.Lines(string(conf)) {
+	return "", ""
+}
+
+// inFolders returns the servers in the folders that chrony's configuration names, with or without those beside it.
+func inFolders(m *host.Machine, beside bool) (servers []string) {
+	file, conf := chronyConf(m)
+	for line := range strings.Lines(conf) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "sourcedir" && words[0] != "confdir" {
 			continue
 		}
 		pattern := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[words[0]]
 		for _, dir := range words[1:] {
+			if !beside && strings.HasPrefix(dir, path.Dir(file)+"/") {
+				continue
+			}
 			files, _ := m.Glob(dir + pattern) // a folder that is not there names no server
 			for _, f := range files {
 				if b, err := m.ReadFile(f); err == nil {
@@ -95,8 +117,7 @@ func Known(m *host.Machine) []string {
 			}
 		}
 	}
-	slices.Sort(servers)
-	return slices.Compact(servers)
+	return servers
 }
 
 // sources returns the servers of chrony's "server" and "pool" lines.

@@ -178,10 +178,14 @@ func TestKnownSources(t *testing.T) {
 	if got := clock.Known(m.Machine); len(got) != 0 {
 		t.Errorf("without chrony: %v", got)
 	}
-	m.File("/etc/chrony.conf", "pool pool.example iburst\n# server x\nsourcedir /run/chrony-dhcp\nserver a.example\n")
+	m.File("/etc/chrony.conf", "pool pool.example iburst\n# server x\nsourcedir /run/chrony-dhcp\nconfdir /etc/chrony.d\nserver a.example\n")
+	m.File("/etc/chrony.d/factory.conf", "server b.example\n")
 	m.File("/run/chrony-dhcp/br-ex.sources", "server 198.51.100.123 iburst\n")
-	if got := clock.Known(m.Machine); !slices.Equal(got, []string{"198.51.100.123", "a.example", "pool.example"}) {
+	if got := clock.Known(m.Machine); !slices.Equal(got, []string{"198.51.100.123", "a.example", "b.example", "pool.example"}) {
 		t.Errorf("known are %v", got)
+	}
+	if got := clock.Leased(m.Machine); !slices.Equal(got, []string{"198.51.100.123"}) {
+		t.Errorf("given by DHCP are %v", got)
 	}
 }
 

@@ -155,6 +155,8 @@ func TestStaleResolvConf(t *testing.T) {
 		{"the factory's servers still", "nameserver 192.168.127.10\nnameserver 192.0.2.1\n", "nameserver 198.51.100.53\n", true},
 		{"a third of the site's has no room", "nameserver 192.168.127.10\nnameserver a\nnameserver b\n", "nameserver a\nnameserver b\nnameserver c\n", false},
 		{"no site yet", "nameserver 192.168.127.10\n", "", false},
+		{"a site without a server", "nameserver 192.168.127.10\n", "# none\n", false},
+		{"a site without a server, the factory's still", "nameserver 192.168.127.10\nnameserver 192.0.2.1\n", "# none\n", true},
 	} {
 		m := hosttest.New(t)
 		m.File(script, "")

@@ -44,7 +44,26 @@ func Stale(m *host.Machine, z Zone) string {
 			return "the site's server " + s + " is not in it"
 		}
 	}
+	// A server of the factory's network that stays costs seconds for each name that the node does not know itself.
+	for _, s := range have[1:] {
+		if !slices.Contains(want, s) && !slices.ContainsFunc(z.Addresses, func(a netip.Addr) bool { return a.String() == s }) {
+			return "the server " + s + " is in it, which the site does not have"
+		}
+	}
 	return ""
+}
+
+// Forwards are the servers that the node's own server asks for names that it does not know: those of /etc/resolv.conf without
+// itself. None: such a name is refused at once.
+func Forwards(m *host.Machine, z Zone) []string {
+	b, err := m.ReadFile(resolvConf)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(servers(string(b)), func(s string) bool {
+		a, err := netip.ParseAddr(s)
+		return err != nil || a.IsLoopback() || slices.Contains(z.Addresses, a)
+	})
 }
 
 // Refresh has /etc/resolv.conf written again, by the same program as NetworkManager has it done. NetworkManager itself is left

@@ -59,7 +59,8 @@ func badDocument(err error) error {
 	}
 }
 
-// carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address.
+// carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address,
+// else, at a site without a router, the only one that has an address.
 func (s *state) carrier() string {
 	if s.Routes != nil {
 		for _, r := range defaults(s.Routes.Config, "") {
@@ -72,6 +73,15 @@ func (s *state) carrier() string {
 		if i.IPv4 != nil && isSet(i.IPv4.DHCP) || i.IPv6 != nil && (isSet(i.IPv6.DHCP) || isSet(i.IPv6.Autoconf)) {
 			return i.Name
 		}
+	}
+	var addressed []string
+	for _, i := range s.Interfaces {
+		if i.State != "absent" && (i.IPv4 != nil && len(i.IPv4.Address) > 0 || i.IPv6 != nil && len(i.IPv6.Address) > 0) {
+			addressed = append(addressed, i.Name)
+		}
+	}
+	if len(addressed) == 1 {
+		return addressed[0]
 	}
 	return ""
 }

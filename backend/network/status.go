@@ -78,11 +78,16 @@ func (s *Status) addresses(f *family, now *Current) {
 	}
 }
 
-// Await waits until p works as far as this node can tell: an address of each family that it asks for, and a default route
-// where it has one. It is the wait for a lease or an announcement; a static address is there at once. It returns the interface
+// routeTime is how long after a lease its default route may come: NetworkManager sets both in one go. A site without a router
+// gives none.
+const routeTime = 3 * time.Second
+
+// Await waits until p works as far as this node can tell: an address of each family that it asks for, and the default route
+// that it gives. It is the wait for a lease or an announcement; a static address is there at once. It returns the interface
 // that has them, which becomes br-ex where configure-ovs built it meanwhile.
 func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (carrier string, err error) {
 	var missing string
+	var leased time.Time // when only the route of a lease was missing
 	err = until(ctx, timeout, func() (bool, error) {
 		live, err := n.library.show(ctx, false)
 		if err != nil {
@@ -93,8 +98,14 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 				return false, err
 			}
 		}
-		missing = p.missing(live)
-		return missing == "", nil
+		var routed bool
+		if missing, routed = p.missing(live); missing != "" {
+			return false, nil
+		}
+		if leased.IsZero() {
+			leased = time.Now()
+		}
+		return routed || time.Since(leased) >= routeTime, nil
 	})
 	if err == nil && missing != "" {
 		err = &problem.Problem{
@@ -105,34 +116,41 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 	return p.Carrier, err
 }
 
-func (p *Plan) missing(live *state) string {
+// missing tells what p asks for and the machine does not have, and whether all default routes are there that may come.
+func (p *Plan) missing(live *state) (what string, routed bool) {
 	i := live.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if i == nil {
-		return p.Carrier + " does not come up."
+		return p.Carrier + " does not come up.", false
 	}
 	want, err := parseState(p.desired)
 	if err != nil {
-		return err.Error()
+		return err.Error(), false
 	}
 	w := want.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if w == nil {
-		return ""
+		return "", true
 	}
 	// Two families that are both automatic are served by either.
 	auto4, auto6 := w.IPv4 != nil && isSet(w.IPv4.DHCP), w.IPv6 != nil && isSet(w.IPv6.Autoconf)
 	has4, has6 := leased(i.IPv4), leased(i.IPv6)
 	switch {
 	case auto4 && auto6 && !has4 && !has6:
-		return "No DHCP server and no router gave an address."
+		return "No DHCP server and no router gave an address.", false
 	case auto4 && !auto6 && !has4:
-		return "No DHCP server gave an address."
+		return "No DHCP server gave an address.", false
 	case auto6 && !auto4 && !has6:
-		return "No router announced an IPv6 prefix."
+		return "No router announced an IPv6 prefix.", false
 	}
-	if live.Routes == nil || len(defaults(live.Routes.Running, p.Carrier)) == 0 {
-		return "There is no default route."
+	has := live.Routes != nil && len(defaults(live.Routes.Running, p.Carrier)) > 0
+	if !has && want.leadsOut(p.Carrier) {
+		return "There is no default route.", false
 	}
-	return ""
+	return "", has || !auto4 && !auto6
+}
+
+// leadsOut tells whether a desired state gives an interface a default route itself.
+func (s *state) leadsOut(over string) bool {
+	return s.Routes != nil && slices.ContainsFunc(defaults(s.Routes.Config, over), func(r route) bool { return r.State != "absent" })
 }
 
 // leased tells whether the network gave an address.

@@ -170,11 +170,7 @@ func (f *faults) static(path string, fam Family, six bool) {
 	subnet := netip.PrefixFrom(addr, fam.Prefix)
 	f.host(path+".address", subnet)
 	f.overlaps(path+".address", subnet)
-	if fam.Gateway == "" {
-		other := map[bool]Family{false: f.s.IPv6, true: f.s.IPv4}[six]
-		if other.Gateway == "" && !other.Automatic() {
-			f.add(path+".gateway", "without a gateway nothing beyond the site's subnet can be reached; give its router")
-		}
+	if fam.Gateway == "" { // a site without a router
 		return
 	}
 	gateway, ok := f.address(path+".gateway", fam.Gateway, six)
@@ -247,10 +243,6 @@ func (f *faults) overlaps(path string, subnet netip.Prefix) {
 
 func (f *faults) servers() {
 	const path = "network.dnsServers"
-	automatic := f.s.IPv4.Automatic() || f.s.IPv6.Automatic()
-	if len(f.s.DNS) == 0 && !automatic {
-		f.add(path, "with static addresses at least one name server is needed")
-	}
 	if len(f.s.DNS) > maxServers {
 		f.add(path, "there are %d; at most %d are asked", len(f.s.DNS), maxServers)
 	}
@@ -267,6 +259,18 @@ func (f *faults) servers() {
 			f.add(path, "%s is there twice", text)
 		case addr.Is4() && !reachable(f.s.IPv4), addr.Is6() && !reachable(f.s.IPv6):
 			f.add(path, "%s cannot be reached: the node has no address of that family", addr)
+		case f.beyond(addr):
+			f.add(path, "%s cannot be reached: it is outside of the node's subnet, and there is no gateway", addr)
 		}
 	}
+}
+
+// beyond tells whether an address can only be reached by a gateway that is not there. What comes by DHCP is not known yet.
+func (f *faults) beyond(addr netip.Addr) bool {
+	fam := f.s.IPv4
+	if addr.Is6() {
+		fam = f.s.IPv6
+	}
+	own, err := netip.ParseAddr(fam.Address)
+	return fam.Method == Static && fam.Gateway == "" && err == nil && !netip.PrefixFrom(own, fam.Prefix).Contains(addr)
 }

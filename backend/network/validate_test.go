@@ -54,7 +54,8 @@ func TestValidate(t *testing.T) {
 		{"no prefix", base(func(s *Settings) { s.IPv4.Prefix = 0 }), "network.ipv4.prefixLength"},
 		{"gateway elsewhere", base(func(s *Settings) { s.IPv4.Gateway = "198.51.101.1" }), "network.ipv4.gateway"},
 		{"gateway is the node", base(func(s *Settings) { s.IPv4.Gateway = s.IPv4.Address }), "network.ipv4.gateway"},
-		{"gateway missing", base(func(s *Settings) { s.IPv4.Gateway = "" }), "network.ipv4.gateway"},
+		{"no gateway", base(func(s *Settings) { s.IPv4.Gateway = "" }), ""},
+		{"name server behind no gateway", base(func(s *Settings) { s.IPv4.Gateway = ""; s.DNS = []string{"203.0.113.53"} }), "network.dnsServers"},
 		{"pods' network", base(func(s *Settings) { s.IPv4 = Family{Static, "10.129.0.10", 24, "10.129.0.1"} }), "network.ipv4.address"},
 		{"around the services' network", base(func(s *Settings) { s.IPv4 = Family{Static, "172.16.0.10", 12, "172.16.0.1"} }), "network.ipv4.address"},
 		{"subnet of the installation", base(func(s *Settings) { s.IPv4 = Family{Static, "192.168.127.20", 24, "192.168.127.1"} }), ""},
@@ -62,7 +63,7 @@ func TestValidate(t *testing.T) {
 		{"OVN's network", base(func(s *Settings) { s.IPv4 = Family{Static, "100.64.3.4", 24, "100.64.3.1"} }), "network.ipv4.address"},
 		{"autoconf in IPv4", Settings{IPv4: Family{Method: Autoconf}}, "network.ipv4.method"},
 		{"both families off", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Disabled}}, "network.ipv4.method"},
-		{"no name server", base(func(s *Settings) { s.DNS = nil }), "network.dnsServers"},
+		{"no name server", base(func(s *Settings) { s.DNS = nil }), ""},
 		{"four name servers", base(func(s *Settings) { s.DNS = []string{"198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.4"} }), "network.dnsServers"},
 		{"a name as name server", base(func(s *Settings) { s.DNS = []string{"dns.example"} }), "network.dnsServers"},
 		{"name server of a family that is off", base(func(s *Settings) { s.DNS = []string{"2001:db8::53"} }), "network.dnsServers"},
@@ -70,8 +71,9 @@ func TestValidate(t *testing.T) {
 		{"nmstate", raw(rawVLAN), ""},
 		{"nmstate with br-ex", raw(strings.ReplaceAll(rawVLAN, "enp2s0.7", "br-ex")), "networkConfig"},
 		{"nmstate with an unknown key", raw(rawVLAN + "dns: {}\n"), "networkConfig"},
-		{"nmstate without a default route", raw(strings.Replace(rawVLAN, "0.0.0.0/0", "203.0.113.0/24", 1)), "networkConfig"},
-		{"nmstate without a name server", raw(strings.Replace(rawVLAN, "[198.51.100.53]", "[]", 1)), "networkConfig"},
+		{"nmstate without a default route", raw(strings.Replace(rawVLAN, "0.0.0.0/0", "203.0.113.0/24", 1)), ""},
+		{"nmstate without a default route, two addresses", raw(twoAddresses), "networkConfig"},
+		{"nmstate without a name server", raw(strings.Replace(rawVLAN, "[198.51.100.53]", "[]", 1)), ""},
 		{"nmstate with a port that is not there", raw(strings.ReplaceAll(rawVLAN, "enp2s0", "eno2")), "networkConfig"},
 		{"nmstate in the pods' network", raw(strings.Replace(rawVLAN, "198.51.100.10", "10.128.0.10", 1)), "networkConfig"},
 		{"no YAML", raw("interfaces: ["), "networkConfig"},
@@ -94,3 +96,10 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// twoAddresses does not tell which of its ports leads to the site.
+const twoAddresses = `
+interfaces:
+- {name: enp1s0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.10, prefix-length: 24}]}}
+- {name: enp2s0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 203.0.113.10, prefix-length: 24}]}}
+`

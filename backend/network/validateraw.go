@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"slices"
 
 	"touchdown/backend/problem"
 )
@@ -20,12 +19,9 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		return
 	}
 	if view.carrier() == "" {
-		f.add(path, "has no default route; give one, or an interface with DHCP")
+		f.add(path, "has no default route, and not one interface alone with an address; give one of the two, or an interface with DHCP")
 	} else if view.find(view.carrier(), "") == nil {
 		f.add(path, "its default route leads over %s, which it does not describe", view.carrier())
-	}
-	if automatic := view.automatic(); !automatic && (view.DNS == nil || view.DNS.Config == nil || len(view.DNS.Config.Server) == 0) {
-		f.add(path, "has no name server (dns-resolver.config.server)")
 	}
 	for _, p := range view.physicalPorts() {
 		f.port(path, p)
@@ -70,12 +66,6 @@ func (f *faults) networks(path string, d document, view *state) {
 			}
 		}
 	}
-}
-
-func (s *state) automatic() bool {
-	return slices.ContainsFunc(s.Interfaces, func(i iface) bool {
-		return i.IPv4 != nil && isSet(i.IPv4.DHCP) || i.IPv6 != nil && (isSet(i.IPv6.DHCP) || isSet(i.IPv6.Autoconf))
-	})
 }
 
 // problemText is the sentence of a Problem, or the error.

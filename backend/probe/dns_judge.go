@@ -30,10 +30,10 @@ func (r *run) judgeEarly(s *server) {
 }
 
 func (r *run) judgeServers() {
-	if len(r.servers) == 0 && slices.ContainsFunc(r.families, func(f *family) bool { return f.usable }) {
+	if nobodyToAsk(r.servers, r.families) {
 		r.say(check.Check{
-			ID: "net-dns-1", Title: "DNS server", Status: check.Fail, Expected: "a DNS server that answers",
-			Observed: "There is no DNS server: none was given, and the network offers none.", Fix: "Type the address of the site's DNS server.",
+			ID: "net-dns-1", Title: "DNS server", Status: check.Skip,
+			Observed: "Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients.",
 		})
 	}
 	one := slices.ContainsFunc(r.servers, (*server).helps)
@@ -47,6 +47,11 @@ func (r *run) judgeServers() {
 		}
 		r.say(c)
 	}
+}
+
+// nobodyToAsk tells that there is a network, and no DNS server in it that anybody has named.
+func nobodyToAsk(servers []*server, families []*family) bool {
+	return len(servers) == 0 && slices.ContainsFunc(families, func(f *family) bool { return f.usable })
 }
 
 func (r *run) serverCheck(s *server) check.Check {

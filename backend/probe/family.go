@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"touchdown/backend/check"
 )
@@ -84,6 +88,15 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	} else if held {
 		f.held = true
 	}
+	if ports := answering(r.links, r.t); f.held && len(ports) > 0 {
+		r.say(check.Check{
+			ID: f.id("net-duplicate"), Title: f.title("Address is free"), Status: check.Pass,
+			Observed: fmt.Sprintf("This machine has %s already.", a), Expected: "no other machine with this address",
+			Evidence: []string{"not asked again, because this machine itself would answer at " + strings.Join(ports, ", ")},
+		})
+		f.usable = true
+		return nil
+	}
 	others, err := r.look(ctx, unspecified(a), a, false)
 	if err != nil {
 		return err
@@ -109,6 +122,21 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	return nil
 }
 
+// answering are the ports at which this machine itself would answer who has an address of its own: all that have a link and no
+// bridge above them, because the kernel does not mind at which port an address is (net.ipv4.conf.*.arp_ignore 0). Where such a
+// port is on the same network, NetworkManager takes that answer for another machine's, and gives the lease's routes up.
+func answering(links []netlink.Link, t Target) (names []string) {
+	for _, l := range links {
+		a := l.Attrs()
+		linked := a.RawFlags&unix.IFF_UP != 0 && a.RawFlags&unix.IFF_LOWER_UP != 0
+		if linked && a.MasterIndex == 0 && len(a.HardwareAddr) == 6 && (l.Type() == "device" || l.Type() == "veth") &&
+			a.Name != t.Interface && !slices.Contains(t.Ports, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
 func listMACs(macs []net.HardwareAddr) string {
 	var all []string
 	for _, m := range macs {
@@ -121,7 +149,7 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 	c := check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway"), Expected: "an answer from the gateway"}
 	if !f.gateway.IsValid() {
 		c.Status = check.Skip
-		c.Observed = "There is no gateway: only machines on the same network can be reached."
+		c.Observed = fmt.Sprintf("Absent, not needed: node and pods reach the machines of %s only.", f.address.Masked())
 		r.say(c)
 		return nil
 	}

@@ -44,7 +44,7 @@ var faults = []fault{
 	},
 	{
 		name: "no gateway typed", typo: func(_ *host, t *probe.Target) { t.IPv4.Gateway = netip.Addr{} }, kept: true,
-		want: []string{"net-gateway skip no gateway", "net-dns-1 pass", "net-registry warn another network"},
+		want: []string{"net-gateway skip Absent, not needed", "net-dns-1 pass", "net-registry warn another network"},
 	},
 	{
 		name: "DNS lies", site: func(h *host) { h.site.DNS.Set(site.Lies) }, kept: true,
@@ -83,8 +83,8 @@ var faults = []fault{
 		want: []string{"net-dns-1 fail no DNS server"},
 	},
 	{
-		name: "no DNS server typed", typo: func(_ *host, t *probe.Target) { t.DNS = nil },
-		want: []string{"net-dns-1 fail none was given"},
+		name: "no DNS server typed", typo: func(_ *host, t *probe.Target) { t.DNS = nil }, kept: true,
+		want: []string{"net-dns-1 skip Absent, not needed"},
 	},
 	{
 		name: "DNS server of the other family", typo: func(h *host, t *probe.Target) { t.DNS = h.net.DNS6 },
@@ -157,7 +157,7 @@ var faults = []fault{
 	},
 	{
 		name: "no registry", typo: func(_ *host, t *probe.Target) { t.Registry = "" }, kept: true,
-		want: []string{"net-registry skip No registry"},
+		want: []string{"net-registry skip Absent, not needed"},
 	},
 	{
 		name: "duplicate address", site: func(h *host) { h.addHost(h.net.Node4) },

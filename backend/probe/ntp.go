@@ -88,7 +88,7 @@ func (r *run) trusted() *source {
 // judgeSources never fails: the clock can be set, and another server be named, when the node has moved.
 func (r *run) judgeSources() {
 	if len(r.sources) == 0 {
-		r.say(check.Check{ID: "net-ntp-1", Title: "Time server", Status: check.Skip, Observed: "There is none: none was given, and the network offers none."})
+		r.say(check.Check{ID: "net-ntp-1", Title: "Time server", Status: check.Skip, Observed: "Absent, not needed: the machine keeps its own time."})
 	}
 	for i, s := range r.sources {
 		c := check.Check{
@@ -109,7 +109,11 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 		c.Evidence = append(c.Evidence, s.err.Error())
 		c.Observed, c.Fix = r.silentSource(s), "Check the time server's address, or go on: the time can be typed by hand."
 		none, _ := errors.AsType[unreachable](s.err)
-		if !s.address.IsValid() && !r.asks() {
+		switch {
+		case s.address.IsValid():
+		case nobodyToAsk(r.servers, r.families):
+			c.Observed, c.Fix = fmt.Sprintf("%s is a name, and there is no DNS server to look it up.", s.name), "Type the time server's address instead."
+		case !r.asks():
 			none = unreachable{why: noDNS, follows: true}
 		}
 		if none.follows {

@@ -106,6 +106,11 @@ type run struct {
 }
 
 func start(ctx context.Context, t Target, tell func(check.Check), live bool) (Result, error) {
+	return startOver(ctx, t, tell, live, (*run).open)
+}
+
+// startOver is start over the wire that open opens.
+func startOver(ctx context.Context, t Target, tell func(check.Check), live bool, open func(*run) (string, error)) (Result, error) {
 	if t.Now == nil {
 		t.Now = time.Now
 	}
@@ -114,7 +119,7 @@ func start(ctx context.Context, t Target, tell func(check.Check), live bool) (Re
 	r.families = slices.DeleteFunc(r.families, func(f *family) bool { return f.set.Method == "" || f.set.Method == Disabled })
 	ctx, cancel := context.WithTimeout(ctx, Whole)
 	defer cancel()
-	why, err := r.open()
+	why, err := open(r)
 	if err == nil && why == "" {
 		err = r.all(ctx)
 	}
@@ -151,6 +156,7 @@ func (r *run) open() (why string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("listing the machine's cards: %w", err)
 	}
+	r.links = all
 	for _, l := range all {
 		if mac := l.Attrs().HardwareAddr; len(mac) == 6 {
 			r.own = append(r.own, mac)

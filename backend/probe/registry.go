@@ -112,7 +112,7 @@ func (r *run) judgeRegistry(h handshake) {
 	}
 	switch {
 	case r.t.Registry == "":
-		c.Title, c.Status, c.Observed = "Image registry", check.Skip, "No registry was given."
+		c.Title, c.Status, c.Observed = "Image registry", check.Skip, "Absent, not needed: the node keeps the images that it runs."
 	case h.err != nil:
 		r.judgeFailed(&c, h)
 	default:
@@ -136,6 +136,9 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](h.err)
 	status, isStatus := errors.AsType[refused](h.err)
 	switch {
+	case h.stage == looking && nobodyToAsk(r.servers, r.families):
+		c.Observed = fmt.Sprintf("%s is a name, and there is no DNS server to look it up.", h.first)
+		c.Fix = fmt.Sprintf("Type the address of the site's DNS server, or the %s's address instead of its name.", who)
 	case none.follows || h.stage == looking && !r.asks():
 		c.Status, c.Fix = check.Skip, ""
 		if !none.follows {

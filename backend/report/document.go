@@ -32,7 +32,9 @@ type Document struct {
 	Node         Node          `json:"node"`
 	Cluster      Cluster       `json:"cluster"`
 	URLs         URLs          `json:"urls"`
+	NameServers  []string      `json:"nameServers"` // the site's; none: its clients need the hosts lines
 	DNS          []Record      `json:"dns"`
+	Hosts        []string      `json:"hosts"` // lines of a hosts file: address and name
 	Certificates []Certificate `json:"certificates"`
 	Checks       []Check       `json:"checks"`
 	Waivers      []Waiver      `json:"waivers"`
@@ -111,7 +113,8 @@ func New(job Job, facts Facts, made time.Time) *Document {
 	d := &Document{
 		Schema: Schema, Kind: cmp.Or(job.Kind, Landing), Made: made.UTC().Truncate(time.Second), Touchdown: job.Version,
 		Node:    Node{Hostname: job.Hostname, Serial: job.Serial, Model: facts.Model, Internal: facts.Internal},
-		Cluster: facts.Cluster, URLs: facts.URLs, DNS: Records(facts.Cluster.NewDomain, facts.Addresses),
+		Cluster: facts.Cluster, URLs: facts.URLs, NameServers: texts(facts.Servers),
+		DNS: Records(facts.Cluster.NewDomain, facts.Addresses), Hosts: Hosts(facts.Names, facts.Addresses),
 		Certificates: facts.Certificates, APIWrites: facts.Writes,
 		// Empty, not nil: readers of the JSON find a list everywhere.
 		Warnings: slices.Concat([]string{}, job.Warnings, facts.Gaps), Problems: slices.Concat([]string{}, job.Problems),

@@ -23,6 +23,8 @@ type Facts struct {
 	Model        string
 	Internal     string       // the address by which the cluster knows its node; the site's machines cannot reach it
 	Addresses    []netip.Addr // where the site's machines reach the cluster; see Reach
+	Servers      []netip.Addr // the site's name servers
+	Names        []string     // of what clients use: the API, the console, the login page, then all other routes
 	Cluster      Cluster
 	URLs         URLs
 	Certificates []Certificate
@@ -72,6 +74,9 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, 
 	}
 	f.URLs.API = "https://" + net.JoinHostPort("api."+f.Cluster.NewDomain, "6443")
 	if f.URLs.Console, err = console(ctx, c, f.Cluster.NewDomain); err != nil {
+		return f, err
+	}
+	if err := f.names(ctx, c); err != nil {
 		return f, err
 	}
 	f.certificates(ctx, c, at)

@@ -13,8 +13,8 @@ func (d *Document) Text() []byte {
 	blocks := [][]string{d.head()}
 	if d.Kind != Factory { // nobody works with a cluster on the bench line
 		blocks = append(blocks,
-			[]string{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)},
-			block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), "none: the node's address in the site's network is not known")))
+			[]string{"WHERE TO REACH IT", field("Web console", d.URLs.Console), field("API", d.URLs.API)})
+		blocks = append(blocks, d.names()...)
 	}
 	blocks = append(blocks,
 		block("CERTIFICATES SERVED (SHA-256 fingerprints)", orNone(each(d.Certificates, served), "none was seen")),
@@ -36,6 +36,21 @@ func (d *Document) Text() []byte {
 	})
 	parts := each(blocks, func(lines []string) string { return strings.Join(lines, "\n") })
 	return []byte(ascii(strings.Join(parts, "\n\n") + "\n"))
+}
+
+// names is what the site's people add for the cluster to be found: records where there is a DNS server, else hosts lines.
+func (d *Document) names() [][]string {
+	const unknown = "none: the node's address in the site's network is not known"
+	records := block("DNS RECORDS FOR THE SITE'S ADMINISTRATOR", orNone(each(d.DNS, record), unknown))
+	if len(d.NameServers) > 0 {
+		return [][]string{records}
+	}
+	records[0] = "DNS RECORDS, FOR WHEN THE SITE HAS A DNS SERVER"
+	return [][]string{
+		block("THIS SITE HAS NO DNS SERVER: LINES FOR THE HOSTS FILE OF EACH CLIENT",
+			append(orNone(each(d.Hosts, hostsLine), unknown), entry("To copy them: touchdown report hosts, or the file "+HostsFile+" beside this report."))),
+		records,
+	}
 }
 
 func (d *Document) head() []string {

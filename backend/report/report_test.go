@@ -59,7 +59,12 @@ func facts() report.Facts {
 	return report.Facts{
 		Model: "Acme Edge 100", Internal: "192.168.127.10", Writes: 23,
 		Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")},
-		Cluster:   report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
+		Servers:   []netip.Addr{netip.MustParseAddr("192.0.2.53")},
+		Names: []string{
+			"api.edge1.plant-with-a-rather-long-name.customer.example.org", "till.apps.edge1.example.org",
+			"console-openshift-console.apps.edge1.plant-with-a-rather-long-name.customer.example.org",
+		},
+		Cluster: report.Cluster{ID: "0a1b2c3d-0000-4000-8000-000000000001", Version: "4.18.12", OldDomain: "sno.factory.example", NewDomain: "edge1.plant-with-a-rather-long-name.customer.example.org"},
 		URLs: report.URLs{
 			Console: "https://console-openshift-console.apps.edge1.plant-with-a-rather-long-name.customer.example.org",
 			API:     "https://api.edge1.plant-with-a-rather-long-name.customer.example.org:6443",
@@ -83,7 +88,13 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string][]byte{"report.txt.golden": text, "report.json.golden": raw, "report.junit.xml.golden": junit} {
+	without := facts()
+	without.Servers = nil
+	alone := report.New(job(), without, made)
+	for name, got := range map[string][]byte{
+		"report.txt.golden": text, "report.json.golden": raw, "report.junit.xml.golden": junit,
+		"no-dns.txt.golden": alone.Text(), "hosts.txt.golden": alone.HostsText(),
+	} {
 		path := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {

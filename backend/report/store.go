@@ -20,6 +20,7 @@ const (
 	TextFile  = "report.txt"
 	JSONFile  = "report.json"
 	JUnitFile = "report.junit.xml"
+	HostsFile = "hosts.txt" // of a landing: what its clients need to find it
 	Sums      = "SHA256SUMS"
 )
 
@@ -67,8 +68,11 @@ func (s Store) files(d *Document) ([]host.File, error) {
 		{Path: JSONFile, Data: raw},
 		{Path: TextFile, Data: text},
 		{Path: JUnitFile, Data: junit},
-		{Path: Sums, Data: sums(raw, text, junit)},
 	}
+	if d.Kind != Factory {
+		files = append(files, host.File{Path: HostsFile, Data: d.HostsText()})
+	}
+	files = append(files, host.File{Path: Sums, Data: sums(files)})
 	for i := range files {
 		files[i].Path, files[i].Perm = filepath.Join(s.Dir, files[i].Path), 0o600
 	}
@@ -77,20 +81,34 @@ func (s Store) files(d *Document) ([]host.File, error) {
 
 // Open reads the report, and refuses one whose files do not fit together.
 func (s Store) Open() (*Document, error) {
-	content := map[string][]byte{}
-	for _, name := range []string{JSONFile, TextFile, JUnitFile, Sums} {
+	read := func(name string) ([]byte, error) {
 		b, err := os.ReadFile(filepath.Join(s.Dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("opening the report: %w", err)
 		}
-		content[name] = b
+		return b, nil
+	}
+	told, err := read(Sums)
+	if err != nil {
+		return nil, err
+	}
+	var files []host.File
+	for _, name := range []string{JSONFile, TextFile, JUnitFile, HostsFile} {
+		if name == HostsFile && !bytes.Contains(told, []byte("  "+HostsFile+"\n")) {
+			continue // of the factory, or of an earlier release
+		}
+		b, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, host.File{Path: name, Data: b})
 	}
 	// Not by making the text again: a later Touchdown may word it otherwise.
-	if !bytes.Equal(content[Sums], sums(content[JSONFile], content[TextFile], content[JUnitFile])) {
+	if !bytes.Equal(told, sums(files)) {
 		return nil, fmt.Errorf("opening the report: it was changed: %w", fs.ErrInvalid)
 	}
 	d := &Document{}
-	if err := json.Unmarshal(content[JSONFile], d); err != nil {
+	if err := json.Unmarshal(files[0].Data, d); err != nil {
 		return nil, fmt.Errorf("opening the report: %w", err)
 	}
 	if d.Schema != Schema {
@@ -99,9 +117,11 @@ func (s Store) Open() (*Document, error) {
 	return d, nil
 }
 
-func sums(raw, text, junit []byte) []byte {
-	return fmt.Appendf(nil, "%x  %s\n%x  %s\n%x  %s\n",
-		sha256.Sum256(raw), JSONFile, sha256.Sum256(text), TextFile, sha256.Sum256(junit), JUnitFile)
+func sums(files []host.File) (lines []byte) {
+	for _, f := range files {
+		lines = fmt.Appendf(lines, "%x  %s\n", sha256.Sum256(f.Data), f.Path)
+	}
+	return lines
 }
 
 func same(a, b *Document) bool {

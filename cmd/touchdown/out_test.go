@@ -133,7 +133,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"apply": {"apply", "-f", config}, "apply json": {"apply", "-f", config, "-o", "json"},
 		"apply dry": {"apply", "-f", config, "--dry-run"}, "apply dry json": {"apply", "-f", config, "--dry-run", "-o", "json"},
 		"undo": {"undo"}, "undo json": {"undo", "-o", "json"}, "answers": {"answers"},
-		"report show": {"report", "show"}, "report show json": {"report", "show", "-o", "json"},
+		"report show": {"report", "show"}, "report show json": {"report", "show", "-o", "json"}, "report hosts": {"report", "hosts"},
 		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
 		"site import":  {"site", "import", hostileFile, "--from", "install-config"},

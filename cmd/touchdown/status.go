@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -113,11 +114,15 @@ func (c *common) reportCommand() *cobra.Command {
 		},
 	}
 	c.outputFlag(show)
+	hosts := &cobra.Command{
+		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
+	}
 	bundle := &cobra.Command{
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
 	}
-	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, bundle)
+	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, hosts, bundle)
 }
 
 func (c *common) export(cmd *cobra.Command, what engine.Document) error {

@@ -94,7 +94,7 @@ func tail(path string, limit int64) ([]byte, error) {
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	switch what {
-	case ReportText, ReportJSON:
+	case ReportText, ReportJSON, hosts:
 		data, err := readKept(e.store.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", ErrNotFound)
@@ -151,7 +151,7 @@ func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("encoding the snapshot: %w", err)
 	}
 	err = errors.Join(add("snapshot.json", text), add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n")))
-	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json"} {
+	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
 		if data, readErr := tail(e.store.path(path), bundleTail); readErr == nil {
 			err = errors.Join(err, add(path, data))
 		}

@@ -87,10 +87,7 @@ func (v *judge) static(path string, f Family, bits int) {
 }
 
 func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
-	if f.Gateway == "" {
-		if !v.otherRoute(path) {
-			v.warn(path, fault("write the address of the site's router", "is missing, so that the node has no default route, which the cluster's network needs"))
-		}
+	if f.Gateway == "" { // a site without a router: node and pods reach their own subnet
 		return
 	}
 	gateway, err := netip.ParseAddr(f.Gateway)
@@ -107,13 +104,18 @@ func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
 	}
 }
 
-// otherRoute reports whether the other family brings a default route, or may already have one.
-func (v *judge) otherRoute(path string) bool {
-	other := v.config.Spec.Network.IPv6
-	if strings.HasPrefix(path, "spec.network.ipv6") {
-		other = v.config.Spec.Network.IPv4
+// beyond tells whether an address can only be reached by a gateway that is not there.
+func beyond(f Family, addr netip.Addr) bool {
+	return f.Method == Static && f.Gateway == "" && f.subnet().IsValid() && !f.subnet().Contains(addr)
+}
+
+// subnet is that of a static address; not valid where the two values do not make one.
+func (f Family) subnet() netip.Prefix {
+	addr, err := netip.ParseAddr(f.Address)
+	if err != nil {
+		return netip.Prefix{}
 	}
-	return other.Automatic() || other.Gateway != ""
+	return netip.PrefixFrom(addr, f.PrefixLength).Masked()
 }
 
 // reserved names what an address of a subnet is taken for, or "". Subnets of two addresses have no such (RFC 3021,
@@ -141,13 +143,9 @@ func broadcast(subnet netip.Prefix) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// nameServers wants one where nobody else tells it: the technician's clients find the cluster by the site's DNS.
+// nameServers judges those that are given. A site may have none: the node answers for its own names.
 func (v *judge) nameServers(n Network) {
 	const path = "spec.network.dnsServers"
-	static := n.IPv4.Method == Static || n.IPv6.Method == Static
-	if len(n.DNSServers) == 0 && static && !n.IPv4.Automatic() && !n.IPv6.Automatic() {
-		v.fail(path, fault("write the address of the site's name server", "is missing, and no DHCP tells it"))
-	}
 	if v.errs.At(path) != nil {
 		return
 	}
@@ -163,6 +161,9 @@ func (v *judge) nameServers(n Network) {
 			v.fail(path, fault("write the site's name server", "has %s, the node's own address", server))
 		case family.Method == Disabled:
 			v.fail(path, fault("write one of the other family", "has %s, which cannot be reached: %s is disabled", server, name))
+		case beyond(family, addr) && v.errs.At(name+".address") == nil && v.errs.At(name+".prefixLength") == nil:
+			v.fail(path, fault("add "+name+".gateway, or remove the name server",
+				"has %s, which is outside of the node's subnet %s, and there is no gateway", server, family.subnet()))
 		}
 	}
 }

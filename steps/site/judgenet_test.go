@@ -60,7 +60,7 @@ func TestNetworkTogether(t *testing.T) {
 			"spec.network.ipv4.address: is missing, but the method is static; write the node's address at the site\n" +
 				"spec.network.ipv4.prefixLength: is missing, but the method is static; write the size of the subnet, for example 24", "",
 		},
-		{"no gateway", network("ipv4.gateway", ""), "", "spec.network.ipv4.gateway: is missing, so that the node has no default route, which the cluster's network needs; write the address of the site's router"},
+		{"no gateway", network("ipv4.gateway", ""), "", ""},
 		{"gateway outside", network("ipv4.gateway", "198.51.101.1"), "spec.network.ipv4.gateway: is 198.51.101.1, outside of the node's subnet 198.51.100.0/24; check gateway, address and prefix length", ""},
 		{
 			"gateway outside by a longer prefix", network("ipv4.prefixLength", "30"),
@@ -81,7 +81,12 @@ func TestNetworkTogether(t *testing.T) {
 			"both disabled", but("ipv4.method", "disabled", "ipv6.method", "disabled"),
 			"spec.network.ipv6.method: is disabled, and so is spec.network.ipv4.method: the node would have no address; choose another method for one of the two", "",
 		},
-		{"no name server", network("dnsServers", ""), "spec.network.dnsServers: is missing, and no DHCP tells it; write the address of the site's name server", ""},
+		{"no name server", network("dnsServers", ""), "", ""},
+		{"no gateway and no name server", network("ipv4.gateway", "", "dnsServers", ""), "", ""},
+		{
+			"name server behind no gateway", network("ipv4.gateway", "", "dnsServers", "203.0.113.53"),
+			"spec.network.dnsServers: has 203.0.113.53, which is outside of the node's subnet 198.51.100.0/24, and there is no gateway; add spec.network.ipv4.gateway, or remove the name server", "",
+		},
 		{"name server by DHCP", network("dnsServers", "", "ipv6.method", "autoconf"), "", ""},
 		{"name server is the node", network("dnsServers", "198.51.100.10"), "spec.network.dnsServers: has 198.51.100.10, the node's own address; write the site's name server", ""},
 		{

@@ -59,9 +59,16 @@ func desiredState(root *yaml.Node) *Error {
 	return reaches(root, automatic)
 }
 
-// reaches wants the two things without which a node does not come up: a default route and a name server.
+// reaches wants to know over which interface the site is reached: that of the default route, one that asks for its address, or
+// the only one that has an address.
 func reaches(root *yaml.Node, automatic bool) *Error {
-	if automatic {
+	addressed := 0
+	for _, port := range items(root, "interfaces") {
+		if len(items(child(port, "ipv4"), "address"))+len(items(child(port, "ipv6"), "address")) > 0 {
+			addressed++
+		}
+	}
+	if automatic || addressed == 1 {
 		return nil
 	}
 	isDefault := func(route *yaml.Node) bool {
@@ -73,10 +80,7 @@ func reaches(root *yaml.Node, automatic bool) *Error {
 		return err == nil && prefix.Bits() == 0
 	}
 	if !slices.ContainsFunc(items(child(root, "routes"), "config"), isDefault) {
-		return fault("add it below routes.config: destination 0.0.0.0/0 or ::/0", "has no default route, and no interface that gets one by DHCP")
-	}
-	if len(items(child(child(root, "dns-resolver"), "config"), "server")) == 0 {
-		return fault("add it below dns-resolver.config.server", "has no name server, and no interface that gets one by DHCP")
+		return fault("add it below routes.config: destination 0.0.0.0/0 or ::/0", "has no default route, no interface that gets one by DHCP, and not one interface alone with an address")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ var networkEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Network.IPv4.PrefixLength },
 	},
 	{
-		Item:  Item{Path: "spec.network.ipv4.gateway", Type: typeText, Meaning: "router of that subnet, the default route", Example: "198.51.100.1"},
+		Item:  Item{Path: "spec.network.ipv4.gateway", Type: typeText, Meaning: "router of that subnet, the default route; leave out where there is none", Example: "198.51.100.1"},
 		limit: maxAnswer, check: IPv4Gateway,
 		at: func(c *Config) any { return &c.Spec.Network.IPv4.Gateway },
 	},
@@ -71,12 +71,12 @@ var networkEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Network.IPv6.PrefixLength },
 	},
 	{
-		Item:  Item{Path: "spec.network.ipv6.gateway", Type: typeText, Meaning: "router of that subnet; a link-local address (fe80::) is fine", Example: "fe80::1"},
+		Item:  Item{Path: "spec.network.ipv6.gateway", Type: typeText, Meaning: "router of that subnet, if any; a link-local address (fe80::) is fine", Example: "fe80::1"},
 		limit: maxAnswer, check: IPv6Gateway,
 		at: func(c *Config) any { return &c.Spec.Network.IPv6.Gateway },
 	},
 	{
-		Item:  Item{Path: "spec.network.dnsServers", Type: typeList, Unit: "up to 3", Meaning: "name servers of the site, by address; needed unless DHCP or the router tells them", Example: "[198.51.100.53]"},
+		Item:  Item{Path: "spec.network.dnsServers", Type: typeList, Unit: "up to 3", Meaning: "name servers of the site, by address; leave out where DHCP tells them or there are none", Example: "[198.51.100.53]"},
 		limit: maxList, check: DNSServers,
 		at: func(c *Config) any { return &c.Spec.Network.DNSServers },
 	},
@@ -99,7 +99,7 @@ var networkEntries = []entry{
 // timeEntries say where the node gets its time.
 var timeEntries = []entry{
 	{
-		Item:  Item{Path: "spec.additionalNTPSources", Type: typeList, Unit: "up to 8", Meaning: "time servers of the site, by name or address", Example: "[ntp.example.com]"},
+		Item:  Item{Path: "spec.additionalNTPSources", Type: typeList, Unit: "up to 8", Meaning: "time servers of the site, if any, by name or address", Example: "[ntp.example.com]"},
 		limit: maxList, check: NTPSources,
 		at: func(c *Config) any { return &c.Spec.AdditionalNTPSources },
 	},

@@ -25,6 +25,7 @@ var table = []Row{
 	{Package: "backend/images/layerstore", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
 	// Whole nodes, the rest.
+	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations, and starts again there; clients find it by the report's hosts lines"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
 	{Package: "test/e2e/line", Tier: All, Seconds: 500, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired; default catalog sources fail a rehearsal"},
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},

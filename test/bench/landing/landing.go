@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -241,7 +242,13 @@ func Landed(s *Status) bool { return s.State == "done" }
 // Proof asks the cluster from a laptop on the site's LAN: API and console under domain, which the site's DNS leads to the
 // node. Each must answer with a certificate for its name.
 func (l *Landing) Proof(ctx context.Context, domain string) error {
-	client := l.Site.Client().HTTP(&tls.Config{InsecureSkipVerify: true, VerifyConnection: forItsName}) // the cluster signs itself
+	return l.ProofBy(ctx, domain, l.Site.Client().DialContext)
+}
+
+// ProofBy is Proof from a laptop that finds names its own way.
+func (l *Landing) ProofBy(ctx context.Context, domain string, dial func(context.Context, string, string) (net.Conn, error)) error {
+	trust := &tls.Config{InsecureSkipVerify: true, VerifyConnection: forItsName} // the cluster signs itself
+	client := &http.Client{Transport: &http.Transport{DialContext: dial, TLSClientConfig: trust, DisableKeepAlives: true}}
 	for _, url := range []string{"https://api." + domain + ":6443/readyz", "https://console-openshift-console.apps." + domain + "/"} {
 		if err := get(ctx, client, url); err != nil {
 			return err

@@ -1,0 +1,141 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"touchdown/backend/check"
+	"touchdown/test/matrix"
+)
+
+// targetAt is what the answers of a site promise, as the steps hand it over.
+func targetAt(s matrix.Site, trust authority) Target {
+	t := Target{Ports: []string{"cable"}, NTP: s.Sources(), Registry: s.Mirror(), Roots: trust.roots, Domain: matrix.Domain}
+	for _, f := range s.Families() {
+		settings := []*Settings{&t.IPv4, &t.IPv6}[f]
+		if *settings = (Settings{Method: []Method{DHCP, Autoconf}[f]}); s.Static() {
+			settings.Method = Static
+			settings.Address = netip.PrefixFrom(netip.MustParseAddr(matrix.Node[f]), matrix.Prefix[f])
+			settings.Gateway, _ = netip.ParseAddr(s.Router(f))
+		}
+	}
+	if s.Static() {
+		for _, server := range s.Servers() {
+			t.DNS = append(t.DNS, netip.MustParseAddr(server))
+		}
+	}
+	return t
+}
+
+// told is what the checks are to say of a site: their status by their ID.
+func told(s matrix.Site) map[string]check.Status {
+	want := map[string]check.Status{"net-carrier": check.Pass, "net-mtu": check.Skip}
+	at := func(has matrix.Has, wrong check.Status) check.Status {
+		if s.DHCP == matrix.Wrong { // nothing can be asked without an address
+			return check.Skip
+		}
+		return []check.Status{check.Pass, check.Skip, wrong}[has]
+	}
+	for i, f := range s.Families() {
+		suffix := []string{"", "-ipv6"}[f]
+		if !s.Static() {
+			want[[]string{"net-dhcp", "net-router-ipv6"}[f]] = []check.Status{matrix.Present: check.Pass, matrix.Wrong: check.Fail}[s.DHCP]
+		}
+		want["net-duplicate"+suffix] = at(matrix.Present, "")
+		want["net-gateway"+suffix] = at(s.Gateway, check.Fail)
+		if i == 0 || s.DNS != matrix.Absent && s.DHCP != matrix.Wrong {
+			want[fmt.Sprintf("net-dns-%d", i+1)] = at(s.DNS, check.Fail)
+		}
+		if i == 0 || s.NTP != matrix.Absent {
+			want[fmt.Sprintf("net-ntp-%d", i+1)] = at(s.NTP, check.Warn)
+		}
+	}
+	if s.Gateway == matrix.Present {
+		want["net-mtu"] = at(matrix.Present, "")
+	}
+	want["net-registry"] = at(s.Registry, check.Warn)
+	if s.Family == "IPv6" && s.Registry != matrix.Absent && s.DNS != matrix.Present && s.DHCP != matrix.Wrong {
+		want["net-registry"] = check.Warn // its name cannot be looked up
+	}
+	return want
+}
+
+// TestEverySiteIsTold lets the probes loose on each site, on a cable in this process: what is absent is said to be so and not
+// needed, what is wrong is named, and whether the settings may be kept follows from that.
+func TestEverySiteIsTold(t *testing.T) {
+	trust := newAuthority(t)
+	// Most of the time of each is waiting for who does not answer. On a busy machine who does may be too late among so many: the
+	// first of the sites where that can be are looked at again, a few at once.
+	again, _ := probed(t, trust, matrix.All(), 243)
+	if _, faults := probed(t, trust, again[:min(len(again), 24)], 4); len(faults) > 0 {
+		t.Errorf("%d sites of %d, and of the first %d again:\n%s", len(again), len(matrix.All()), len(faults), strings.Join(faults, "\n"))
+	}
+}
+
+// probed probes sites, some at once, and tells which are not told what they should be.
+func probed(t *testing.T, trust authority, sites []matrix.Site, atOnce int) (wrong []matrix.Site, faults []string) {
+	places := make(chan struct{}, atOnce)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, s := range sites {
+		places <- struct{}{}
+		l := newLAN(t, s, trust)
+		all.Go(func() {
+			defer func() { <-places }()
+			defer l.close()
+			got, err := startOver(t.Context(), targetAt(s, trust), func(check.Check) {}, false, l.opened)
+			fault := judged(s, got.Checks)
+			if err != nil {
+				fault = err.Error()
+			}
+			if fault == "" {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			wrong, faults = append(wrong, s), append(faults, s.String()+": "+fault)
+		})
+	}
+	all.Wait()
+	return wrong, faults
+}
+
+// opened is open over the cable.
+func (l *lan) opened(r *run) (string, error) {
+	r.say(check.Check{ID: "net-carrier", Status: check.Pass})
+	r.wire = l.node
+	var err error
+	r.user, err = newUserStack(l.node)
+	return "", err
+}
+
+// judged compares what was told of a site with what should be; "" when it is the same.
+func judged(s matrix.Site, checks []check.Check) (fault string) {
+	got, outcome := map[string]check.Status{}, matrix.Lands
+	for _, c := range checks {
+		got[c.ID] = c.Status
+		fault += fmt.Sprintf("\n%-16s %-5s %s -> %s", c.ID, c.Status, c.Observed, c.Fix)
+		switch {
+		case c.Status == check.Fail:
+			outcome = matrix.Refused
+		case c.Status == check.Warn && outcome == matrix.Lands:
+			outcome = matrix.Warned
+		}
+	}
+	if want := told(s); !maps.Equal(got, want) || outcome != s.Outcome() {
+		return fmt.Sprintf("%s, want %s%s\nwant %v", outcome, s.Outcome(), fault, want)
+	}
+	absent := map[string]matrix.Has{"net-dns-1": s.DNS, "net-ntp-1": s.NTP, "net-registry": s.Registry, "net-gateway": s.Gateway, "net-gateway-ipv6": s.Gateway}
+	for _, c := range checks {
+		has, of := absent[c.ID]
+		said := strings.HasPrefix(c.Observed, "Absent, not needed")
+		if of && s.DHCP != matrix.Wrong && said != (has == matrix.Absent) || c.Fix == "" && (c.Status == check.Fail || c.Status == check.Warn) {
+			return fmt.Sprintf("%s says %q, fix %q", c.ID, c.Observed, c.Fix)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"touchdown/backend"
+	"touchdown/backend/clock"
+	"touchdown/backend/csr"
+)
+
+// waitsInVain tells whether each boot would wait for a time server that the site does not have.
+func (s *Clock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Verdict) (bool, error) {
+	if s.named(node) || v.From != "" && !v.Typed || !csr.Here(node.Host) {
+		return false, nil
+	}
+	return clock.BootWaits(ctx, node.Host)
+}
+
+// planWait tells of the wait that goes.
+func (s *Clock) planWait(ctx context.Context, node *backend.Node, v clock.Verdict) ([]Change, error) {
+	vain, err := s.waitsInVain(ctx, node, v)
+	if err != nil || !vain {
+		return nil, err
+	}
+	return []Change{{What: "Start of the cluster at boot", Old: "waits up to 3 minutes for a time server", New: "does not wait: the site has none"}}, nil
+}
+
+// noWait ends that wait.
+func (s *Clock) noWait(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) error {
+	vain, err := s.waitsInVain(ctx, node, v)
+	if err != nil || !vain {
+		return err
+	}
+	if err := report.Save("boot-wait", []byte("on")); err != nil {
+		return fmt.Errorf("noting what a boot waits for: %w", err)
+	}
+	if err := clock.BootWait(ctx, node.Host, false); err != nil {
+		return err
+	}
+	report.Say("The site has no time server, so that a boot does not wait for one any more.")
+	return nil
+}
+
+// Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
+func (*Clock) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	_, err := report.Saved("boot-wait")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return clock.BootWait(ctx, node.Host, true)
+}

@@ -1,0 +1,31 @@
+package steps
+
+import (
+	"reflect"
+	"testing"
+
+	"touchdown/backend/network"
+)
+
+// TestTheReviewTellsWhatIsAbsent: who forgot the gateway or the name server sees it before anything changes.
+func TestTheReviewTellsWhatIsAbsent(t *testing.T) {
+	now := &network.Current{Settings: network.Settings{
+		Interface: "enp1s0", IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Disabled}, DNS: []string{"192.0.2.1"},
+	}}
+	static := network.Settings{
+		Interface: "enp1s0", IPv4: network.Family{Method: network.Static, Address: "198.51.100.10", Prefix: 24}, IPv6: network.Family{Method: network.Disabled},
+	}
+	leased := network.Settings{Interface: "enp1s0", IPv4: network.Family{Method: network.DHCP}, IPv6: network.Family{Method: network.Disabled}}
+	for _, c := range []struct {
+		what string
+		want network.Settings
+		text []Change
+	}{
+		{"static, alone", static, []Change{{"IPv4", "by DHCP", "198.51.100.10/24, no gateway"}, {"DNS servers", "192.0.2.1", "none"}}},
+		{"DHCP tells later what there is", leased, nil},
+	} {
+		if got := networkChanges(now, c.want); !reflect.DeepEqual(got, c.text) {
+			t.Errorf("%s: %+v", c.what, got)
+		}
+	}
+}
