@@ -25,7 +25,14 @@ type line struct {
 	tokens int
 }
 
-// shape reads a file. Comments, blank lines, imports and lines of punctuation alone are left out.
+// declared are the lines by which a type says what it is, as each step of a list does: that it implements an interface, and a name.
+var declared = []string{
+	"IDENT = ( * IDENT ) ( IDENT ) ; ",
+	"func ( * IDENT ) IDENT ( ) IDENT { return STRING } ; ",
+	"func ( IDENT * IDENT ) IDENT ( ) IDENT { return STRING } ; ",
+}
+
+// shape reads a file. Comments, blank lines, imports, declared lines and lines of punctuation alone are left out.
 func shape(name, path string) (text, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +67,7 @@ func shape(name, path string) (text, error) {
 			l.tokens++
 		}
 	}
-	t.lines = slices.DeleteFunc(t.lines, func(l line) bool { return l.tokens == 0 })
+	t.lines = slices.DeleteFunc(t.lines, func(l line) bool { return l.tokens == 0 || slices.Contains(declared, l.shape) })
 	return t, nil
 }
 
