@@ -394,12 +394,12 @@ func pki(t *testing.T, m *hosttest.Fake) {
 // TestNoBootWaitsForATimeServerThatIsNotThere: OpenShift holds kubelet back until the clock agrees with a time server. A site
 // without one gets rid of that; undo brings it back, and a site with one keeps it.
 func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
-	const ask = "systemctl show --property=LoadState,WantedBy chrony-wait.service"
+	const ask, dropIn = "systemctl show --property=LoadState,WantedBy chrony-wait.service", "/etc/systemd/system/chrony-wait.service.d/50-touchdown.conf"
 	for _, c := range []struct {
 		what, unit, server string
 		want               []string
 	}{
-		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl mask chrony-wait.service", "systemctl unmask chrony-wait.service"}},
+		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl daemon-reload", "systemctl daemon-reload"}},
 		{"before OpenShift 4.17", "LoadState=loaded\nWantedBy=\n", "", nil},
 		{"masked by someone else", "LoadState=masked\nWantedBy=kubelet-dependencies.target\n", "", nil},
 		{"a site with one that does not answer", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "127.0.0.1:9", nil},
@@ -420,8 +420,14 @@ func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
 		if err := s.Run(t.Context(), node(m, nil), r); err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}
+		if m.Exists(dropIn) != (c.want != nil) {
+			t.Errorf("%s: is the drop-in there: %v", c.what, m.Exists(dropIn))
+		}
 		if err := s.Undo(t.Context(), node(m, nil), r); err != nil {
 			t.Errorf("%s: %v", c.what, err)
+		}
+		if m.Exists(dropIn) {
+			t.Errorf("%s: the drop-in is there after the undo", c.what)
 		}
 		got := slices.DeleteFunc(m.Calls(), func(call string) bool { return call == ask })
 		if !slices.Equal(got, c.want) {

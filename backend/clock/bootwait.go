@@ -13,8 +13,15 @@ import (
 // OpenShift 4.17 on kubelet-dependencies.target wants it (machine-config-operator #4381).
 const waiter, dependencies = "chrony-wait.service", "kubelet-dependencies.target"
 
+// noWait keeps the waiter from starting as long as it is there. The unit is not masked: the Machine Config Daemon enables the units of
+// all MachineConfigs again with each update, and fails where one of them is masked.
+const noWait = "/etc/systemd/system/" + waiter + ".d/50-touchdown.conf"
+
 // BootWaits tells whether each boot waits for a time server before kubelet starts.
 func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
+	if m.Exists(noWait) {
+		return false, nil
+	}
 	out, err := m.Run(ctx, "systemctl", "show", "--property=LoadState,WantedBy", waiter)
 	if err != nil {
 		return false, fmt.Errorf("asking what a boot waits for: %w", err)
@@ -29,11 +36,17 @@ func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
 
 // BootWait switches that wait on or off.
 func BootWait(ctx context.Context, m *host.Machine, on bool) error {
-	verb := "mask" // the target only wants it, and starts without
+	var err error
 	if on {
-		verb = "unmask"
+		err = m.Remove(noWait)
+	} else {
+		text := "# Written by Touchdown: this site has no time server.\n[Unit]\nConditionPathExists=!" + noWait + "\n"
+		err = m.WriteFile(noWait, []byte(text), 0o644)
 	}
-	if _, err := m.Run(ctx, "systemctl", verb, waiter); err != nil {
+	if err != nil {
+		return fmt.Errorf("changing what a boot waits for: %w", err)
+	}
+	if _, err := m.Run(ctx, "systemctl", "daemon-reload"); err != nil {
 		return fmt.Errorf("changing what a boot waits for: %w", err)
 	}
 	return nil
