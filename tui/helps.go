@@ -100,7 +100,7 @@ originals and the secrets are wiped, undo ends, and the node is locked.
 Tab and Enter choose. What the users of this node would notice asks for its
 name first; type it by hand, a paste does not count.
 
-Example: R, Enter and the name reboot the machine.`,
+Example: R, Enter, Tab, the name and Enter reboot the machine.`,
 
 	"confirm": `This asks whether you mean it. "No, go back" changes nothing. Where a name
 has to be typed, it stands in the line above: Tab leads there.
