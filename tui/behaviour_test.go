@@ -319,6 +319,10 @@ func TestHelp(t *testing.T) {
 		if len(lines) > 16 {
 			t.Errorf("the help of %s has %d lines", s.name, len(lines))
 		}
+		// Two pages are only read.
+		if page := b.app.top().name(); !strings.Contains(text, "Example: ") && page != "help" && page != "report" {
+			t.Errorf("the help of %s has no example", s.name)
+		}
 		for _, line := range lines {
 			if ansi.StringWidth(line) > 76 {
 				t.Errorf("the help of %s has a line of %d columns", s.name, len(line))

@@ -22,7 +22,7 @@ type fake struct {
 	tokens  int
 	pen     string
 	gone    bool
-	slow    time.Duration
+	pauseAt int // of looks: from that one on there is no answer; 0: never
 	actions []engine.Action
 	sets    []string
 	log     []string
@@ -40,10 +40,15 @@ func newFake() *fake {
 
 var _ engine.Session = (*fake)(nil)
 
-func (f *fake) Snapshot(context.Context) (*engine.Snapshot, error) {
+func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.looks++
+	if f.pauseAt > 0 && f.looks >= f.pauseAt {
+		f.mu.Unlock()
+		<-ctx.Done()
+		return nil, fmt.Errorf("%w: %w", engine.ErrNoEngine, ctx.Err())
+	}
+	defer f.mu.Unlock()
 	if f.gone {
 		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
 	}

@@ -93,19 +93,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestGoldenSizes draws every scene at every other size; the pictures of a size are one file.
 func TestGoldenSizes(t *testing.T) {
 	for _, size := range [][2]int{{100, 37}, {132, 43}, {79, 23}, {80, 25}} {
-		for _, s := range scenes() {
-			if s.name != "form" && s.name != "work" && s.name != "problem" {
-				continue
-			}
-			name := fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1])
-			t.Run(name, func(t *testing.T) {
+		name := fmt.Sprintf("all-%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			var all strings.Builder
+			for _, s := range scenes() {
 				b := newBench(t, size[0], size[1], s.edits...)
 				b.press(s.keys...)
-				b.golden(name)
-			})
-		}
+				fmt.Fprintf(&all, "== %s\n%s", s.name, b.screen())
+			}
+			compare(t, name, all.String())
+		})
 	}
 }
 

@@ -166,21 +166,27 @@ func (b *bench) shows(want string) {
 
 func (b *bench) golden(name string) {
 	b.t.Helper()
-	got, file := b.screen(), filepath.Join("testdata", name+".golden")
+	compare(b.t, name, b.screen())
+}
+
+// compare holds pictures to a golden file, or writes it.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			b.t.Fatal(err)
+			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			b.t.Fatal(err)
+			t.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if got != string(want) {
-		b.t.Errorf("%s differs; run with -update when that is right.\n--- got\n%s--- want\n%s", name, got, want)
+		t.Errorf("%s differs; run with -update when that is right.\n--- got\n%s--- want\n%s", name, got, want)
 	}
 }

@@ -43,7 +43,9 @@ there. On the network port, a blinks its LED. Example: Domain  example.com`,
 
 Where it stands below the list, a makes the machine show which one it means:
 the LED of a network port blinks for some seconds, so that you find the
-socket. Nothing is chosen or changed by it.`,
+socket. Nothing is chosen or changed by it.
+
+Example: Down and Enter choose the second of the list.`,
 
 	"review": `This page shows everything that would be done. So far nothing was changed.
 
@@ -64,13 +66,17 @@ what it waits for. The mark after "engine:" turns as long as the engine
 answers.
 
 If it says that it takes longer than normal, look at the log first. "Stop
-the work" stops at the next safe point; you can retry or undo then.`,
+the work" stops at the next safe point; you can retry or undo then.
+
+Example: l shows the log, b comes back.`,
 
 	"question": `The work needs a decision. The number in front of an answer, or Up, Down
 and Enter choose it.
 
 If nobody answers in time, the answer marked (default) is taken. Looking at
-the log first does no harm; the time goes on.`,
+the log first does no harm; the time goes on.
+
+Example: 1 and Enter give the first answer.`,
 
 	"problem": `A step failed. Nothing is lost, and nothing continues automatically.
 
@@ -80,7 +86,9 @@ alone. "Edit answers" leads to the questions, with everything kept; "Undo"
 puts everything back.
 
 Calling someone? Read them the code, and make a support bundle: it holds
-the log and the journal, but no secrets.`,
+the log and the journal, but no secrets.
+
+Example: r and Enter run the step again.`,
 
 	"dashboard": `The work is finished. This page stays: it shows the cluster as it is now.
 
@@ -90,10 +98,14 @@ originals and the secrets are wiped, undo ends, and the node is locked.
 "Leave" closes this console; the node keeps running.
 
 Tab and Enter choose. What the users of this node would notice asks for its
-name first; type it by hand, a paste does not count.`,
+name first; type it by hand, a paste does not count.
+
+Example: R, Enter, Tab, the name and Enter reboot the machine.`,
 
 	"confirm": `This asks whether you mean it. "No, go back" changes nothing. Where a name
-has to be typed, it stands in the line above: Tab leads there.`,
+has to be typed, it stands in the line above: Tab leads there.
+
+Example: sno-0042`,
 
 	"waive": `A waiver says that you know about a check that did not pass and that you
 take responsibility. Type your name and why.
@@ -103,7 +115,9 @@ Example: Reason  agreed with the site on the phone, ticket 4711`,
 	"log": `The log of the engine, newest line last, without secrets.
 
 "Older" and "Newer", or PgUp and PgDn, move. "Find" looks for a word; find
-again for the next one. "Follow" shows new lines as they come.`,
+again for the next one. "Follow" shows new lines as they come.
+
+Example: / and the word WARN lead to the first warning.`,
 
 	"help": `This explains the page below it. Enter or b closes it.`,
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 
 	"touchdown/steps/engine"
@@ -43,6 +44,17 @@ func TestControlInAField(t *testing.T) {
 	b.press("ctrl+g")
 	b.shows("you have control")
 	b.shows("[sno-042 ")
+}
+
+// TestFooterOfWhoLooksOn: the keys below the work are those that do something on this console.
+func TestFooterOfWhoLooksOn(t *testing.T) {
+	b := fresh(t, working)
+	if strings.Contains(b.screen(), "x stop") {
+		t.Errorf("stop is offered without control:\n%s", b.screen())
+	}
+	b.shows("Ctrl-G take control")
+	b.press("ctrl+g")
+	b.shows("x stop")
 }
 
 // TestAnotherWasFaster: the screen says who has control.

@@ -40,6 +40,10 @@ func child(scene string) int {
 	if edit, ok := edits[scene]; ok {
 		edit(&f.snap)
 	}
+	if scene == "paused" {
+		working(&f.snap)
+		f.pauseAt = 4
+	}
 	o := Options{Name: "ttyS0"}
 	if scene == "play" { // everything, one after the other
 		go play(f)

@@ -51,6 +51,16 @@ func (d *draft) takeUp(log *slog.Logger) {
 	d.open(cfg)
 }
 
+// typed tells whether a person has answered something.
+func (d *draft) typed() bool {
+	for _, source := range d.site.Sources {
+		if source == site.Typed {
+			return true
+		}
+	}
+	return false
+}
+
 // open takes up a config as it was found or loaded.
 func (d *draft) open(cfg *site.Config) {
 	d.site, d.found = cfg, map[string]found{}

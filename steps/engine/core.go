@@ -65,6 +65,9 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)
+	if c.job.state == Collecting && c.draft.typed() {
+		c.resumed = c.recorder.now()
+	}
 	c.takeStock(c.recorder.journal.read, damage)
 	if c.recorder.seq > 0 {
 		c.recorder.seq += restartGap

@@ -115,8 +115,14 @@ func TestDraftSurvivesARestart(t *testing.T) {
 	const secret = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
 	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
 	must(t, r.Set(t.Context(), pen, "spec.pullSecret", secret))
+	if s, err := r.Snapshot(t.Context()); err != nil || !s.Resumed.IsZero() {
+		t.Errorf("resumed %v, %v", s.Resumed, err)
+	}
 	r.reopen(t)
 	snapshot := until(t, r, "the form", func(s *Snapshot) bool { return len(s.Stages) > 0 })
+	if snapshot.Resumed.IsZero() {
+		t.Error("nobody is told that the answers are those of before")
+	}
 	if f := field(snapshot, "spec.clusterName"); f.Value != "shop" || f.Source != "typed" {
 		t.Errorf("the name after a restart: %+v", f)
 	}

@@ -1,0 +1,42 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/steps/engine"
+)
+
+// TestStall lets a step stand still: past twice its usual time the page says so, not before, and the log is one key away.
+func TestStall(t *testing.T) {
+	b := newBench(t, 80, 24, working)
+	const notice = "This normally takes under 5 min 00 s"
+	b.shows("normally under 5 min 00 s")
+	b.now = b.now.Add(6*time.Minute + 29*time.Second) // of twice 5 minutes 3 minutes and 30 seconds were over before
+	if strings.Contains(b.screen(), notice) {
+		t.Errorf("too early:\n%s", b.screen())
+	}
+	b.shows("Running for 9 min 59 s")
+	b.now = b.now.Add(2 * time.Second)
+	b.shows("Waiting for operator authentication")
+	b.shows(notice)
+	b.press("l")
+	b.shows("all quiet")
+	b.press("b")
+	b.fake.change(func(s *engine.Snapshot) { s.Stages[3].Steps[2].Started = epoch.Add(6 * time.Minute); s.Now = b.now })
+	b.refresh()
+	if strings.Contains(b.screen(), notice) {
+		t.Errorf("the next step is told to be late too:\n%s", b.screen())
+	}
+}
+
+// TestPausedEngine has an engine that takes requests and answers none, as one does that was stopped or waits for its disk.
+func TestPausedEngine(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "paused", "vt220", size(80, 24))
+	l.shows("Running for")
+	l.shows("engine not answering, trying again; your work goes on")
+	l.shows("engine: not answering")
+	l.clean()
+}
