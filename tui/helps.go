@@ -126,7 +126,9 @@ disks, network ports, boards, with serial numbers. "not known" is followed
 by the reason.
 
 Up, Down and PgDn scroll; Left and Right go from one kind of part to the
-next; Enter or b closes the page.`,
+next; Enter or b closes the page.
+
+Example: Right until Memory; a slot with "empty" has no module in it.`,
 
 	"report": `The hand-over report. Up, Down and PgDn scroll; Enter or b closes it.`,
 }

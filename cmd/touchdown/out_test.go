@@ -136,7 +136,8 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"report show": {"report", "show"}, "report show json": {"report", "show", "-o", "json"}, "report hosts": {"report", "hosts"},
 		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
-		"site import":  {"site", "import", hostileFile, "--from", "install-config"},
+		"site import": {"site", "import", hostileFile, "--from", "install-config"},
+		"inventory":   {"inventory"}, "inventory json": {"inventory", "-o", "json"},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{
@@ -157,6 +158,10 @@ func TestNothingSteersATerminal(t *testing.T) {
 	dir := t.TempDir()
 	lines, silent := talks(dir)
 	if err := os.WriteFile(filepath.Join(dir, "site.yaml"), []byte("apiVersion: \"a\\e[2J\\x9b\"\n\"k\\e[2J\": \"\\u202ec\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plate := filepath.Join(dir, "sys/class/dmi/id/product_name") // root's inventory
+	if err := errors.Join(os.MkdirAll(filepath.Dir(plate), 0o755), os.WriteFile(plate, []byte(planted), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	var visit func(*cobra.Command)
