@@ -148,6 +148,7 @@ func relocating(s *engine.Snapshot) {
 	step := until(s, "rollouts")
 	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: "operator authentication", Usual: 300}
 	step.Said = []string{"kube-apiserver runs revision 8."}
+	s.Worked, s.Left = (7 * time.Minute).Seconds(), (6 * time.Minute).Seconds()
 }
 
 func landedWell(s *engine.Snapshot) {
