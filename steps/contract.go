@@ -23,11 +23,10 @@ type (
 
 // The verdicts of a Check.
 const (
-	Pass   = check.Pass
-	Warn   = check.Warn
-	Fail   = check.Fail
-	Skip   = check.Skip
-	Waived = check.Waived
+	Pass = check.Pass
+	Warn = check.Warn
+	Fail = check.Fail
+	Skip = check.Skip
 )
 
 // Step makes one aspect of the machine match the site config.

@@ -3,8 +3,10 @@ package steps
 import (
 	"context"
 	"net/netip"
+	"strings"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/report"
 	"touchdown/steps/site"
@@ -42,6 +44,9 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 		return err
 	}
 	facts.Reach(h.Reached(ctx))
+	if len(facts.Addresses) > 0 {
+		rep.Check(Check{ID: AddressCheck, Title: "The node's address at this site", Status: check.Pass, Observed: joined(facts.Addresses)})
+	}
 	if h.Servers != nil {
 		facts.Servers = h.Servers(ctx)
 	}
@@ -59,6 +64,17 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	}
 	rep.Say("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile)
 	return nil
+}
+
+// AddressCheck is the ID of the check that tells where the site reaches the node.
+const AddressCheck = "site-address"
+
+func joined(addresses []netip.Addr) string {
+	texts := make([]string, len(addresses))
+	for i, a := range addresses {
+		texts[i] = a.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // tell says what the site's people have to add: records for a DNS server, or lines for the clients' hosts files.

@@ -123,8 +123,12 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	}}
 	var before []byte
 	for range 2 {
-		if err := handOver.Run(t.Context(), node(m, cluster), &notes{job: job}); err != nil {
+		told := &notes{job: job}
+		if err := handOver.Run(t.Context(), node(m, cluster), told); err != nil {
 			t.Fatal(err)
+		}
+		if c := told.checks[steps.AddressCheck]; c.Status != steps.Pass || !strings.HasPrefix(c.Observed, "198.51.100.10") {
+			t.Errorf("the consoles are told %+v", told.checks)
 		}
 		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))
 		if err != nil {

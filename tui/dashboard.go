@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/steps"
 	"touchdown/steps/engine"
 )
 
@@ -100,6 +101,18 @@ func (b *dashboard) view(w, h int) page {
 	return page{lines: lines, x: x, y: h - len(buttons) + y}
 }
 
+// address is where the site reaches the node, as the hand-over saw it.
+func (b *dashboard) address() string {
+	for _, stage := range b.snap.Stages {
+		for _, f := range findings(stage) {
+			if f.ID == steps.AddressCheck {
+				return f.Observed
+			}
+		}
+	}
+	return ""
+}
+
 func (b *dashboard) text(w int) []string {
 	s := b.snap
 	title := t("dashboard.undone")
@@ -114,7 +127,11 @@ func (b *dashboard) text(w int) []string {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
 	}
 	if s.State == engine.IsDone && s.Cluster != "" {
-		lines = append(lines, "",
+		lines = append(lines, "")
+		if is := b.address(); is != "" {
+			lines = append(lines, t("dashboard.address", is))
+		}
+		lines = append(lines,
 			t("dashboard.cluster", s.Cluster),
 			t("dashboard.api", s.Cluster),
 			t("dashboard.console", s.Cluster))

@@ -171,6 +171,7 @@ func finished(s *engine.Snapshot) {
 			}
 		}
 	}
+	s.Stages[5].Steps[0].Checks = []steps.Check{{ID: steps.AddressCheck, Title: "The node's address at this site", Status: "pass", Observed: "198.51.100.10"}}
 	s.Met = []string{"rollouts: RLT-DNS the operator authentication cannot reach its own address"}
 }
 

@@ -210,6 +210,7 @@ var texts = map[string]string{
 	"dashboard.undone":  "Everything was put back as it was before.",
 	"dashboard.moving":  "This node has landed, and someone began to move it again.",
 	"dashboard.locked":  "The hand-over was accepted: this page is read-only until the node is unlocked.",
+	"dashboard.address": "Address   %s",
 	"dashboard.cluster": "Cluster   %s",
 	"dashboard.api":     "API       https://api.%s:6443",
 	"dashboard.console": "Console   https://console-openshift-console.apps.%s",
