@@ -400,6 +400,7 @@ func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
 		want               []string
 	}{
 		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl daemon-reload", "systemctl daemon-reload"}},
+		{"no systemd", "", "", nil},
 		{"before OpenShift 4.17", "LoadState=loaded\nWantedBy=\n", "", nil},
 		{"masked by someone else", "LoadState=masked\nWantedBy=kubelet-dependencies.target\n", "", nil},
 		{"a site with one that does not answer", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "127.0.0.1:9", nil},
@@ -407,7 +408,11 @@ func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
 	} {
 		m := hosttest.New(t)
 		m.File("/var/lib/kubelet/x", "")
-		m.On(ask, c.unit, nil)
+		var down error
+		if c.unit == "" {
+			down = errors.New("System has not been booted with systemd")
+		}
+		m.On(ask, c.unit, down)
 		cfg := site.New()
 		if c.server != "" {
 			cfg.Spec.AdditionalNTPSources = []string{c.server}
