@@ -12,8 +12,9 @@ import (
 // the same review, machine and report. What is wrong with an answer is told alike.
 func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 	lands := func(answer func(r *rig, pen string, values map[string]string)) (review ReviewView, state map[string]string, answers []byte, told []report.JobStep) {
-		r := newRig(t, newWorld())
-		r.w.cable = true
+		w := newWorld()
+		w.cable = true
+		r := newRig(t, w)
 		pen := take(t, r)
 		until(t, r, "the form", inState(Collecting))
 		must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
@@ -30,7 +31,9 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 		until(t, r, "the end", inState(IsDone))
 		answers, err = r.Export(t.Context(), Answers)
 		must(t, err)
+		r.mu.Lock()
 		told = r.core.reportJob(nil).Steps
+		r.mu.Unlock()
 		for i := range told {
 			told[i].Seconds = 0
 		}
