@@ -150,7 +150,7 @@ func strangers(left []csr.Left) Check {
 		return ch
 	}
 	ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d wait and are left alone", len(left))
-	ch.Fix = "Ask the cluster's administrator to look at them, and to deny what nobody knows."
+	ch.Fix = "Ask the cluster's administrator to look at them, and to deny those that nobody can explain."
 	var all []string
 	for _, l := range left {
 		all = append(all, l.Name+": "+l.Reason)

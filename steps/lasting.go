@@ -1,10 +1,10 @@
 package steps
 
 // About how long the work takes on a single node, in seconds: what the time left is made of until the node has shown how fast it
-// is. Where a range is known, it is the middle of it.
+// is. They are estimates.
 const (
 	trialSeconds   = 30  // network: the new settings are tried, the site answers, they are kept
-	apiSeconds     = 180 // from the start of the kubelet to the cluster's API (lifecycle-agent: 3 to 10 minutes until every operator is well)
+	apiSeconds     = 180 // from the start of the kubelet to the cluster's API; lifecycle-agent gives all operators 3 to 10 minutes
 	renewSeconds   = 600 // expired certificates of the node: the control plane recovers, then the kubelet's requests
 	configSeconds  = 90  // the Machine Config Operator renders, and the node takes it without a reboot
 	rebootSeconds  = 600 // a server's own start, the kubelet's, and the cluster's API

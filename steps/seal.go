@@ -43,8 +43,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	return nil
 }
 
-// Pace is how much longer than its plan this node took on the bench line for what is mostly reboots, within the bounds that a guess
-// keeps; 1 where the report is not there. A landing's time left begins with it.
+// Pace is how much longer than its plan this node took on the bench line for what is mostly reboots; 1 where the report is not there. A landing's time left begins with it.
 func (s *FactoryReport) Pace() float64 {
 	d, err := (report.Store{Dir: s.Dir}).Open()
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *FactoryReport) Pace() float64 {
 	if planned == 0 {
 		return 1
 	}
-	return max(0.4, min(took/planned, 4))
+	return report.Pace(took, planned)
 }
 
 // Seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.

@@ -19,7 +19,7 @@ func about(d time.Duration) string {
 	return t("about.hours", minutes/60, minutes%60)
 }
 
-// left is how long the work still takes, and when it will be done; ok is false where nobody knows.
+// left is how long the work still takes, and when it will be done; ok is false where that is not known.
 func left(s *engine.Snapshot, now time.Time) (d time.Duration, done time.Time, ok bool) {
 	if s == nil || s.Left <= 0 {
 		return 0, time.Time{}, false
@@ -35,7 +35,7 @@ func (s *work) whole(w int) []string {
 		return nil
 	}
 	text := t("work.left", about(rest), done.UTC().Format("15:04"))
-	if s.snap.State == engine.InQuestion { // it waits for a person: nobody knows when it will be done
+	if s.snap.State == engine.InQuestion { // it waits for a person, so the end is not known
 		text = t("work.rest", about(rest))
 	}
 	worked := int64(s.snap.Worked)

@@ -13,7 +13,7 @@ import (
 // OpenShift 4.17 on kubelet-dependencies.target wants it (machine-config-operator #4381).
 const waiter, dependencies = "chrony-wait.service", "kubelet-dependencies.target"
 
-// noWait keeps the waiter from starting as long as it is there. The unit is not masked: the Machine Config Daemon enables the units of
+// noWait is the file that keeps the waiter from starting. The unit is not masked: the Machine Config Daemon enables the units of
 // all MachineConfigs again with each update, and fails where one of them is masked.
 const noWait = "/etc/systemd/system/" + waiter + ".d/50-touchdown.conf"
 

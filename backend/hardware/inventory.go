@@ -50,7 +50,7 @@ type CPU struct {
 	Sockets int      `json:"sockets,omitempty"`
 	Cores   int      `json:"cores,omitempty"`
 	Threads int      `json:"threads,omitempty"` // what OpenShift's documents call vCPU
-	MHz     float64  `json:"mhz,omitempty"`     // the highest that the kernel allows; without that, of now
+	MHz     float64  `json:"mhz,omitempty"`     // the highest that the kernel allows, else the current one
 	Flags   []string `json:"-"`
 }
 

@@ -125,7 +125,7 @@ func (s structure) module() Module {
 		return m // the rest is what the makers of boards leave there
 	}
 	m.Type, m.Vendor, m.Part, m.Serial = memoryTypes[s.number(0x12, 1)], s.text(0x17), s.text(0x1a), s.text(0x18)
-	for _, at := range []int{0x20, 0x15} { // as it is configured, as it could be
+	for _, at := range []int{0x20, 0x15} { // the configured speed, else the highest possible
 		if speed := s.number(at, 2); speed != 0 && speed != 0xffff && m.Speed == 0 {
 			m.Speed = int(speed)
 		}

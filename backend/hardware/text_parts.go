@@ -67,7 +67,7 @@ func (h *Health) text() string {
 func (t *tree) ports() {
 	var ports []NIC
 	for _, n := range t.i.NICs {
-		// Every pod has a virtual port here, with an address of its own making.
+		// Every pod has a virtual port here, with a link-local address that it gave itself.
 		if !n.Virtual || slices.ContainsFunc(n.Addresses, func(a string) bool { return !strings.HasPrefix(a, "fe80:") }) {
 			ports = append(ports, n)
 		}

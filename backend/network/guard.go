@@ -81,7 +81,7 @@ func (c *changes) interfaces(live *state) error {
 	}
 	for _, i := range c.Interfaces {
 		if i.Name == Bridge && (i.Type == "ovs-bridge" || i.Type == "ovs-interface") {
-			continue // of our own making: a document has neither type
+			continue // we made it: a document has neither type
 		}
 		if forbidden.MatchString(i.Name) || !ofASite(i) {
 			return fmt.Errorf("would change %q, which is not a port, a bond or a VLAN of the site", i.Name)

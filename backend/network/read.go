@@ -16,7 +16,7 @@ const (
 	SourceRA      = "router advertisement" // a router announced it
 )
 
-// Current is the network of now. Addresses, gateways and name servers are those in force, whoever gave them; the node's
+// Current is the current network. Addresses, gateways and name servers are those in force, whoever gave them; the node's
 // internal address is kept apart.
 type Current struct {
 	Settings
@@ -31,7 +31,7 @@ type Current struct {
 	live    []byte            // the whole current network, for nmstate to compare with
 }
 
-// Read tells the settings of now. It changes nothing.
+// Read returns the current settings. It changes nothing.
 func (n *Network) Read(ctx context.Context) (*Current, error) {
 	configured, err := n.library.show(ctx, true)
 	if err != nil {

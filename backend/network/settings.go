@@ -28,7 +28,7 @@ type Settings struct {
 	DNS       []string
 	Search    []string
 	Raw       []byte   // nmstate YAML instead of all of the above
-	Own       host.Own // the node's own addresses, kept in any case; none: those of now
+	Own       host.Own // the node's own addresses, kept in any case; none: the current ones
 }
 
 // Bond bundles ports.

@@ -146,13 +146,10 @@ func listMACs(macs []net.HardwareAddr) string {
 }
 
 func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) error {
-	c := check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway"), Expected: "an answer from the gateway"}
 	if !f.gateway.IsValid() {
-		c.Status = check.Skip
-		c.Observed = fmt.Sprintf("Absent, not needed: node and pods reach the machines of %s only.", f.address.Masked())
-		r.say(c)
-		return nil
+		return f.withoutGateway(ctx, r)
 	}
+	c := check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway"), Expected: "an answer from the gateway"}
 	macs, err := r.look(ctx, f.address.Addr(), f.gateway, true)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func hosts(r *routev1.Route) []string {
 	return all
 }
 
-// shown tells whether clients use a host: one below the cluster's name of now, or one that the owner chose for console and
+// shown reports whether clients use a host: one below the cluster's current name, or one that the owner chose for console and
 // login. Those below the name of the factory are for the cluster itself.
 func (f *Facts) shown(host string, rank int) bool {
 	switch {
@@ -97,7 +97,7 @@ func Hosts(names []string, addresses []netip.Addr) []string {
 	return lines
 }
 
-// HostsText is the file for the site's clients. It can be added to a hosts file as it is; the records in it are comments there.
+// HostsText is the file for the site's clients. It can be appended to a hosts file unchanged: what is not a hosts line is a comment.
 func (d *Document) HostsText() []byte {
 	var out strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&out, format+"\n", a...) }

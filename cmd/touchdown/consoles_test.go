@@ -152,12 +152,13 @@ func TestConsolesComeAndGo(t *testing.T) {
 	}
 }
 
-// kills is how often the engine is killed while someone types.
-const kills = 100
-
-// TestKilledWhileTyping kills the engine a hundred times in the middle of the questions: each answer that it took is there
-// when the next one starts, and the one on its way is there or is not.
+// TestKilledWhileTyping kills the engine a hundred times (ten times among the quick tests) in the middle of the questions: each
+// answer that it took is there when the next one starts, and the one on its way is there or is not.
 func TestKilledWhileTyping(t *testing.T) {
+	kills := 100
+	if testing.Short() {
+		kills = 10
+	}
 	m := newMachine(t)
 	random := rand.New(rand.NewPCG(16, 0))
 	taken, onItsWay := map[string]string{}, map[string]string{}

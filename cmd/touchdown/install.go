@@ -95,7 +95,7 @@ func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 			return nil // nothing was ever begun here
 		}
 		return &problem.Problem{
-			Code: "HND-DUMB", Summary: "The engine does not answer, so nobody knows whether work is under way.",
+			Code: "HND-DUMB", Summary: "The engine does not answer, so it is not known whether work is under way.",
 			Fix: "See why with `journalctl -u touchdown-engine`. To give up what was begun, move " + c.engine.state + " away.", Err: err,
 		}
 	}

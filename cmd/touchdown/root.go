@@ -52,8 +52,18 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	return root
 }
 
-// wrapArgs makes wrong arguments usage errors in every command.
+// wrapArgs makes wrong arguments, and flags that do not go together, usage errors in every command.
 func wrapArgs(cmd *cobra.Command) {
+	pre := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // cobra's own look at groups of flags comes after it
+		if err := cmd.ValidateFlagGroups(); err != nil {
+			return usage(err)
+		}
+		if pre == nil {
+			return nil
+		}
+		return pre(cmd, args)
+	}
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"touchdown/backend/report"
+)
 
 // lasts are the times of the plans that tell one, at the pace of this node.
 func (v *ReviewView) lasts(pace float64) map[string]float64 {
@@ -13,21 +17,20 @@ func (v *ReviewView) lasts(pace float64) map[string]float64 {
 	return all
 }
 
-// The plans are of a typical server. trust is how many seconds of finished work weigh as much as they do, and a node is taken to
-// be no faster or slower than by these factors.
-const trust, fastest, slowest = 120.0, 0.4, 4.0
+// trust is how many seconds of finished work weigh as much as the plans do, which are of a typical server.
+const trust = 120.0
 
 // pace is how much longer this node takes than the plans say, by the steps that it has finished. A step counts for no more than
-// the slowest factor: it may have waited for a person at the machine.
+// the slowest pace: it may have waited for a person at the machine.
 func (j *job) pace() float64 {
 	planned, took := trust, trust
 	for id, usual := range j.lasts {
 		if s := j.steps[id]; s != nil && s.status == StepDone {
 			planned += usual
-			took += min(s.seconds, usual*slowest)
+			took += min(s.seconds, usual*report.Slowest)
 		}
 	}
-	return max(fastest, min(took/planned, slowest))
+	return report.Pace(took, planned)
 }
 
 // left is about how many seconds the job will still work, and what its step waits for when that takes longer than its plan said.

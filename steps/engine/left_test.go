@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/report"
 	"touchdown/steps"
 )
 
@@ -66,7 +67,7 @@ func TestTimeLeft(t *testing.T) {
 
 // TestPaceHasBounds: a step that waited for a person, or one that found its work done, says little of the next.
 func TestPaceHasBounds(t *testing.T) {
-	for took, want := range map[float64]float64{300: 1, 600: 720. / 420, 1e9: 1320. / 420, 0: fastest} {
+	for took, want := range map[float64]float64{300: 1, 600: 720. / 420, 1e9: 1320. / 420, 0: report.Fastest} {
 		j := newJob()
 		j.lasts = map[string]float64{"a": 300, "b": 60}
 		j.step("a").status, j.step("a").seconds = StepDone, took

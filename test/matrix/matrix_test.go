@@ -21,3 +21,20 @@ func TestAllSitesAreThere(t *testing.T) {
 		t.Errorf("outcomes are %v", outcomes)
 	}
 }
+
+func TestAThirdHasEachPair(t *testing.T) {
+	pairs := map[[4]int]bool{}
+	third := matrix.Third()
+	for _, s := range third {
+		family := map[string]int{"IPv4": 0, "IPv6": 1, "dual stack": 2}[s.Family]
+		parts := []int{family, int(s.DNS), int(s.NTP), int(s.Gateway), int(s.DHCP), int(s.Registry)}
+		for i, a := range parts {
+			for j, b := range parts[:i] {
+				pairs[[4]int{i, a, j, b}] = true
+			}
+		}
+	}
+	if len(third) != 243 || len(pairs) != 15*9 {
+		t.Errorf("%d sites with %d pairs", len(third), len(pairs))
+	}
+}

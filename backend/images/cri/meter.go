@@ -133,7 +133,7 @@ func (m *meter) coming() int64 {
 	return sum
 }
 
-// sample works out the progress of now. It never goes back.
+// sample works out the current progress. It never goes back.
 func (m *meter) sample(now time.Time, used int64) Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
