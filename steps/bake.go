@@ -2,9 +2,7 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -124,15 +122,12 @@ func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) e
 
 // Undo puts the profile back.
 func (*BakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	file, err := report.Saved("file")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	file, ok, err := savedAt(report, "file")
+	if !ok {
 		return err
 	}
-	original, err := report.Saved("profile")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	original, _, err := savedAt(report, "profile")
+	if err != nil {
 		return err
 	}
 	if err := factory.PutBackUplink(ctx, node.Host, string(file), original); err != nil {
@@ -177,7 +172,7 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 
 // Run writes what differs and waits.
 func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err
@@ -190,7 +185,11 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return fmt.Errorf("writing the node disruption policies: %w", err)
 	}
-	changed, err := factory.Configure(ctx, c, poolPause(report), wanted, o.save)
+	pause, err := poolPause(report)
+	if err != nil {
+		return err
+	}
+	changed, err := factory.Configure(ctx, c, pause, wanted, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the MachineConfigs: %w", err)
 	}
@@ -215,12 +214,16 @@ func configNames(wanted []factory.Manifest) string {
 
 // Undo removes the MachineConfigs and waits; the node reboots once.
 func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err
 	}
-	changed, err := factory.Remove(ctx, c, poolPause(report), func(kube.Ref, []byte) error { return nil })
+	pause, err := poolPause(report)
+	if err != nil {
+		return err
+	}
+	changed, err := factory.Remove(ctx, c, pause, func(kube.Ref, []byte) error { return nil })
 	if err != nil {
 		return fmt.Errorf("removing the MachineConfigs: %w", err)
 	}

@@ -2,8 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"touchdown/backend"
@@ -40,7 +38,7 @@ func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 
 // Run asks, once in each stay on the bench line.
 func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	names, err := factory.DefaultCatalogs(ctx, c)
 	if err != nil || len(names) == 0 {
 		return err
@@ -75,8 +73,8 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 	}
 	// A no is kept over the node's reboots, so that nobody is asked three times.
 	refused := "no " + factory.Stay(node.Host)
-	before, err := report.Noted("refused")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	before, _, err := notedAt(report, "refused")
+	if err != nil {
 		return false, err
 	}
 	if string(before) == refused {
@@ -96,7 +94,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 
 // Undo puts OperatorHub back; the marketplace operator makes the catalog sources again.
 func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	changed, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
+	changed, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
 	if len(changed) > 0 && err == nil {
 		report.Say("The default catalog sources are as they were.")
 	}

@@ -100,7 +100,7 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 	if _, err := in.names.Fits(ctx, c); err != nil {
 		return fmt.Errorf("asking whether the cluster can serve the names: %w", err)
 	}
-	o := originals{report}
+	o := newOriginals(report)
 	for i, w := range in.wants {
 		report.Progress(Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: "the certificate for " + w.Names[0]})
 		if w.Secret == in.kept[i] { // the owner's own Secret is never written
@@ -121,6 +121,6 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 
 // Undo takes them out again. Domain was undone before, so nothing refers to them any more.
 func (s *Certificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
+	_, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
 	return err
 }

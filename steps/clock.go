@@ -85,7 +85,11 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 	if err := s.noWait(ctx, node, report, v); err != nil {
 		return err
 	}
-	if taken, err := report.Saved("typed"); err == nil && string(taken) == s.Site.Spec.Time.UTC && v.Typed {
+	taken, _, err := savedAt(report, "typed")
+	if err != nil {
+		return err
+	}
+	if string(taken) == s.Site.Spec.Time.UTC && v.Typed {
 		return s.done(report)
 	}
 	report.Check(clockCheck(offsets, v, s.named(node)))

@@ -2,9 +2,7 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"touchdown/backend"
 	"touchdown/backend/clock"
@@ -49,11 +47,7 @@ func (s *Clock) noWait(ctx context.Context, node *backend.Node, report Report, v
 
 // Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
 func (*Clock) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := report.Saved("boot-wait")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if _, off, err := savedAt(report, "boot-wait"); !off {
 		return err
 	}
 	return clock.BootWait(ctx, node.Host, true)

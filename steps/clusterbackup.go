@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"touchdown/backend"
@@ -70,13 +69,14 @@ func (s *Kubelet) await(ctx context.Context, node *backend.Node, report Report, 
 func (s *Kubelet) restorable(node *backend.Node, report Report, err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	done, noted := restores(report)
-	return ok && p.Code == kubelet.Torn && noted == nil && len(done) < mostRestores && s.opened(report) && kubelet.Restorable(node.Host)
+	opened, saved := s.opened(report)
+	return ok && p.Code == kubelet.Torn && errors.Join(noted, saved) == nil && len(done) < mostRestores && opened && kubelet.Restorable(node.Host)
 }
 
 // opened tells whether this landing opened the kubelet's gate: else the cluster was in use before, and its backup is old.
-func (*Kubelet) opened(report Report) bool {
-	_, err := report.Saved("gate")
-	return err == nil
+func (*Kubelet) opened(report Report) (bool, error) {
+	_, opened, err := savedAt(report, "gate")
+	return opened, err
 }
 
 // restore puts the backup back and starts the cluster from it.
@@ -128,10 +128,7 @@ func (s *Kubelet) PrepareUndo(ctx context.Context, node *backend.Node, report Re
 }
 
 func restores(report Report) ([]byte, error) {
-	done, err := report.Noted(restoreNote)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	done, _, err := notedAt(report, restoreNote)
 	if err != nil {
 		return nil, fmt.Errorf("reading whether the backup was put back: %w", err)
 	}

@@ -3,9 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"touchdown/backend"
@@ -196,11 +194,8 @@ func note(report Report, r renaming) error {
 }
 
 func noted(report Report) (r renaming, err error) {
-	b, err := report.Noted(renameNote)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
+	b, ok, err := notedAt(report, renameNote)
+	if ok {
 		err = json.Unmarshal(b, &r)
 	}
 	if err != nil {

@@ -223,7 +223,7 @@ func asking(list *wanted.Result) Check {
 
 // activate lets CRI-O know the store, which was verified before: by a MachineConfig, because the file is the operator's.
 func (s *Images) activate(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	if err := images.KeepPrimary(node.Host); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if len(nodeconfig.Pending(changes)) > 0 {
 		report.Say("CRI-O is told of the image store.")
 	}
-	if err := poolBatch(ctx, c, o, s.Timeouts).Run(ctx, changes); err != nil {
+	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return s.named(ctx, node, report)
@@ -257,14 +257,6 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 // crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads
 // every layer's record of a large one.
 const crioTime = time.Minute
-
-// forPeople has MiB in place of bytes.
-func forPeople(p images.Progress) Progress {
-	if p.Unit == "bytes" {
-		p.Done, p.Total, p.Unit = p.Done>>20, p.Total>>20, "MiB"
-	}
-	return Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.What, Usual: p.Left.Seconds()}
-}
 
 func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "CRI-O to list its images"})
@@ -290,14 +282,18 @@ func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) er
 	if err := undoBatch(ctx, node, report, s.Timeouts); err != nil {
 		return err
 	}
-	if config, err := report.Saved(savedConfig); err == nil {
+	config, ok, err := savedAt(report, savedConfig)
+	if err != nil {
+		return err
+	}
+	if ok {
 		if err := images.RestoreConfig(ctx, node.Host, config); err != nil {
 			return err
 		}
 	}
-	before, err := report.Saved("generation")
-	if err != nil {
-		return nil //nolint:nilerr // nothing was seeded
+	before, seeded, err := savedAt(report, "generation")
+	if !seeded {
+		return err
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(before)))
 	if err != nil {

@@ -63,7 +63,11 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 
 func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report) error {
 	if kubelet.Gated(node.Host) {
-		if !s.opened(report) { // else what lies on the disk is not what left the factory
+		opened, err := s.opened(report)
+		if err != nil {
+			return err
+		}
+		if !opened { // else what lies on the disk is not what left the factory
 			if err := s.save(ctx, node, report); err != nil {
 				return err
 			}
@@ -83,8 +87,8 @@ func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report
 // Undo holds the cluster back again. The identity that left the factory is a cluster on the disk of which nothing runs: all that
 // was changed through its API has been put back before, and what is undone after this, the network, does not need it.
 func (s *Kubelet) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	if _, err := report.Saved("gate"); err != nil {
-		return nil //nolint:nilerr // it was open when the work began
+	if closed, err := s.opened(report); !closed { // it was open when the work began
+		return err
 	}
 	report.Progress(Progress{Waiting: "the kubelet and its containers to stop"})
 	if err := kubelet.Hold(ctx, node.Host); err != nil {

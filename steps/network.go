@@ -110,7 +110,9 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if done, err := s.inPlace(ctx, plan); err != nil || done {
 		return errors.Join(err, s.note(report, kept))
 	}
-	if s.noted(report) == (trial{kept, s.fingerprint()}) { // decided before a crash
+	if decided, err := s.decided(report); err != nil {
+		return err
+	} else if decided { // before a crash
 		return s.commit(ctx, plan)
 	}
 	ports, err := s.NodeNet.net.Ports(ctx)
@@ -143,8 +145,8 @@ func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Curr
 
 // originals are the settings before the first change: what undo brings back, and what the answers leave unchanged.
 func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) {
-	saved, err := report.Saved("originals")
-	if !errors.Is(err, fs.ErrNotExist) {
+	saved, ok, err := savedAt(report, "originals")
+	if ok || err != nil {
 		return saved, err
 	}
 	if saved, err = s.NodeNet.net.Originals(ctx); err != nil {
@@ -254,10 +256,13 @@ func (s *Network) refuse(ctx context.Context, report Report, why error) error {
 
 // putBackTrial puts back the settings before a trial that was not decided. It does nothing when there was none.
 func (s *Network) putBackTrial(ctx context.Context, report Report) error {
-	if s.noted(report).State != trying {
-		return nil
+	if last, err := s.noted(report); last.State != trying {
+		return err
 	}
-	before, err := report.Noted("before")
+	before, ok, err := notedAt(report, "before")
+	if err == nil && !ok {
+		err = fs.ErrNotExist
+	}
 	if err != nil {
 		return fmt.Errorf("putting the network settings back: %w", err)
 	}
@@ -276,11 +281,8 @@ func (s *Network) Recover(ctx context.Context, _ *backend.Node, report Report) e
 
 // Undo brings the factory's settings back.
 func (s *Network) Undo(ctx context.Context, _ *backend.Node, report Report) error {
-	originals, err := report.Saved("originals")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	originals, ok, err := savedAt(report, "originals")
+	if !ok {
 		return err
 	}
 	if err := s.NodeNet.net.PutBack(ctx, originals); err != nil {

@@ -37,12 +37,21 @@ func (s *Network) note(report Report, state string) error {
 }
 
 // noted is where the last trial is; the zero value where there was none.
-func (*Network) noted(report Report) trial {
-	var t trial
-	if b, err := report.Noted("trial"); err == nil {
-		_ = json.Unmarshal(b, &t) // one that cannot be read is none; notes are written as a whole
+func (*Network) noted(report Report) (t trial, err error) {
+	b, ok, err := notedAt(report, "trial")
+	if ok {
+		err = json.Unmarshal(b, &t)
 	}
-	return t
+	if err != nil {
+		return trial{}, fmt.Errorf("reading the noted trial: %w", err)
+	}
+	return t, nil
+}
+
+// decided tells whether the settings of the site config were tried, and kept.
+func (s *Network) decided(report Report) (bool, error) {
+	last, err := s.noted(report)
+	return last == (trial{kept, s.fingerprint()}), err
 }
 
 func (s *Network) fingerprint() string {
@@ -57,8 +66,8 @@ func (s *Network) fingerprint() string {
 // alone makes sure that nobody else is trying out settings, which would be taken for the old ones. A trial of our own that
 // was decided is for commit.
 func (s *Network) alone(ctx context.Context, report Report) error {
-	if s.noted(report) == (trial{kept, s.fingerprint()}) {
-		return nil
+	if decided, err := s.decided(report); err != nil || decided {
+		return err
 	}
 	busy := s.NodeNet.net.Free(ctx)
 	if busy == nil || problem.From(busy).Code != network.Busy {

@@ -166,7 +166,7 @@ func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cl
 
 // Run writes what is missing in one batch and waits until the node has it.
 func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	changes, err := s.changes(ctx, node, c)
 	if err != nil {
 		return fmt.Errorf("comparing with the cluster: %w", err)
@@ -185,7 +185,7 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 	if pending := nodeconfig.Pending(changes); len(pending) > 0 {
 		report.Say("The node gets %s.", changeNames(pending))
 	}
-	if err := s.batch(ctx, c, o).Run(ctx, changes); err != nil {
+	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return nil
@@ -194,10 +194,6 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 // Undo puts all of it back, in one batch too.
 func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	return undoBatch(ctx, node, report, s.Timeouts)
-}
-
-func (s *NodeConfig) batch(ctx context.Context, c *kube.Cluster, o originals) nodeconfig.Batch {
-	return poolBatch(ctx, c, o, s.Timeouts)
 }
 
 // want is the site's part of the node's configuration. c is nil while the cluster does not run.

@@ -3,33 +3,66 @@ package steps
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"touchdown/backend/kube"
 )
 
-// originals numbers what a step saves of the cluster's objects in the order of its changes, so that Undo finds all of it
-// whatever the answers were then. A step that runs again with other answers adds to it.
-type originals struct{ report Report }
+// savedAt returns what the step saved under a key; ok is false where it saved nothing. What is there and cannot be read is an
+// error: taken for nothing, it would let an undo end well that put nothing back.
+func savedAt(report Report, key string) (original []byte, ok bool, err error) {
+	return present(report.Saved(key))
+}
 
-func (o originals) key(n int) string { return fmt.Sprintf("change-%03d", n) }
+// notedAt returns the last note of a key, as savedAt does.
+func notedAt(report Report, key string) (value []byte, ok bool, err error) {
+	return present(report.Noted(key))
+}
+
+func present(data []byte, err error) ([]byte, bool, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+// series numbers what a step saves under one name, from 1 on, so that Undo finds all of it whatever the answers were then. A step
+// that runs again with other answers adds to it.
+type series struct {
+	report Report
+	name   string
+}
+
+func (s series) key(n int) string { return fmt.Sprintf("%s-%03d", s.name, n) }
 
 // all returns what was saved, oldest first.
-func (o originals) all() [][]byte {
-	var all [][]byte
+func (s series) all() (all [][]byte, err error) {
 	for {
-		b, err := o.report.Saved(o.key(len(all) + 1))
+		b, ok, err := savedAt(s.report, s.key(len(all)+1))
 		if err != nil {
-			return all
+			return nil, fmt.Errorf("reading saved %s %d: %w", s.name, len(all)+1, err)
+		}
+		if !ok {
+			return all, nil
 		}
 		all = append(all, b)
 	}
 }
 
+// originals are what a step saves of the cluster's objects, in the order of its changes.
+type originals struct{ series }
+
+func newOriginals(report Report) originals { return originals{series{report, "change"}} }
+
 // save is a kube.Save. A change that was saved and then cut off is not saved twice.
 func (o originals) save(_ kube.Ref, original []byte) error {
-	all := o.all()
+	all, err := o.all()
+	if err != nil {
+		return err
+	}
 	if n := len(all); n > 0 && bytes.Equal(all[n-1], original) {
 		return nil
 	}
@@ -38,22 +71,34 @@ func (o originals) save(_ kube.Ref, original []byte) error {
 
 // mark keeps the state of something at the time of the next change.
 func (o originals) mark(name, value string) error {
-	return o.report.Save(fmt.Sprintf("%s-%03d", name, len(o.all())+1), []byte(value))
+	all, err := o.all()
+	if err != nil {
+		return err
+	}
+	return o.report.Save(series{o.report, name}.key(len(all)+1), []byte(value))
 }
 
 // marked returns the newest mark of that name, "" when there is none.
-func (o originals) marked(name string) string {
-	for n := len(o.all()) + 1; n > 0; n-- {
-		if b, err := o.report.Saved(fmt.Sprintf("%s-%03d", name, n)); err == nil {
-			return string(b)
+func (o originals) marked(name string) (string, error) {
+	all, err := o.all()
+	if err != nil {
+		return "", err
+	}
+	for n := len(all) + 1; n > 0; n-- {
+		if b, ok, err := savedAt(o.report, series{o.report, name}.key(n)); ok || err != nil {
+			return string(b), err
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // restore puts everything back, last change first. It returns the objects that had to be changed for it.
 func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube.Ref, err error) {
-	for i, original := range slices.Backward(o.all()) {
+	all, err := o.all()
+	if err != nil {
+		return nil, err
+	}
+	for i, original := range slices.Backward(all) {
 		ref, err := kube.SavedRef(original)
 		if err != nil {
 			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
@@ -67,11 +112,4 @@ func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube
 		}
 	}
 	return changed, nil
-}
-
-// withProgress returns the cluster, which reports its waits to the report.
-func withProgress(c *kube.Cluster, report Report) *kube.Cluster {
-	return c.WithProgress(func(p kube.Progress) {
-		report.Progress(Progress{Done: p.Done, Total: p.Total, Unit: p.Unit, Waiting: p.Waiting, Usual: p.Usual.Seconds()})
-	})
 }

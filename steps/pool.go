@@ -12,11 +12,14 @@ import (
 )
 
 // poolBatch lets the node's pool take a step's changes at once. timeouts may be zero.
-func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) nodeconfig.Batch {
+func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) (nodeconfig.Batch, error) {
 	if timeouts == (nodeconfig.Timeouts{}) {
 		timeouts = nodeconfig.Usual()
 	}
-	pause := poolPause(o.report)
+	pause, err := poolPause(o.report)
+	if err != nil {
+		return nodeconfig.Batch{}, err
+	}
 	note := pause.Note
 	pause.Note = func(paused bool) error {
 		if !paused {
@@ -28,29 +31,36 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodec
 		}
 		return errors.Join(o.mark("rendered", rendered), note(true))
 	}
-	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}
+	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}, nil
 }
 
 // pauseNote says whether a step has paused the pool, or has unpaused it again. An empty note would look like a half-written one.
 const pauseNote, pauseHolds, pauseEnded = "pause", "paused", "ended"
 
 // poolPause is a step's pause of the node's pool.
-func poolPause(report Report) kube.Pause {
-	noted, err := report.Noted(pauseNote)
+func poolPause(report Report) (kube.Pause, error) {
+	noted, _, err := notedAt(report, pauseNote)
+	if err != nil {
+		return kube.Pause{}, fmt.Errorf("reading whether this work paused the pool: %w", err)
+	}
 	return kube.Pause{
-		Pool: layout.Pool, Ours: err == nil && string(noted) == pauseHolds,
+		Pool: layout.Pool, Ours: string(noted) == pauseHolds,
 		Note: func(paused bool) error {
 			if paused {
 				return report.Note(pauseNote, []byte(pauseHolds))
 			}
 			return report.Note(pauseNote, []byte(pauseEnded))
 		},
-	}
+	}, nil
 }
 
 // poolHeld tells whether the cluster's owner has paused the pool, as far as the API can be asked.
 func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
-	_, held, err := poolPause(report).State(ctx, c)
+	pause, err := poolPause(report)
+	if err != nil {
+		return false
+	}
+	_, held, err := pause.State(ctx, c)
 	return err == nil && held
 }
 
@@ -62,14 +72,31 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 	return nodeconfig.Working(ctx, c)
 }
 
+// runBatch writes changes in one batch and waits until the node has them. timeouts may be zero.
+func runBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts, changes []nodeconfig.Change) error {
+	batch, err := poolBatch(ctx, c, o, timeouts)
+	if err != nil {
+		return err
+	}
+	return batch.Run(ctx, changes)
+}
+
 // undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
 func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts nodeconfig.Timeouts) error {
-	c, o := withProgress(node.Kube, report), originals{report}
-	first, _ := report.Saved("rendered-001") // nothing was rendered where it is missing
-	if len(o.all()) == 0 && len(first) == 0 {
-		return nil
+	c, o := withProgress(node.Kube, report), newOriginals(report)
+	all, err := o.all()
+	if err != nil {
+		return err
 	}
-	err := poolBatch(ctx, c, o, timeouts).Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
+	first, rendered, err := savedAt(report, "rendered-001")
+	if err != nil || len(all) == 0 && !rendered {
+		return err
+	}
+	batch, err := poolBatch(ctx, c, o, timeouts)
+	if err != nil {
+		return err
+	}
+	err = batch.Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
 		changed, err := o.restore(ctx, c)
 		return len(changed) > 0, err
 	})

@@ -64,7 +64,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	if err := poolTakes(ctx, c, report); err != nil {
 		return s.without(ctx, node, c, err)
 	}
@@ -84,7 +84,11 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 	if changed {
 		report.Say("The cluster has the site's registry log-ins.")
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, o.marked("rendered"), rollTime); err != nil {
+	before, err := o.marked("rendered")
+	if err != nil {
+		return err
+	}
+	if err := registry.WaitOnNode(ctx, c, node.Host, before, rollTime); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil
@@ -106,9 +110,9 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 
 // Undo puts the factory's log-ins back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
-	if len(o.all()) == 0 {
-		return nil
+	c, o := withProgress(node.Kube, report), newOriginals(report)
+	if all, err := o.all(); len(all) == 0 {
+		return err
 	}
 	if poolHeld(ctx, c, report) {
 		return nodeconfig.Held()

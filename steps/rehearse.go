@@ -67,8 +67,8 @@ func (*Rehearse) last(node *backend.Node, report Report) (r images.Rehearsal, do
 	if err != nil {
 		return r, false, err
 	}
-	asked, err := report.Noted("asked")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	asked, _, err := notedAt(report, "asked")
+	if err != nil {
 		return r, false, err
 	}
 	ours := string(asked) == r.Asked.Format(time.RFC3339Nano)

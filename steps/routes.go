@@ -85,12 +85,16 @@ func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run resets the routes. It runs after the roll-outs: before, a new route could still get an old host.
 func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), originals{report}
+	c, o := withProgress(node.Kube, report), newOriginals(report)
 	routes, err := s.list(ctx, c)
 	if err != nil {
 		return err
 	}
-	reset, err := domain.Reset(ctx, c, routes, o.all(), o.save)
+	saved, err := o.all()
+	if err != nil {
+		return err
+	}
+	reset, err := domain.Reset(ctx, c, routes, saved, o.save)
 	if err != nil {
 		return fmt.Errorf("resetting the routes: %w", err)
 	}
@@ -114,7 +118,7 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 
 // Undo gives each route its old spec back.
 func (s *Routes) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
+	_, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
 	return err
 }
 

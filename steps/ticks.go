@@ -2,8 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"touchdown/backend"
@@ -55,8 +53,8 @@ func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error 
 	const yes = "yes"
 	ticked := yes + " " + factory.Stay(node.Host)
 	for _, t := range ticks() {
-		before, err := report.Noted(t.id)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		before, _, err := notedAt(report, t.id)
+		if err != nil {
 			return err
 		}
 		answer := yes

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -75,7 +74,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 	if err != nil {
 		return fmt.Errorf("comparing with the node's files: %w", err)
 	}
-	o := fileOriginals{report}
+	o := newFileOriginals(report)
 	if _, err := trust.Write(node.Host, files, o.save); err != nil {
 		return fmt.Errorf("writing the site's authorities: %w", err)
 	}
@@ -100,8 +99,8 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, bundle string) error {
 	sum := sha256.Sum256([]byte(bundle))
 	key := "trusted-" + hex.EncodeToString(sum[:6])
-	if _, err := report.Saved(key); err == nil {
-		return nil
+	if _, done, err := savedAt(report, key); done || err != nil {
+		return err
 	}
 	report.Progress(Progress{Waiting: "the node to take the site's authorities"})
 	if err := trust.Refresh(ctx, node.Host); err != nil {
@@ -115,7 +114,7 @@ func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, 
 
 // Undo puts the files back and has the node forget what it trusted.
 func (s *Trust) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	refresh, err := fileOriginals{report}.restore(node)
+	refresh, err := newFileOriginals(report).restore(node)
 	if err == nil && refresh {
 		err = trust.Refresh(ctx, node.Host)
 	}
@@ -150,8 +149,10 @@ func held(files []trust.File) int {
 	return len(slices.DeleteFunc(slices.Clone(files), func(f trust.File) bool { return f.Held == "" }))
 }
 
-// fileOriginals numbers the saved files of a step, as originals does with the cluster's objects.
-type fileOriginals struct{ report Report }
+// fileOriginals are the files that a step saves, in the order of its changes.
+type fileOriginals struct{ series }
+
+func newFileOriginals(report Report) fileOriginals { return fileOriginals{series{report, "file"}} }
 
 type savedFile struct {
 	Path    string      `json:"path"`
@@ -160,27 +161,23 @@ type savedFile struct {
 	Mode    fs.FileMode `json:"mode"`
 }
 
-func (o fileOriginals) all() ([]savedFile, error) {
-	var all []savedFile
-	for {
-		b, err := o.report.Saved(fmt.Sprintf("file-%03d", len(all)+1))
-		if errors.Is(err, fs.ErrNotExist) {
-			return all, nil
-		}
-		var f savedFile
-		if err == nil {
-			err = json.Unmarshal(b, &f)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading saved file %d: %w", len(all)+1, err)
-		}
-		all = append(all, f)
+func (o fileOriginals) files() ([]savedFile, error) {
+	all, err := o.all()
+	if err != nil {
+		return nil, err
 	}
+	files := make([]savedFile, len(all))
+	for i, b := range all {
+		if err := json.Unmarshal(b, &files[i]); err != nil {
+			return nil, fmt.Errorf("reading saved file %d: %w", i+1, err)
+		}
+	}
+	return files, nil
 }
 
 // save keeps only the first original of a path: later ones are our own work.
 func (o fileOriginals) save(original trust.File) error {
-	all, err := o.all()
+	all, err := o.files()
 	if err != nil {
 		return err
 	}
@@ -191,11 +188,11 @@ func (o fileOriginals) save(original trust.File) error {
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", original.Path, err)
 	}
-	return o.report.Save(fmt.Sprintf("file-%03d", len(all)+1), b)
+	return o.report.Save(o.key(len(all)+1), b)
 }
 
 func (o fileOriginals) restore(node *backend.Node) (refresh bool, err error) {
-	all, err := o.all()
+	all, err := o.files()
 	if err != nil {
 		return false, err
 	}

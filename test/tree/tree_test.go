@@ -135,6 +135,9 @@ func TestHouseRules(t *testing.T) {
 			for _, d := range file.Decls {
 				checkDecl(t, p.ImportPath+"/"+name, d)
 			}
+			if p.ImportPath == "touchdown/steps" && name != "originals.go" {
+				checkSaved(t, files, file)
+			}
 		}
 	}
 }
@@ -159,6 +162,17 @@ func checkDecl(t *testing.T, where string, d ast.Decl) {
 			}
 		}
 	}
+}
+
+// checkSaved keeps the steps to the readers of originals.go, which tell what was never saved from what cannot be read.
+func checkSaved(t *testing.T, files *token.FileSet, file *ast.File) {
+	t.Helper()
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && (s.Sel.Name == "Saved" || s.Sel.Name == "Noted") {
+			t.Errorf("%s: use savedAt and notedAt", files.Position(s.Pos()))
+		}
+		return true
+	})
 }
 
 func exportedType(e ast.Expr) bool {
