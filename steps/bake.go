@@ -23,7 +23,7 @@ func (*BakeCheck) Title() string { return "Check the cluster" }
 
 // Run looks only. Warnings do not stop the bake.
 func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
-	checks, err := factory.Precheck(ctx, node.Host, withProgress(node.Kube, report), node.Now())
+	checks, err := factory.Precheck(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
 	for _, c := range checks {
 		report.Check(c)
 	}
@@ -97,7 +97,7 @@ func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run saves the profile and changes it.
 func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
-	cluster, err := factory.Look(ctx, withProgress(node.Kube, report))
+	cluster, err := factory.Look(ctx, node.Kube.WithProgress(report.Progress))
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 
 // Run writes what differs and waits.
 func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func configNames(wanted []factory.Manifest) string {
 
 // Undo removes the MachineConfigs and waits; the node reboots once.
 func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {
 		return err

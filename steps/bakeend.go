@@ -29,7 +29,7 @@ const effectTime = 2 * time.Minute
 
 // Run waits until all of it is in effect, and tells what is not.
 func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (*BakeRecord) Title() string { return "Write the factory's record" }
 
 // Run writes the record where it says something new.
 func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
 		return err

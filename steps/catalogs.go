@@ -38,7 +38,7 @@ func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 
 // Run asks, once in each stay on the bench line.
 func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	names, err := factory.DefaultCatalogs(ctx, c)
 	if err != nil || len(names) == 0 {
 		return err
@@ -94,7 +94,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 
 // Undo puts OperatorHub back; the marketplace operator makes the catalog sources again.
 func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	changed, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
+	changed, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	if len(changed) > 0 && err == nil {
 		report.Say("The default catalog sources are as they were.")
 	}

@@ -92,7 +92,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) string {
 
 // Run installs both and reads them back. It begins with what could stop Domain: then nothing at all is written for the names.
 func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
 		return err
@@ -121,6 +121,6 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 
 // Undo takes them out again. Domain was undone before, so nothing refers to them any more.
 func (s *Certificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
+	_, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	return err
 }

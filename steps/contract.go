@@ -11,14 +11,16 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 )
 
-// Check and Problem are the two types people read, under the name by which consoles know them.
+// Check, Problem and Progress are the types people read, under the name by which consoles know them.
 type (
-	Check   = check.Check
-	Problem = problem.Problem
-	Status  = check.Status
+	Check    = check.Check
+	Problem  = problem.Problem
+	Status   = check.Status
+	Progress = progress.Progress
 )
 
 // The verdicts of a Check.
@@ -128,15 +130,6 @@ type Report interface {
 	Suggest(path, value, source string)
 	// Offer sets the choices of a field whose choices are found on the machine.
 	Offer(path string, choices []Choice)
-}
-
-// Progress is counted in units of work, never read from log text.
-type Progress struct {
-	Done    int64   `json:"done"`
-	Total   int64   `json:"total,omitempty"`   // 0: not known
-	Unit    string  `json:"unit,omitempty"`    // "operators", "bytes"
-	Waiting string  `json:"waiting,omitempty"` // what we are waiting for, in plain words
-	Usual   float64 `json:"usual,omitempty"`   // seconds that this wait usually takes at most; 0: not known
 }
 
 // Question is asked while a step works.

@@ -62,7 +62,7 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 // Run approves until the kubelet has good certificates on disk, none of its own requests waits, and the node works: a kubelet asks
 // again after it is Ready.
 func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	limit := s.Limit
 	if limit == 0 {
 		limit = 20 * time.Minute

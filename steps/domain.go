@@ -124,7 +124,7 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (c
 
 // Run writes the names and waits until the operators have begun to roll them out; Rollouts waits for the end.
 func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	d := s.Site.Domain()
 	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
 func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if all, err := o.all(); len(all) == 0 {
 		return err
 	}

@@ -91,7 +91,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 // owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
 func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
-	c := withProgress(node.Kube, rep).Within(ownersTime)
+	c := node.Kube.WithProgress(rep.Progress).Within(ownersTime)
 	in, err := issuing(ctx, c, h.Site, node)
 	if err != nil {
 		return

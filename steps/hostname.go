@@ -122,7 +122,7 @@ func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) e
 
 // rename keeps the Node's labels before the Node goes.
 func (s *Hostname) rename(ctx context.Context, node *backend.Node, report Report, from string, r renaming) error {
-	c, to := withProgress(node.Kube, report), s.Site.Spec.Hostname
+	c, to := node.Kube.WithProgress(report.Progress), s.Site.Spec.Hostname
 	boot, err := node.Host.BootID()
 	if err != nil {
 		return fmt.Errorf("reading the boot id: %w", err)
@@ -160,7 +160,7 @@ func (*Hostname) remember(ctx context.Context, c *kube.Cluster, hostname string,
 
 // readmit approves the new node's requests, and gives it the old one's labels.
 func (s *Hostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	// The kubelet of before may have written its Node once more while it was stopped.
 	if err := kubelet.Forget(ctx, c.Within(s.limit()), r.From, func(kube.Ref, []byte) error { return nil }); err != nil {
 		return fmt.Errorf("removing the old node: %w", err)

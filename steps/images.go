@@ -132,7 +132,7 @@ const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
 	report.Progress(Progress{Waiting: "the list of images that the node needs"})
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: withProgress(node.Kube, report), Runtime: runtime}, false, false)
+	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube.WithProgress(report.Progress), Runtime: runtime}, false, false)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
 	}
@@ -150,7 +150,7 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	seeded, err := images.Seeding{
 		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Move: s.Move, Say: report.Say,
-		Tell: func(p images.Progress) { report.Progress(forPeople(p)) },
+		Tell: report.Progress,
 	}.Run(ctx)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func asking(list *wanted.Result) Check {
 
 // activate lets CRI-O know the store, which was verified before: by a MachineConfig, because the file is the operator's.
 func (s *Images) activate(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if err := images.KeepPrimary(node.Host); err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	}
 	status, err := images.Look{
 		Host: node.Host, CRI: runtime, Now: node.Now, Repair: true, Fetch: true,
-		Tell: func(p images.Progress) { report.Progress(forPeople(p)) },
+		Tell: report.Progress,
 	}.Run(ctx)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 		limit = 15 * time.Minute
 	}
 	err := s.await(ctx, node, report, func() error {
-		return kubelet.Await(ctx, node.Host, withProgress(node.Kube, report), limit)
+		return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), limit)
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)

@@ -166,7 +166,7 @@ func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cl
 
 // Run writes what is missing in one batch and waits until the node has it.
 func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	changes, err := s.changes(ctx, node, c)
 	if err != nil {
 		return fmt.Errorf("comparing with the cluster: %w", err)

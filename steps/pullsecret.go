@@ -64,7 +64,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 
 // Run merges the log-ins into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if err := poolTakes(ctx, c, report); err != nil {
 		return s.without(ctx, node, c, err)
 	}
@@ -110,7 +110,7 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 
 // Undo puts the factory's log-ins back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if all, err := o.all(); len(all) == 0 {
 		return err
 	}

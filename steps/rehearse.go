@@ -83,7 +83,7 @@ func ask(ctx context.Context, node *backend.Node, report Report) error {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
 	defer func() { _ = runtime.Close() }()
-	cluster := withProgress(node.Kube, report)
+	cluster := node.Kube.WithProgress(report.Progress)
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: cluster, Runtime: runtime}, false, true)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)

@@ -45,7 +45,7 @@ func (s *Rollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run changes nothing: it waits for the operators and then asks for each name.
 func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	d := s.Site.Domain()
 	if err := domain.WaitRolledOut(ctx, c, d, orUsual(s.Timeouts, s.Site)); err != nil {
 		return fmt.Errorf("waiting for the operators: %w", err)
@@ -67,7 +67,7 @@ func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) e
 
 // proofs takes the expected certificates from the Secrets, which is what the servers load.
 func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report) ([]domain.Proof, error) {
-	c := withProgress(node.Kube, report)
+	c := node.Kube.WithProgress(report.Progress)
 	now, err := domain.Read(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("reading what the cluster is called: %w", err)

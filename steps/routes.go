@@ -85,7 +85,7 @@ func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run resets the routes. It runs after the roll-outs: before, a new route could still get an old host.
 func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := withProgress(node.Kube, report), newOriginals(report)
+	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	routes, err := s.list(ctx, c)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 
 // Undo gives each route its old spec back.
 func (s *Routes) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := newOriginals(report).restore(ctx, withProgress(node.Kube, report))
+	_, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	return err
 }
 

@@ -25,7 +25,7 @@ func (*FactoryReport) Title() string { return "Write the factory report" }
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})
-	facts, err := report.Look(ctx, node.Host, withProgress(node.Kube, rep), "", s.At)
+	facts, err := report.Look(ctx, node.Host, node.Kube.WithProgress(rep.Progress), "", s.At)
 	if err != nil {
 		return err
 	}

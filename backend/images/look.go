@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
 // maxAge is how long a layer counts as verified: a disk loses data unnoticed, and a month is how often an array is scrubbed.
@@ -26,9 +27,9 @@ type Look struct {
 	Host *host.Machine
 	CRI  *cri.Client
 	Now  func() time.Time
-	Full bool           // read each byte that was not read for a month, not only the lists
-	Idle bool           // leave disk and processor to everybody else
-	Tell func(Progress) // may be nil
+	Full bool                    // read each byte that was not read for a month, not only the lists
+	Idle bool                    // leave disk and processor to everybody else
+	Tell func(progress.Progress) // may be nil
 
 	// Repair lets damaged layers be repaired from the node's own store, where that has them whole, and images that the store
 	// has under more names be found by them.
@@ -145,7 +146,7 @@ func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Gene
 	}
 	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Progress) {
 		if l.Tell != nil {
-			l.Tell(Progress{What: "the check of the layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+			l.Tell(mebibytes("the check of the layers", done.Bytes, done.BytesTotal, 0))
 		}
 	}}
 	if !l.Full {

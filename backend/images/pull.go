@@ -11,13 +11,14 @@ import (
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/images/store"
+	"touchdown/backend/progress"
 )
 
 // pull fetches images into CRI-O's own store, with the node's log-ins.
 type pull struct {
 	host *host.Machine
 	cri  *cri.Client
-	tell func(Progress)
+	tell func(progress.Progress)
 }
 
 // run pulls what is wanted. What failed is in the outcomes; the error says that it was ended early, or could not begin.
@@ -70,13 +71,13 @@ func without(blobs []ref.Blob, have map[string]bool) []ref.Blob {
 	return slices.DeleteFunc(slices.Clone(blobs), func(b ref.Blob) bool { return have[b.Digest] })
 }
 
-func pulling(p cri.Progress) Progress {
+func pulling(p cri.Progress) progress.Progress {
 	what := "the pull of images"
 	if len(p.Now) > 0 {
 		what = "the pull of " + p.Now[0]
 	}
 	if p.Total == 0 {
-		return Progress{What: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Left: p.Left}
+		return progress.Progress{Waiting: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Usual: p.Left.Seconds()}
 	}
-	return Progress{What: what, Done: p.Bytes, Total: p.Total, Unit: "bytes", Left: p.Left}
+	return mebibytes(what, p.Bytes, p.Total, p.Left)
 }

@@ -12,14 +12,12 @@ import (
 	"touchdown/backend/images/store"
 	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
-// Progress is how far long work is.
-type Progress struct {
-	What        string // what there is to wait for: "the pull of quay.io/…", "the copy of the layers"
-	Done, Total int64
-	Unit        string        // "bytes", "layers"
-	Left        time.Duration // 0: not known
+// mebibytes is how far work is that is counted in bytes. left is 0 where it is not known.
+func mebibytes(waiting string, done, total int64, left time.Duration) progress.Progress {
+	return progress.Progress{Waiting: waiting, Done: done >> 20, Total: total >> 20, Unit: "MiB", Usual: left.Seconds()}
 }
 
 // Seeding makes the store hold what the node needs. It is safe to repeat, and quick when there is nothing to do.
@@ -29,7 +27,7 @@ type Seeding struct {
 	Version string // of Touchdown, for the store's manifest
 	Wanted  *wanted.Result
 	Move    bool                          // copy nothing: the caller lets the next boot move the images (AskMove)
-	Tell    func(Progress)                // may be nil
+	Tell    func(progress.Progress)       // may be nil
 	Say     func(format string, a ...any) // what was changed; may be nil
 }
 
@@ -73,7 +71,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 		return out, s.movable(ctx, p, primary)
 	}
 	next, err := p.Add(ctx, primary, layerstore.Selection{}, func(done store.Progress) {
-		s.Tell(Progress{What: "the copy of the layers", Done: done.Bytes, Total: done.BytesTotal, Unit: "bytes"})
+		s.Tell(mebibytes("the copy of the layers", done.Bytes, done.BytesTotal, 0))
 	})
 	if err != nil {
 		return out, fmt.Errorf("copying the node's images: %w", err)
@@ -122,7 +120,7 @@ func (s Seeding) movable(ctx context.Context, p *layerstore.Store, primary *stor
 
 func (s *Seeding) defaults() {
 	if s.Tell == nil {
-		s.Tell = func(Progress) {}
+		s.Tell = func(progress.Progress) {}
 	}
 	if s.Say == nil {
 		s.Say = func(string, ...any) {}

@@ -70,7 +70,7 @@ func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duratio
 		waiting = "the cluster's API, which is busy"
 	}
 	c.log.Warn("API call is repeated", "doing", doing, "for", time.Since(start).Round(time.Millisecond), "err", err)
-	c.tell(Progress{Waiting: waiting, Usual: time.Minute})
+	c.tell(Progress{Waiting: waiting, Usual: 60})
 	pause := c.Pace.Pause
 	if e, ok := errors.AsType[*interrupted](err); ok {
 		pause = max(pause, e.after)

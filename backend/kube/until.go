@@ -6,15 +6,11 @@ import (
 	"time"
 
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
-// Progress tells how far a wait is, in units of work, and what it waits for.
-type Progress struct {
-	Done, Total int64
-	Unit        string        // "operators"
-	Waiting     string        // what we are waiting for, in plain words
-	Usual       time.Duration // how long this wait usually takes at most; 0: not known
-}
+// Progress is how far a wait is.
+type Progress = progress.Progress
 
 // Wait is something that the cluster does automatically.
 type Wait struct {
@@ -35,7 +31,7 @@ func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) 
 			return err
 		}
 		if p.Usual == 0 {
-			p.Usual = w.Usual
+			p.Usual = w.Usual.Seconds()
 		}
 		c.tell(p)
 		if time.Since(start) >= w.Limit {

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -108,10 +109,10 @@ func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) 
 	defer func() { _ = runtime.Close() }()
 	l.Host, l.CRI, l.Now = node.Host, runtime, node.Now
 	var told time.Time
-	l.Tell = func(p images.Progress) {
+	l.Tell = func(p progress.Progress) {
 		if now := time.Now(); now.Sub(told) > 5*time.Second {
 			told = now
-			fmt.Fprintf(complaints(cmd), "... %s: %d of %d MiB\n", p.What, p.Done>>20, p.Total>>20)
+			fmt.Fprintf(complaints(cmd), "... %s: %d of %d %s\n", p.Waiting, p.Done, p.Total, p.Unit)
 		}
 	}
 	return l.Run(cmd.Context())
