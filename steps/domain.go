@@ -143,7 +143,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
 func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
-	if all, err := o.all(); len(all) == 0 {
+	if all, _, err := o.all(); len(all) == 0 {
 		return err
 	}
 	if _, err := o.restore(ctx, c); err != nil {

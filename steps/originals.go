@@ -38,18 +38,23 @@ type series struct {
 
 func (s series) key(n int) string { return fmt.Sprintf("%s-%03d", s.name, n) }
 
-// all returns what was saved, oldest first.
-func (s series) all() (all [][]byte, err error) {
-	for {
-		b, ok, err := savedAt(s.report, s.key(len(all)+1))
+// mostLost is how many numbers in a row may be missing: a disk can lose some, which the engine told when it started.
+const mostLost = 16
+
+// all returns what was saved, oldest first, and the number for the next. What follows a lost one counts too: it is put back all
+// the same, and is not overwritten.
+func (s series) all() (all [][]byte, next int, err error) {
+	next = 1
+	for n := 1; n <= next+mostLost; n++ {
+		b, ok, err := savedAt(s.report, s.key(n))
 		if err != nil {
-			return nil, fmt.Errorf("reading saved %s %d: %w", s.name, len(all)+1, err)
+			return nil, 0, fmt.Errorf("reading saved %s %d: %w", s.name, n, err)
 		}
-		if !ok {
-			return all, nil
+		if ok {
+			all, next = append(all, b), n+1
 		}
-		all = append(all, b)
 	}
+	return all, next, nil
 }
 
 // originals are what a step saves of the cluster's objects, in the order of its changes.
@@ -59,32 +64,32 @@ func newOriginals(report Report) originals { return originals{series{report, "ch
 
 // save is a kube.Save. A change that was saved and then cut off is not saved twice.
 func (o originals) save(_ kube.Ref, original []byte) error {
-	all, err := o.all()
+	all, next, err := o.all()
 	if err != nil {
 		return err
 	}
 	if n := len(all); n > 0 && bytes.Equal(all[n-1], original) {
 		return nil
 	}
-	return o.report.Save(o.key(len(all)+1), original)
+	return o.report.Save(o.key(next), original)
 }
 
 // mark keeps the state of something at the time of the next change.
 func (o originals) mark(name, value string) error {
-	all, err := o.all()
+	_, next, err := o.all()
 	if err != nil {
 		return err
 	}
-	return o.report.Save(series{o.report, name}.key(len(all)+1), []byte(value))
+	return o.report.Save(series{o.report, name}.key(next), []byte(value))
 }
 
 // marked returns the newest mark of that name, "" when there is none.
 func (o originals) marked(name string) (string, error) {
-	all, err := o.all()
+	_, next, err := o.all()
 	if err != nil {
 		return "", err
 	}
-	for n := len(all) + 1; n > 0; n-- {
+	for n := next; n > 0; n-- {
 		if b, ok, err := savedAt(o.report, series{o.report, name}.key(n)); ok || err != nil {
 			return string(b), err
 		}
@@ -94,7 +99,7 @@ func (o originals) marked(name string) (string, error) {
 
 // restore puts everything back, last change first. It returns the objects that had to be changed for it.
 func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube.Ref, err error) {
-	all, err := o.all()
+	all, _, err := o.all()
 	if err != nil {
 		return nil, err
 	}

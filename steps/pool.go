@@ -84,7 +84,7 @@ func runBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeco
 // undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
 func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts nodeconfig.Timeouts) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
-	all, err := o.all()
+	all, _, err := o.all()
 	if err != nil {
 		return err
 	}

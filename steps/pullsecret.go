@@ -111,7 +111,7 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 // Undo puts the factory's log-ins back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
-	if all, err := o.all(); len(all) == 0 {
+	if all, _, err := o.all(); len(all) == 0 {
 		return err
 	}
 	if poolHeld(ctx, c, report) {

@@ -90,7 +90,7 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 	if err != nil {
 		return err
 	}
-	saved, err := o.all()
+	saved, _, err := o.all()
 	if err != nil {
 		return err
 	}

@@ -161,23 +161,23 @@ type savedFile struct {
 	Mode    fs.FileMode `json:"mode"`
 }
 
-func (o fileOriginals) files() ([]savedFile, error) {
-	all, err := o.all()
+func (o fileOriginals) files() (files []savedFile, next int, err error) {
+	all, next, err := o.all()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	files := make([]savedFile, len(all))
+	files = make([]savedFile, len(all))
 	for i, b := range all {
 		if err := json.Unmarshal(b, &files[i]); err != nil {
-			return nil, fmt.Errorf("reading saved file %d: %w", i+1, err)
+			return nil, 0, fmt.Errorf("reading saved file %d of %d: %w", i+1, len(all), err)
 		}
 	}
-	return files, nil
+	return files, next, nil
 }
 
 // save keeps only the first original of a path: later ones are our own work.
 func (o fileOriginals) save(original trust.File) error {
-	all, err := o.files()
+	all, next, err := o.files()
 	if err != nil {
 		return err
 	}
@@ -188,11 +188,11 @@ func (o fileOriginals) save(original trust.File) error {
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", original.Path, err)
 	}
-	return o.report.Save(o.key(len(all)+1), b)
+	return o.report.Save(o.key(next), b)
 }
 
 func (o fileOriginals) restore(node *backend.Node) (refresh bool, err error) {
-	all, err := o.files()
+	all, _, err := o.files()
 	if err != nil {
 		return false, err
 	}
