@@ -2,7 +2,9 @@ package factory
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"touchdown/backend/host"
@@ -23,7 +25,11 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 		return false, nil
 	}
 	// The first line is there since the sealed node's first boot, which waited for its site.
-	if data, err := m.ReadFile(layout.Journal); err == nil && bytes.Count(data, []byte("\n")) > 1 {
+	data, err := m.ReadFile(layout.Journal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("looking whether this node has been at a site: %w", err)
+	}
+	if bytes.Count(data, []byte("\n")) > 1 {
 		return false, &problem.Problem{
 			Code: "FAC-SITE", Summary: "This node has been at a site: its journal tells of a landing.",
 			Fix: "Put it back to the factory's state first (touchdown undo), and move " + layout.Journal + " away.",

@@ -2,6 +2,7 @@ package factory
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -33,5 +34,16 @@ func TestOpenLine(t *testing.T) {
 		if refused := errors.As(err, &p) && p.Code == "FAC-SITE"; refused != c.refused || opened == c.refused || OnLine(m) == c.refused {
 			t.Errorf("%s: opened %t, on the line %t, %v", name, opened, OnLine(m), err)
 		}
+	}
+}
+
+// TestOpenLineNeedsTheJournal: a journal that cannot be read may tell of a landing.
+func TestOpenLineNeedsTheJournal(t *testing.T) {
+	m := host.Open(host.Options{Root: t.TempDir()})
+	if err := os.MkdirAll(m.Path(layout.Journal), 0o700); err != nil { // root reads any file, but no folder as one
+		t.Fatal(err)
+	}
+	if opened, err := OpenLine(m, time.Now()); opened || err == nil || OnLine(m) {
+		t.Errorf("opened %t, on the line %t, %v", opened, OnLine(m), err)
 	}
 }
