@@ -22,7 +22,7 @@ const (
 	PayloadType = "application/vnd.touchdown.site-media.v1+json"
 
 	// MaxEnvelope is the largest envelope in bytes that is read: a site config of 1 MiB, sealed and twice in base64, has 1.8 MiB.
-	MaxEnvelope = 4 << 20
+	MaxEnvelope = 2 << 20
 
 	maxSite    = 2 << 20 // bytes of the site config, sealed or not
 	maxSerial  = 64      // characters; DMI tables hold any, makers use up to 20

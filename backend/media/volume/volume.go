@@ -11,11 +11,11 @@ import (
 	"touchdown/backend/problem"
 )
 
-// What one volume may cost. Chosen: a site config with everything in it has less than 2 MiB, and a stick that people also use for
+// What one volume may cost. Chosen: a signed site config of the largest size has 1.8 MiB, and a stick that people also use for
 // other things has a few hundred files in its first folders.
 const (
-	MaxFile    = 4 << 20  // bytes of a file whose content is wanted
-	MaxContent = 8 << 20  // bytes of all of them together
+	MaxFile    = 2 << 20  // bytes of a file whose content is wanted
+	MaxContent = 4 << 20  // bytes of all of them together
 	MaxEntries = 1024     // files and folders that are listed; what is behind them is left out
 	MaxDepth   = 4        // folders above a file; deeper ones are not entered
 	maxFolder  = 2 << 20  // bytes of a folder, the largest that FAT allows (65,536 entries of 32 bytes)

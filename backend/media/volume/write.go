@@ -29,7 +29,11 @@ const (
 	maxName  = 64
 )
 
-func judge(files []File) error {
+// judge refuses labels and files that a volume cannot have.
+func judge(label string, most int, files []File) error {
+	if label == "" || len(label) > most || strings.ToUpper(label) != label {
+		return fmt.Errorf("writing a volume: the label %q is not 1 to %d capital letters", label, most)
+	}
 	if len(files) > maxFiles {
 		return fmt.Errorf("writing a volume: %d files, at most %d", len(files), maxFiles)
 	}
@@ -51,22 +55,19 @@ func judge(files []File) error {
 
 // The FAT16 that is written. It is small, so that a thousand of them are quickly made, and has room for a report.
 const (
-	fatSize    = 16 << 20
+	fatSize    = 8 << 20
 	fatSector  = 512
-	fatCluster = 4 * fatSector
+	fatCluster = 2 * fatSector
 	fatTable   = 32 // sectors of a table: 2 bytes for each of fatSize/fatCluster clusters
 	fatRoot    = 512
 	fatData    = (1 + 2*fatTable + fatRoot*entrySize/fatSector) * fatSector // offset of the first cluster
 	fatDate    = 1<<5 | 1                                                   // 1980-01-01: no clock is trusted, and the same input gives the same bytes
 )
 
-// WriteFAT makes a FAT16 volume of 16 MiB without partitions, with files in its root folder. The label has at most 11 characters.
+// WriteFAT makes a FAT16 volume of 8 MiB without partitions, with files in its root folder. The label has at most 11 characters.
 func WriteFAT(label string, files []File) (*Image, error) {
-	if err := judge(files); err != nil {
+	if err := judge(label, 11, files); err != nil {
 		return nil, err
-	}
-	if label == "" || len(label) > 11 || strings.ToUpper(label) != label {
-		return nil, fmt.Errorf("writing a volume: the label %q is not 1 to 11 capital letters", label)
 	}
 	need := fatData
 	for _, f := range files {

@@ -19,11 +19,8 @@ const (
 // WriteISO makes an ISO9660 image with the long names of Joliet, with files in its root folder. The label has at most 16
 // characters, as many as Joliet can hold.
 func WriteISO(label string, files []File) (*Image, error) {
-	if err := judge(files); err != nil {
+	if err := judge(label, 16, files); err != nil {
 		return nil, err
-	}
-	if label == "" || len(label) > 16 || strings.ToUpper(label) != label {
-		return nil, fmt.Errorf("writing a volume: the label %q is not 1 to 16 capital letters", label)
 	}
 	at := isoFiles
 	roots := [2][]byte{isoOwn(isoRoots), isoOwn(isoRoots + 1)}
