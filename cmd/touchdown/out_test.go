@@ -138,10 +138,14 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
 		"site import": {"site", "import", hostileFile, "--from", "install-config"},
 		"inventory":   {"inventory"}, "inventory json": {"inventory", "-o", "json"},
+		"media show": {"media", "show", hostileVolume(dir)}, "media show json": {"media", "show", hostileVolume(dir), "-o", "json"},
+		"media write": {"media", "write", "-f", hostileFile, "--any-serial", "--key", planted, planted}, "media keygen": {"media", "keygen", filepath.Join(dir, planted)},
+		"media revoke": {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{
 		"": "opens the console", "console": "the same; its painter has its own test", "engine": "is one", "version": "is asked of nobody", "site new": "is asked of nobody",
+		"media-reader":  "answers the program that started it",
 		"report bundle": "is an archive, which printArchive keeps from terminals",
 		"factory":       "opens the console, or applies", "factory bake": "asks the cluster; prints by the same writer", "factory unbake": "asks the cluster; prints by the same writer",
 		"completion bash": "cobra's", "completion zsh": "cobra's", "completion fish": "cobra's", "completion powershell": "cobra's", "help": "cobra's",

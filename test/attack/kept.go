@@ -92,7 +92,7 @@ func (p *played) text(name, unit string, each int, commit string) string {
 // sumUp prints what each attack of a folder has found, the fuzz targets among them.
 func sumUp(dir string) error {
 	findings := 0
-	for _, name := range []string{"fuzz", "monkey", "damage"} {
+	for _, name := range []string{"fuzz", "monkey", "damage", "media"} {
 		data, err := os.ReadFile(filepath.Join(dir, name+".json"))
 		if err != nil {
 			return fmt.Errorf("summing up: %w", err)

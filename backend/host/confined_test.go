@@ -1,0 +1,190 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// inside are what a confined process of these tests does, by the word behind its name.
+var inside = map[string]func() error{
+	"confined-try": func() error {
+		// Read before the way is closed, as the runtime has read all that it needs.
+		status, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			return err
+		}
+		if err := confine(); err != nil {
+			return err
+		}
+		found := map[string]string{"status": string(status), "environment": fmt.Sprint(os.Environ())}
+		for what, try := range map[string]func() error{
+			"open":    func() error { return opened("/etc/shadow") },
+			"read":    func() error { return opened("/dev/null") },
+			"create":  func() error { return os.WriteFile("/tmp/confined", nil, 0o600) },
+			"unlink":  func() error { return os.Remove("/etc/hostname") },
+			"socket":  func() error { _, err := net.Dial("udp", "192.0.2.1:9"); return err },
+			"unix":    func() error { _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
+			"start":   func() error { return exec.Command("/bin/true").Run() },
+			"exec":    func() error { return unix.Exec("/bin/true", []string{"true"}, nil) },
+			"signal":  func() error { return unix.Kill(unix.Getppid(), 0) },
+			"trace":   func() error { return unix.PtraceAttach(1) },
+			"mount":   func() error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
+			"control": func() error { _, err := unix.IoctlGetInt(0, unix.BLKGETSIZE64); return err },
+		} {
+			found[what] = fmt.Sprint(try())
+		}
+		// Threads and memory for the collector are still to be had.
+		done := make(chan int)
+		for range 20 {
+			go func() { done <- len(make([]byte, 1<<20)) }()
+		}
+		for range 20 {
+			<-done
+		}
+		input, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return err
+		}
+		found["input"] = string(input)
+		return json.NewEncoder(os.Stdout).Encode(found)
+	},
+	"confined-memory": func() error {
+		if err := confine(); err != nil {
+			return err
+		}
+		var kept [][]byte
+		for range 1 << 10 {
+			kept = append(kept, make([]byte, 1<<20))
+			for i := 0; i < 1<<20; i += 4096 {
+				kept[len(kept)-1][i] = 1
+			}
+		}
+		fmt.Println(len(kept))
+		return nil
+	},
+	"confined-time": func() error {
+		if err := confine(); err != nil {
+			return err
+		}
+		for n := 0; ; n++ {
+			_ = n
+		}
+	},
+	"confined-wait": func() error {
+		if err := confine(); err != nil {
+			return err
+		}
+		time.Sleep(time.Hour)
+		return nil
+	},
+	"confined-flood": func() error {
+		for {
+			fmt.Println(strings.Repeat("x", 1000))
+		}
+	},
+	"confined-fall": func() error { return errors.New("it fell") },
+}
+
+func confine() error { return Confine(Limits{CPUSeconds: 1, Memory: 48 << 20}) }
+
+func opened(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		_ = f.Close()
+	}
+	return err
+}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && inside[os.Args[1]] != nil {
+		if err := inside[os.Args[1]](); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func run(t *testing.T, what string, time time.Duration) ([]byte, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(file, []byte("what it may read"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	input, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	return Confined{Args: []string{what}, Input: input, Most: 64 << 10, Time: time}.Run(t.Context())
+}
+
+// TestConfined holds that a confined process has no way out, and that what it needs works.
+func TestConfined(t *testing.T) {
+	t.Setenv("PLANTED_SECRET", "x")
+	out, err := run(t, "confined-try", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found map[string]string
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"open", "read", "create", "unlink", "socket", "unix", "start", "exec", "signal", "trace", "mount", "control"} {
+		if !strings.Contains(found[what], syscall.EPERM.Error()) {
+			t.Errorf("%s: %s", what, found[what])
+		}
+	}
+	if found["input"] != "what it may read" || strings.Contains(found["environment"], "PLANTED") {
+		t.Errorf("input %q, environment %s", found["input"], found["environment"])
+	}
+	if !strings.Contains(found["status"], "NoNewPrivs:\t1") {
+		t.Errorf("it could get privileges:\n%s", found["status"])
+	}
+	if os.Geteuid() == 0 && (!strings.Contains(found["status"], fmt.Sprintf("Uid:\t%d\t%d\t%d", nobody, nobody, nobody)) || !strings.Contains(found["status"], "CapEff:\t0000000000000000") || !strings.Contains(found["status"], "Groups:\t \n")) {
+		t.Errorf("it has rights:\n%s", found["status"])
+	}
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil || !strings.Contains(string(status), "NoNewPrivs:\t0") {
+		t.Errorf("this process gave its own privileges up: %v", err)
+	}
+}
+
+// TestConfinedEnds holds that a process ends at each of its limits.
+func TestConfinedEnds(t *testing.T) {
+	for what, want := range map[string]string{
+		"confined-memory": "out of memory", "confined-time": "signal: killed", "confined-wait": "deadline exceeded",
+		"confined-flood": "more than", "confined-fall": "it fell",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			limit := time.Minute
+			if what == "confined-wait" {
+				limit = 300 * time.Millisecond
+			}
+			_, err := run(t, what, limit)
+			if !errors.Is(err, ErrConfined) || !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("want %q, got %v", want, err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Confined{Args: []string{"confined-wait"}, Most: 1, Time: time.Minute}).Run(ctx); err == nil {
+		t.Error("it ran although nobody waits")
+	}
+}

@@ -1,0 +1,146 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/problem"
+)
+
+// ReaderCommand is the command by which the program reads a volume on its standard input: Serve.
+const ReaderCommand = "media-reader"
+
+// What the process that reads a volume may use.
+const (
+	readerTime   = 10 * time.Second
+	readerMemory = 32 << 20 // bytes beyond what the program has when it begins, which is 20 MiB: less than 64 MiB in all
+	readerReply  = 8 << 20  // bytes: volume.MaxContent in base64, and the list of files
+)
+
+// reply is what the reading process answers.
+type reply struct {
+	Content *volume.Content `json:"content,omitempty"`
+	Problem *told           `json:"problem,omitempty"`
+}
+
+type told struct {
+	Code    string `json:"code"`
+	Summary string `json:"summary"`
+	Fix     string `json:"fix"`
+	Cause   string `json:"cause,omitempty"`
+}
+
+// Inspect reads the volume at a path, a block device or an image, in a process that can do nothing else. It does not write, mount
+// or follow anything on it. It fails with a *problem.Problem.
+func Inspect(ctx context.Context, path string) (*volume.Content, error) {
+	device, err := openVolume(path)
+	if err != nil {
+		return nil, err
+	}
+	defer device.Close()
+	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Most: readerReply, Time: readerTime}.Run(ctx)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, &problem.Problem{
+			Code: "MED-HALT", Summary: "Reading the volume was stopped: it took more time or memory than a site medium needs, or the reader failed.",
+			Fix: "Write it again with touchdown media write, or use another stick.", Err: err,
+		}
+	}
+	return understand(out)
+}
+
+func openVolume(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, &problem.Problem{Code: "MED-OPEN", Summary: "The volume cannot be opened.", Fix: "Check its name, and run the command as a user who may read it.", Err: err}
+	}
+	info, err := f.Stat()
+	if mode := info.Mode(); err != nil || !mode.IsRegular() && mode.Type() != os.ModeDevice {
+		_ = f.Close()
+		return nil, &problem.Problem{Code: "MED-OPEN", Summary: path + " is neither a block device nor an image file.", Fix: "Name a volume, for example /dev/sdb1, or an image.", Err: err}
+	}
+	return f, nil
+}
+
+// Serve is the reading process: it reads the volume on the open file in and writes the reply to out.
+func Serve(in *os.File, out io.Writer) error {
+	size, err := in.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("asking for the size of the volume: %w", err)
+	}
+	debug.SetMemoryLimit(readerMemory) // the collector works harder before the limit is met
+	if err := host.Confine(host.Limits{CPUSeconds: uint64(readerTime / time.Second), Memory: readerMemory}); err != nil {
+		return err
+	}
+	var r reply
+	if r.Content, err = volume.Read(in, size, wanted); err != nil {
+		p := problem.From(err)
+		r.Problem = &told{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+		if p.Err != nil {
+			r.Problem.Cause = p.Err.Error()
+		}
+	}
+	return json.NewEncoder(out).Encode(r)
+}
+
+// understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
+func understand(out []byte) (*volume.Content, error) {
+	bad := func(err error) error {
+		return &problem.Problem{Code: "MED-HALT", Summary: "The volume's reader gave an answer that it cannot have found.", Fix: "Do not use the volume, and tell your security contact.", Err: err}
+	}
+	var r reply
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return nil, bad(err)
+	}
+	if p := r.Problem; p != nil {
+		e := &problem.Problem{Code: cut(p.Code, 8), Summary: cut(p.Summary, 500), Fix: cut(p.Fix, 500)}
+		if p.Cause != "" {
+			e.Err = errors.New(cut(p.Cause, 500))
+		}
+		return nil, e
+	}
+	if r.Content == nil {
+		return nil, bad(errors.New("it has no content"))
+	}
+	if err := plausible(r.Content); err != nil {
+		return nil, bad(err)
+	}
+	return r.Content, nil
+}
+
+func plausible(c *volume.Content) error {
+	total := 0
+	if len(c.Entries) > volume.MaxEntries || len(c.Label) > 255 || c.Label != "" && host.FileName(c.Label) != nil || len(c.Kind) > 16 {
+		return errors.New("its kind, label or number of files")
+	}
+	for _, e := range c.Entries {
+		total += len(e.Data)
+		for part := range strings.SplitSeq(e.Path, "/") {
+			if err := host.FileName(part); err != nil {
+				return err
+			}
+		}
+		if len(e.Data) > 0 && (!wanted(e.Path) || int64(len(e.Data)) != e.Size || e.Folder) || total > volume.MaxContent {
+			return errors.New("the content of a file that was not asked for")
+		}
+	}
+	return nil
+}
+
+func cut(text string, n int) string { return text[:min(len(text), n)] }

@@ -1,0 +1,57 @@
+// Package media reads and writes site media: sticks and images that bring a site config to a node.
+package media
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/media/envelope"
+	"touchdown/backend/media/volume"
+)
+
+// Label is the label of the volumes that are written. What a volume holds decides, its label is for people.
+const Label = "SITECONFIG"
+
+// The files of a volume that are read, all from their root.
+const (
+	// EnvelopeFile is a signed site config, as media write makes it.
+	EnvelopeFile = "site-config.dsse.json"
+	// PlainFile is a site config that nobody signed.
+	PlainFile = "site-config.yaml"
+	// AgentManifest is the SeedReconfiguration of lifecycle-agent, on volumes labelled cluster-config.
+	AgentManifest = "cluster-configuration/manifest.json"
+
+	aboutFile = "README.TXT"
+)
+
+func wanted(path string) bool {
+	return slices.ContainsFunc([]string{EnvelopeFile, PlainFile, AgentManifest}, func(name string) bool { return strings.EqualFold(name, path) })
+}
+
+// Formats are the kinds of volume that are written.
+func Formats() []string { return []string{volume.FAT, volume.ISO} }
+
+// Make makes the volume of a signed document.
+func Make(format string, d *envelope.Document, signed []byte) (*volume.Image, error) {
+	files := []volume.File{{Name: EnvelopeFile, Data: signed}, {Name: aboutFile, Data: []byte(about(d))}}
+	switch format {
+	case volume.FAT:
+		return volume.WriteFAT(Label, files)
+	case volume.ISO:
+		return volume.WriteISO(Label, files)
+	}
+	return nil, fmt.Errorf("there is no format %q, only %s", format, strings.Join(Formats(), " and "))
+}
+
+// about is for a person who puts the stick into another computer.
+func about(d *envelope.Document) string {
+	whose := "any machine"
+	if !d.AnySerial {
+		whose = "the machine with serial number " + d.Serial
+	}
+	return strings.ReplaceAll(fmt.Sprintf(`This volume holds the site config of %s.
+Put it into that machine before or after you switch it on. It can be used once.
+Document: %s
+`, whose, d.ID), "\n", "\r\n")
+}

@@ -1,0 +1,169 @@
+package media
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/media/envelope"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/problem"
+)
+
+// TestMain lets this program be the reading process, as cmd/touchdown does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
+		if err := Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// image is a medium as bytes.
+func image(t testing.TB, format string, d *envelope.Document, signed []byte) []byte {
+	t.Helper()
+	i, err := Make(format, d, signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(bytes.Clone(i.Head), make([]byte, i.Size-int64(len(i.Head)))...)
+}
+
+func TestInspect(t *testing.T) {
+	d := envelope.New("SN1")
+	for _, format := range Formats() {
+		path := filepath.Join(t.TempDir(), "image")
+		if err := os.WriteFile(path, image(t, format, &d, []byte("signed")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := Inspect(t.Context(), path)
+		if err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		about := c.Find("readme.txt")
+		if e := c.Find(EnvelopeFile); e == nil || string(e.Data) != "signed" || about == nil || about.Data != nil || c.Label != Label {
+			t.Errorf("%s: %+v", format, c)
+		}
+	}
+	if _, err := Make("ext4", &d, nil); err == nil {
+		t.Error("there is a format ext4")
+	}
+}
+
+func TestWhatCannotBeInspected(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, t.TempDir(), "/dev/null", "/nowhere"} {
+		if _, err := Inspect(t.Context(), path); problem.From(err).Code != "MED-OPEN" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// TestAnswersThatCannotBe: a volume that took the reading process over gains nothing by what it answers.
+func TestAnswersThatCannotBe(t *testing.T) {
+	entry := func(e volume.Entry) reply {
+		return reply{Content: &volume.Content{Kind: volume.FAT, Entries: []volume.Entry{e}}}
+	}
+	good := volume.Entry{Path: EnvelopeFile, Size: 2, Data: []byte("ab")}
+	answer := func(v any) []byte {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if _, err := understand(answer(entry(good))); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string][]byte{
+		"nothing": nil, "no content": []byte("{}"), "unknown key": []byte(`{"more":1}`), "cut": answer(entry(good))[:20],
+		"path up":      answer(entry(volume.Entry{Path: "../etc/passwd"})),
+		"root":         answer(entry(volume.Entry{Path: "/etc/passwd"})),
+		"control":      answer(entry(volume.Entry{Path: "a\x1b[2J"})),
+		"not asked":    answer(entry(volume.Entry{Path: "other", Size: 1, Data: []byte("a")})),
+		"other size":   answer(entry(volume.Entry{Path: EnvelopeFile, Size: 1, Data: []byte("ab")})),
+		"label":        answer(reply{Content: &volume.Content{Label: "\x1b[2J"}}),
+		"many entries": answer(reply{Content: &volume.Content{Entries: make([]volume.Entry, volume.MaxEntries+1)}}),
+	} {
+		if _, err := understand(text); problem.From(err).Code != "MED-HALT" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: strings.Repeat("x", 1000), Fix: "y", Cause: strings.Repeat("z", 1000)}}))
+	if p := problem.From(err); len(p.Code) > 8 || len(p.Summary) > 500 || len(p.Err.Error()) > 500 {
+		t.Errorf("%v", err)
+	}
+}
+
+// loop makes a block device of a file.
+func loop(t *testing.T, size int64) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "disk")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, size)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", file).Output()
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
+		t.Fatal(err)
+	case err != nil:
+		t.Skipf("skipped: there is no loop device: %v", err)
+	}
+	device := strings.TrimSpace(string(out))
+	t.Cleanup(func() {
+		if err := exec.Command("losetup", "--detach", device).Run(); err != nil {
+			t.Error(err)
+		}
+	})
+	return device
+}
+
+func TestWriteToADevice(t *testing.T) {
+	device := loop(t, 32<<20)
+	d := envelope.New("SN1")
+	i, err := Make(volume.FAT, &d, []byte("signed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTo(device, i, false); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Inspect(t.Context(), device); err != nil || c.Find(EnvelopeFile) == nil {
+		t.Errorf("%v, %v", c, err)
+	}
+	if err := WriteTo(device, i, false); problem.From(err).Code != "MED-FULL" {
+		t.Errorf("what it held was overwritten: %v", err)
+	}
+	if err := WriteTo(device, i, true); err != nil {
+		t.Error(err)
+	}
+	// Whoever mounts a device holds it like this.
+	holder, err := os.OpenFile(device, os.O_RDONLY|unix.O_EXCL, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteTo(device, i, true); problem.From(err).Code != "MED-BUSY" {
+		t.Errorf("a device in use was overwritten: %v", err)
+	}
+	_ = holder.Close()
+	if err := WriteTo(loop(t, 1<<20), i, true); problem.From(err).Code != "MED-SMAL" {
+		t.Error(err)
+	}
+	if err := WriteTo("/dev/null", i, true); problem.From(err).Code != "MED-OUT" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,186 @@
+package volume
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// fat reads FAT12, FAT16 and FAT32 as Microsoft's specification (fatgen103) has them. The libraries for Go load the whole table
+// into memory, however large the first sector says it is, and follow a chain of clusters that leads back into itself for ever.
+type fat struct {
+	from     *source
+	bits     int   // of an entry of the table: 12, 16 or 32
+	table    int64 // offset of the first table
+	tableEnd int64
+	fixed    int64 // offset of the root folder of FAT12 and FAT16; 0 with FAT32
+	fixedLen int64
+	rootAt   int64 // first cluster of the root folder of FAT32
+	data     int64 // offset of cluster 2
+	cluster  int64 // bytes of a cluster
+	clusters int64 // how many there are; they are numbered from 2
+	name     string
+
+	block   []byte // of the table, the last one that was read
+	blockAt int64
+}
+
+// tableBlock is how much of the table is read at once, in bytes.
+const tableBlock = 4 << 10
+
+func (f *fat) kind() string { return FAT }
+
+func (f *fat) label() string {
+	// The label in the root folder is the one that systems show and change.
+	if entries, _, err := f.entries(f.root(), 1<<16); err == nil {
+		for _, e := range entries {
+			if e[11]&attrAny == attrLabel {
+				return shortName(e, true)
+			}
+		}
+	}
+	return f.name
+}
+
+func openFAT(s *source, sector []byte) (system, error) {
+	le := binary.LittleEndian
+	sectorSize := int64(le.Uint16(sector[11:]))
+	perCluster := int64(sector[13])
+	reserved, tables, rootEntries := int64(le.Uint16(sector[14:])), int64(sector[16]), int64(le.Uint16(sector[17:]))
+	total, tableLen := int64(le.Uint16(sector[19:])), int64(le.Uint16(sector[22:]))
+	if total == 0 {
+		total = int64(le.Uint32(sector[32:]))
+	}
+	wide := tableLen == 0
+	if wide {
+		tableLen = int64(le.Uint32(sector[36:]))
+	}
+	switch {
+	case sectorSize < 512 || sectorSize > 4096 || bits.OnesCount64(uint64(sectorSize)) != 1:
+		return nil, unread("has no file system that Touchdown knows", remake)
+	case bits.OnesCount64(uint64(perCluster)) != 1 || sectorSize*perCluster > 64<<10:
+		return nil, damaged("its clusters have %d sectors of %d bytes", perCluster, sectorSize)
+	case reserved == 0 || tables == 0 || tables > 2 || tableLen == 0:
+		return nil, damaged("it has %d tables of %d sectors behind %d", tables, tableLen, reserved)
+	case total*sectorSize > s.size:
+		return nil, damaged("it says that it has %d bytes, but the device has %d", total*sectorSize, s.size)
+	}
+	f := &fat{from: s, cluster: sectorSize * perCluster, table: reserved * sectorSize, blockAt: -1}
+	f.tableEnd = f.table + tableLen*sectorSize
+	f.fixed = f.table + tables*tableLen*sectorSize
+	f.fixedLen = rootEntries * entrySize
+	f.data = f.fixed + (f.fixedLen+sectorSize-1)/sectorSize*sectorSize
+	f.clusters = (total*sectorSize - f.data) / f.cluster
+	return f, f.choose(sector, wide)
+}
+
+// choose tells FAT32 from FAT16 and FAT12 as Linux does, and checks what depends on that.
+func (f *fat) choose(sector []byte, wide bool) error {
+	nameAt := 43
+	switch {
+	case f.clusters < 1:
+		return damaged("it has no room for files")
+	case wide:
+		f.bits, nameAt, f.rootAt = 32, 71, int64(binary.LittleEndian.Uint32(sector[44:]))
+		if f.fixedLen != 0 || !f.has(f.rootAt) {
+			return damaged("its root folder is at cluster %d of %d", f.rootAt, f.clusters)
+		}
+		f.fixed = 0
+	case f.fixedLen == 0:
+		return damaged("it has no root folder")
+	case f.clusters < 4085:
+		f.bits = 12
+	default:
+		f.bits = 16
+	}
+	if (f.clusters+2)*int64(f.bits) > (f.tableEnd-f.table)*8 {
+		return damaged("its table has no place for %d clusters", f.clusters)
+	}
+	if sector[nameAt-5] == 0x29 { // the sector has a name
+		f.name = string(sector[nameAt : nameAt+11])
+		if f.name == "NO NAME    " {
+			f.name = ""
+		}
+	}
+	return nil
+}
+
+func (f *fat) has(cluster int64) bool { return cluster >= 2 && cluster < f.clusters+2 }
+
+// next returns the cluster behind another one, or 0 at the end of a chain.
+func (f *fat) next(cluster int64) (int64, error) {
+	bit := cluster * int64(f.bits)
+	low, err := f.tableByte(bit / 8)
+	if err != nil {
+		return 0, err
+	}
+	value := int64(low)
+	for i := int64(1); i < int64(f.bits+7)/8; i++ {
+		b, err := f.tableByte(bit/8 + i)
+		if err != nil {
+			return 0, err
+		}
+		value |= int64(b) << (8 * i)
+	}
+	value >>= bit % 8
+	last := int64(1)<<min(f.bits, 28) - 1 // FAT32 uses 28 of its bits
+	if value &= last; value >= last-7 {
+		return 0, nil
+	}
+	if !f.has(value) {
+		return 0, damaged("a chain of its clusters leads to cluster %d of %d", value, f.clusters)
+	}
+	return value, nil
+}
+
+func (f *fat) tableByte(offset int64) (byte, error) {
+	at := f.table + offset
+	if block := at / tableBlock * tableBlock; block != f.blockAt {
+		b, err := f.from.at(block, min(tableBlock, f.from.size-block))
+		if err != nil {
+			return 0, err
+		}
+		f.block, f.blockAt = b, block
+	}
+	return f.block[at-f.blockAt], nil
+}
+
+// chain reads what begins at a cluster: size bytes of a file, or all of a folder when size is negative.
+func (f *fat) chain(cluster, size int64) ([]byte, error) {
+	var all []byte
+	limit := size
+	if size < 0 {
+		limit = maxFolder
+	}
+	for int64(len(all)) < limit {
+		if !f.has(cluster) {
+			return nil, damaged("a file or folder is at cluster %d of %d", cluster, f.clusters)
+		}
+		b, err := f.from.at(f.data+(cluster-2)*f.cluster, f.cluster)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b...)
+		if cluster, err = f.next(cluster); err != nil {
+			return nil, err
+		}
+		if cluster == 0 && size < 0 {
+			return all, nil
+		}
+		if cluster == 0 && int64(len(all)) < size {
+			return nil, damaged("a file of %d bytes ends after %d", size, len(all))
+		}
+	}
+	if size < 0 {
+		return nil, damaged("a folder leads back into itself, or has more than %d MiB", maxFolder>>20)
+	}
+	return all[:size], nil
+}
+
+func (f *fat) read(file node) ([]byte, error) {
+	b, err := f.chain(file.start, file.size)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file.name, err)
+	}
+	return b, nil
+}

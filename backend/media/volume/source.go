@@ -1,0 +1,107 @@
+package volume
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"touchdown/backend/problem"
+)
+
+// source is the device, which is read only within its size and up to a limit in all.
+type source struct {
+	device io.ReaderAt
+	size   int64 // bytes
+	left   int64 // bytes that may still be read
+}
+
+// at reads n bytes at an offset, both as a volume says them.
+func (s *source) at(offset, n int64) ([]byte, error) {
+	if offset < 0 || n < 0 || offset > s.size || n > s.size-offset {
+		return nil, damaged("it points beyond its end, %d bytes at %d of %d", n, offset, s.size)
+	}
+	if s.left -= n; s.left < 0 {
+		return nil, damaged("more than %d MiB would have to be read for its list of files", maxRead>>20)
+	}
+	b := make([]byte, n)
+	if got, err := s.device.ReadAt(b, offset); int64(got) < n {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, &problem.Problem{
+			Code: "MED-READ", Summary: "The volume cannot be read.",
+			Fix: "Take it out and put it in again, or use another socket; if that does not help, use another stick.",
+			Err: fmt.Errorf("reading %d bytes at %d: %w", n, offset, err),
+		}
+	}
+	return b, nil
+}
+
+// damaged is the error of a volume that contradicts itself.
+func damaged(format string, args ...any) error {
+	return &problem.Problem{
+		Code: "MED-BAD", Summary: "The volume is damaged, or was made to look like one: " + fmt.Sprintf(format, args...) + ".",
+		Fix: "Write it again with touchdown media write, or use another stick.",
+	}
+}
+
+// unread is the error of a volume of a kind that is not read.
+func unread(what, fix string) error {
+	return &problem.Problem{Code: "MED-KIND", Summary: "The volume " + what + ".", Fix: fix}
+}
+
+const remake = "Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."
+
+// signatures are what tells the file systems apart that sticks have, and what to do about those that are not read.
+var signatures = []struct {
+	offset    int64
+	magic     string
+	what, fix string
+}{
+	{3, "EXFAT   ", "has the file system exFAT, which is not read", remake},
+	{3, "NTFS    ", "has the file system NTFS, which is not read", remake},
+	{1080, "\x53\xef", "has the file system ext, which is not read", remake},
+	{0, "XFSB", "has the file system XFS, which is not read", remake},
+	{0, "LUKS\xba\xbe", "is encrypted with LUKS, which is not read", remake},
+	{512, "EFI PART", "is a whole disk with partitions", "Name the partition, for example /dev/sdb1 instead of /dev/sdb."},
+}
+
+// identify tells what a volume is.
+func identify(s *source) (system, error) {
+	if s.size < 1<<10 {
+		return nil, unread(fmt.Sprintf("has only %d bytes", s.size), remake)
+	}
+	head, err := s.at(0, min(s.size, 2<<10))
+	if err != nil {
+		return nil, err
+	}
+	if fs, err := openISO(s); fs != nil || err != nil {
+		return fs, err
+	}
+	for _, g := range signatures {
+		if g.offset < int64(len(head)) && bytes.HasPrefix(head[g.offset:], []byte(g.magic)) {
+			return nil, unread(g.what, g.fix)
+		}
+	}
+	switch {
+	case binary.LittleEndian.Uint16(head[510:]) != 0xaa55:
+		return nil, unread("has no file system that Touchdown knows", remake)
+	case head[0] != 0xeb && head[0] != 0xe9 && hasPartitions(head):
+		return nil, unread("is a whole disk with partitions", "Name the partition, for example /dev/sdb1 instead of /dev/sdb.")
+	}
+	return openFAT(s, head[:512])
+}
+
+// hasPartitions tells whether the first sector is that of a disk: its table has entries, all with a status that there is.
+func hasPartitions(sector []byte) bool {
+	used := false
+	for e := sector[446:510]; len(e) > 0; e = e[16:] {
+		if e[0] != 0 && e[0] != 0x80 {
+			return false
+		}
+		used = used || e[4] != 0
+	}
+	return used
+}

@@ -1,0 +1,210 @@
+package volume
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/backend/problem"
+)
+
+func all(string) bool { return true }
+
+// device is an image with the zeros behind its head.
+func device(i *Image) ([]byte, int64) {
+	b := make([]byte, i.Size)
+	copy(b, i.Head)
+	return b, i.Size
+}
+
+func files() []File {
+	return []File{
+		{"site-config.dsse.json", bytes.Repeat([]byte("0123456789"), 700)},
+		{"README.TXT", []byte("read me\n")},
+		{"empty", nil},
+		{"thirteen-char", []byte("x")}, // one whole part of a long name
+	}
+}
+
+func TestWrittenIsRead(t *testing.T) {
+	for kind, write := range map[string]func(string, []File) (*Image, error){FAT: WriteFAT, ISO: WriteISO} {
+		image, err := write("SITECONFIG", files())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, size := device(image)
+		c, err := Read(bytes.NewReader(b), size, all)
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if c.Kind != kind || c.Label != "SITECONFIG" || len(c.Entries) != 4 || c.Skipped != 0 || c.More {
+			t.Errorf("%s: %+v", kind, c)
+		}
+		for _, f := range files() {
+			if e := c.Find(strings.ToUpper(f.Name)); e == nil || !bytes.Equal(e.Data, f.Data) || e.Path != f.Name {
+				t.Errorf("%s: %s is %v", kind, f.Name, e)
+			}
+		}
+		again, _ := write("SITECONFIG", files())
+		if !bytes.Equal(again.Head, image.Head) {
+			t.Errorf("%s: the same input gives other bytes", kind)
+		}
+	}
+}
+
+func TestWhatIsNotWritten(t *testing.T) {
+	for _, c := range []struct {
+		label string
+		files []File
+	}{
+		{"", nil}, {"siteconfig", nil}, {"A LABEL THAT IS TOO LONG", nil},
+		{"A", []File{{"a/b", nil}}}, {"A", []File{{"..", nil}}}, {"A", []File{{"ä", nil}}}, {"A", []File{{strings.Repeat("n", 65), nil}}},
+		{"A", []File{{"x", make([]byte, MaxFile+1)}}}, {"A", slices.Repeat([]File{{"x", nil}}, 17)},
+	} {
+		if _, err := WriteFAT(c.label, c.files); err == nil {
+			t.Errorf("FAT: %q with %d files", c.label, len(c.files))
+		}
+		if _, err := WriteISO(c.label, c.files); err == nil {
+			t.Errorf("ISO: %q with %d files", c.label, len(c.files))
+		}
+	}
+	if _, err := WriteFAT("A", slices.Repeat([]File{{"x", make([]byte, MaxFile)}}, 5)); err == nil {
+		t.Error("more than the volume holds was written")
+	}
+}
+
+// made returns a volume of testdata. mkfs.vfat and mcopy made the FAT ones, xorriso the others, the latter with a link and a
+// device in it.
+func made(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name+".img.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestOthersVolumes reads what other programs make.
+func TestOthersVolumes(t *testing.T) {
+	want := map[string]string{"site-config.yaml": "a: b\n", "cluster-configuration/manifest.json": "{}", "Sub Folder/Ärger & co.txt": strings.Repeat("x", 5000)}
+	for _, c := range []struct {
+		name, kind, label string
+		skipped           int
+	}{
+		{"fat12", FAT, "SITECONFIG", 0}, {"fat16", FAT, "SITECONFIG", 0}, {"fat32", FAT, "SITECONFIG", 0},
+		{"joliet", ISO, "cluster-config", 0}, {"rockridge", ISO, "cluster-config", 2},
+	} {
+		b := made(t, c.name)
+		content, err := Read(bytes.NewReader(b), int64(len(b)), all)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got := map[string]string{}
+		for _, e := range content.Entries {
+			if !e.Folder {
+				got[e.Path] = string(e.Data)
+			}
+		}
+		if c.name == "joliet" { // it cannot tell what these are: they come without content
+			if got["link"]+got["dev"] != "" {
+				t.Errorf("a link or a device has the content %q", got["link"]+got["dev"])
+			}
+			delete(got, "link")
+			delete(got, "dev")
+		}
+		if content.Kind != c.kind || content.Label != c.label || content.Skipped != c.skipped || !maps.Equal(got, want) {
+			t.Errorf("%s: %s %q, %d left out, %v", c.name, content.Kind, content.Label, content.Skipped, slices.Collect(maps.Keys(got)))
+		}
+	}
+}
+
+// tool runs another program. Make e2e-tools installs it.
+func tool(t *testing.T, name string, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
+		t.Fatal(err)
+	case err != nil:
+		t.Skipf("skipped: %v", err)
+	}
+	if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// TestOthersRead has fsck.vfat, mtools and xorriso read what is written here.
+func TestOthersRead(t *testing.T) {
+	dir := t.TempDir()
+	for kind, write := range map[string]func(string, []File) (*Image, error){FAT: WriteFAT, ISO: WriteISO} {
+		image, err := write("SITECONFIG", files())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := device(image)
+		if err := os.WriteFile(filepath.Join(dir, kind), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, args := range map[string][]string{
+		"fsck.vfat": {"-n", "-v", filepath.Join(dir, FAT)},
+		"mcopy":     {"-i", filepath.Join(dir, FAT), "::site-config.dsse.json", filepath.Join(dir, "copy.fat")},
+		"xorriso":   {"-indev", filepath.Join(dir, ISO), "-osirrox", "on", "-extract", "/site-config.dsse.json", filepath.Join(dir, "copy.iso")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool(t, name, args...)
+			for _, copied := range []string{"copy.fat", "copy.iso"} {
+				if b, err := os.ReadFile(filepath.Join(dir, copied)); err == nil && !bytes.Equal(b, files()[0].Data) {
+					t.Errorf("%s has %d bytes that differ", copied, len(b))
+				}
+			}
+		})
+	}
+}
+
+func TestKindsThatAreNotRead(t *testing.T) {
+	blank := func(edit func([]byte)) []byte {
+		b := make([]byte, 64<<10)
+		edit(b)
+		return b
+	}
+	for what, b := range map[string][]byte{
+		"exFAT":      blank(func(b []byte) { copy(b[3:], "EXFAT   ") }),
+		"NTFS":       blank(func(b []byte) { copy(b[3:], "NTFS    ") }),
+		"ext":        blank(func(b []byte) { b[1080], b[1081] = 0x53, 0xef }),
+		"partitions": blank(func(b []byte) { b[450], b[510], b[511] = 0x0c, 0x55, 0xaa }),
+		"no file":    blank(func([]byte) {}),
+		"bytes":      make([]byte, 100),
+	} {
+		_, err := Read(bytes.NewReader(b), int64(len(b)), all)
+		p, ok := errors.AsType[*problem.Problem](err)
+		if !ok || p.Code != "MED-KIND" || !strings.Contains(p.Summary, what) || p.Fix == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-READ" {
+		t.Error(err)
+	}
+}
+
+type failing struct{}
+
+func (failing) ReadAt([]byte, int64) (int, error) { return 0, fmt.Errorf("input/output error") }

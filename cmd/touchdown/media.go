@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"touchdown/backend/host"
+	"touchdown/backend/media"
+	"touchdown/backend/media/envelope"
+)
+
+func mediaCommand(c *common) *cobra.Command {
+	return group(&cobra.Command{
+		Use: "media", Short: "Make, show and revoke sticks and images that bring a site config to a node",
+		Long: `A site medium is a stick or an image with the site config of one node: signed with a key of the factory, bound to the
+serial number of the machine, sealed with a passphrase or for the node's own key, and good for one use.`,
+	}, mediaKeygen(), mediaWrite(), mediaShow(c), mediaRevoke())
+}
+
+// mediaReader is the process that reads a volume, which media.Inspect starts.
+func mediaReader() *cobra.Command {
+	return &cobra.Command{
+		Use: media.ReaderCommand, Short: "Read a volume on standard input, and nothing else", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			letGo()
+			return media.Serve(os.Stdin, cmd.OutOrStdout())
+		},
+	}
+}
+
+// The limits of what is read from files that the operator names, in bytes.
+const (
+	maxKeyFile  = 64 << 10
+	maxListFile = 1 << 20
+)
+
+// readNamed reads a whole file that a flag names.
+func readNamed(flag, file string, limit int64) ([]byte, error) {
+	text, whole, err := host.ReadRegular(file, limit)
+	if err == nil && !whole {
+		err = fmt.Errorf("%s has more than %d bytes", file, limit)
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return text, nil
+}
+
+// readSecret is readNamed for a file that nobody but its owner may read.
+func readSecret(flag, file string) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(file, &st); err == nil && st.Mode&0o077 != 0 {
+		return nil, usage(fmt.Errorf("--%s: others may read %s; run chmod 600 %s, and make a new secret if they did", flag, file, file))
+	}
+	return readNamed(flag, file, maxKeyFile)
+}
+
+// readSigningKey reads the key of --key.
+func readSigningKey(file string) (envelope.SigningKey, error) {
+	if file == "" {
+		return envelope.SigningKey{}, usage(errors.New("--key is missing: the private key that signs; touchdown media keygen makes one"))
+	}
+	text, err := readSecret("key", file)
+	if err != nil {
+		return envelope.SigningKey{}, err
+	}
+	key, err := envelope.ParseSigningKey(text)
+	if err != nil {
+		return envelope.SigningKey{}, usage(fmt.Errorf("--key %s: %w", file, err))
+	}
+	return key, nil
+}
+
+// writeNew writes a file that is not there yet: what cannot be made again is never overwritten.
+func writeNew(file string, data []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, os.ErrExist) {
+		return usage(fmt.Errorf("%s is there already; name another file", file))
+	}
+	if err != nil {
+		return usage(err)
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(file)
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}

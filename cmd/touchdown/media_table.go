@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend/media/envelope"
+	"touchdown/steps/site"
+)
+
+// The limits of a table. Chosen: ten times the largest roll-out that was asked for.
+const (
+	maxTable = 32 << 20 // bytes
+	maxRows  = 10_000
+	maxTold  = 20 // mistakes that are told at once, as for one site config
+)
+
+// The columns of a table that are no paths of the site config.
+const (
+	serialColumn    = "serial"
+	recipientColumn = "recipient"
+)
+
+// row is a medium to make.
+type row struct {
+	serial    string
+	recipient string // "" for a passphrase
+	config    *site.Config
+}
+
+// mistakes gathers what is wrong with a table, up to maxTold.
+type mistakes []error
+
+func (m *mistakes) add(format string, args ...any) {
+	if len(*m) < maxTold {
+		*m = append(*m, fmt.Errorf(format, args...))
+	}
+}
+
+// readRows reads the table or folder of --table, and finds every site config in it valid.
+func (f *mediaFlags) readRows() ([]row, error) {
+	if info, err := os.Stat(f.table); err == nil && info.IsDir() {
+		if f.file != "" {
+			return nil, usage(errors.New("-f goes with a CSV table; the site configs of a folder are complete"))
+		}
+		return readFolder(f.table)
+	}
+	text, err := readNamed("table", f.table, maxTable)
+	if err != nil {
+		return nil, err
+	}
+	common := site.New()
+	if f.file != "" {
+		if common, err = site.Load(f.file); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return readTable(filepath.Base(f.table), text, common)
+}
+
+func readFolder(dir string) ([]row, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil || len(names) == 0 || len(names) > maxRows {
+		return nil, usage(fmt.Errorf("--table %s: there are %d files SERIAL.yaml in it; 1 to %d can be taken", dir, len(names), maxRows))
+	}
+	var rows []row
+	var wrong mistakes
+	for _, name := range names {
+		serial := strings.TrimSuffix(filepath.Base(name), ".yaml")
+		if err := envelope.CheckSerial(serial); err != nil {
+			wrong.add("%s: it is not named after a serial number: %w", name, err)
+			continue
+		}
+		cfg, err := site.Load(name)
+		if err == nil {
+			errs, _ := cfg.Validate(time.Now())
+			err = errs.Err()
+		}
+		if err != nil {
+			wrong.add("%w", err)
+			continue
+		}
+		rows = append(rows, row{serial: serial, config: cfg})
+	}
+	if len(wrong) > 0 {
+		return nil, usage(errors.Join(wrong...))
+	}
+	return rows, nil
+}
+
+// table reads a CSV file.
+type table struct {
+	file    string
+	reader  *csv.Reader
+	columns []string
+	common  *site.Config
+	wrong   mistakes
+	serials map[string]int // the lines where they are
+}
+
+func readTable(file string, text []byte, common *site.Config) ([]row, error) {
+	t := &table{file: file, common: common, serials: map[string]int{}}
+	t.reader = csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // Excel begins a file so
+	if err := t.head(); err != nil {
+		return nil, usage(err)
+	}
+	var rows []row
+	for {
+		cells, err := t.reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, usage(t.malformed(err))
+		}
+		if len(rows) == maxRows {
+			return nil, usage(fmt.Errorf("%s: it has more than %d lines; make several tables of it", file, maxRows))
+		}
+		rows = append(rows, t.row(cells))
+	}
+	if len(rows) == 0 {
+		t.wrong.add("%s: it has no lines behind the names of the columns", file)
+	}
+	if len(t.wrong) > 0 {
+		return nil, usage(errors.Join(t.wrong...))
+	}
+	return rows, nil
+}
+
+// malformed gives an error of the CSV reader the file, and the form of all the others.
+func (t *table) malformed(err error) error {
+	if e, ok := errors.AsType[*csv.ParseError](err); ok {
+		return fmt.Errorf("%s:%d:%d: %w", t.file, e.Line, e.Column, e.Err)
+	}
+	return fmt.Errorf("%s: %w", t.file, err)
+}
+
+// head reads the names of the columns.
+func (t *table) head() (err error) {
+	if t.columns, err = t.reader.Read(); err != nil {
+		return t.malformed(err)
+	}
+	probe := site.New()
+	for i, name := range t.columns {
+		name = strings.TrimSpace(name)
+		t.columns[i] = name
+		line, column := t.reader.FieldPos(i)
+		_, known := probe.Get(name)
+		known = known || name == serialColumn || name == recipientColumn || strings.HasPrefix(name, "spec.policy.answers.")
+		switch {
+		case !known:
+			t.wrong.add("%s:%d:%d: there is no column %q: it is %s, %s, or a path that touchdown site explain lists", t.file, line, column, name, serialColumn, recipientColumn)
+		case slices.Index(t.columns, name) != i:
+			t.wrong.add("%s:%d:%d: the column %q is there twice", t.file, line, column, name)
+		}
+	}
+	if !slices.Contains(t.columns, serialColumn) {
+		t.wrong.add("%s:1:1: there is no column %q", t.file, serialColumn)
+	}
+	if len(t.wrong) > 0 {
+		return errors.Join(t.wrong...)
+	}
+	return nil
+}
+
+func (t *table) row(cells []string) row {
+	r := row{config: t.common.Clone()}
+	at := map[string]string{} // "line:column" of each path
+	for i, value := range cells {
+		line, column := t.reader.FieldPos(i)
+		where := fmt.Sprintf("%s:%d:%d", t.file, line, column)
+		value = strings.TrimSpace(value)
+		switch name := t.columns[i]; {
+		case name == serialColumn:
+			r.serial = value
+			if err := envelope.CheckSerial(value); err != nil {
+				t.wrong.add("%s: %w", where, err)
+			} else if before := t.serials[strings.ToLower(value)]; before > 0 {
+				t.wrong.add("%s: serial number %s is in line %d, too", where, value, before)
+			}
+			t.serials[strings.ToLower(value)] = line
+		case name == recipientColumn:
+			r.recipient = value
+			if _, err := envelope.NodeLock(value); value != "" && err != nil {
+				t.wrong.add("%s: %w", where, err)
+			}
+		case value != "":
+			at[name] = where
+			if err := r.config.Set(name, value); err != nil {
+				t.wrong.add("%s: %w", where, err)
+			}
+		}
+	}
+	line, _ := t.reader.FieldPos(0)
+	errs, _ := r.config.Validate(time.Now())
+	for _, e := range errs {
+		where := at[e.Path]
+		if where == "" && e.Line == 0 { // neither in a cell nor in -f
+			where = fmt.Sprintf("%s:%d:1", t.file, line)
+		}
+		if where == "" {
+			t.wrong.add("%w (found with line %d of %s)", e, line, t.file)
+			continue
+		}
+		t.wrong.add("%s: %w", where, e)
+	}
+	return r
+}

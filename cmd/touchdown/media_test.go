@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/media/volume"
+	"touchdown/steps/site"
+)
+
+// hostileVolume makes an image whose plain site config would steer a terminal.
+func hostileVolume(dir string) string {
+	path := filepath.Join(dir, "volume.img")
+	image, err := volume.WriteISO("SITECONFIG", []volume.File{{Name: "site-config.yaml", Data: []byte("\"k\\e[2J\": \"\\u202ec\"\n" + planted)}})
+	if err == nil {
+		err = os.WriteFile(path, append(image.Head, make([]byte, image.Size-int64(len(image.Head)))...), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// makeMedia runs media write for a table of n sites.
+func makeMedia(t testing.TB, dir, table, out string, args ...string) string {
+	t.Helper()
+	var printed bytes.Buffer
+	run := func(line ...string) {
+		root := newRoot(hooks{})
+		root.SetOut(&printed)
+		root.SetErr(&printed)
+		if code := execute(t.Context(), root, line); code != exitOK {
+			t.Fatalf("%v: %d\n%s", line, code, printed.String())
+		}
+	}
+	key := filepath.Join(dir, "factory")
+	if _, err := os.Stat(key + ".key"); err != nil {
+		run("media", "keygen", key)
+	}
+	run(append([]string{"media", "write", "--table", table, "--key", key + ".key", "--out", out}, args...)...)
+	return printed.String()
+}
+
+func sites(t testing.TB, dir string, n int) string {
+	t.Helper()
+	text := "serial,spec.clusterName,spec.baseDomain\n"
+	for i := range n {
+		text += fmt.Sprintf("SN%05d,store%d,retail.example.com\n", i, i)
+	}
+	path := filepath.Join(dir, "sites.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestABatchOverwritesNothing: a batch that finds its files there leaves them alone, unless it is forced.
+func TestABatchOverwritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	table, out := sites(t, dir, 3), filepath.Join(dir, "out")
+	makeMedia(t, dir, table, out)
+	before, err := os.ReadFile(filepath.Join(out, "SN00001.img"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot(hooks{})
+	var said bytes.Buffer
+	root.SetErr(&said)
+	line := []string{"media", "write", "--table", table, "--key", filepath.Join(dir, "factory.key"), "--out", out}
+	if code := execute(t.Context(), root, line); code == exitOK || !strings.Contains(said.String(), "MED-FULL") {
+		t.Errorf("%d\n%s", code, said.String())
+	}
+	after, err := os.ReadFile(filepath.Join(out, "SN00001.img"))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("it was written again: %v", err)
+	}
+	if said := makeMedia(t, dir, table, out, "--force"); !strings.Contains(said, "3 media") {
+		t.Error(said)
+	}
+}
+
+// BenchmarkThousandMedia makes 1,000 media of each format from one table; make bench-media.
+func BenchmarkThousandMedia(b *testing.B) {
+	for _, format := range []string{"vfat", "iso9660"} {
+		b.Run(format, func(b *testing.B) {
+			for n := range b.N {
+				dir := b.TempDir()
+				makeMedia(b, dir, sites(b, dir, 1000), filepath.Join(dir, fmt.Sprint(n)), "--format", format)
+			}
+		})
+	}
+}
+
+// FuzzTable holds that any table is either refused with a place in it, or gives valid site configs with serial numbers of their own.
+func FuzzTable(f *testing.F) {
+	for _, seed := range []string{
+		"serial,spec.clusterName,spec.baseDomain\nA,b,c.example\n", "serial\n\"a", "serial,serial\n", "serial,spec.hostname\na,\"x\ny\"\n",
+		"\ufeffserial;spec.hostname\na;b\n", "serial,recipient\na,age1\n", "serial,spec.policy.answers.x\na,b\n", "serial,spec.imageDigestMirrors\na,\"[{}]\"\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rows, err := readTable("sites.csv", text, site.New())
+		if err != nil {
+			if e, ok := errors.AsType[*exitError](err); !ok || e.code != exitUsage || !strings.Contains(err.Error(), "sites.csv") {
+				t.Fatalf("no place: %v", err)
+			}
+			return
+		}
+		seen := map[string]bool{}
+		for _, r := range rows {
+			if errs, _ := r.config.Validate(time.Now()); len(errs) > 0 || seen[r.serial] || r.serial == "" {
+				t.Fatalf("%q: %v", r.serial, errs)
+			}
+			seen[r.serial] = true
+		}
+	})
+}

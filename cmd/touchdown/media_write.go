@@ -1,0 +1,230 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/media"
+	"touchdown/backend/media/envelope"
+	"touchdown/backend/media/volume"
+	"touchdown/steps/site"
+)
+
+// mediaFlags are the flags of media write.
+type mediaFlags struct {
+	file, serial, key, format, revoked       string
+	passphraseFile, newPassphrase, recipient string
+	table, out                               string
+	anySerial, unattended, force             bool
+}
+
+func mediaWrite() *cobra.Command {
+	var f mediaFlags
+	cmd := &cobra.Command{
+		Use: "write [TARGET]", Short: "Write the site config of a node onto a stick, or into an image", Args: cobra.MaximumNArgs(1),
+		Long: `Write checks a site config as touchdown site validate does, binds it to the serial number of one machine, signs it, seals
+it, and writes it to TARGET: a block device, which gets a FAT file system (all of it is lost), or a new file. The files that
+the site config names go in with it.
+
+A medium is sealed with a passphrase, which someone types at the console, or for the key of a node, which needs nobody. Only a
+site config without secrets may go unsealed.
+
+With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
+of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
+empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv. --table can also
+be a folder of site configs, SERIAL.yaml each.`,
+		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
+  touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
+  touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(args); err != nil {
+				return err
+			}
+			if f.table != "" {
+				return f.writeTable(cmd)
+			}
+			return f.writeOne(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.file, "file", "f", "", "the site config; with --table what all have in common")
+	flags.StringVar(&f.serial, "serial", "", "serial number of the machine that it is for, as its firmware tells it")
+	flags.BoolVar(&f.anySerial, "any-serial", false, "it is for any machine, with a person at the console")
+	flags.StringVar(&f.key, "key", "", "the private key that signs")
+	flags.StringVar(&f.passphraseFile, "passphrase-file", "", "seal with the passphrase in this file")
+	flags.StringVar(&f.newPassphrase, "new-passphrase", "", "seal with a new passphrase, which is written to this file")
+	flags.StringVar(&f.recipient, "recipient", "", "seal for the node with this public key, age1...")
+	flags.BoolVar(&f.unattended, "unattended", false, "the node starts without asking anyone")
+	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
+	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
+	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
+	flags.StringVar(&f.table, "table", "", "make many: a CSV file, or a folder of site configs")
+	flags.StringVar(&f.out, "out", "", "with --table: the folder for the images, which is made")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(media.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// check refuses flags that contradict each other.
+func (f *mediaFlags) check(args []string) error {
+	one := f.serial != "" || f.anySerial || f.passphraseFile != "" || f.newPassphrase != "" || f.recipient != ""
+	seals := 0
+	for _, s := range []string{f.passphraseFile, f.newPassphrase, f.recipient} {
+		if s != "" {
+			seals++
+		}
+	}
+	switch {
+	case f.table != "" && (one || len(args) > 0):
+		return usage(errors.New("--table tells the serial numbers and seals, and --out the folder: leave out TARGET and the flags for a single medium"))
+	case f.table != "" && f.out == "":
+		return usage(errors.New("--out is missing: the folder for the images of --table"))
+	case f.table != "":
+		return nil
+	case f.out != "":
+		return usage(errors.New("--out goes with --table; for one medium name TARGET"))
+	case len(args) == 0:
+		return usage(errors.New("TARGET is missing: a block device such as /dev/sdb, or a file"))
+	case f.file == "":
+		return usage(errors.New("-f is missing: the site config"))
+	case f.anySerial == (f.serial != ""):
+		return usage(errors.New("give either --serial, the machine that the medium is for, or --any-serial"))
+	case seals > 1:
+		return usage(errors.New("--passphrase-file, --new-passphrase, --recipient: give one"))
+	case f.unattended && f.recipient == "":
+		return usage(errors.New("--unattended needs --recipient: nobody is there to type a passphrase"))
+	case f.unattended && f.anySerial:
+		return usage(errors.New("--unattended needs --serial: such a medium must not start on another machine"))
+	}
+	return nil
+}
+
+func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
+	cfg, err := loadSite(cmd, f.file)
+	if err != nil {
+		return err
+	}
+	m, err := f.maker()
+	if err != nil {
+		return err
+	}
+	lock, passphrase, err := f.lock()
+	if err != nil {
+		return err
+	}
+	d, image, err := m.make(f.serial, cfg, lock)
+	if err != nil {
+		return err
+	}
+	if passphrase != "" {
+		if err := writeNew(f.newPassphrase, []byte(passphrase+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	if err := media.WriteTo(target, image, f.force); err != nil {
+		if passphrase != "" {
+			_ = os.Remove(f.newPassphrase) // it opens nothing
+		}
+		return err
+	}
+	fmt.Fprintf(printed(cmd), "%s: document %s for %s, signed with key %s, %s\n", target, d.ID, machineOf(d), m.key.ID(), sealedWith(d))
+	return nil
+}
+
+// lock is what the flags ask the site config to be sealed with, and the passphrase when it is a new one.
+func (f *mediaFlags) lock() (envelope.Lock, string, error) {
+	var lock envelope.Lock
+	var err error
+	switch {
+	case f.newPassphrase != "":
+		return envelope.GeneratedLock()
+	case f.passphraseFile != "":
+		var text []byte
+		if text, err = readSecret("passphrase-file", f.passphraseFile); err == nil {
+			lock, err = envelope.PassphraseLock(strings.TrimSpace(string(text)))
+		}
+	case f.recipient != "":
+		lock, err = envelope.NodeLock(f.recipient)
+	}
+	if err != nil {
+		return lock, "", usage(err)
+	}
+	return lock, "", nil
+}
+
+// maker makes media: what all of a batch have in common.
+type maker struct {
+	key        envelope.SigningKey
+	format     string
+	unattended bool
+	revoked    []string
+}
+
+func (f *mediaFlags) maker() (*maker, error) {
+	key, err := readSigningKey(f.key)
+	if err != nil {
+		return nil, err
+	}
+	m := &maker{key: key, format: f.format, unattended: f.unattended}
+	if f.revoked == "" {
+		return m, nil
+	}
+	text, err := readNamed("revoked", f.revoked, maxListFile)
+	if err != nil {
+		return nil, err
+	}
+	if m.revoked, err = envelope.ParseRevoked(text); err != nil {
+		return nil, usage(fmt.Errorf("--revoked %s: %w", f.revoked, err))
+	}
+	return m, nil
+}
+
+// make makes the medium of a site config that was found valid.
+func (m *maker) make(serial string, cfg *site.Config, lock envelope.Lock) (*envelope.Document, *volume.Image, error) {
+	if serial != "" {
+		if err := envelope.CheckSerial(serial); err != nil {
+			return nil, nil, usage(fmt.Errorf("--serial %q: %w", serial, err))
+		}
+	}
+	text, err := cfg.Marshal(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := envelope.New(serial)
+	d.Unattended, d.Revoked = m.unattended, m.revoked
+	if err := d.Seal(text, lock); err != nil {
+		return nil, nil, err
+	}
+	if d.Sealed == envelope.NotSealed && len(cfg.SecretTexts()) > 0 {
+		return nil, nil, usage(errors.New("the site config has secrets, and whoever finds the medium could read them; seal it with --new-passphrase, --passphrase-file or --recipient"))
+	}
+	signed, err := envelope.Sign(d, m.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	image, err := media.Make(m.format, &d, signed)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return &d, image, nil
+}
+
+func machineOf(d *envelope.Document) string {
+	if d.AnySerial {
+		return "any machine"
+	}
+	return "serial number " + d.Serial
+}
+
+func sealedWith(d *envelope.Document) string {
+	switch d.Sealed {
+	case envelope.WithPassphrase:
+		return "sealed with a passphrase"
+	case envelope.ForNode:
+		return "sealed for the node's own key"
+	}
+	return "not sealed"
+}
