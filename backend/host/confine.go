@@ -44,12 +44,15 @@ func Confine(l Limits) error {
 func writable() (uint64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("asking for its memory: %w", err)
 	}
 	for line := range strings.Lines(string(status)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "VmData:" {
 			kib, err := strconv.ParseUint(words[1], 10, 64)
-			return kib << 10, err
+			if err != nil {
+				return 0, fmt.Errorf("asking for its memory: %w", err)
+			}
+			return kib << 10, nil
 		}
 	}
 	return 0, fmt.Errorf("/proc/self/status does not tell VmData")

@@ -8,19 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"touchdown/backend/media/envelope"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 	"touchdown/test/rounds"
 )
-
-// most is the memory that a reading process may have had, in KiB.
-const most = 64 << 10
 
 // TestMedia tries hostile volumes on a node: each is read as media show reads it, in its own process, and then judged as a node
 // judges it. None gets through but with the very document that the factory signed for this machine, nothing is written, and none
@@ -46,10 +42,6 @@ func TestMedia(t *testing.T) {
 		if !s.try(t, dir, "honest", s.volume(t, r, s.signed)) {
 			t.Error("the honest medium was refused")
 		}
-		var usage unix.Rusage
-		if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &usage); err != nil || usage.Maxrss > most {
-			t.Errorf("a reading process had %d KiB of memory: %v", usage.Maxrss, err)
-		}
 		return counts
 	})
 }
@@ -73,7 +65,7 @@ func (s *target) try(t *testing.T, dir, what string, b []byte) bool {
 		t.Errorf("%s: something was written: %v, %v, %v", what, names, readErr, dirErr)
 	}
 	if err != nil {
-		if p := problem.From(err); p.Code == "UNKNWN" || p.Fix == "" || p.Summary == "" {
+		if p := problem.From(err); strings.Contains(err.Error(), "TOO MUCH MEMORY") || p.Code == "UNKNWN" || p.Fix == "" || p.Summary == "" {
 			t.Errorf("%s: no good error: %v", what, err)
 		}
 		return false

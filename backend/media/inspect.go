@@ -94,7 +94,10 @@ func Serve(in *os.File, out io.Writer) error {
 			r.Problem.Cause = p.Err.Error()
 		}
 	}
-	return json.NewEncoder(out).Encode(r)
+	if err := json.NewEncoder(out).Encode(r); err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	return nil
 }
 
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,13 +23,42 @@ import (
 // TestMain lets this program be the reading process, as cmd/touchdown does.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
-		if err := Serve(os.Stdin, os.Stdout); err != nil {
+		status, err := os.Open("/proc/self/status") // while it can be opened
+		if err == nil {
+			err = Serve(os.Stdin, os.Stdout)
+		}
+		if err == nil {
+			err = modest(status)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// most is the memory that a reading process may have had, in KiB.
+const most = 64 << 10
+
+// modest wants that. What the kernel tells of a process that has ended has the memory of the one that started it in it, too.
+func modest(status *os.File) error {
+	text, err := io.ReadAll(status)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "VmHWM:" {
+			continue
+		}
+		if had, err := strconv.Atoi(words[1]); err != nil || had > most {
+			return fmt.Errorf("TOO MUCH MEMORY: %s KiB", words[1])
+		}
+		return nil
+	}
+	return errors.New("TOO MUCH MEMORY: it is not told")
 }
 
 // image is a medium as bytes.

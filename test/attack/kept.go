@@ -92,7 +92,7 @@ func (p *played) text(name, unit string, each int, commit string) string {
 // sumUp prints what each attack of a folder has found, the fuzz targets among them.
 func sumUp(dir string) error {
 	findings := 0
-	for _, name := range []string{"fuzz", "monkey", "damage", "media"} {
+	for _, name := range []string{"fuzz", "monkey", "damage", "media-attack"} {
 		data, err := os.ReadFile(filepath.Join(dir, name+".json"))
 		if err != nil {
 			return fmt.Errorf("summing up: %w", err)
@@ -115,7 +115,7 @@ func sumUp(dir string) error {
 			what = fmt.Sprintf("%d rounds, the last with seed %d", p.Rounds, p.Seed)
 		}
 		findings += bad
-		log.Printf("%-7s %s, commit %.12s: %d findings", name, what, all.Commit, bad)
+		log.Printf("%-12s %s, commit %.12s: %d findings", name, what, all.Commit, bad)
 	}
 	if findings > 0 {
 		return fmt.Errorf("%d findings in all", findings)

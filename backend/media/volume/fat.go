@@ -32,7 +32,7 @@ func (f *fat) kind() string { return FAT }
 
 func (f *fat) label() string {
 	// The label in the root folder is the one that systems show and change.
-	if entries, _, err := f.entries(f.root(), 1<<16); err == nil {
+	if entries, err := f.entries(f.root()); err == nil {
 		for _, e := range entries {
 			if e[11]&attrAny == attrLabel {
 				return shortName(e, true)

@@ -22,7 +22,7 @@ const (
 func (f *fat) root() node { return node{folder: true, start: f.rootAt} }
 
 // entries returns the entries of a folder that are in use, long names among them.
-func (f *fat) entries(folder node, limit int) (all [][]byte, more bool, err error) {
+func (f *fat) entries(folder node) (all [][]byte, err error) {
 	var list []byte
 	if folder.start == 0 && f.fixed != 0 {
 		list, err = f.from.at(f.fixed, f.fixedLen)
@@ -30,22 +30,19 @@ func (f *fat) entries(folder node, limit int) (all [][]byte, more bool, err erro
 		list, err = f.chain(folder.start, -1)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	for ; len(list) >= entrySize && list[0] != 0; list = list[entrySize:] {
 		if list[0] == 0xe5 { // deleted
 			continue
 		}
-		if len(all) == limit {
-			return all, true, nil
-		}
 		all = append(all, list[:entrySize])
 	}
-	return all, false, nil
+	return all, nil
 }
 
 func (f *fat) list(folder node, limit int) (nodes []node, more bool, err error) {
-	entries, _, err := f.entries(folder, maxFolder/entrySize)
+	entries, err := f.entries(folder)
 	if err != nil {
 		return nil, false, err
 	}

@@ -66,9 +66,15 @@ func TestWhatIsNotWritten(t *testing.T) {
 		label string
 		files []File
 	}{
-		{"", nil}, {"siteconfig", nil}, {"A LABEL THAT IS TOO LONG", nil},
-		{"A", []File{{"a/b", nil}}}, {"A", []File{{"..", nil}}}, {"A", []File{{"ä", nil}}}, {"A", []File{{strings.Repeat("n", 65), nil}}},
-		{"A", []File{{"x", make([]byte, MaxFile+1)}}}, {"A", slices.Repeat([]File{{"x", nil}}, 17)},
+		{"", nil},
+		{"siteconfig", nil},
+		{"A LABEL THAT IS TOO LONG", nil},
+		{"A", []File{{"a/b", nil}}},
+		{"A", []File{{"..", nil}}},
+		{"A", []File{{"ä", nil}}},
+		{"A", []File{{strings.Repeat("n", 65), nil}}},
+		{"A", []File{{"x", make([]byte, MaxFile+1)}}},
+		{"A", slices.Repeat([]File{{"x", nil}}, 17)},
 	} {
 		if _, err := WriteFAT(c.label, c.files); err == nil {
 			t.Errorf("FAT: %q with %d files", c.label, len(c.files))
@@ -109,8 +115,11 @@ func TestOthersVolumes(t *testing.T) {
 		name, kind, label string
 		skipped           int
 	}{
-		{"fat12", FAT, "SITECONFIG", 0}, {"fat16", FAT, "SITECONFIG", 0}, {"fat32", FAT, "SITECONFIG", 0},
-		{"joliet", ISO, "cluster-config", 0}, {"rockridge", ISO, "cluster-config", 2},
+		{"fat12", FAT, "SITECONFIG", 0},
+		{"fat16", FAT, "SITECONFIG", 0},
+		{"fat32", FAT, "SITECONFIG", 0},
+		{"joliet", ISO, "cluster-config", 0},
+		{"rockridge", ISO, "cluster-config", 2},
 	} {
 		b := made(t, c.name)
 		content, err := Read(bytes.NewReader(b), int64(len(b)), all)
