@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +16,6 @@ const idle = 30 * time.Second
 // app is the root: size, ticks, leaving, and which screen gets the keys.
 type app struct {
 	*desk
-	painter    *painter
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
@@ -30,8 +30,10 @@ type app struct {
 	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
-func newApp(d *desk, p *painter, w, h int, every time.Duration) *app {
-	return &app{desk: d, painter: p, w: w, h: h, page: d.choose(nil), lastKey: d.clock(), every: every, after: tea.Tick}
+func newApp(d *desk, w, h int, every time.Duration) *app {
+	a := &app{desk: d, w: w, h: h, lastKey: d.clock(), every: every, after: tea.Tick}
+	a.page = a.choose(nil)
+	return a
 }
 
 // Init implements tea.Model.
@@ -112,6 +114,46 @@ func (a *app) followJob() {
 	}
 }
 
+// choose returns the page for the job's state: old when it is still right.
+func (a *app) choose(old screen) screen {
+	d, want := a.desk, a.wanted()
+	if old != nil && old.name() == want && a.about(old) {
+		return old
+	}
+	switch want {
+	case "checks":
+		return newChecks(d, a.opened)
+	case "form":
+		return newForm(d)
+	case "review":
+		return newReview(d)
+	case "work":
+		return &work{base: base{d}}
+	case "question":
+		return newQuestion(d)
+	case "problem":
+		return newProblem(d)
+	case "dashboard":
+		return newDashboard(d)
+	}
+	return &hello{base{d}}
+}
+
+// about tells whether a page is still about what it was made for.
+func (a *app) about(old screen) bool {
+	switch old := old.(type) {
+	case *form:
+		return old.stage == a.opened
+	case *checks:
+		return old.stage == a.opened
+	case *review:
+		return old.of == a.fingerprint()
+	case *question:
+		return old.id == a.snap.Question.ID
+	}
+	return true
+}
+
 // press handles the keys that work everywhere, and passes on the others.
 func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	now := a.clock()
@@ -139,7 +181,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 		a.switchMode()
 		return nil
 	case pressed(msg, k.pen) && a.snap != nil && !a.held:
-		next, cmd := a.takeOver()
+		next, cmd := takeOver(a.desk)
 		a.over = next
 		return cmd
 	}
@@ -169,7 +211,7 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
-	a.desk.asking = a.desk.asking && msg.action.Verb != engine.Review
+	a.asking = a.asking && msg.action.Verb != engine.Review
 	switch {
 	case msg.action.Verb == engine.Act:
 		a.actedAside(msg)
@@ -225,12 +267,10 @@ func (a *app) onTick() tea.Cmd {
 	return a.tick()
 }
 
-// View implements tea.Model. The painter gets the picture; Bubble Tea's own renderer is off.
+// View implements tea.Model: the picture, and where the cursor stands in it.
 func (a *app) View() tea.View {
-	f := a.frame(a.top(), a.w, a.h)
-	f.wipe, f.ascii = a.wipe, a.basic
-	if a.painter != nil {
-		a.painter.show(f)
-	}
-	return tea.NewView("")
+	p := a.frame(a.top(), a.w, a.h)
+	v := tea.NewView(strings.Join(p.lines, "\n"))
+	v.Cursor = tea.NewCursor(p.x, p.y)
+	return v
 }

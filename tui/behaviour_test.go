@@ -469,7 +469,7 @@ func TestWaive(t *testing.T) {
 func TestColoursCanBeSwitched(t *testing.T) {
 	b := newBench(t, 80, 24)
 	coloured := func() bool {
-		lines := strings.Join(b.app.desk.frame(b.app.top(), 80, 24).lines, "")
+		lines := strings.Join(b.app.frame(b.app.top(), 80, 24).lines, "")
 		return strings.Contains(lines, "\x1b[32m") || strings.Contains(lines, "\x1b[33m") // green, yellow
 	}
 	plain := b.screen()

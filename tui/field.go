@@ -2,9 +2,7 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
@@ -12,7 +10,7 @@ import (
 )
 
 // pressChoice handles the fields that are chosen, not typed.
-func (f *form) pressChoice(msg tea.KeyPressMsg, v engine.FieldView, _ []engine.FieldView) (screen, tea.Cmd) {
+func (f *form) pressChoice(msg tea.KeyPressMsg, v engine.FieldView) (screen, tea.Cmd) {
 	k := f.desk.keys
 	choices := choicesOf(v)
 	at := slices.IndexFunc(choices, func(c steps.Choice) bool { return c.Value == f.value(v) })
@@ -51,12 +49,12 @@ func (f *form) pick(v engine.FieldView, value string) tea.Cmd {
 	return f.set(v.Path, value)
 }
 
-// value is the draft, or what the engine has.
-func (f *form) value(v engine.FieldView) string {
-	if draft, ok := f.drafts[v.Path]; ok {
-		return draft
-	}
-	return v.Value
+func (f *form) begins()     { f.entry.begins() }
+func (f *form) takes() bool { return f.typing() }
+
+func (f *form) taken(items []item) (n int, cmd tea.Cmd, refused string) {
+	v, _ := f.field()
+	return f.entry.taken(items, v)
 }
 
 func choicesOf(v engine.FieldView) []steps.Choice {
@@ -64,80 +62,4 @@ func choicesOf(v engine.FieldView) []steps.Choice {
 		return []steps.Choice{{Value: "true", Label: t("yes")}, {Value: "false", Label: t("no")}}
 	}
 	return v.Choices
-}
-
-// pickList is the list of a field's choices on its own page.
-type pickList struct {
-	base
-	form *form
-	of   engine.FieldView
-	row  row
-}
-
-func newPick(f *form, v engine.FieldView, at int) *pickList {
-	return &pickList{base: f.base, form: f, of: v, row: row{at}}
-}
-
-// value is the choice in focus.
-func (p *pickList) value() string { return p.of.Choices[p.row.at].Value }
-
-func (p *pickList) name() string  { return "pick" }
-func (p *pickList) overlay() bool { return true }
-
-func (p *pickList) keys() []key.Binding {
-	k := p.desk.keys
-	if p.canAct(p.of, p.value()) {
-		return []key.Binding{k.up, k.enter, p.actKey(p.of), k.back}
-	}
-	return []key.Binding{k.up, k.enter, k.back}
-}
-
-func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {
-	press, ok := msg.(tea.KeyPressMsg)
-	if !ok {
-		return p, nil
-	}
-	n := len(p.of.Choices)
-	if d := digit(press); d >= 1 && d <= n {
-		return nil, p.form.pick(p.of, p.of.Choices[d-1].Value)
-	}
-	k := p.desk.keys
-	switch {
-	case pressed(press, k.back):
-		return nil, nil
-	case pressed(press, k.act) && p.canAct(p.of, p.value()):
-		return p, p.act(p.of, p.value())
-	case pressed(press, k.up, k.prev):
-		p.row.at = (p.row.at + n - 1) % n
-	case pressed(press, k.down, k.next):
-		p.row.at = (p.row.at + 1) % n
-	case pressed(press, k.enter):
-		return nil, p.form.pick(p.of, p.of.Choices[p.row.at].Value)
-	}
-	return p, nil
-}
-
-func (p *pickList) view(w, h int) page {
-	lines := []string{p.theme.head.Render(p.of.Label), ""}
-	below := []string{""}
-	if p.aside.path == p.of.Path {
-		below = append(below, wrap(p.aside.text, w, "")...)
-	}
-	how := t("pick.how")
-	if p.canAct(p.of, p.value()) {
-		how += " " + t("act.how", p.desk.keys.act.Help().Key, p.of.Act.Label)
-	}
-	below = append(below, cut(how, w))
-	room := h - len(lines) - len(below)
-	from := max(0, min(p.row.at-room/2, len(p.of.Choices)-room))
-	y := 0
-	for i := from; i < len(p.of.Choices) && i < from+room; i++ {
-		line := pad("", 2) + t("pick.choice", i+1, p.of.Choices[i].Label)
-		if i == p.row.at {
-			line = marker + " " + p.theme.focus.Render(strings.TrimSpace(line))
-			y = len(lines)
-		}
-		lines = append(lines, cut(line, w))
-	}
-	return page{lines: append(lines, below...), x: 0, y: y}
 }

@@ -17,17 +17,14 @@ type form struct {
 	path    string // of the field in focus; "" on the buttons
 	last    string // of the field that was in focus last
 	row     row
-	ed      editor
-	typed   bool // into ed, since the field is in focus
-	paste   paste
-	before  before
+	entry   entry
 	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
 	scroll  scroller
 }
 
 func newForm(d *desk) *form {
-	f := &form{base: base{d}, stage: d.page}
+	f := &form{base: base{d}, stage: d.opened, entry: entry{answers: d.answers, keys: d.keys}}
 	if list := f.fields(); len(list) > 0 {
 		f.focus(list[0].Path)
 	}
@@ -81,9 +78,9 @@ func alias(b key.Binding) key.Binding {
 
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
-	f.path, f.typed, f.paste = path, false, paste{}
+	f.path = path
 	if path != "" && path != f.aside.path {
-		f.desk.aside = aside{}
+		f.aside = aside{}
 	}
 	v, i := f.field()
 	if i < 0 {
@@ -98,8 +95,7 @@ func (f *form) focus(path string) {
 	if draft, ok := f.drafts[path]; ok && v.Kind != steps.PEM {
 		text = draft
 	}
-	f.ed = newEditor(text)
-	f.begins()
+	f.entry.start(text)
 }
 
 func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -123,7 +119,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
-	k, list := f.desk.keys, f.fields()
+	k := f.desk.keys
 	v, i := f.field()
 	f.leaving = false
 	switch {
@@ -147,11 +143,15 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
 		return f, f.restore(v)
 	case v.Kind == steps.PEM:
-		return f, f.pressPEM(msg, v)
+		cmd, over := f.entry.pressPEM(msg, v)
+		if over {
+			return f, f.step(i, 1, false)
+		}
+		return f, cmd
 	case isText(v.Kind):
-		return f, f.pressText(msg, v)
+		return f, f.pressText(msg, v, i)
 	default:
-		return f.pressChoice(msg, v, list)
+		return f.pressChoice(msg, v)
 	}
 	return f, nil
 }
@@ -188,8 +188,8 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 // for one that someone emptied.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, draft := f.drafts[v.Path]; i >= 0 && !f.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
-		f.ed = newEditor(v.Value)
+	if _, draft := f.drafts[v.Path]; i >= 0 && !f.entry.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
+		f.entry.ed = newEditor(v.Value)
 	}
 }
 
@@ -200,9 +200,9 @@ func (f *form) commit() tea.Cmd {
 		return nil
 	}
 	if v.Kind == steps.PEM {
-		return f.endPaste(v)
+		return f.entry.endPaste(v)
 	}
-	text := strings.TrimSpace(f.ed.value())
+	text := f.entry.line()
 	_, refused := f.refused[v.Path]
 	if v.Kind == steps.Secret && text == "" || v.Kind == steps.Text && text == v.Value && !refused {
 		delete(f.drafts, v.Path)
@@ -212,25 +212,15 @@ func (f *form) commit() tea.Cmd {
 	return f.set(v.Path, text)
 }
 
-func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
-	k := f.desk.keys
-	_, i := f.field()
-	if pressed(msg, k.enter) {
-		if v.Kind == steps.Secret && unbalanced(f.ed.value()) {
-			f.ed.insert("\n") // a pull secret pasted on several lines
-			return nil
-		}
-		return f.step(i, 1, false)
+func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView, i int) tea.Cmd {
+	if !pressed(msg, f.desk.keys.enter) {
+		return f.entry.press(msg, v)
 	}
-	if !f.ed.press(msg, k) {
+	if v.Kind == steps.Secret && unbalanced(f.entry.ed.value()) {
+		f.entry.ed.insert("\n") // a pull secret pasted on several lines
 		return nil
 	}
-	text := strings.TrimSpace(f.ed.value())
-	f.drafts[v.Path], f.typed = text, true
-	if v.Problem != "" || f.refused[v.Path] != "" {
-		return f.set(v.Path, text) // so that the keystroke that fixes it takes the message away
-	}
-	return nil
+	return f.step(i, 1, false)
 }
 
 // unbalanced reports whether s is the beginning of a JSON object.
@@ -252,28 +242,13 @@ func (f *form) goOn() (screen, tea.Cmd) {
 func (f *form) decide() tea.Cmd {
 	f.leaving = false
 	for _, v := range f.fields() {
-		if f.held && f.problem(v) != "" {
+		if f.held && f.problem(v, f.tried) != "" {
 			f.focus(v.Path)
 			f.flash = t("form.fix", v.Label)
 			return nil
 		}
 	}
 	return f.turn(1)
-}
-
-// problem is what is said beside a field.
-func (f *form) problem(v engine.FieldView) string {
-	if why := f.refused[v.Path]; why != "" {
-		return why
-	}
-	if v.Problem != "" {
-		return v.Problem
-	}
-	empty := v.Value == "" && !v.SecretSet && f.drafts[v.Path] == "" && v.Kind != steps.YesNo
-	if f.tried && empty && !v.Optional {
-		return t("form.needed")
-	}
-	return ""
 }
 
 func (f *form) buttons() []button {
@@ -299,5 +274,5 @@ func (f *form) buttons() []button {
 		}
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
-	return append(list, d.common(f)...)
+	return append(list, common(d, f)...)
 }

@@ -117,7 +117,7 @@ func TestNothingClipped(t *testing.T) {
 				b := newBench(t, 80, 24, s.edits...)
 				b.press(s.keys...)
 				b.app.w, b.app.h = size[0], size[1]
-				f := b.app.desk.frame(b.app.top(), size[0], size[1])
+				f := b.app.frame(b.app.top(), size[0], size[1])
 				if size[0] < 79 {
 					return
 				}
@@ -174,7 +174,7 @@ func TestFocusIsMarked(t *testing.T) {
 	for _, s := range scenes() {
 		b := newBench(t, 80, 24, s.edits...)
 		b.press(s.keys...)
-		f := b.app.desk.frame(b.app.top(), 80, 24)
+		f := b.app.frame(b.app.top(), 80, 24)
 		if !strings.Contains(ansi.Strip(f.lines[f.y]), marker) {
 			t.Errorf("%s: the cursor's line has no mark: %q", s.name, ansi.Strip(f.lines[f.y]))
 		}

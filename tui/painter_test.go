@@ -20,7 +20,7 @@ func TestPainter(t *testing.T) {
 	p, vt := newPainter(&out, true, 0), vt10x.New(vt10x.WithSize(w, h))
 	words := []string{"", " ", "    ", "ab", "#####....", "\x1b[1mbold\x1b[m", "\x1b[7mx\x1b[m", "\x1b[31mred\x1b[0m", "a\x1b[2Jb", "\tz", "caf\u00e9", "\x1b]0;t", "{"}
 	for n := range 3000 {
-		f := frame{w: w, h: h, x: random.IntN(w), y: random.IntN(h), wipe: n / 500}
+		f := frame{page: page{x: random.IntN(w), y: random.IntN(h)}, w: w, h: h, wipe: n / 500}
 		for range h {
 			line := ""
 			for range random.IntN(8) {

@@ -26,11 +26,11 @@ func TestPictures(t *testing.T) {
 			b := newBench(t, 80, 24, s.edits...)
 			b.app.desk.theme = newTheme(false)
 			b.press(s.keys...)
-			f := b.app.desk.frame(b.app.top(), 80, 24)
+			f := b.app.frame(b.app.top(), 80, 24)
 			if !strings.Contains(string(readme), "](assets/pictures/"+s.name+".svg)") {
 				t.Error("the README does not show it")
 			}
-			current(t, filepath.Join(pictureDir, s.name+".svg"), picture(f))
+			current(t, filepath.Join(pictureDir, s.name+".svg"), picture(frame{page: f, w: 80, h: 24}))
 		})
 	}
 	there, err := filepath.Glob(pictureDir + "/*")

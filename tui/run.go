@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,14 +62,14 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	w, h := line.size()
 	painter := newPainter(o.Out, false, line.baud)
 	link := newLink(ctx, session, o.Name, every)
-	root := newApp(newDesk(link, o), painter, w, h, every)
+	root := newApp(newDesk(link, o), w, h, every)
 
 	input, err := newInput(o.In, line.baud)
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
 	defer input.close()
-	program := tea.NewProgram(root,
+	program := tea.NewProgram(painted{root, painter},
 		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
 	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
@@ -82,6 +83,29 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	link.release()
 	painter.leave(root.h)
 	return outcome(ctx, err)
+}
+
+// painted is the app with the painter behind its View, in the place of Bubble Tea's renderer.
+type painted struct {
+	*app
+	painter *painter
+}
+
+// Update implements tea.Model.
+func (p painted) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, cmd := p.app.Update(msg)
+	return p, cmd
+}
+
+// View implements tea.Model.
+func (p painted) View() tea.View {
+	v := p.app.View()
+	f := frame{page: page{lines: strings.Split(v.Content, "\n")}, w: p.w, h: p.h, wipe: p.wipe, ascii: p.basic}
+	if v.Cursor != nil {
+		f.x, f.y = v.Cursor.X, v.Cursor.Y
+	}
+	p.painter.show(f)
+	return v
 }
 
 // paintUntil paints in the background until stop is called; done is closed after the last frame.
@@ -144,15 +168,6 @@ func detect(fd int, name string) Mode {
 // old reports whether a terminal of that name may have neither colours nor UTF-8, as serial lines are told to be.
 func old(name string) bool {
 	return name == "" || name == "vt220" || name == "vt102" || name == "vt100"
-}
-
-func newDesk(l *link, o Options) *desk {
-	basic := o.Mode == Basic
-	return &desk{
-		link: l, theme: newTheme(basic), keys: newKeys(), basic: basic, clock: o.Clock, name: o.Name,
-		support: o.Support, save: o.Save,
-		drafts: map[string]string{}, refused: map[string]string{},
-	}
 }
 
 // saveBundle keeps a support bundle where it outlives a reboot, readable by root only.

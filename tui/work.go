@@ -44,7 +44,7 @@ func (s *work) update(msg tea.Msg) (screen, tea.Cmd) {
 // buttons begins with the log: Enter, however often, does no harm.
 func (s *work) buttons() []button {
 	d := s.desk
-	list := d.common(s)
+	list := common(d, s)
 	if d.held {
 		list = append(list, button{key: d.keys.stop, label: t("button.cancel"), careful: true, do: func() (screen, tea.Cmd) {
 			c := confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}
@@ -220,12 +220,4 @@ func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
 		lines = append(lines, t("work.usual", span(seconds(p.Usual))))
 	}
 	return lines
-}
-
-// heart turns with each answer of the engine, and stands still when none comes.
-func (d *desk) heart() string {
-	if d.gone != nil {
-		return t("work.silent")
-	}
-	return string(beats[d.beat%len(beats)])
 }

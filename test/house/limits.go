@@ -26,7 +26,4 @@ var larger = map[string]int{
 	"backend/kube.Cluster":            38,
 	"backend/host.Machine":            27,
 	"cmd/touchdown.common":            53,
-	"tui.desk":                        44,
-	"tui.form":                        40,
-	"tui.prompts":                     27,
 }
