@@ -8,6 +8,22 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// page is what a screen draws between header and footer, and where the cursor stands in it.
+type page struct {
+	lines []string
+	x, y  int
+}
+
+// fit cuts or fills to h lines.
+func (p page) fit(h int) page {
+	for len(p.lines) < h {
+		p.lines = append(p.lines, "")
+	}
+	p.lines = p.lines[:max(h, 0)]
+	p.y = min(p.y, max(h-1, 0))
+	return p
+}
+
 // wrap breaks text into lines of w columns, each after the indent.
 func wrap(text string, w int, indent string) []string {
 	text = strings.TrimSpace(text)

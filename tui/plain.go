@@ -5,17 +5,8 @@ import (
 	"io"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"touchdown/steps/engine"
 )
-
-// prompts is the console as numbered questions, line by line, for terminals that cannot place the cursor.
-type prompts struct {
-	*desk
-	*talk
-	told told
-}
 
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
 // ErrHungUp wherever it is; nothing is ever taken as agreed by that.
@@ -72,34 +63,3 @@ func (p *prompts) turnOnce() error {
 	}
 	return p.watch()
 }
-
-// asksNow reports whether the job's state asks a person for something.
-func (p *prompts) asksNow() bool { return !p.moving() || p.state() == engine.InQuestion }
-
-// do carries out a command at once and returns what there is to say about it.
-func (p *prompts) do(cmd tea.Cmd) string {
-	p.flash = ""
-	switch msg := cmd().(type) {
-	case setMsg:
-		p.absorb(msg.snapshot)
-		p.fieldSet(msg)
-	case actMsg:
-		p.absorb(msg.snapshot)
-		if msg.failed != nil {
-			return p.explain(msg.failed)
-		}
-	case penMsg:
-		p.absorb(msg.snapshot)
-		if p.held = msg.failed == nil; !p.held {
-			return p.explain(msg.failed)
-		}
-	case docMsg:
-		if msg.failed != nil {
-			return p.explain(msg.failed)
-		}
-		return string(msg.data)
-	}
-	return p.flash
-}
-
-func (p *prompts) act(a engine.Action) { p.write(p.do(p.link.act(a))) }

@@ -15,22 +15,6 @@ type screen interface {
 	overlay() bool
 }
 
-// page is what a screen draws between header and footer, and where the cursor stands in it.
-type page struct {
-	lines []string
-	x, y  int
-}
-
-// fit cuts or fills to h lines.
-func (p page) fit(h int) page {
-	for len(p.lines) < h {
-		p.lines = append(p.lines, "")
-	}
-	p.lines = p.lines[:max(h, 0)]
-	p.y = min(p.y, max(h-1, 0))
-	return p
-}
-
 // base is a screen's part that most do not need to say.
 type base struct{ *desk }
 

@@ -134,3 +134,8 @@ var bauds = map[uint32]int{
 	unix.B300: 300, unix.B600: 600, unix.B1200: 1200, unix.B1800: 1800, unix.B2400: 2400, unix.B4800: 4800,
 	unix.B9600: 9600, unix.B19200: 19200, unix.B38400: 38400,
 }
+
+// old reports whether a terminal of that name may have neither colours nor UTF-8, as serial lines are told to be.
+func old(name string) bool {
+	return name == "" || name == "vt220" || name == "vt102" || name == "vt100"
+}

@@ -78,6 +78,24 @@ func (s *work) view(w, h int) page {
 	return page{lines: lines, x: x, y: len(head) + room + 1 + y}
 }
 
+// whole are the lines about the whole landing: one bar, one time, and why that has grown.
+func (s *work) whole(w int) []string {
+	rest, done, ok := left(s.snap, s.now())
+	if !ok {
+		return nil
+	}
+	text := t("work.left", about(rest), done.UTC().Format("15:04"))
+	if s.snap.State == engine.InQuestion { // it waits for a person: nobody knows when it will be done
+		text = t("work.rest", about(rest))
+	}
+	worked := int64(s.snap.Worked)
+	lines := []string{bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
+	if late := s.snap.Late; late != "" {
+		lines = append(lines, wrap(t("work.grows", late), w, "")...)
+	}
+	return append(lines, rule(w))
+}
+
 // stages is the sidebar: the stages with how many steps are done, or put back, and their steps with their times: of all stages
 // where there is room, else of the one at work.
 func (s *work) stages(side, room int) []string {

@@ -27,3 +27,6 @@ var larger = map[string]int{
 	"backend/host.Machine":            27,
 	"cmd/touchdown.common":            53,
 }
+
+// ordered are the packages whose files have an order in which each uses only those before it.
+var ordered = []string{"tui"}
