@@ -402,7 +402,7 @@ func TestOneFileEach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for word, home := range map[string]string{"lipgloss": "theme.go", "WithKeys(\"": "keys.go", "\"enter\"": "keys.go", "\"#\"": "theme.go"} {
+		for word, home := range map[string]string{"NewStyle(": "theme.go", "Foreground": "theme.go", "Border(": "theme.go", "WithKeys(\"": "keys.go", "\"enter\"": "keys.go", "'#'": "theme.go"} {
 			if strings.Contains(string(data), word) && file != home {
 				t.Errorf("%s contains %s, which belongs into %s", file, word, home)
 			}
@@ -498,8 +498,10 @@ func TestInventoryPage(t *testing.T) {
 	b.shows("Acme Edge 100")
 	b.press("right", "right")
 	b.shows("DIMM_B1     empty")
-	b.press("end", "left")
+	b.press("end")
 	b.shows("USB           1 device")
+	b.press("left")
+	b.shows("PCI           82 devices")
 	b.press("home")
 	b.shows("SN-4711")
 	b.press("b")

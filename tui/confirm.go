@@ -27,7 +27,7 @@ type confirm struct {
 }
 
 func newConfirm(d *desk, c confirm) *confirm {
-	c.base, c.state = base{d}, d.state()
+	c.base, c.state, c.ed = base{d}, d.state(), newEditor("")
 	if d.snap != nil {
 		c.life, c.list = d.snap.Life, d.snap.List
 	}

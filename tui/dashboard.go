@@ -96,8 +96,8 @@ func (b *dashboard) ask(name string, a engine.Action) screen {
 
 func (b *dashboard) view(w, h int) page {
 	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
-	lines := b.scroll.view(b.text(w), h-len(buttons)-1)
-	lines = append(append(lines, rule(w)), buttons...)
+	b.scroll.fill(b.text(w), w, h-len(buttons)-1)
+	lines := append(append(b.scroll.view(), rule(w)), buttons...)
 	return page{lines: lines, x: x, y: h - len(buttons) + y}
 }
 

@@ -19,7 +19,7 @@ func (f *form) keys() []key.Binding {
 	case v.Kind == steps.PEM:
 		return []key.Binding{k.next, k.prev, alias(k.restore)}
 	case isText(v.Kind):
-		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
+		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
 	case f.canAct(v, f.value(v)):
 		return []key.Binding{k.next, k.left, k.enter, f.actKey(v), k.restore, k.back, k.help}
 	default:

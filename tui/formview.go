@@ -24,19 +24,18 @@ func (f *form) view(w, h int) page {
 		}
 	}
 	p := page{x: x}
-	f.scroll.height = room
-	if at < f.scroll.at {
-		f.scroll.at = max(at-1, 0)
+	f.scroll.fill(body, w, room)
+	switch from := f.scroll.port.YOffset(); {
+	case at < from:
+		f.scroll.port.SetYOffset(at - 1)
+	case at >= from+room-2:
+		f.scroll.port.SetYOffset(at - room + 3)
 	}
-	if at >= f.scroll.at+room-2 {
-		f.scroll.at = at - room + 3
-	}
-	shown := f.scroll.view(body, room)
-	p.y = at - f.scroll.at
+	p.y = at - f.scroll.port.YOffset()
 	if f.path == "" {
 		p.x, p.y = bx, room+1+by
 	}
-	p.lines = append(append(shown, ""), buttons...)
+	p.lines = append(append(f.scroll.view(), ""), buttons...)
 	return p
 }
 
@@ -126,7 +125,7 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 	case steps.PEM:
 		return f.drawPEM(v, focused, box)
 	case steps.Secret:
-		if focused && f.held && len(f.entry.ed.text) > 0 {
+		if focused && f.held && f.entry.ed.value() != "" {
 			s, x := f.entry.ed.view(inner, true)
 			return box(s), x + 1
 		}

@@ -122,6 +122,7 @@ func (b *bench) press(keys ...string) {
 
 func (b *bench) key(name string) {
 	b.t.Helper()
+	b.app.View() // as the program does after each message
 	_, cmd := b.app.Update(keyPress(name))
 	b.run(cmd)
 }

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	"charm.land/lipgloss/v2"
+
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -30,7 +34,7 @@ func wrap(text string, w int, indent string) []string {
 	if text == "" {
 		return nil
 	}
-	lines := strings.Split(ansi.Wrap(text, max(w-len(indent), 8), ""), "\n")
+	lines := strings.Split(lipgloss.Wrap(text, max(w-len(indent), 8), ""), "\n")
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
@@ -39,7 +43,7 @@ func wrap(text string, w int, indent string) []string {
 
 // cut shortens s to w columns and says so.
 func cut(s string, w int) string {
-	if ansi.StringWidth(s) <= w {
+	if lipgloss.Width(s) <= w {
 		return s
 	}
 	if w < 4 {
@@ -50,13 +54,13 @@ func cut(s string, w int) string {
 
 // pad fills s to w columns.
 func pad(s string, w int) string {
-	return s + strings.Repeat(" ", max(w-ansi.StringWidth(s), 0))
+	return lipgloss.PlaceHorizontal(w, lipgloss.Left, s)
 }
 
 // ends puts left and right at the two ends of w columns.
 func ends(left, right string, w int) string {
-	left = cut(left, max(w-ansi.StringWidth(right)-1, 0))
-	return pad(left, w-ansi.StringWidth(right)) + right
+	left = cut(left, max(w-lipgloss.Width(right)-1, 0))
+	return pad(left, w-lipgloss.Width(right)) + right
 }
 
 // hang wraps text with the lines after the first set in by more columns.
@@ -81,4 +85,15 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// footer names keys that work now, as many as fit.
+func footer(width int, keys ...key.Binding) string {
+	names := help.Model{ShortSeparator: "   "}
+	for names.SetWidth(width); len(keys) > 0; keys = keys[:len(keys)-1] {
+		if line := names.ShortHelpView(keys); lipgloss.Width(line) <= width {
+			return line
+		}
+	}
+	return ""
 }

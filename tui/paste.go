@@ -59,10 +59,10 @@ func (e *entry) start(text string) {
 	e.begins()
 }
 
-func (e *entry) begins() { e.before = before{e.ed, e.typed, e.paste} }
+func (e *entry) begins() { e.before = before{e.ed.clone(), e.typed, e.paste} }
 
 // back undoes what came since begins.
-func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed, e.before.typed, e.before.paste }
+func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed.clone(), e.before.typed, e.before.paste }
 
 // press takes a key in a field for text.
 func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
@@ -121,7 +121,7 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 	}
 	refused := ""
 	if e.typed = true; !e.ed.insert(text) {
-		e.ed, e.typed = e.before.ed, e.before.typed
+		e.ed, e.typed = e.before.ed.clone(), e.before.typed
 		refused = t("paste.long", v.Label, longest)
 	}
 	value := strings.TrimSpace(e.ed.value())
@@ -199,7 +199,7 @@ func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
 		return false, true // the second half of CR LF
 	}
 	line := e.line()
-	e.ed = editor{}
+	e.ed = newEditor("")
 	if line == "." || line == "" && !e.paste.block {
 		return true, true
 	}
@@ -210,7 +210,7 @@ func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
 // have empty lines between its certificates, and then the rest follows.
 func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
 	line := e.line()
-	e.ed = editor{}
+	e.ed = newEditor("")
 	if len(e.paste.lines) == 0 && strings.HasPrefix(line, "/") {
 		e.pending++
 		return e.link.setFile(v.Path, line)

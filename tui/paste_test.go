@@ -37,7 +37,7 @@ func TestHugePaste(t *testing.T) {
 			}
 			if name == "letters" && field < 2 {
 				b.shows(fmt.Sprintf("more than %d characters", longest))
-				if n := len(b.app.page.(*form).entry.ed.text); n > 10 {
+				if n := len(b.app.page.(*form).entry.ed.value()); n > 10 {
 					t.Errorf("in field %d stay %d characters of what was refused", field, n)
 				}
 			}

@@ -21,7 +21,9 @@ type review struct {
 	scroll scroller
 }
 
-func newReview(d *desk) *review { return &review{base: base{d}, of: d.fingerprint()} }
+func newReview(d *desk) *review {
+	return &review{base: base{d}, of: d.fingerprint(), ed: newEditor("")}
+}
 
 func (r *review) name() string { return "review" }
 func (r *review) typing() bool { return r.onWord }
@@ -109,8 +111,8 @@ func (r *review) view(w, h int) page {
 	} else if r.snap.Review != nil && len(r.snap.Review.Problems) > 0 {
 		bottom = append(bottom, r.theme.bad.Render(alert+t("review.blocked")))
 	}
-	lines := r.scroll.view(r.text(w), h-len(bottom)-len(buttons))
-	p.lines = append(append(lines, bottom...), buttons...)
+	r.scroll.fill(r.text(w), w, h-len(bottom)-len(buttons))
+	p.lines = append(append(r.scroll.view(), bottom...), buttons...)
 	if !r.onWord {
 		p.y = h - len(buttons) + by
 	}

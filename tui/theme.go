@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/progress"
+
 	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
@@ -30,12 +32,18 @@ func newTheme(basic bool) theme {
 	return t
 }
 
+// left is a column of text, w columns wide without its border, beside another one.
+func (t theme) left(lines []string, w, h int) string {
+	return lipgloss.NewStyle().Border(lipgloss.Border{Right: column}, false, true, false, false).
+		Width(w + 1).Height(h).MarginRight(1).Render(strings.Join(lines, "\n"))
+}
+
 // The glyphs.
 const (
 	marker  = ">"
 	hidden  = "*"
-	barFull = "#"
-	barRest = "."
+	barFull = '#'
+	barRest = '.'
 	column  = "|"
 	alert   = "! "
 	bullet  = "- "
@@ -79,11 +87,13 @@ func (t theme) status(s engine.StepStatus) string {
 	return "[ ]"
 }
 
-// bar is a progress bar of w columns; without a total it says nothing about how far the work is.
+// bar is a progress bar of w columns; without a total it says nothing about how far the work is. It is full only at the end.
 func bar(done, total int64, w int) string {
 	if total <= 0 || w < 4 {
 		return ""
 	}
-	full := int(min(max(done, 0), total) * int64(w) / total)
-	return strings.Repeat(barFull, full) + strings.Repeat(barRest, w-full)
+	full := min(max(done, 0), total) * int64(w) / total
+	b := progress.New(progress.WithoutPercentage(), progress.WithFillCharacters(barFull, barRest), progress.WithWidth(w))
+	b.FullColor, b.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{}
+	return b.ViewAs(float64(full) / float64(w))
 }

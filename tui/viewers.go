@@ -119,9 +119,9 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 
 // turn goes to the part of the text before or after the one on top. A part begins behind an empty line.
 func (r *reader) turn(step int) {
-	for at := r.scroll.at + step; at >= 0 && at < len(r.shown); at += step {
+	for at := r.scroll.port.YOffset() + step; at >= 0 && at < len(r.shown); at += step {
 		if at == 0 || r.shown[at-1] == "" {
-			r.scroll.at = at
+			r.scroll.port.SetYOffset(at)
 			return
 		}
 	}
@@ -129,7 +129,8 @@ func (r *reader) turn(step int) {
 
 func (r *reader) view(w, h int) page {
 	r.shown = fold(r.lines, w)
-	lines := append(r.scroll.view(r.shown, h-1), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
+	r.scroll.fill(r.shown, w, h-1)
+	lines := append(r.scroll.view(), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
 	return page{lines: lines, x: 3, y: h - 1}
 }
 

@@ -17,7 +17,9 @@ type waive struct {
 	focus int // 0 who, 1 why, 2 and 3 the buttons
 }
 
-func newWaive(d *desk, of finding) *waive { return &waive{base: base{d}, of: of} }
+func newWaive(d *desk, of finding) *waive {
+	return &waive{base: base{d}, of: of, eds: [2]editor{newEditor(""), newEditor("")}}
+}
 
 func (v *waive) name() string  { return "waive" }
 func (v *waive) overlay() bool { return true }

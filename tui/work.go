@@ -3,9 +3,11 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -63,17 +65,8 @@ func (s *work) view(w, h int) page {
 	room := h - len(head) - len(buttons) - 1
 	side := sidebar(w)
 	left, right := s.stages(side, room), s.step(w-side-3, room)
-	lines := append(make([]string, 0, h), head...)
-	for i := range room {
-		var a, b string
-		if i < len(left) {
-			a = left[i]
-		}
-		if i < len(right) {
-			b = right[i]
-		}
-		lines = append(lines, pad(a, side)+column+" "+b)
-	}
+	body := lipgloss.JoinHorizontal(lipgloss.Top, s.theme.left(left, side, room), strings.Join(right, "\n"))
+	lines := append(head, page{lines: strings.Split(body, "\n")}.fit(room).lines...)
 	lines = append(append(lines, rule(w)), buttons...)
 	return page{lines: lines, x: x, y: len(head) + room + 1 + y}
 }
@@ -112,7 +105,7 @@ func (s *work) stages(side, room int) []string {
 		if len(stage.Steps) == 0 {
 			continue
 		}
-		done, status := progress(stage)
+		done, status := tallied(stage)
 		count := t("work.count", done, len(stage.Steps))
 		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
@@ -145,8 +138,8 @@ func undoable(stage engine.StageView) engine.StageView {
 	return stage
 }
 
-// progress counts a stage's finished steps and sums their statuses up.
-func progress(stage engine.StageView) (done int, status engine.StepStatus) {
+// tallied counts a stage's finished steps and sums their statuses up.
+func tallied(stage engine.StageView) (done int, status engine.StepStatus) {
 	status = engine.Pending
 	for _, step := range stage.Steps {
 		switch step.Status {
