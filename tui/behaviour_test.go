@@ -27,11 +27,11 @@ func TestWalk(t *testing.T) {
 	b.press("enter")
 	b.shows("Base domain")
 	b.press("tab", "'example.com", "enter", "enter", "enter", "enter")
-	b.shows("Network card")
+	b.shows("Network port")
 	b.press("tab", "tab", "enter")
 	b.shows("To start, type sno-042")
 	b.press("enter")
-	b.shows("Network card") // the default goes back
+	b.shows("Network port") // the default goes back
 	b.press("tab", "tab", "enter", "tab", "'SNO-042", "enter")
 	b.shows("Running for")
 	if got := b.fake.actions[len(b.fake.actions)-1]; got.Verb != engine.Start || got.Fingerprint != "f00d" {
@@ -116,7 +116,7 @@ func TestProblemClearsWithTheKeystroke(t *testing.T) {
 		t.Errorf("the message stays:\n%s", b.screen())
 	}
 	b.press("tab", "tab", "tab", "enter")
-	b.shows("Network card")
+	b.shows("Network port")
 }
 
 // TestFoundWhileInFocus: a value that the machine tells while someone stands on its empty field stays when they go on.

@@ -20,7 +20,9 @@ type scene struct {
 
 // scenes are all screens, in the order in which a technician meets them.
 func scenes() []scene {
-	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) { return edits }
+	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) {
+		return append([]func(*engine.Snapshot){realSite}, edits...)
+	}
 	reviewed := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
 	blocked := func(s *engine.Snapshot) {
 		reviewed(s)
@@ -28,15 +30,14 @@ func scenes() []scene {
 	}
 	late := func(s *engine.Snapshot) {
 		working(s)
-		s.Stages[3].Steps[2].Progress.Usual = 60
+		at(s, "rollouts").Progress.Usual = 60
 		s.Late = "operator authentication"
 		s.Resumed = epoch
 		s.Notices = []string{"disk full: the journal keeps its last entries in memory"}
 	}
 	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
-	pem := func(s *engine.Snapshot) { s.Stages[1].Steps[1].Fields[0].SecretSet = true }
-	line := func(s *engine.Snapshot) { s.List, s.Life = engine.ListFactory, "factory" }
-	sealed := func(s *engine.Snapshot) { finished(s); line(s); s.Life, s.Cluster = "armed", "" }
+	pem := func(s *engine.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
+	sealed := func(s *engine.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
 	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
 	loading := func(s *engine.Snapshot) {
 		s.State = engine.Inspecting
@@ -45,14 +46,15 @@ func scenes() []scene {
 	}
 	return []scene{
 		{"checks-looking", on(loading), nil},
-		{"checks", nil, nil},
-		{"checks-focus", nil, []string{"up", "up"}},
-		{"form", nil, []string{"c"}},
-		{"form-problem", nil, []string{"c", "tab", "'bad_domain", "tab"}},
-		{"form-secret", on(pem), []string{"c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
-		{"form-choices", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "right"}},
-		{"form-readonly", on(held), []string{"c"}},
-		{"pick", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "enter"}},
+		{"checks", on(), nil},
+		{"checks-focus", on(), []string{"up", "up"}},
+		{"network", on(), []string{"c"}},
+		{"form", on(), []string{"c", "c"}},
+		{"form-problem", on(), []string{"c", "c", "tab", "'bad_domain", "tab"}},
+		{"form-secret", on(pem), []string{"c", "c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
+		{"form-choices", on(), []string{"c", "right"}},
+		{"form-readonly", on(held), []string{"c", "c"}},
+		{"pick", on(), []string{"c", "enter"}},
 		{"review", on(reviewed), nil},
 		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
 		{"review-blocked", on(blocked), nil},
@@ -68,16 +70,16 @@ func scenes() []scene {
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
 		{"undone", on(undone), nil},
-		{"factory-checks", on(line), nil},
+		{"factory-checks", on(realFactory), nil},
 		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
-		{"inventory", nil, []string{"t"}},
-		{"inventory-part", nil, []string{"t", "right", "right", "right", "left"}},
+		{"inventory", on(), []string{"t"}},
+		{"inventory-part", on(), []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},
-		{"help", nil, []string{"c", "tab", "tab", "tab", "tab", "?"}},
+		{"help", on(), []string{"c", "?"}},
 		{"confirm-undo", on(failed), []string{"u", "enter", "tab"}},
-		{"confirm-leave", nil, []string{"ctrl+c"}},
+		{"confirm-leave", on(), []string{"ctrl+c"}},
 		{"takeover", on(held), []string{"ctrl+g"}},
 		{"waive", on(failed), []string{"w", "enter"}},
 	}

@@ -20,7 +20,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known []string
-	for _, s := range pictures(t) {
+	for _, s := range pictures() {
 		known = append(known, s.name+".svg")
 		t.Run(s.name, func(t *testing.T) {
 			b := newBench(t, 80, 24, s.edits...)

@@ -377,7 +377,7 @@ func TestScript(t *testing.T) {
 			l.send("\x15store0042\texample.com\t{\"auths\":{}}\t-----BEGIN X-----\r\nAA==\r\n-----END X-----\r\n\r\n\t")
 			l.shows("[store0042")
 			l.send("\r")
-			l.shows("Network card")
+			l.shows("Network port")
 			l.send("\r")
 			l.shows("eno1, 10 Gbit/s")
 			l.press("2", "?", "\r", "b")
@@ -412,7 +412,7 @@ func TestScript(t *testing.T) {
 			}
 			for _, want := range []string{
 				"spec.clusterName=store0042", "spec.baseDomain=example.com", `spec.pullSecret={"auths":{}}`,
-				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.nic=eno2",
+				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.network.interface=eno2",
 			} {
 				if !strings.Contains(strings.Join(sets, "|"), want) {
 					t.Errorf("%q was not set: %q", want, sets)

@@ -90,18 +90,21 @@ func (s *work) whole(w int) []string {
 }
 
 // stages is the sidebar: the stages with how many steps are done, or put back, and their steps with their times: of all stages
-// where there is room, else of the one at work.
+// where there is room, else of the one at work, as many around its step as fit.
 func (s *work) stages(side, room int) []string {
 	_, at := s.desk.current()
-	whole := 0
-	for _, stage := range s.snap.Stages {
-		whole += 1 + len(stage.Steps)
+	stages := slices.Clone(s.snap.Stages)
+	whole, spare := 0, room
+	for i, stage := range stages {
+		if s.snap.State == engine.UndoingAll {
+			stages[i] = undoable(stage)
+		}
+		if n := len(stages[i].Steps); n > 0 {
+			whole, spare = whole+1+n, spare-1
+		}
 	}
 	var lines []string
-	for i, stage := range s.snap.Stages {
-		if s.snap.State == engine.UndoingAll {
-			stage = undoable(stage)
-		}
+	for i, stage := range stages {
 		if len(stage.Steps) == 0 {
 			continue
 		}
@@ -109,14 +112,25 @@ func (s *work) stages(side, room int) []string {
 		count := t("work.count", done, len(stage.Steps))
 		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
-		if whole > room && (i != at || room < len(s.snap.Stages)+len(stage.Steps)) {
-			continue
+		list := stage.Steps
+		if whole > room && i != at {
+			list = nil
+		} else if whole > room {
+			now := slices.IndexFunc(list, func(step engine.StepView) bool { return step.ID == s.snap.Current })
+			list = around(list, now, spare)
 		}
-		for _, step := range stage.Steps {
+		for _, step := range list {
 			lines = append(lines, "  "+s.theme.status(step.Status)+" "+ends(step.Title, took(step), side-7))
 		}
 	}
 	return lines
+}
+
+// around are n of the steps, with the one at work in the middle where that can be.
+func around(list []engine.StepView, at, n int) []engine.StepView {
+	n = min(max(n, 0), len(list))
+	from := min(max(at-n/2, 0), len(list)-n)
+	return list[from : from+n]
 }
 
 // took is how long a step that is over has worked, if that is worth telling.
