@@ -190,9 +190,9 @@ func (c *checks) detail(found []finding, w int) []string {
 	}
 	f := found[at]
 	if f.stale {
-		return []string{rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
+		return []string{c.theme.rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
 	}
-	lines := []string{rule(w), cut(f.Title+": "+f.Observed, w)}
+	lines := []string{c.theme.rule(w), cut(f.Title+": "+f.Observed, w)}
 	if f.Expected != "" {
 		expected := t("checks.expected", f.Expected)
 		if f.Source != "" {

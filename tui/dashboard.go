@@ -97,7 +97,7 @@ func (b *dashboard) ask(name string, a engine.Action) screen {
 func (b *dashboard) view(w, h int) page {
 	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
 	b.scroll.fill(b.text(w), w, h-len(buttons)-1)
-	lines := append(append(b.scroll.view(), rule(w)), buttons...)
+	lines := append(append(b.scroll.view(b.theme), b.theme.rule(w)), buttons...)
 	return page{lines: lines, x: x, y: h - len(buttons) + y}
 }
 

@@ -35,7 +35,7 @@ func (f *form) view(w, h int) page {
 	if f.path == "" {
 		p.x, p.y = bx, room+1+by
 	}
-	p.lines = append(append(f.scroll.view(), ""), buttons...)
+	p.lines = append(append(f.scroll.view(f.theme), ""), buttons...)
 	return p
 }
 

@@ -21,7 +21,7 @@ func (a *app) frame(s screen, w, h int) page {
 	if flash != "" {
 		flash = a.theme.strong.Render(cut(flash, w))
 	}
-	lines = append(lines, flash, footer(w-1, s.keys()...))
+	lines = append(lines, flash, a.theme.fill(footer(w-1, s.keys()...), w))
 	if h < above+below+1 { // only what matters most
 		lines = p.lines
 		return page{lines, p.x, p.y}
@@ -33,7 +33,7 @@ func (a *app) frame(s screen, w, h int) page {
 func (a *app) header(w, h int) []string {
 	where := a.name + "  " + a.now().Format("15:04") + " UTC"
 	if a.snap == nil {
-		return []string{ends(a.theme.head.Render(t("product")), where, w), "", a.notice(w, h)}
+		return []string{a.theme.fill(ends(a.theme.head.Render(t("product")), where, w), w), a.theme.fill("", w), a.notice(w, h)}
 	}
 	host, rest := a.snap.Hostname, "  "+a.snap.Life
 	if a.snap.Serial != "" {
@@ -45,7 +45,7 @@ func (a *app) header(w, h int) []string {
 	host += rest
 	one := ends(a.theme.head.Render(t("product"))+"  "+host, where, w)
 	two := ends(a.whereabouts(), a.penState(), w)
-	return []string{one, two, a.notice(w, h)}
+	return []string{a.theme.fill(one, w), a.theme.fill(two, w), a.notice(w, h)}
 }
 
 // whereabouts is "stage n of m".
@@ -86,7 +86,7 @@ func (a *app) notice(w, h int) string {
 		}
 	}
 	if len(all) == 0 {
-		return rule(w)
+		return a.theme.rule(w)
 	}
 	text := alert + all[0]
 	if len(all) > 1 {

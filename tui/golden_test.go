@@ -111,6 +111,33 @@ func TestGoldenSizes(t *testing.T) {
 	}
 }
 
+// TestGoldenRich draws every scene in the rich theme: it is the basic one in other marks, column for column.
+func TestGoldenRich(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {160, 50}} {
+		name := fmt.Sprintf("rich-%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			var all strings.Builder
+			for _, s := range scenes() {
+				b := newBench(t, size[0], size[1], s.edits...)
+				b.press(s.keys...)
+				basic := b.screen()
+				b.app.switchMode()
+				rich := b.screen()
+				if basicGlyphs.Replace(rich) != basic {
+					t.Errorf("%s is laid out in another way:\n%s", s.name, rich)
+				}
+				for _, line := range b.app.frame(b.app.top(), size[0], size[1]).lines {
+					if w := ansi.StringWidth(line); w > size[0] {
+						t.Errorf("%s: a line of %d columns: %q", s.name, w, line)
+					}
+				}
+				fmt.Fprintf(&all, "== %s\n%s", s.name, rich)
+			}
+			compare(t, name, all.String())
+		})
+	}
+}
+
 // TestNothingClipped draws every scene at every size: no line is too long, no button is missing, nothing panics.
 func TestNothingClipped(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {80, 25}, {100, 37}, {132, 43}, {79, 23}, {40, 10}, {1, 1}} {

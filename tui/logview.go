@@ -166,5 +166,5 @@ func (l *logView) view(w, h int) page {
 	if l.follow {
 		l.scroll.port.GotoBottom()
 	}
-	return page{lines: append(l.scroll.view(), buttons...), x: x, y: h - len(buttons) + y}
+	return page{lines: append(l.scroll.view(l.theme), buttons...), x: x, y: h - len(buttons) + y}
 }

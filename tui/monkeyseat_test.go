@@ -47,7 +47,7 @@ func (s *seat) sit() {
 		Save: func(data []byte) (string, error) { return "/var/tmp/bundle.tar.gz", nil },
 	}
 	if s.name == "tty1" {
-		o.Mode = Colour
+		o.Mode = Rich
 	}
 	s.screen = &slate{of: s}
 	link := newLink(ended, m.engine, o.Name, time.Second)

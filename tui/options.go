@@ -17,10 +17,10 @@ type Mode int
 
 // The modes.
 const (
-	Auto   Mode = iota // Basic on serial lines, Colour on kernel consoles and where TERM has colours
-	Basic              // ASCII, bold and reverse
-	Colour             // ASCII frames, eight colours
-	Line               // numbered prompts, for terminals that cannot place the cursor
+	Auto  Mode = iota // Rich on kernel consoles and in terminal windows, else Basic
+	Basic             // ASCII, bold and reverse
+	Rich              // box drawing, colours, filled bars
+	Line              // numbered prompts, for terminals that cannot place the cursor
 )
 
 // Options say where and how the console runs.
@@ -55,17 +55,15 @@ func (o Options) complete() Options {
 	return o
 }
 
-// detect chooses a mode by the kind of line first: TERM is often wrong on consoles.
+// detect chooses a mode by the kind of line first: TERM is often wrong on consoles. A serial line gets ASCII whatever it says.
 func detect(fd int, name string) Mode {
 	switch {
 	case name == "dumb":
 		return Line
-	case kernelConsole(fd):
-		return Colour
-	case old(name) || os.Getenv("NO_COLOR") != "":
-		return Basic
+	case os.Getenv("NO_COLOR") == "" && (kernelConsole(fd) || pseudo(fd) && window(name)):
+		return Rich
 	}
-	return Colour
+	return Basic
 }
 
 // saveBundle keeps a support bundle where it outlives a reboot, readable by root only.

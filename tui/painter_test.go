@@ -81,3 +81,38 @@ func TestSlowLine(t *testing.T) {
 		t.Error("/dev/null is a slow line")
 	}
 }
+
+// TestThemeOfALine: only a window gets more than ASCII; a serial line does not, whatever TERM says.
+func TestThemeOfALine(t *testing.T) {
+	_, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	null, err := os.Open(os.DevNull) // no pseudo terminal, as a serial line is none
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, c := range []struct {
+		line          *os.File
+		term, noColor string
+		want          Mode
+	}{
+		{tty, "xterm-256color", "", Rich},
+		{tty, "tmux-256color", "", Rich},
+		{tty, "screen", "", Rich},
+		{tty, "xterm", "1", Basic},
+		{tty, "linux", "", Basic},
+		{tty, "vt220", "", Basic},
+		{tty, "", "", Basic},
+		{tty, "dumb", "", Line},
+		{null, "xterm-256color", "", Basic},
+		{null, "linux", "", Basic},
+	} {
+		t.Setenv("NO_COLOR", c.noColor)
+		if got := detect(int(c.line.Fd()), c.term); got != c.want {
+			t.Errorf("%s with TERM=%s, NO_COLOR=%q: %d, want %d", c.line.Name(), c.term, c.noColor, got, c.want)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (r *review) buttons() []button {
 
 func (r *review) view(w, h int) page {
 	buttons, bx, by := r.row.view(r.theme, r.buttons(), !r.onWord, w)
-	bottom := []string{rule(w)}
+	bottom := []string{r.theme.rule(w)}
 	p := page{x: bx}
 	if r.ready() {
 		ask := t("review.type", r.word())
@@ -112,7 +112,7 @@ func (r *review) view(w, h int) page {
 		bottom = append(bottom, r.theme.bad.Render(alert+t("review.blocked")))
 	}
 	r.scroll.fill(r.text(w), w, h-len(bottom)-len(buttons))
-	p.lines = append(append(r.scroll.view(), bottom...), buttons...)
+	p.lines = append(append(r.scroll.view(r.theme), bottom...), buttons...)
 	if !r.onWord {
 		p.y = h - len(buttons) + by
 	}

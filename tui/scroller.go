@@ -51,10 +51,10 @@ func (s *scroller) press(msg tea.KeyPressMsg, keys keyMap) bool {
 func (s *scroller) page(n int) { s.port.ScrollDown(n * max(s.port.Height()-1, 1)) }
 
 // view is the part that is shown now.
-func (s *scroller) view() []string {
+func (s *scroller) view(th theme) []string {
 	lines := page{lines: strings.Split(s.port.View(), "\n")}.fit(s.port.Height()).lines
 	if total, from := s.port.TotalLineCount(), s.port.YOffset(); total > s.room {
-		lines = append(lines, rule(3)+" "+t("scroll.where", from+1, from+s.port.Height(), total))
+		lines = append(lines, th.rule(3)+" "+t("scroll.where", from+1, from+s.port.Height(), total))
 	}
 	return page{lines: lines}.fit(s.room).lines
 }

@@ -130,7 +130,7 @@ func (r *reader) turn(step int) {
 func (r *reader) view(w, h int) page {
 	r.shown = fold(r.lines, w)
 	r.scroll.fill(r.shown, w, h-1)
-	lines := append(r.scroll.view(), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
+	lines := append(r.scroll.view(r.theme), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
 	return page{lines: lines, x: 3, y: h - 1}
 }
 

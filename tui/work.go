@@ -67,7 +67,7 @@ func (s *work) view(w, h int) page {
 	left, right := s.stages(side, room), s.step(w-side-3, room)
 	body := lipgloss.JoinHorizontal(lipgloss.Top, s.theme.left(left, side, room), strings.Join(right, "\n"))
 	lines := append(head, page{lines: strings.Split(body, "\n")}.fit(room).lines...)
-	lines = append(append(lines, rule(w)), buttons...)
+	lines = append(append(lines, s.theme.rule(w)), buttons...)
 	return page{lines: lines, x: x, y: len(head) + room + 1 + y}
 }
 
@@ -82,11 +82,11 @@ func (s *work) whole(w int) []string {
 		text = t("work.rest", about(rest))
 	}
 	worked := int64(s.snap.Worked)
-	lines := []string{bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
+	lines := []string{s.theme.bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
 	if late := s.snap.Late; late != "" {
 		lines = append(lines, wrap(t("work.grows", late), w, "")...)
 	}
-	return append(lines, rule(w))
+	return append(lines, s.theme.rule(w))
 }
 
 // stages is the sidebar: the stages with how many steps are done, or put back, and their steps with their times: of all stages
@@ -213,7 +213,7 @@ func (s *work) measure(p *steps.Progress, w int) []string {
 	if p == nil || p.Total <= 0 {
 		return count
 	}
-	return []string{bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
+	return []string{s.theme.bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
 }
 
 // counted is the count, where something is counted.
