@@ -14,7 +14,7 @@ import (
 // atCard goes to the field that has the machine do something.
 func atCard(b *bench) {
 	b.press("c", "tab", "'example.com", "tab", "tab", "tab", "enter")
-	b.shows("> Network card")
+	b.shows("> Network port")
 }
 
 // asked waits until the machine was asked to do something for the values, in this order.
@@ -25,7 +25,7 @@ func (b *bench) asked(want ...string) {
 		got = nil
 		b.fake.mu.Lock()
 		for _, a := range b.fake.actions {
-			if a.Verb == engine.Act && a.Path == "spec.nic" {
+			if a.Verb == engine.Act && a.Path == "spec.network.interface" {
 				got = append(got, a.Value)
 			}
 		}
@@ -56,7 +56,7 @@ func TestAct(t *testing.T) {
 	}
 	b.press("enter")
 	b.shows("< eno2, no link >")
-	if sets := b.fake.sets; sets[len(sets)-1] != "spec.nic=eno2" {
+	if sets := b.fake.sets; sets[len(sets)-1] != "spec.network.interface=eno2" {
 		t.Errorf("nothing was chosen while the LED blinked: %q", sets)
 	}
 }
@@ -64,7 +64,7 @@ func TestAct(t *testing.T) {
 // TestActEnds: the sentence goes when it is over; what could not be done is told with what to try instead.
 func TestActEnds(t *testing.T) {
 	over := func(b *bench, value string, failed error) {
-		b.app.Update(actMsg{b.app.link.look(), engine.Action{Verb: engine.Act, Path: "spec.nic", Value: value}, failed})
+		b.app.Update(actMsg{b.app.link.look(), engine.Action{Verb: engine.Act, Path: "spec.network.interface", Value: value}, failed})
 	}
 	b := newBench(t, 80, 24)
 	atCard(b)
@@ -92,7 +92,7 @@ func TestActEnds(t *testing.T) {
 func TestActNeedsThePen(t *testing.T) {
 	b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} })
 	b.press("c", "c", "a", "down", "a", "enter", "a")
-	b.shows("Network card")
+	b.shows("Network port")
 	b.asked()
 }
 

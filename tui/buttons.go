@@ -3,9 +3,10 @@ package tui
 import (
 	"slices"
 
+	"charm.land/lipgloss/v2"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // button is one thing that can be done: by Tab and Enter, or by its letter where no text is typed. The letter of a careful
@@ -57,12 +58,12 @@ func (r row) view(th theme, list []button, focused bool, w int) (lines []string,
 	r.at = min(r.at, len(list)-1)
 	for i, b := range list {
 		part := "[ " + b.label + " ]"
-		if ansi.StringWidth(line)+ansi.StringWidth(part)+2 > w {
+		if lipgloss.Width(line)+lipgloss.Width(part)+2 > w {
 			lines = append(lines, line)
 			line = ""
 		}
 		if focused && i == r.at {
-			x, y = ansi.StringWidth(line)+3, len(lines)
+			x, y = lipgloss.Width(line)+3, len(lines)
 			line += marker + th.focus.Render(part) + " "
 			continue
 		}
@@ -75,7 +76,7 @@ func (r row) view(th theme, list []button, focused bool, w int) (lines []string,
 func (r row) list(th theme, list []button, says func(int) string, w int) (lines []string, y int) {
 	widest := 0
 	for _, b := range list {
-		widest = max(widest, ansi.StringWidth(b.label))
+		widest = max(widest, lipgloss.Width(b.label))
 	}
 	for i, b := range list {
 		name := pad(b.label, widest)

@@ -8,13 +8,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// attr is how a cell looks: bold, reverse and one of eight colours (0 is the terminal's own).
-type attr uint8
+// attr is how a cell looks: bold, reverse, one of eight colours and one of eight behind it (0 is the terminal's own).
+type attr uint16
 
 const (
 	bold    attr = 1 << 0
 	reverse attr = 1 << 1
 	colour  attr = 0x0f << 2
+	behind  attr = 0x0f << 6
 )
 
 // cell is one place on the screen.
@@ -41,6 +42,9 @@ func (a attr) sgr() string {
 	if c := (a & colour) >> 2; c != 0 {
 		s += ";3" + strconv.Itoa(int(c-1))
 	}
+	if c := (a & behind) >> 6; c != 0 {
+		s += ";4" + strconv.Itoa(int(c-1))
+	}
 	return s + "m"
 }
 
@@ -61,6 +65,10 @@ func (a attr) with(p int) attr {
 		return a&^colour | attr(p-29)<<2
 	case p == 39:
 		return a &^ colour
+	case p >= 40 && p <= 47:
+		return a&^behind | attr(p-39)<<6
+	case p == 49:
+		return a &^ behind
 	}
 	return a
 }

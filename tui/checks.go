@@ -7,8 +7,6 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-
-	"touchdown/steps/engine"
 )
 
 // checks shows what was found out: as the page of a stage that asks nothing, or on top of another page.
@@ -119,7 +117,7 @@ func (c *checks) buttons() []button {
 	if slices.ContainsFunc(found, ofHardware) {
 		list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
 	}
-	return append(list, d.common(c)...)
+	return append(list, common(d, c)...)
 }
 
 // ofHardware reports whether a check is about the machine's parts.
@@ -192,9 +190,9 @@ func (c *checks) detail(found []finding, w int) []string {
 	}
 	f := found[at]
 	if f.stale {
-		return []string{rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
+		return []string{c.theme.rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
 	}
-	lines := []string{rule(w), cut(f.Title+": "+f.Observed, w)}
+	lines := []string{c.theme.rule(w), cut(f.Title+": "+f.Observed, w)}
 	if f.Expected != "" {
 		expected := t("checks.expected", f.Expected)
 		if f.Source != "" {
@@ -237,19 +235,4 @@ func tally(found []finding) string {
 		s += fmt.Sprintf("%d %s", counts[v], t("verdict."+v))
 	}
 	return s
-}
-
-// lookAgain inspects the machine once more.
-func (d *desk) lookAgain() tea.Cmd {
-	d.flash = t("checks.again")
-	return d.link.act(engine.Action{Verb: engine.Inspect})
-}
-
-// backPage goes one page back, never further than the first.
-func (d *desk) backPage() tea.Cmd {
-	if pages := d.pages(); len(pages) == 0 || pages[0] == d.page {
-		d.flash = t("form.firstPage")
-		return nil
-	}
-	return d.turn(-1)
 }

@@ -27,7 +27,7 @@ type confirm struct {
 }
 
 func newConfirm(d *desk, c confirm) *confirm {
-	c.base, c.state = base{d}, d.state()
+	c.base, c.state, c.ed = base{d}, d.state(), newEditor("")
 	if d.snap != nil {
 		c.life, c.list = d.snap.Life, d.snap.List
 	}
@@ -43,6 +43,29 @@ func newLeave(d *desk) *confirm {
 func newTakeover(d *desk) *confirm {
 	return newConfirm(d, confirm{
 		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true),
+	})
+}
+
+// takeOver asks for the pen: at once when nobody has it.
+func takeOver(d *desk) (screen, tea.Cmd) {
+	if d.snap == nil || d.free() {
+		return nil, d.link.take(false)
+	}
+	return newTakeover(d), nil
+}
+
+// newUnlock asks for the host name before a landed node may be changed again.
+func newUnlock(d *desk) *confirm {
+	return newConfirm(d, confirm{
+		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.hostWord()},
+		verb: engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname},
+	})
+}
+
+// newUndo asks before everything is put back.
+func newUndo(d *desk) *confirm {
+	return newConfirm(d, confirm{
+		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: engine.Action{Verb: engine.Undo},
 	})
 }
 
@@ -153,82 +176,6 @@ func (c *confirm) view(w, _ int) page {
 	list := []button{{label: t("button.no")}, {label: t("button.yes")}}
 	buttons, x, _ := c.row.view(c.theme, list, !c.onWord, w)
 	if !c.onWord {
-		p.x, p.y = x, len(lines)
-	}
-	p.lines = append(lines, buttons...)
-	return p
-}
-
-// waive takes responsibility for a check that did not pass: with a name and a reason.
-type waive struct {
-	base
-	of    finding
-	eds   [2]editor
-	focus int // 0 who, 1 why, 2 and 3 the buttons
-}
-
-func newWaive(d *desk, of finding) *waive { return &waive{base: base{d}, of: of} }
-
-func (v *waive) name() string  { return "waive" }
-func (v *waive) overlay() bool { return true }
-func (v *waive) typing() bool  { return v.focus < 2 }
-
-func (v *waive) takes() bool { return v.typing() }
-func (v *waive) begins()     {}
-
-func (v *waive) taken(items []item) (int, tea.Cmd, string) {
-	return v.eds[v.focus].taken(items, t("waive.title", v.of.Title))
-}
-
-func (v *waive) keys() []key.Binding {
-	k := v.desk.keys
-	return []key.Binding{k.next, k.prev, k.enter}
-}
-
-func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
-	press, ok := msg.(tea.KeyPressMsg)
-	if !ok {
-		return v, nil
-	}
-	k := v.desk.keys
-	switch {
-	case pressed(press, k.next, k.down), v.typing() && pressed(press, k.enter):
-		v.focus = (v.focus + 1) % 4
-	case pressed(press, k.prev, k.up):
-		v.focus = (v.focus + 3) % 4
-	case v.typing():
-		v.eds[v.focus].press(press, k)
-	case pressed(press, k.left, k.right):
-		v.focus = 5 - v.focus
-	case pressed(press, k.back), pressed(press, k.enter) && v.focus == 2:
-		return nil, nil
-	case pressed(press, k.enter):
-		by, why := strings.TrimSpace(v.eds[0].value()), strings.TrimSpace(v.eds[1].value())
-		if by == "" || why == "" {
-			v.flash = t("waive.needed")
-			return v, nil
-		}
-		return nil, v.link.act(engine.Action{Verb: engine.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
-	}
-	return v, nil
-}
-
-func (v *waive) view(w, _ int) page {
-	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(v.of.Observed, w), ""}
-	lines = append(append(lines, wrap(t("waive.text"), w, "")...), "")
-	p := page{}
-	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {
-		mark := "  "
-		text, x := v.eds[i].view(48, false)
-		if v.focus == i {
-			mark, p.x, p.y = marker+" ", 2+11+x, len(lines)
-		}
-		lines = append(lines, mark+pad(label, 10)+"["+pad(text, 48)+"]")
-	}
-	lines = append(lines, "")
-	list := []button{{label: t("button.goBack")}, {label: t("button.waive")}}
-	buttons, x, _ := row{max(v.focus-2, 0)}.view(v.theme, list, v.focus >= 2, w)
-	if v.focus >= 2 {
 		p.x, p.y = x, len(lines)
 	}
 	p.lines = append(lines, buttons...)

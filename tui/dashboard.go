@@ -63,12 +63,12 @@ func (b *dashboard) buttons() []button {
 	switch {
 	case !d.held:
 	case d.snap.Locked:
-		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil })
+		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return newUnlock(d), nil })
 	case done:
 		if d.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
 			ask(k.handover, "handover", engine.Action{Verb: engine.HandOver})
 		}
-		way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil })
+		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
 		ask(k.edit, again, engine.Action{Verb: engine.Edit})
 	default:
 		ask(k.edit, again, engine.Action{Verb: engine.Edit})
@@ -79,7 +79,7 @@ func (b *dashboard) buttons() []button {
 		ask(k.powerOff, "powerOff", engine.Action{Verb: engine.PowerOff})
 	}
 	list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
-	return append(list, d.common(b)...)
+	return append(list, common(d, b)...)
 }
 
 // ask wants to be sure: by the node's name, but on the bench line, where a node has no users.
@@ -96,8 +96,8 @@ func (b *dashboard) ask(name string, a engine.Action) screen {
 
 func (b *dashboard) view(w, h int) page {
 	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
-	lines := b.scroll.view(b.text(w), h-len(buttons)-1)
-	lines = append(append(lines, rule(w)), buttons...)
+	b.scroll.fill(b.text(w), w, h-len(buttons)-1)
+	lines := append(append(b.scroll.view(b.theme), b.theme.rule(w)), buttons...)
 	return page{lines: lines, x: x, y: h - len(buttons) + y}
 }
 

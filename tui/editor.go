@@ -2,8 +2,9 @@ package tui
 
 import (
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -12,66 +13,54 @@ const longest = 64 << 10
 
 // editor is one line of text with a cursor. The terminal's own cursor shows it, so that nothing has to blink.
 type editor struct {
-	text   []rune
-	pos    int
+	in     textinput.Model
 	offset int // first character shown
 }
 
 func newEditor(s string) editor {
-	text := []rune(s)
-	return editor{text: text, pos: len(text)}
+	in := textinput.New()
+	in.SetVirtualCursor(false)
+	in.CharLimit = longest
+	in.Focus()
+	in.SetValue(strings.ReplaceAll(s, "\n", lineBreak))
+	in.CursorEnd()
+	return editor{in: in}
 }
 
-func (e *editor) value() string { return string(e.text) }
+// lineBreak stands for a line break, as a pull secret on several lines has: the model would make a blank of one, which is another
+// text between quotes. No line brings this character, because it cannot be printed.
+const lineBreak = "\u2028"
+
+func (e *editor) value() string { return strings.ReplaceAll(e.in.Value(), lineBreak, "\n") }
+
+// clone is a copy that later changes of e leave alone: the model edits its text in place.
+func (e *editor) clone() editor {
+	other := newEditor(e.value())
+	other.in.SetCursor(e.in.Position())
+	other.offset = e.offset
+	return other
+}
 
 // press edits; it reports whether the text changed.
 func (e *editor) press(msg tea.KeyPressMsg, keys keyMap) bool {
-	switch {
-	case pressed(msg, keys.left):
-		e.pos = max(e.pos-1, 0)
-	case pressed(msg, keys.right):
-		e.pos = min(e.pos+1, len(e.text))
-	case pressed(msg, keys.first):
-		e.pos = 0
-	case pressed(msg, keys.last):
-		e.pos = len(e.text)
-	case pressed(msg, keys.delLeft):
-		return e.remove(e.pos - 1)
-	case pressed(msg, keys.delRight):
-		return e.remove(e.pos)
-	case pressed(msg, keys.erase):
-		changed := len(e.text) > 0
-		*e = editor{}
-		return changed
-	default:
-		return e.insert(msg.Key().Text)
+	before := e.value()
+	if pressed(msg, keys.erase) { // all of it; the model would leave what is behind the cursor
+		e.in.Reset()
+	} else {
+		e.in.KeyMap = keys.editing()
+		e.in, _ = e.in.Update(msg)
 	}
-	return false
+	return e.value() != before
 }
 
-func (e *editor) remove(i int) bool {
-	if i < 0 || i >= len(e.text) {
-		return false
-	}
-	e.text = append(e.text[:i:i], e.text[i+1:]...)
-	e.pos = i
-	return true
-}
-
+// insert takes text whole or, when that would be too long, not at all.
 func (e *editor) insert(s string) bool {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' {
-			return -1
-		}
-		return r
-	}, s)
-	add := []rune(s)
-	if len(add) == 0 || len(e.text)+len(add) > longest {
+	before := utf8.RuneCountInString(e.value())
+	if before+utf8.RuneCountInString(s) > longest {
 		return false
 	}
-	e.text = append(e.text[:e.pos:e.pos], append(add, e.text[e.pos:]...)...)
-	e.pos += len(add)
-	return true
+	e.in, _ = e.in.Update(tea.PasteMsg{Content: strings.ReplaceAll(s, "\n", lineBreak)})
+	return utf8.RuneCountInString(e.value()) > before
 }
 
 // taken puts text that came in a batch into the editor, for screens with fields of a few words.
@@ -80,8 +69,8 @@ func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
 	switch text := items[0].text; {
 	case text == "":
 		return 0, nil, ""
-	case len(e.text)+len(text) > most:
-		*e = editor{}
+	case len(e.value())+len(text) > most:
+		e.in.Reset()
 		return 1, nil, t("paste.long", label, most)
 	default:
 		e.insert(text)
@@ -90,18 +79,19 @@ func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
 }
 
 // view returns the part of the text that w columns show and the cursor's column in it. Text is moved by half a field
-// when the cursor leaves it, because moving it by one repaints the whole field for every character typed.
+// when the cursor leaves it: the model's own view moves it by one, which repaints the whole field for every character typed.
 func (e *editor) view(w int, mask bool) (string, int) {
 	w = max(w, 2)
-	if e.pos < e.offset || e.pos >= e.offset+w {
-		e.offset = max(e.pos-w/2, 0)
+	text, at := []rune(e.value()), e.in.Position()
+	if at < e.offset || at >= e.offset+w {
+		e.offset = max(at-w/2, 0)
 	}
-	if len(e.text) < w {
+	if len(text) < w {
 		e.offset = 0
 	}
-	shown := e.text[e.offset:min(len(e.text), e.offset+w)]
+	shown := text[e.offset:min(len(text), e.offset+w)]
 	if mask {
-		return strings.Repeat(hidden, len(shown)), e.pos - e.offset
+		return strings.Repeat(hidden, len(shown)), at - e.offset
 	}
-	return strings.ReplaceAll(string(shown), "\n", " "), e.pos - e.offset
+	return strings.ReplaceAll(string(shown), "\n", " "), at - e.offset
 }

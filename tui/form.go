@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"strings"
-
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
@@ -17,17 +14,14 @@ type form struct {
 	path    string // of the field in focus; "" on the buttons
 	last    string // of the field that was in focus last
 	row     row
-	ed      editor
-	typed   bool // into ed, since the field is in focus
-	paste   paste
-	before  before
+	entry   entry
 	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
 	scroll  scroller
 }
 
 func newForm(d *desk) *form {
-	f := &form{base: base{d}, stage: d.page}
+	f := &form{base: base{d}, stage: d.opened, entry: entry{answers: d.answers, keys: d.keys}}
 	if list := f.fields(); len(list) > 0 {
 		f.focus(list[0].Path)
 	}
@@ -58,32 +52,11 @@ func (f *form) typing() bool {
 
 func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || k == steps.PEM }
 
-func (f *form) keys() []key.Binding {
-	k := f.desk.keys
-	switch v, i := f.field(); {
-	case i < 0 || !f.held:
-		return []key.Binding{k.next, k.enter, k.back, k.goOn, k.help, k.log}
-	case v.Kind == steps.PEM:
-		return []key.Binding{k.next, k.prev, alias(k.restore)}
-	case isText(v.Kind):
-		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
-	case f.canAct(v, f.value(v)):
-		return []key.Binding{k.next, k.left, k.enter, f.actKey(v), k.restore, k.back, k.help}
-	default:
-		return []key.Binding{k.next, k.left, k.enter, k.restore, k.back, k.help}
-	}
-}
-
-// alias names a binding by its second key, the one that works while text is typed.
-func alias(b key.Binding) key.Binding {
-	return key.NewBinding(key.WithKeys(b.Keys()[1:]...), key.WithHelp(label(b.Keys()[1]), b.Help().Desc))
-}
-
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
-	f.path, f.typed, f.paste = path, false, paste{}
+	f.path = path
 	if path != "" && path != f.aside.path {
-		f.desk.aside = aside{}
+		f.aside = aside{}
 	}
 	v, i := f.field()
 	if i < 0 {
@@ -98,98 +71,15 @@ func (f *form) focus(path string) {
 	if draft, ok := f.drafts[path]; ok && v.Kind != steps.PEM {
 		text = draft
 	}
-	f.ed = newEditor(text)
-	f.begins()
-}
-
-func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
-	if _, i := f.field(); i < 0 && f.path != "" {
-		f.focus("") // the field went away because another answer made it needless
-	}
-	f.refill()
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		return f.press(msg)
-	case restoredMsg:
-		if f.path != "" && msg.failed == nil {
-			f.focus(f.path) // with the value as it is now
-		}
-	case setMsg:
-		if f.leaving && f.pending == 0 {
-			return f, f.decide()
-		}
-	}
-	return f, nil
-}
-
-func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
-	k, list := f.desk.keys, f.fields()
-	v, i := f.field()
-	f.leaving = false
-	switch {
-	case pressed(msg, k.next), pressed(msg, k.down):
-		return f, f.step(i, 1, pressed(msg, k.next))
-	case pressed(msg, k.prev), pressed(msg, k.up):
-		return f, f.step(i, -1, pressed(msg, k.prev))
-	case i < 0:
-		buttons := f.buttons()
-		if hit := f.row.press(msg, k, buttons); hit != nil {
-			return hit.do()
-		}
-	case !f.held:
-		if hit := letter(msg, f.buttons()); hit != nil {
-			return hit.do()
-		}
-		if pressed(msg, k.enter) {
-			return f, f.step(i, 1, false)
-		}
-		f.flash = t("pen.readonly")
-	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
-		return f, f.restore(v)
-	case v.Kind == steps.PEM:
-		return f, f.pressPEM(msg, v)
-	case isText(v.Kind):
-		return f, f.pressText(msg, v)
-	default:
-		return f.pressChoice(msg, v, list)
-	}
-	return f, nil
-}
-
-// step moves the focus among fields and buttons; Tab goes through the buttons one by one.
-func (f *form) step(i, n int, tab bool) tea.Cmd {
-	list := f.fields()
-	if i < 0 {
-		if at := f.row.at + n; tab && at >= 0 && at < len(f.buttons()) {
-			f.row.at = at
-			return nil
-		}
-		if n > 0 {
-			f.focus(list[0].Path)
-		} else {
-			f.focus(list[len(list)-1].Path)
-		}
-		return nil
-	}
-	cmd := f.commit()
-	switch to := i + n; {
-	case to >= 0 && to < len(list):
-		f.focus(list[to].Path)
-	case to < 0 && tab:
-		f.focus("")
-		f.row.at = 1 // Back, so that Shift-Tab on the first field leads there
-	default:
-		f.focus("")
-	}
-	return cmd
+	f.entry.start(text)
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
 // for one that someone emptied.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, draft := f.drafts[v.Path]; i >= 0 && !f.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.ed.value() != v.Value {
-		f.ed = newEditor(v.Value)
+	if _, draft := f.drafts[v.Path]; i >= 0 && !f.entry.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
+		f.entry.ed = newEditor(v.Value)
 	}
 }
 
@@ -200,9 +90,9 @@ func (f *form) commit() tea.Cmd {
 		return nil
 	}
 	if v.Kind == steps.PEM {
-		return f.endPaste(v)
+		return f.entry.endPaste(v)
 	}
-	text := strings.TrimSpace(f.ed.value())
+	text := f.entry.line()
 	_, refused := f.refused[v.Path]
 	if v.Kind == steps.Secret && text == "" || v.Kind == steps.Text && text == v.Value && !refused {
 		delete(f.drafts, v.Path)
@@ -212,92 +102,26 @@ func (f *form) commit() tea.Cmd {
 	return f.set(v.Path, text)
 }
 
-func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
-	k := f.desk.keys
-	_, i := f.field()
-	if pressed(msg, k.enter) {
-		if v.Kind == steps.Secret && unbalanced(f.ed.value()) {
-			f.ed.insert("\n") // a pull secret pasted on several lines
-			return nil
-		}
-		return f.step(i, 1, false)
-	}
-	if !f.ed.press(msg, k) {
+// pick takes a value that was chosen.
+func (f *form) pick(v engine.FieldView, value string) tea.Cmd {
+	if value == f.value(v) {
 		return nil
 	}
-	text := strings.TrimSpace(f.ed.value())
-	f.drafts[v.Path], f.typed = text, true
-	if v.Problem != "" || f.refused[v.Path] != "" {
-		return f.set(v.Path, text) // so that the keystroke that fixes it takes the message away
-	}
-	return nil
+	f.drafts[v.Path] = value
+	return f.set(v.Path, value)
 }
 
-// unbalanced reports whether s is the beginning of a JSON object.
-func unbalanced(s string) bool {
-	return strings.HasPrefix(strings.TrimSpace(s), "{") && strings.Count(s, "{") > strings.Count(s, "}")
+func (f *form) begins()     { f.entry.begins() }
+func (f *form) takes() bool { return f.typing() }
+
+func (f *form) taken(items []item) (n int, cmd tea.Cmd, refused string) {
+	v, _ := f.field()
+	return f.entry.taken(items, v)
 }
 
-// goOn leaves for the next page when everything typed was taken.
-func (f *form) goOn() (screen, tea.Cmd) {
-	f.tried = true
-	if f.pending > 0 {
-		f.leaving = true
-		return f, nil
+func choicesOf(v engine.FieldView) []steps.Choice {
+	if v.Kind == steps.YesNo {
+		return []steps.Choice{{Value: "true", Label: t("yes")}, {Value: "false", Label: t("no")}}
 	}
-	return f, f.decide()
-}
-
-// decide goes on, or to the first field that keeps the page from being left.
-func (f *form) decide() tea.Cmd {
-	f.leaving = false
-	for _, v := range f.fields() {
-		if f.held && f.problem(v) != "" {
-			f.focus(v.Path)
-			f.flash = t("form.fix", v.Label)
-			return nil
-		}
-	}
-	return f.turn(1)
-}
-
-// problem is what is said beside a field.
-func (f *form) problem(v engine.FieldView) string {
-	if why := f.refused[v.Path]; why != "" {
-		return why
-	}
-	if v.Problem != "" {
-		return v.Problem
-	}
-	empty := v.Value == "" && !v.SecretSet && f.drafts[v.Path] == "" && v.Kind != steps.YesNo
-	if f.tried && empty && !v.Optional {
-		return t("form.needed")
-	}
-	return ""
-}
-
-func (f *form) buttons() []button {
-	k, d := f.desk.keys, f.desk
-	list := []button{
-		{key: k.goOn, label: t("button.goOn"), do: f.goOn},
-		{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return f, d.backPage() }},
-	}
-	stage, _ := d.stage(f.stage)
-	if found := findings(stage); len(found) > 0 {
-		list = append(list, button{key: k.checks, label: t("button.checks", tally(found)), do: func() (screen, tea.Cmd) {
-			c := newChecks(d, f.stage)
-			c.over = true
-			return c, nil
-		}})
-	}
-	if f.held {
-		list = append(list, button{key: k.restorePage, label: t("button.restorePage"), do: f.restorePage})
-	}
-	for _, v := range f.fields() {
-		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
-			list = append(list, button{key: f.actKey(v), label: v.Act.Label, do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
-		}
-	}
-	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
-	return append(list, d.common(f)...)
+	return v.Choices
 }

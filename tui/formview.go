@@ -19,24 +19,23 @@ func (f *form) view(w, h int) page {
 	var body []string
 	var at, x int
 	for _, s := range []spacing{airy, dense, bare} { // the first that fits
-		if body, at, x = f.body(w, s); len(body) <= room {
+		if body, at, x = (sheet{f, w, s}).body(); len(body) <= room {
 			break
 		}
 	}
 	p := page{x: x}
-	f.scroll.height = room
-	if at < f.scroll.at {
-		f.scroll.at = max(at-1, 0)
+	f.scroll.fill(body, w, room)
+	switch from := f.scroll.port.YOffset(); {
+	case at < from:
+		f.scroll.port.SetYOffset(at - 1)
+	case at >= from+room-2:
+		f.scroll.port.SetYOffset(at - room + 3)
 	}
-	if at >= f.scroll.at+room-2 {
-		f.scroll.at = at - room + 3
-	}
-	shown := f.scroll.view(body, room)
-	p.y = at - f.scroll.at
+	p.y = at - f.scroll.port.YOffset()
 	if f.path == "" {
 		p.x, p.y = bx, room+1+by
 	}
-	p.lines = append(append(shown, ""), buttons...)
+	p.lines = append(append(f.scroll.view(f.theme), ""), buttons...)
 	return p
 }
 
@@ -50,9 +49,16 @@ const (
 	bare                 // help only where the focus is
 )
 
-// body draws the fields. It returns the line of the one in focus and the cursor's column in it.
-func (f *form) body(w int, s spacing) (lines []string, at, x int) {
-	list := f.fields()
+// sheet draws a form's fields in w columns.
+type sheet struct {
+	*form
+	w       int
+	spacing spacing
+}
+
+// body is all fields. It returns the line of the one in focus and the cursor's column in it.
+func (f sheet) body() (lines []string, at, x int) {
+	w, list := f.w, f.fields()
 	wide := 0
 	for _, v := range list {
 		wide = max(wide, min(len([]rune(v.Label)), labelMax))
@@ -70,8 +76,8 @@ func (f *form) body(w int, s spacing) (lines []string, at, x int) {
 		if focused {
 			x = len([]rune(head)) + cx
 		}
-		lines = append(lines, f.below(v, focused || s != bare, w, wide+4)...)
-		if s == airy && i < len(list)-1 {
+		lines = append(lines, f.below(v, focused || f.spacing != bare, wide+4)...)
+		if f.spacing == airy && i < len(list)-1 {
 			lines = append(lines, "")
 		}
 	}
@@ -79,9 +85,9 @@ func (f *form) body(w int, s spacing) (lines []string, at, x int) {
 }
 
 // below is what is said under a field: why it is refused, or else what it is for.
-func (f *form) below(v engine.FieldView, help bool, w, indent int) []string {
-	space := strings.Repeat(" ", indent)
-	if why := f.problem(v); why != "" {
+func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
+	w, space := f.w, strings.Repeat(" ", indent)
+	if why := f.problem(v, f.tried); why != "" {
 		lines := wrap(alert+why, w, space)
 		for i := range lines {
 			lines[i] = f.theme.bad.Render(lines[i])
@@ -105,7 +111,7 @@ func (f *form) below(v engine.FieldView, help bool, w, indent int) []string {
 }
 
 // draw is a field's value in at most w columns and the cursor's column in it.
-func (f *form) draw(v engine.FieldView, focused bool, w int) (string, int) {
+func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 	inner := w - 2
 	box := func(s string) string { return "[" + pad(cut(s, inner), inner) + "]" }
 	switch v.Kind {
@@ -119,8 +125,8 @@ func (f *form) draw(v engine.FieldView, focused bool, w int) (string, int) {
 	case steps.PEM:
 		return f.drawPEM(v, focused, box)
 	case steps.Secret:
-		if focused && f.held && len(f.ed.text) > 0 {
-			s, x := f.ed.view(inner, true)
+		if focused && f.held && f.entry.ed.value() != "" {
+			s, x := f.entry.ed.view(inner, true)
 			return box(s), x + 1
 		}
 		if v.SecretSet || f.drafts[v.Path] != "" {
@@ -129,13 +135,13 @@ func (f *form) draw(v engine.FieldView, focused bool, w int) (string, int) {
 		return box(""), 1
 	}
 	if focused && f.held {
-		s, x := f.ed.view(inner, false)
+		s, x := f.entry.ed.view(inner, false)
 		return box(s), x + 1
 	}
 	return box(f.value(v)), 1
 }
 
-func (f *form) drawPick(v engine.FieldView, w int) string {
+func (f sheet) drawPick(v engine.FieldView, w int) string {
 	if len(v.Choices) == 0 {
 		if v.Loading {
 			return t("pick.loading")
@@ -151,14 +157,14 @@ func (f *form) drawPick(v engine.FieldView, w int) string {
 	return "< " + cut(label, w-2) + " >"
 }
 
-func (f *form) drawPEM(v engine.FieldView, focused bool, box func(string) string) (string, int) {
-	typed := f.ed.value()
+func (f sheet) drawPEM(v engine.FieldView, focused bool, box func(string) string) (string, int) {
+	typed := f.entry.ed.value()
 	switch {
-	case focused && len(f.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
-		s, x := f.ed.view(len(box(""))-2, false)
+	case focused && len(f.entry.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
+		s, x := f.entry.ed.view(len(box(""))-2, false)
 		return box(s), x + 1
-	case focused && (len(f.paste.lines) > 0 && f.paste.fresh || typed != ""):
-		return box(t("form.pasting", len(f.paste.lines)+1)), 1
+	case focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != ""):
+		return box(t("form.pasting", len(f.entry.paste.lines)+1)), 1
 	case v.SecretSet, v.Value != "", f.drafts[v.Path] != "":
 		return box(t("form.set")), 1
 	}
@@ -166,7 +172,7 @@ func (f *form) drawPEM(v engine.FieldView, focused bool, box func(string) string
 }
 
 // source tells where a value comes from and whether it was changed.
-func (f *form) source(v engine.FieldView) string {
+func (f sheet) source(v engine.FieldView) string {
 	if draft, ok := f.drafts[v.Path]; ok && draft != v.Value && v.Path != f.path {
 		return t("form.draft")
 	}

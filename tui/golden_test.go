@@ -20,7 +20,9 @@ type scene struct {
 
 // scenes are all screens, in the order in which a technician meets them.
 func scenes() []scene {
-	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) { return edits }
+	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) {
+		return append([]func(*engine.Snapshot){realSite}, edits...)
+	}
 	reviewed := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
 	blocked := func(s *engine.Snapshot) {
 		reviewed(s)
@@ -28,15 +30,14 @@ func scenes() []scene {
 	}
 	late := func(s *engine.Snapshot) {
 		working(s)
-		s.Stages[3].Steps[2].Progress.Usual = 60
+		at(s, "rollouts").Progress.Usual = 60
 		s.Late = "operator authentication"
 		s.Resumed = epoch
 		s.Notices = []string{"disk full: the journal keeps its last entries in memory"}
 	}
 	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
-	pem := func(s *engine.Snapshot) { s.Stages[1].Steps[1].Fields[0].SecretSet = true }
-	line := func(s *engine.Snapshot) { s.List, s.Life = engine.ListFactory, "factory" }
-	sealed := func(s *engine.Snapshot) { finished(s); line(s); s.Life, s.Cluster = "armed", "" }
+	pem := func(s *engine.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
+	sealed := func(s *engine.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
 	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
 	loading := func(s *engine.Snapshot) {
 		s.State = engine.Inspecting
@@ -45,14 +46,15 @@ func scenes() []scene {
 	}
 	return []scene{
 		{"checks-looking", on(loading), nil},
-		{"checks", nil, nil},
-		{"checks-focus", nil, []string{"up", "up"}},
-		{"form", nil, []string{"c"}},
-		{"form-problem", nil, []string{"c", "tab", "'bad_domain", "tab"}},
-		{"form-secret", on(pem), []string{"c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
-		{"form-choices", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "right"}},
-		{"form-readonly", on(held), []string{"c"}},
-		{"pick", nil, []string{"c", "tab", "'example.com", "tab", "tab", "tab", "enter", "enter"}},
+		{"checks", on(), nil},
+		{"checks-focus", on(), []string{"up", "up"}},
+		{"network", on(), []string{"c"}},
+		{"form", on(), []string{"c", "c"}},
+		{"form-problem", on(), []string{"c", "c", "tab", "'bad_domain", "tab"}},
+		{"form-secret", on(pem), []string{"c", "c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
+		{"form-choices", on(), []string{"c", "right"}},
+		{"form-readonly", on(held), []string{"c", "c"}},
+		{"pick", on(), []string{"c", "enter"}},
 		{"review", on(reviewed), nil},
 		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
 		{"review-blocked", on(blocked), nil},
@@ -68,16 +70,16 @@ func scenes() []scene {
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
 		{"undone", on(undone), nil},
-		{"factory-checks", on(line), nil},
+		{"factory-checks", on(realFactory), nil},
 		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
-		{"inventory", nil, []string{"t"}},
-		{"inventory-part", nil, []string{"t", "right", "right", "right", "left"}},
+		{"inventory", on(), []string{"t"}},
+		{"inventory-part", on(), []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},
-		{"help", nil, []string{"c", "tab", "tab", "tab", "tab", "?"}},
+		{"help", on(), []string{"c", "?"}},
 		{"confirm-undo", on(failed), []string{"u", "enter", "tab"}},
-		{"confirm-leave", nil, []string{"ctrl+c"}},
+		{"confirm-leave", on(), []string{"ctrl+c"}},
 		{"takeover", on(held), []string{"ctrl+g"}},
 		{"waive", on(failed), []string{"w", "enter"}},
 	}
@@ -109,6 +111,33 @@ func TestGoldenSizes(t *testing.T) {
 	}
 }
 
+// TestGoldenRich draws every scene in the rich theme: it is the basic one in other marks, column for column.
+func TestGoldenRich(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {160, 50}} {
+		name := fmt.Sprintf("rich-%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			var all strings.Builder
+			for _, s := range scenes() {
+				b := newBench(t, size[0], size[1], s.edits...)
+				b.press(s.keys...)
+				basic := b.screen()
+				b.app.switchMode()
+				rich := b.screen()
+				if basicGlyphs.Replace(rich) != basic {
+					t.Errorf("%s is laid out in another way:\n%s", s.name, rich)
+				}
+				for _, line := range b.app.frame(b.app.top(), size[0], size[1]).lines {
+					if w := ansi.StringWidth(line); w > size[0] {
+						t.Errorf("%s: a line of %d columns: %q", s.name, w, line)
+					}
+				}
+				fmt.Fprintf(&all, "== %s\n%s", s.name, rich)
+			}
+			compare(t, name, all.String())
+		})
+	}
+}
+
 // TestNothingClipped draws every scene at every size: no line is too long, no button is missing, nothing panics.
 func TestNothingClipped(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {80, 25}, {100, 37}, {132, 43}, {79, 23}, {40, 10}, {1, 1}} {
@@ -117,7 +146,7 @@ func TestNothingClipped(t *testing.T) {
 				b := newBench(t, 80, 24, s.edits...)
 				b.press(s.keys...)
 				b.app.w, b.app.h = size[0], size[1]
-				f := b.app.desk.frame(b.app.top(), size[0], size[1])
+				f := b.app.frame(b.app.top(), size[0], size[1])
 				if size[0] < 79 {
 					return
 				}
@@ -174,7 +203,7 @@ func TestFocusIsMarked(t *testing.T) {
 	for _, s := range scenes() {
 		b := newBench(t, 80, 24, s.edits...)
 		b.press(s.keys...)
-		f := b.app.desk.frame(b.app.top(), 80, 24)
+		f := b.app.frame(b.app.top(), 80, 24)
 		if !strings.Contains(ansi.Strip(f.lines[f.y]), marker) {
 			t.Errorf("%s: the cursor's line has no mark: %q", s.name, ansi.Strip(f.lines[f.y]))
 		}

@@ -38,7 +38,7 @@ func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
 		Save: func(data []byte) (string, error) { return "/var/tmp/touchdown-support.tar.gz, 1 kB", nil },
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
-	b.app = newApp(newDesk(link, o), nil, w, h, time.Second)
+	b.app = newApp(newDesk(link, o), w, h, time.Second)
 	_, cmd := b.app.Update(link.take(false)()) // as if Ctrl-G had been pressed; a busy machine may take its time
 	b.run(cmd)
 	return b
@@ -122,6 +122,7 @@ func (b *bench) press(keys ...string) {
 
 func (b *bench) key(name string) {
 	b.t.Helper()
+	b.app.View() // as the program does after each message
 	_, cmd := b.app.Update(keyPress(name))
 	b.run(cmd)
 }
@@ -149,7 +150,7 @@ func (b *bench) refresh() {
 
 // screen is the picture as text, with ^ never drawn: the cursor is told below it.
 func (b *bench) screen() string {
-	f := b.app.desk.frame(b.app.top(), b.app.w, b.app.h)
+	f := b.app.frame(b.app.top(), b.app.w, b.app.h)
 	var out strings.Builder
 	for _, line := range f.lines {
 		out.WriteString(strings.TrimRight(ansi.Strip(line), " ") + "\n")

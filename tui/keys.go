@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"charm.land/bubbles/v2/textinput"
+
 	"strconv"
 	"strings"
 
@@ -58,6 +60,15 @@ func newKeys() keyMap {
 	}
 }
 
+// editing are the keys of a text field. All others of the model, such as those that cut words or start a program for a
+// clipboard, are off.
+func (k keyMap) editing() textinput.KeyMap {
+	return textinput.KeyMap{
+		CharacterBackward: k.left, CharacterForward: k.right, LineStart: k.first, LineEnd: k.last,
+		DeleteCharacterBackward: k.delLeft, DeleteCharacterForward: k.delRight,
+	}
+}
+
 // numbered is the key of the choice with index i, from 1 to 9.
 func numbered(i int) key.Binding {
 	n := strconv.Itoa(i + 1)
@@ -91,20 +102,4 @@ func digit(msg tea.KeyPressMsg) int {
 		return int(s[0] - '0')
 	}
 	return -1
-}
-
-// footer names keys that work now, as many as fit.
-func footer(width int, keys ...key.Binding) string {
-	line := ""
-	for _, k := range keys {
-		part := k.Help().Key + " " + k.Help().Desc
-		if line != "" {
-			part = line + "   " + part
-		}
-		if len(part) > width {
-			break
-		}
-		line = part
-	}
-	return line
 }

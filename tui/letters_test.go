@@ -40,7 +40,7 @@ func TestLettersReachEverything(t *testing.T) {
 	reach := func(label string) {
 		t.Helper()
 		for range 30 {
-			if f := b.app.desk.frame(b.app.top(), 80, 24); strings.Contains(f.lines[f.y], marker) && b.focused() == label {
+			if f := b.app.frame(b.app.top(), 80, 24); strings.Contains(f.lines[f.y], marker) && b.focused() == label {
 				return
 			}
 			press("tab")
@@ -107,7 +107,7 @@ func TestLettersReachEverything(t *testing.T) {
 
 // focused is the label of the button in focus, "" when there is none.
 func (b *bench) focused() string {
-	f := b.app.desk.frame(b.app.top(), b.app.w, b.app.h)
+	f := b.app.frame(b.app.top(), b.app.w, b.app.h)
 	_, rest, _ := strings.Cut(strings.Split(b.screen(), "\n")[f.y], marker+"[ ")
 	label, _, _ := strings.Cut(rest, " ]")
 	return label

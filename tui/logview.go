@@ -3,9 +3,10 @@ package tui
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // logLines is how much of the engine's log is looked at.
@@ -26,7 +27,7 @@ type logView struct {
 }
 
 func newLog(d *desk) (screen, tea.Cmd) {
-	return &logView{base: base{d}, lines: []string{t("log.loading")}, follow: true}, d.link.log(logLines)
+	return &logView{base: base{d}, lines: []string{t("log.loading")}, follow: true, ed: newEditor("")}, d.link.log(logLines)
 }
 
 func (l *logView) name() string  { return "log" }
@@ -73,9 +74,6 @@ func (l *logView) take(msg logMsg) {
 		l.lines = msg.lines
 	}
 	l.width = 0
-	if l.follow {
-		l.scroll.at = 1 << 30
-	}
 }
 
 // refold breaks the lines again when the width or the log changed.
@@ -89,7 +87,7 @@ func (l *logView) refold(w int) {
 func fold(lines []string, w int) []string {
 	var out []string
 	for _, line := range lines {
-		out = append(out, strings.Split(ansi.Wrap(line, max(w, 8), ""), "\n")...)
+		out = append(out, strings.Split(lipgloss.Wrap(line, max(w, 8), ""), "\n")...)
 	}
 	return out
 }
@@ -119,7 +117,8 @@ func (l *logView) find(word string) {
 	for i := range l.shown {
 		n := (l.hit + 1 + i) % len(l.shown)
 		if word != "" && strings.Contains(strings.ToLower(l.shown[n]), strings.ToLower(word)) {
-			l.hit, l.scroll.at = n, n
+			l.hit = n
+			l.scroll.port.SetYOffset(n)
 			l.flash = t("log.found", word, n+1)
 			return
 		}
@@ -138,7 +137,7 @@ func (l *logView) buttons() []button {
 	page := func(to key.Binding, text string, step int) button {
 		return button{key: to, label: text, do: func() (screen, tea.Cmd) {
 			l.follow = false
-			l.scroll.at += step * l.scroll.height
+			l.scroll.page(step)
 			return l, nil
 		}}
 	}
@@ -163,6 +162,9 @@ func (l *logView) view(w, h int) page {
 		x, y = len([]rune(t("log.find")))+4+cx, 0
 	}
 	l.refold(w)
-	lines := append(l.scroll.view(l.shown, h-len(buttons)), buttons...)
-	return page{lines: lines, x: x, y: h - len(buttons) + y}
+	l.scroll.fill(l.shown, w, h-len(buttons))
+	if l.follow {
+		l.scroll.port.GotoBottom()
+	}
+	return page{lines: append(l.scroll.view(l.theme), buttons...), x: x, y: h - len(buttons) + y}
 }

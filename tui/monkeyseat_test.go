@@ -11,18 +11,19 @@ import (
 
 // seat is a console of the monkey, from its line to its screen.
 type seat struct {
-	m      *monkey
-	name   string
-	app    *app
-	screen *slate
-	dec    decoder
-	goesOn bool   // what was sent last had no pause behind it
-	burst  []byte // what came since the last pause
-	plan   []string
-	open   []promise // commands that have not returned yet
-	due    time.Time
-	tick   func(time.Time) tea.Msg
-	page   evidence
+	m       *monkey
+	name    string
+	app     *app
+	screen  *slate
+	dec     decoder
+	goesOn  bool   // what was sent last had no pause behind it
+	burst   []byte // what came since the last pause
+	plan    []string
+	open    []promise // commands that have not returned yet
+	due     time.Time
+	tick    func(time.Time) tea.Msg
+	page    evidence
+	painter *painter
 }
 
 // promise is a command and what it is a consequence of.
@@ -46,11 +47,12 @@ func (s *seat) sit() {
 		Save: func(data []byte) (string, error) { return "/var/tmp/bundle.tar.gz", nil },
 	}
 	if s.name == "tty1" {
-		o.Mode = Colour
+		o.Mode = Rich
 	}
 	s.screen = &slate{of: s}
 	link := newLink(ended, m.engine, o.Name, time.Second)
-	s.app = newApp(newDesk(link, o), newPainter(s.screen, false, 0), 80, 24, time.Second)
+	s.app = newApp(newDesk(link, o), 80, 24, time.Second)
+	s.painter = newPainter(s.screen, false, 0)
 	s.app.after = func(d time.Duration, tick func(time.Time) tea.Msg) tea.Cmd {
 		s.due, s.tick = m.now.Add(d), tick
 		return nil
@@ -167,9 +169,9 @@ func (s *seat) do(p promise) {
 
 // paint draws the screen and looks at what came out.
 func (s *seat) paint() {
-	s.app.View()
-	f := s.app.painter.next
-	s.app.painter.flush()
+	painted{s.app, s.painter}.View()
+	f := s.painter.next
+	s.painter.flush()
 	if s.screen.paints++; s.screen.paints%50 == 0 {
 		if want := s.screen.differs(*f); want != "" {
 			s.m.fail("%s shows %s", s.name, want)

@@ -31,8 +31,8 @@ func TestMovesAgainFromTheFirstPage(t *testing.T) {
 			s.State, s.Stages[0].Steps[0].Inspecting = engine.Collecting, true
 		})
 		b.refresh()
-		if t.Logf("%s", name); b.app.desk.page != "hardware" {
-			t.Errorf("%s: the questions begin with %q", name, b.app.desk.page)
+		if t.Logf("%s", name); b.app.opened != "hardware" {
+			t.Errorf("%s: the questions begin with %q", name, b.app.opened)
 		}
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// frame is one picture: lines with SGR styles, the cursor, and a number that asks for a full repaint when it changes.
+// frame is one picture of a size, and a number that asks for a full repaint when it changes.
 type frame struct {
+	page
 	w, h  int
-	lines []string
-	x, y  int
 	wipe  int
 	ascii bool // only ASCII characters
 }

@@ -20,7 +20,7 @@ func TestPainter(t *testing.T) {
 	p, vt := newPainter(&out, true, 0), vt10x.New(vt10x.WithSize(w, h))
 	words := []string{"", " ", "    ", "ab", "#####....", "\x1b[1mbold\x1b[m", "\x1b[7mx\x1b[m", "\x1b[31mred\x1b[0m", "a\x1b[2Jb", "\tz", "caf\u00e9", "\x1b]0;t", "{"}
 	for n := range 3000 {
-		f := frame{w: w, h: h, x: random.IntN(w), y: random.IntN(h), wipe: n / 500}
+		f := frame{page: page{x: random.IntN(w), y: random.IntN(h)}, w: w, h: h, wipe: n / 500}
 		for range h {
 			line := ""
 			for range random.IntN(8) {
@@ -79,5 +79,40 @@ func TestSlowLine(t *testing.T) {
 	}
 	if f, err := os.Open(os.DevNull); err == nil && slowLine(int(f.Fd())) != 0 {
 		t.Error("/dev/null is a slow line")
+	}
+}
+
+// TestThemeOfALine: only a window gets more than ASCII; a serial line does not, whatever TERM says.
+func TestThemeOfALine(t *testing.T) {
+	_, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	null, err := os.Open(os.DevNull) // no pseudo terminal, as a serial line is none
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, c := range []struct {
+		line          *os.File
+		term, noColor string
+		want          Mode
+	}{
+		{tty, "xterm-256color", "", Rich},
+		{tty, "tmux-256color", "", Rich},
+		{tty, "screen", "", Rich},
+		{tty, "xterm", "1", Basic},
+		{tty, "linux", "", Basic},
+		{tty, "vt220", "", Basic},
+		{tty, "", "", Basic},
+		{tty, "dumb", "", Line},
+		{null, "xterm-256color", "", Basic},
+		{null, "linux", "", Basic},
+	} {
+		t.Setenv("NO_COLOR", c.noColor)
+		if got := detect(int(c.line.Fd()), c.term); got != c.want {
+			t.Errorf("%s with TERM=%s, NO_COLOR=%q: %d, want %d", c.line.Name(), c.term, c.noColor, got, c.want)
+		}
 	}
 }

@@ -36,6 +36,16 @@ func (p *paste) add(line string) bool {
 // text is the first n lines.
 func (p *paste) text(n int) string { return strings.Join(p.lines[:n], "\n") + "\n" }
 
+// entry is the field in focus, as it is typed into.
+type entry struct {
+	*answers
+	keys   keyMap
+	ed     editor
+	typed  bool // into ed, since the field is in focus
+	paste  paste
+	before before
+}
+
 // before is what a field held when a batch of keys began, to go back to when it is too long.
 type before struct {
 	ed    editor
@@ -43,30 +53,50 @@ type before struct {
 	paste paste
 }
 
-func (f *form) begins() { f.before = before{f.ed, f.typed, f.paste} }
+// start shows text in a field that comes into focus.
+func (e *entry) start(text string) {
+	e.ed, e.typed, e.paste = newEditor(text), false, paste{}
+	e.begins()
+}
 
-func (f *form) takes() bool { return f.typing() }
+func (e *entry) begins() { e.before = before{e.ed.clone(), e.typed, e.paste} }
 
-func (f *form) taken(items []item) (n int, cmd tea.Cmd, refused string) {
-	v, _ := f.field()
+// back undoes what came since begins.
+func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed.clone(), e.before.typed, e.before.paste }
+
+// press takes a key in a field for text.
+func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+	if !e.ed.press(msg, e.keys) {
+		return nil
+	}
+	text := e.line()
+	e.drafts[v.Path], e.typed = text, true
+	if v.Problem != "" || e.refused[v.Path] != "" {
+		return e.set(v.Path, text) // so that the keystroke that fixes it takes the message away
+	}
+	return nil
+}
+
+// taken puts the first of items into the field; see taker.
+func (e *entry) taken(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
 	switch v.Kind {
 	case steps.PEM:
-		return f.takenPEM(items, v)
+		return e.takenPEM(items, v)
 	case steps.Secret:
 		var text string
-		n, text = f.json(items)
-		return f.add(v, n, text)
+		n, text = e.json(items)
+		return e.add(v, n, text)
 	}
 	if items[0].text == "" {
 		return 0, nil, ""
 	}
-	return f.add(v, 1, items[0].text)
+	return e.add(v, 1, items[0].text)
 }
 
 // json is the text at the beginning of items: a line break belongs to it as long as a JSON object has not ended.
-func (f *form) json(items []item) (n int, text string) {
+func (e *entry) json(items []item) (n int, text string) {
 	var all strings.Builder
-	all.WriteString(f.ed.value())
+	all.WriteString(e.ed.value())
 	had := all.Len()
 	open := strings.Count(all.String(), "{") - strings.Count(all.String(), "}")
 	for _, one := range items {
@@ -74,7 +104,7 @@ func (f *form) json(items []item) (n int, text string) {
 		case one.text != "":
 			open += strings.Count(one.text, "{") - strings.Count(one.text, "}")
 			all.WriteString(one.text)
-		case pressed(one.key, f.desk.keys.enter) && open > 0 && strings.HasPrefix(strings.TrimSpace(all.String()[:min(all.Len(), 64)]), "{"):
+		case pressed(one.key, e.keys.enter) && open > 0 && strings.HasPrefix(strings.TrimSpace(all.String()[:min(all.Len(), 64)]), "{"):
 			all.WriteByte('\n')
 		default:
 			return n, all.String()[had:]
@@ -85,120 +115,119 @@ func (f *form) json(items []item) (n int, text string) {
 }
 
 // add puts n items that make up text into the field in focus.
-func (f *form) add(v engine.FieldView, n int, text string) (int, tea.Cmd, string) {
+func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, string) {
 	if n == 0 {
 		return 0, nil, ""
 	}
 	refused := ""
-	if f.typed = true; !f.ed.insert(text) {
-		f.ed, f.typed = f.before.ed, f.before.typed
+	if e.typed = true; !e.ed.insert(text) {
+		e.ed, e.typed = e.before.ed.clone(), e.before.typed
 		refused = t("paste.long", v.Label, longest)
 	}
-	value := strings.TrimSpace(f.ed.value())
-	if f.drafts[v.Path] = value; !f.typed {
-		delete(f.drafts, v.Path)
+	value := strings.TrimSpace(e.ed.value())
+	if e.drafts[v.Path] = value; !e.typed {
+		delete(e.drafts, v.Path)
 	}
-	if v.Problem != "" || f.refused[v.Path] != "" {
-		return n, f.set(v.Path, value), refused
+	if v.Problem != "" || e.refused[v.Path] != "" {
+		return n, e.set(v.Path, value), refused
 	}
 	return n, nil, refused
 }
 
 // takenPEM takes lines as pressPEM does, and sends at most once.
-func (f *form) takenPEM(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
-	k, ended := f.desk.keys, -1
+func (e *entry) takenPEM(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
+	k, ended := e.keys, -1
 	for _, one := range items {
 		ok := true
 		switch {
 		case one.text != "":
-			f.paste.cr = false
-			ok = f.ed.insert(one.text)
-		case !pressed(one.key, k.enter) || f.besides():
-			return n, f.sendPEM(v, ended), ""
+			e.paste.cr = false
+			ok = e.ed.insert(one.text)
+		case !pressed(one.key, k.enter) || e.besides():
+			return n, e.sendPEM(v, ended), ""
 		default:
-			over, fits := f.endLine(one.key)
+			over, fits := e.endLine(one.key)
 			if ok = fits; over {
-				ended = len(f.paste.lines)
+				ended = len(e.paste.lines)
 			}
 		}
 		if n++; !ok {
-			f.ed, f.typed, f.paste = f.before.ed, f.before.typed, f.before.paste
+			e.back()
 			return n, nil, t("paste.long", v.Label, longestPEM)
 		}
 	}
-	return n, f.sendPEM(v, ended), ""
+	return n, e.sendPEM(v, ended), ""
 }
 
-// pressPEM takes a key in a field for certificates and keys.
-func (f *form) pressPEM(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
-	k := f.desk.keys
+// pressPEM takes a key in a field for certificates and keys. done is that Enter was about no line of it: the field is left.
+func (e *entry) pressPEM(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd, done bool) {
+	k := e.keys
 	if !pressed(msg, k.enter) {
-		f.paste.cr = false
-		f.ed.press(msg, k)
-		return nil
+		e.paste.cr = false
+		e.ed.press(msg, k)
+		return nil, false
 	}
-	_, i := f.field()
-	switch path := strings.HasPrefix(f.line(), "/"); {
-	case f.besides() && path:
-		return f.endPaste(v)
-	case f.besides() && (msg.Key().Mod == 0 || !f.paste.cr):
-		return f.step(i, 1, false)
+	switch path := strings.HasPrefix(e.line(), "/"); {
+	case e.besides() && path:
+		return e.endPaste(v), false
+	case e.besides() && (msg.Key().Mod == 0 || !e.paste.cr):
+		return nil, true
 	}
-	over, fits := f.endLine(msg)
+	over, fits := e.endLine(msg)
 	if !fits {
-		f.paste, f.desk.flash = paste{}, t("paste.long", v.Label, longestPEM)
+		e.paste, e.flash = paste{}, t("paste.long", v.Label, longestPEM)
 	}
 	if over {
-		return f.endPaste(v)
+		return e.endPaste(v), false
 	}
-	return nil
+	return nil, false
 }
 
-func (f *form) line() string { return strings.TrimSpace(f.ed.value()) }
+func (e *entry) line() string { return strings.TrimSpace(e.ed.value()) }
 
 // besides reports whether Enter is about no line of a paste: there is none, or a path was typed.
-func (f *form) besides() bool {
-	line := f.line()
-	return len(f.paste.lines) == 0 && (line == "" || strings.HasPrefix(line, "/"))
+func (e *entry) besides() bool {
+	line := e.line()
+	return len(e.paste.lines) == 0 && (line == "" || strings.HasPrefix(line, "/"))
 }
 
 // endLine takes the line that was typed, up to Enter. It tells whether the paste is over, and whether it still fits.
-func (f *form) endLine(enter tea.KeyPressMsg) (over, fits bool) {
-	cr := f.paste.cr
-	f.paste.cr = enter.Mod == 0
+func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
+	cr := e.paste.cr
+	e.paste.cr = enter.Mod == 0
 	if enter.Mod != 0 && cr {
 		return false, true // the second half of CR LF
 	}
-	line := f.line()
-	f.ed = editor{}
-	if line == "." || line == "" && !f.paste.block {
+	line := e.line()
+	e.ed = newEditor("")
+	if line == "." || line == "" && !e.paste.block {
 		return true, true
 	}
-	return false, line == "" || f.paste.add(line)
+	return false, line == "" || e.paste.add(line)
 }
 
 // endPaste sends what was pasted, or what the named file holds. The lines stay until the field is left: a chain may
 // have empty lines between its certificates, and then the rest follows.
-func (f *form) endPaste(v engine.FieldView) tea.Cmd {
-	line := f.line()
-	f.ed = editor{}
-	if len(f.paste.lines) == 0 && strings.HasPrefix(line, "/") {
-		f.pending++
-		return f.link.setFile(v.Path, line)
+func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
+	line := e.line()
+	e.ed = newEditor("")
+	if len(e.paste.lines) == 0 && strings.HasPrefix(line, "/") {
+		e.pending++
+		return e.link.setFile(v.Path, line)
 	}
-	if line != "" && line != "." && !f.paste.add(line) {
-		f.paste, f.desk.flash = paste{}, t("paste.long", v.Label, longestPEM)
+	if line != "" && line != "." && !e.paste.add(line) {
+		e.paste, e.flash = paste{}, t("paste.long", v.Label, longestPEM)
 	}
-	return f.sendPEM(v, len(f.paste.lines))
+	return e.sendPEM(v, len(e.paste.lines))
 }
 
 // sendPEM sends the first n lines; none when n is negative or they were sent.
-func (f *form) sendPEM(v engine.FieldView, n int) tea.Cmd {
-	if n < 1 || !f.paste.fresh {
+func (e *entry) sendPEM(v engine.FieldView, n int) tea.Cmd {
+	if n < 1 || !e.paste.fresh {
 		return nil
 	}
-	f.paste.fresh = n < len(f.paste.lines)
-	value := f.paste.text(n)
-	f.drafts[v.Path] = value
-	return f.set(v.Path, value)
+	e.paste.fresh = n < len(e.paste.lines)
+	value := e.paste.text(n)
+	e.drafts[v.Path] = value
+	return e.set(v.Path, value)
 }

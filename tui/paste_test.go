@@ -37,7 +37,7 @@ func TestHugePaste(t *testing.T) {
 			}
 			if name == "letters" && field < 2 {
 				b.shows(fmt.Sprintf("more than %d characters", longest))
-				if n := len(b.app.page.(*form).ed.text); n > 10 {
+				if n := len(b.app.page.(*form).entry.ed.value()); n > 10 {
 					t.Errorf("in field %d stay %d characters of what was refused", field, n)
 				}
 			}
@@ -109,7 +109,7 @@ func TestPasteThatStalls(t *testing.T) {
 	send(pasteGap/2, part)
 	b.shows("Nothing of it was taken")
 	send(pasteGap/2, part)
-	if got := b.app.page.(*form).ed.value(); got != "sno-042" {
+	if got := b.app.page.(*form).entry.ed.value(); got != "sno-042" {
 		t.Errorf("of a paste that was refused %d characters stay", len(got))
 	}
 	send(pasteGap/2, "b")
@@ -119,7 +119,7 @@ func TestPasteThatStalls(t *testing.T) {
 	send(2*pasteGap, part)
 	send(2*pasteGap, part) // another paste: the first one is in the field
 	b.shows("Nothing of it was taken")
-	if got := len(b.app.page.(*form).ed.value()); got != len("sno-042bcd")+len(part) {
+	if got := len(b.app.page.(*form).entry.ed.value()); got != len("sno-042bcd")+len(part) {
 		t.Errorf("%d characters are in the field", got)
 	}
 }

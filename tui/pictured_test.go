@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"testing"
+	"slices"
 	"time"
 
 	"touchdown/steps"
@@ -11,18 +11,28 @@ import (
 
 // pictures are the README's screens. Stages, titles, fields and help are the product's own lists; what the machine and the
 // site answer is an example.
-func pictures(t *testing.T) []scene {
-	t.Helper()
+func pictures() []scene {
 	show := func(name string, cfg *site.Config, edit func(*engine.Snapshot), keys ...string) scene {
 		return scene{name, []func(*engine.Snapshot){func(s *engine.Snapshot) {
-			*s = engine.Snapshot{
-				Version: "1.0", Hostname: "sno-factory", Serial: "7XK2Q13", Life: "armed", List: engine.ListSite,
-				State: engine.Collecting, Now: epoch, Stages: shown(steps.Site(cfg, steps.Wiring{}), cfg),
-			}
+			*s = collected(cfg)
+			s.Hostname = "sno-factory"
 			edit(s)
 		}}, keys}
 	}
-	network := [][2]string{ // with a mistake in the gateway
+	all := append(slices.Clone(network), names...)
+	return []scene{
+		show("hardware", typedIn(nil), seeHardware, "up", "up", "up", "up", "up", "up", "up"),
+		show("network", typedIn(network), offerPorts, "tab", "tab", "tab", "tab"),
+		show("question", typedIn(all), keepOrBack),
+		show("relocation", typedIn(all), relocating),
+		show("landed", typedIn(all), landedWell),
+		show("factory", site.New(), seeding),
+	}
+}
+
+// network and names are answers that a technician typed, with a mistake in the gateway.
+var (
+	network = [][2]string{
 		{"spec.network.ipv4.method", "static"},
 		{"spec.network.ipv4.address", "198.51.100.10"},
 		{"spec.network.ipv4.prefixLength", "24"},
@@ -30,27 +40,26 @@ func pictures(t *testing.T) []scene {
 		{"spec.network.dnsServers", "198.51.100.53"},
 		{"spec.additionalNTPSources", "198.51.100.123"},
 	}
-	all := append(network, [][2]string{{"spec.clusterName", "store0042"}, {"spec.baseDomain", "retail.example.com"}}...)
-	return []scene{
-		show("hardware", typedIn(t, nil), seeHardware, "up", "up", "up", "up", "up", "up", "up"),
-		show("network", typedIn(t, network), offerPorts, "tab", "tab", "tab", "tab"),
-		show("question", typedIn(t, all), keepOrBack),
-		show("relocation", typedIn(t, all), relocating),
-		show("landed", typedIn(t, all), landedWell),
-		show("factory", site.New(), seeding),
-	}
-}
+	names = [][2]string{{"spec.clusterName", "store0042"}, {"spec.baseDomain", "retail.example.com"}}
+)
 
 // typedIn is a site config that a technician typed.
-func typedIn(t *testing.T, answers [][2]string) *site.Config {
-	t.Helper()
+func typedIn(answers [][2]string) *site.Config {
 	cfg := site.New()
 	for _, a := range answers {
 		if err := cfg.Set(a[0], a[1]); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
 	return cfg
+}
+
+// collected is the site's list before its review.
+func collected(cfg *site.Config) engine.Snapshot {
+	return engine.Snapshot{
+		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed", List: engine.ListSite,
+		State: engine.Collecting, Now: epoch, Stages: shown(steps.Site(cfg, steps.Wiring{}), cfg),
+	}
 }
 
 // shown is what a console sees of a list before anything ran.
@@ -101,6 +110,7 @@ func seen(status, title, observed string) steps.Check {
 
 func seeHardware(s *engine.Snapshot) {
 	tpm := seen("warn", "Security chip (TPM)", "none")
+	tpm.ID = "hw-tpm"
 	tpm.Expected, tpm.Fix = "2.0", "Switch it on in the firmware's setup, where the machine has one."
 	at(s, "hardware").Checks = []steps.Check{
 		seen("pass", "Processor threads (vCPU)", "16 threads on 8 cores"), seen("pass", "Processor generation", "x86-64-v3"),

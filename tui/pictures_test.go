@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const pictureDir = "../assets/pictures"
@@ -20,17 +21,17 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known []string
-	for _, s := range pictures(t) {
+	for _, s := range pictures() {
 		known = append(known, s.name+".svg")
 		t.Run(s.name, func(t *testing.T) {
 			b := newBench(t, 80, 24, s.edits...)
 			b.app.desk.theme = newTheme(false)
 			b.press(s.keys...)
-			f := b.app.desk.frame(b.app.top(), 80, 24)
+			f := b.app.frame(b.app.top(), 80, 24)
 			if !strings.Contains(string(readme), "](assets/pictures/"+s.name+".svg)") {
 				t.Error("the README does not show it")
 			}
-			current(t, filepath.Join(pictureDir, s.name+".svg"), picture(f))
+			current(t, filepath.Join(pictureDir, s.name+".svg"), picture(frame{page: f, w: 80, h: 24}))
 		})
 	}
 	there, err := filepath.Glob(pictureDir + "/*")
@@ -82,7 +83,7 @@ func picture(f frame) string {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="monospace" font-size="15">`+"\n", w, h, w, h)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" rx="6" fill="#101418"/>`+"\n", w, h)
 	for y, line := range f.lines {
-		cells := parse(line, f.w, true)
+		cells := parse(line, f.w, false)
 		for x := 0; x < len(cells); {
 			end := x
 			for end < len(cells) && cells[end].a == cells[x].a {
@@ -102,6 +103,9 @@ func run(out *strings.Builder, x, y int, cells []cell) {
 	top := margin + y*cellHeight
 	if cells[0].a&bold != 0 {
 		weight = ` font-weight="bold"`
+	}
+	if c := (cells[0].a & behind) >> 6; c != 0 {
+		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", margin+x*cellWidth, top, len(cells)*cellWidth, cellHeight, palette[c])
 	}
 	if cells[0].a&reverse != 0 {
 		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", margin+x*cellWidth, top, len(cells)*cellWidth, cellHeight, fill)
@@ -124,7 +128,7 @@ func run(out *strings.Builder, x, y int, cells []cell) {
 		var escaped strings.Builder
 		_ = xml.EscapeText(&escaped, []byte(shown)) // a builder takes everything
 		fmt.Fprintf(out, `<text x="%d" y="%d" textLength="%d" fill="%s"%s>%s</text>`+"\n",
-			margin+(x+at)*cellWidth, top+baseline, len(shown)*cellWidth, fill, weight, escaped.String())
-		at += len(word)
+			margin+(x+at)*cellWidth, top+baseline, utf8.RuneCountInString(shown)*cellWidth, fill, weight, escaped.String())
+		at += utf8.RuneCountInString(word)
 	}
 }

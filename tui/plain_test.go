@@ -90,7 +90,7 @@ func TestPlain(t *testing.T) {
 	p.after(t, "API certificate []:", "-----BEGIN X-----")
 	p.after(t, "", "-----END X-----")
 	p.after(t, "", ".")
-	p.after(t, "Network card [eno1]:", "2")
+	p.after(t, "Network port [eno1]:", "2")
 	p.after(t, "Address by DHCP [true]:", "")
 	p.after(t, "To start, type sno-042 or store1", "")
 	p.after(t, "To start, type", "sno-042")
@@ -160,11 +160,11 @@ func TestPlainHeartbeat(t *testing.T) {
 			t.Errorf("after %s: %q, want %q", after, got, want)
 		}
 	}
-	wants(0, "02:13:07  Wait until every operator has taken the new names  21 of 33 operators  Waiting for operator authentication  12 operators have taken the new names.")
+	wants(0, "02:13:07  Wait until the new names are served  21 of 33 operators  Waiting for operator authentication  12 operators have taken the new names.")
 	wants(29*time.Second, "")
-	wants(31*time.Second, "02:13:38  still at work: Wait until every operator has taken the new names; about 6 min left, done at 02:18 UTC")
+	wants(31*time.Second, "02:13:38  still at work: Wait until the new names are served; about 6 min left, done at 02:18 UTC")
 	p.snap.Stages[3].Steps[2].Progress = nil
-	wants(32*time.Second, "02:13:39  Wait until every operator has taken the new names  12 operators have taken the new names.")
+	wants(32*time.Second, "02:13:39  Wait until the new names are served  12 operators have taken the new names.")
 	p.gone = errors.New("no engine")
 	wants(70*time.Second, "02:14:17  the engine does not answer; still trying")
 }

@@ -1,13 +1,10 @@
 package tui
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -96,6 +93,19 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	return p.verdict(v.Path)
 }
 
+// try is act for a line terminal: it waits for the end.
+func (p *prompts) try(v engine.FieldView, value string) {
+	cmd := p.answers.act(v, value)
+	p.write(p.aside.text)
+	if msg, ok := cmd().(actMsg); ok {
+		p.flash = ""
+		p.absorb(msg.snapshot)
+		p.actedAside(msg)
+		p.write(p.aside.text, p.flash)
+	}
+	p.aside = aside{}
+}
+
 // verdict tells what is wrong with the answer that was just given, if anything is; then the question is asked again.
 func (p *prompts) verdict(path string) (back, again bool, err error) {
 	why := p.refused[path]
@@ -109,38 +119,6 @@ func (p *prompts) verdict(path string) (back, again bool, err error) {
 		err = p.drop() // what follows a wrong answer was meant for it
 	}
 	return false, why != "", err
-}
-
-// block reads on from line to an empty line or a dot. Of what is too long it keeps no more than tells so.
-func (p *prompts) block(line string) (string, error) {
-	var all strings.Builder
-	for line != "" && line != "." {
-		if all.Len() <= longestPEM {
-			all.WriteString(line + "\n")
-		}
-		var err error
-		if line, err = p.ask(""); err != nil {
-			return "", err
-		}
-	}
-	return all.String(), nil
-}
-
-// echo switches the terminal's echo, so that a secret does not stay on the screen.
-func (p *prompts) echo(on bool) {
-	f, ok := p.in.(*os.File)
-	if !ok {
-		return
-	}
-	tio, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	if err != nil {
-		return
-	}
-	tio.Lflag &^= unix.ECHO
-	if on {
-		tio.Lflag |= unix.ECHO
-	}
-	_ = unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, tio)
 }
 
 func (p *prompts) review() error {
@@ -175,64 +153,6 @@ func (p *prompts) watch() error {
 		p.write(line)
 	}
 	return p.pause(2 * time.Second)
-}
-
-// heartbeat is how long line mode says nothing at most: who hears or reads only lines has nothing else to go by.
-const heartbeat = 30 * time.Second
-
-// told is what line mode printed last of the work.
-type told struct {
-	line string
-	at   time.Time
-}
-
-// news is what is to be printed of the work now, or "".
-func (l *told) news(w work, now time.Time) string {
-	step, _ := w.current()
-	line := step.Title
-	if pr := step.Progress; pr != nil {
-		line = strings.Join(append([]string{line}, w.counted(pr)...), "  ")
-		if pr.Waiting != "" {
-			line += "  " + t("work.waiting", pr.Waiting)
-		}
-	}
-	if n := len(step.Said); n > 0 {
-		line += "  " + step.Said[n-1]
-	}
-	said := line
-	if line == l.line {
-		if now.Sub(l.at) < heartbeat {
-			return ""
-		}
-		said = alive(w, step.Title, now)
-	}
-	l.line, l.at = line, now
-	return now.Format("15:04:05") + "  " + said
-}
-
-// alive says that the work goes on, and for how long it will, or that nobody answers.
-func alive(w work, title string, now time.Time) string {
-	if w.gone != nil {
-		return t("plain.silent")
-	}
-	text := t("plain.alive", title)
-	if rest, done, ok := left(w.snap, now); ok {
-		text += "; " + t("work.left", about(rest), done.UTC().Format("15:04"))
-	}
-	return text
-}
-
-// options asks for one of numbered ways on and returns its index, or -1.
-func (p *prompts) options(names ...string) (int, error) {
-	for i, name := range names {
-		p.write(t("pick.choice", i+1, name))
-	}
-	text, err := p.decide(t("plain.number"))
-	n, bad := strconv.Atoi(text)
-	if err != nil || bad != nil || n < 1 || n > len(names) {
-		return -1, err
-	}
-	return n - 1, nil
 }
 
 func (p *prompts) decision() error {

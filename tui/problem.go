@@ -55,7 +55,7 @@ func (p *trouble) ways() (list []button, says []string) {
 	lost := d.lostRecords()
 	switch {
 	case d.held && d.snap.Locked:
-		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return d.confirmUnlock(), nil })
+		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return newUnlock(d), nil })
 	case d.held:
 		if lost {
 			way(k.retry, "continue", func() (screen, tea.Cmd) {
@@ -66,7 +66,7 @@ func (p *trouble) ways() (list []button, says []string) {
 		}
 		way(k.edit, "edit", func() (screen, tea.Cmd) {
 			if _, i := d.stage(step.Asks); i >= 0 {
-				d.page = step.Asks // where the answers to be fixed are
+				d.opened = step.Asks // where the answers to be fixed are
 			}
 			return p.act(engine.Action{Verb: engine.Edit})()
 		})
@@ -84,9 +84,9 @@ func (p *trouble) ways() (list []button, says []string) {
 				break
 			}
 		}
-		way(k.undo, "undo", func() (screen, tea.Cmd) { return d.confirmUndo(), nil })
+		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
 	default:
-		way(k.pen, "pen", d.takeOver)
+		way(k.pen, "pen", func() (screen, tea.Cmd) { return takeOver(d) })
 	}
 	way(k.log, "log", func() (screen, tea.Cmd) { return newLog(d) })
 	way(k.bundle, "bundle", func() (screen, tea.Cmd) { return p, d.bundle() })
@@ -127,30 +127,4 @@ func (p *trouble) view(w, h int) page {
 	result := page{x: 0, y: len(lines) + y}
 	result.lines = append(lines, list...)
 	return result
-}
-
-// lostRecords tells whether the engine stopped because its own records were damaged.
-func (d *desk) lostRecords() bool {
-	return d.snap != nil && d.snap.Problem != nil && d.snap.Problem.Code == engine.RecordsLost
-}
-
-// confirmUnlock asks for the host name before a landed node may be changed again.
-func (d *desk) confirmUnlock() screen {
-	return newConfirm(d, confirm{
-		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.hostWord()},
-		verb: engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname},
-	})
-}
-
-// confirmUndo asks before everything is put back.
-func (d *desk) confirmUndo() screen {
-	return newConfirm(d, confirm{
-		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: engine.Action{Verb: engine.Undo},
-	})
-}
-
-// bundle has a support bundle made and saved.
-func (d *desk) bundle() tea.Cmd {
-	d.flash = t("bundle.making")
-	return d.link.export(engine.Bundle, d.save)
 }

@@ -87,6 +87,7 @@ type line struct {
 	cmd   *exec.Cmd
 	tty   *os.File
 	told  *os.File
+	rich  bool // a window, with box drawing and colours
 	start time.Time
 
 	mu    sync.Mutex
@@ -106,7 +107,7 @@ func openLine(t *testing.T, scene, term string, size *pty.Winsize) *line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{t: t, told: r, vt: vt10x.New(vt10x.WithSize(80, 24)), ended: make(chan error, 1)}
+	l := &line{t: t, told: r, rich: window(term), vt: vt10x.New(vt10x.WithSize(80, 24)), ended: make(chan error, 1)}
 	l.cmd = exec.Command(self)
 	l.cmd.Env = append(os.Environ(), childScene+"="+scene, "TERM="+term, "NO_COLOR=")
 	l.cmd.ExtraFiles = []*os.File{w}
@@ -201,6 +202,9 @@ func (l *line) clean() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rest := sequences.ReplaceAll(l.out.Bytes(), nil)
+	if l.rich { // the four marks that are not ASCII
+		rest = []byte(basicGlyphs.Replace(string(rest)))
+	}
 	for i, b := range rest {
 		if b < ' ' || b > '~' {
 			l.t.Fatalf("byte %#x is not allowed: %q", b, rest[max(0, i-20):min(len(rest), i+20)])
@@ -220,7 +224,11 @@ func TestBytes(t *testing.T) {
 				c = measured(t, term)
 			}
 			t.Logf("%+v", c)
-			if c.char > 16 || c.tab > 80 || c.idle != 0 || c.first > 2100 || c.repaint > 2100 {
+			tab := 80
+			if window(term) { // no serial line: a bar is filled up to the edge
+				tab = 100
+			}
+			if c.char > 16 || c.tab > tab || c.idle != 0 || c.first > 2100 || c.repaint > 2100 {
 				t.Error("too many bytes")
 			}
 			if c.page > 1200 {
@@ -377,7 +385,7 @@ func TestScript(t *testing.T) {
 			l.send("\x15store0042\texample.com\t{\"auths\":{}}\t-----BEGIN X-----\r\nAA==\r\n-----END X-----\r\n\r\n\t")
 			l.shows("[store0042")
 			l.send("\r")
-			l.shows("Network card")
+			l.shows("Network port")
 			l.send("\r")
 			l.shows("eno1, 10 Gbit/s")
 			l.press("2", "?", "\r", "b")
@@ -412,7 +420,7 @@ func TestScript(t *testing.T) {
 			}
 			for _, want := range []string{
 				"spec.clusterName=store0042", "spec.baseDomain=example.com", `spec.pullSecret={"auths":{}}`,
-				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.nic=eno2",
+				"spec.apiCert.cert=-----BEGIN X-----\nAA==\n-----END X-----\n", "spec.network.interface=eno2",
 			} {
 				if !strings.Contains(strings.Join(sets, "|"), want) {
 					t.Errorf("%q was not set: %q", want, sets)

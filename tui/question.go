@@ -62,7 +62,7 @@ func (q *question) buttons() []button {
 			return q, q.link.act(engine.Action{Verb: engine.Reply, Question: q.id, Value: c.Value})
 		}})
 	}
-	return append(list, q.common(q)...)
+	return append(list, common(q.desk, q)...)
 }
 
 func (q *question) view(w, h int) page {

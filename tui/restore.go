@@ -28,16 +28,3 @@ func (f *form) restorePage() (screen, tea.Cmd) {
 		title: t("restore.title", stage.Title), text: t("restore.text"), cmd: f.link.restore(actions, paths, t("form.restoredPage")),
 	}), nil
 }
-
-// restored notes that fields went back to what was found.
-func (d *desk) restored(msg restoredMsg) {
-	if msg.failed != nil {
-		d.flash = d.explain(msg.failed)
-		return
-	}
-	for _, path := range msg.paths {
-		delete(d.drafts, path)
-		delete(d.refused, path)
-	}
-	d.flash = msg.says
-}

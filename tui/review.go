@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -23,14 +21,8 @@ type review struct {
 	scroll scroller
 }
 
-func newReview(d *desk) *review { return &review{base: base{d}, of: d.fingerprint()} }
-
-// fingerprint is that of the review, or "".
-func (d *desk) fingerprint() string {
-	if d.snap.Review == nil {
-		return ""
-	}
-	return d.snap.Review.Fingerprint
+func newReview(d *desk) *review {
+	return &review{base: base{d}, of: d.fingerprint(), ed: newEditor("")}
 }
 
 func (r *review) name() string { return "review" }
@@ -90,8 +82,6 @@ func (r *review) start() (screen, tea.Cmd) {
 	return r, r.link.act(engine.Action{Verb: engine.Start, Fingerprint: r.snap.Review.Fingerprint})
 }
 
-func (d *desk) word() string { return strings.Join(d.words(), t("word.or")) }
-
 func (r *review) buttons() []button {
 	k, d := r.desk.keys, r.desk
 	list := []button{{key: k.back, label: t("button.goBack"), do: func() (screen, tea.Cmd) {
@@ -100,12 +90,12 @@ func (r *review) buttons() []button {
 	if r.ready() {
 		list = append(list, button{label: t("button.start"), do: r.start})
 	}
-	return append(list, d.common(r)...)
+	return append(list, common(d, r)...)
 }
 
 func (r *review) view(w, h int) page {
 	buttons, bx, by := r.row.view(r.theme, r.buttons(), !r.onWord, w)
-	bottom := []string{rule(w)}
+	bottom := []string{r.theme.rule(w)}
 	p := page{x: bx}
 	if r.ready() {
 		ask := t("review.type", r.word())
@@ -121,8 +111,8 @@ func (r *review) view(w, h int) page {
 	} else if r.snap.Review != nil && len(r.snap.Review.Problems) > 0 {
 		bottom = append(bottom, r.theme.bad.Render(alert+t("review.blocked")))
 	}
-	lines := r.scroll.view(r.text(w), h-len(bottom)-len(buttons))
-	p.lines = append(append(lines, bottom...), buttons...)
+	r.scroll.fill(r.text(w), w, h-len(bottom)-len(buttons))
+	p.lines = append(append(r.scroll.view(r.theme), bottom...), buttons...)
 	if !r.onWord {
 		p.y = h - len(buttons) + by
 	}
@@ -184,28 +174,4 @@ func (r *review) plan(s engine.StepPlan, w int) []string {
 		lines = append(lines, hang(c.What+": "+old+arrow+c.New, w, "    ", 4)...)
 	}
 	return lines
-}
-
-// hang wraps text with the lines after the first set in by more columns.
-func hang(text string, w int, indent string, more int) []string {
-	lines := wrap(text, w, indent)
-	if len(lines) < 2 {
-		return lines
-	}
-	rest := strings.TrimSpace(strings.TrimPrefix(text, strings.TrimPrefix(lines[0], indent)))
-	return append(lines[:1], wrap(rest, w, indent+strings.Repeat(" ", more))...)
-}
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// span says a duration as people do.
-func span(d time.Duration) string {
-	d = max(d, 0).Round(time.Second)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }

@@ -64,8 +64,7 @@ func TestHostileTexts(t *testing.T) {
 		for _, ascii := range []bool{true, false} {
 			var out bytes.Buffer
 			p := newPainter(&out, ascii, 0)
-			b.app.painter = p
-			b.app.View()
+			painted{b.app, p}.View()
 			p.flush()
 			onlyText(t, s.name, out.Bytes(), ascii)
 		}
@@ -96,7 +95,7 @@ func TestOneWayOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := map[string]string{"os.Stdout": "run.go", "os.Stderr": "", "fmt.Print": "", "fmt.Fprint": "painter.go terminal.go plain.go safe.go", "io.WriteString(": "safe.go", ".Write(": "painter.go run.go"}
+	home := map[string]string{"os.Stdout": "options.go", "os.Stderr": "", "fmt.Print": "", "fmt.Fprint": "painter.go terminal.go talk.go safe.go", "io.WriteString(": "safe.go", ".Write(": "painter.go options.go"}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

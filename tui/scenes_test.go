@@ -1,12 +1,21 @@
 package tui
 
 import (
+	"slices"
+	"testing"
 	"time"
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/site"
 )
 
+// noField is of a kind that no step asks for today; the forms know it, and so do their tests.
+var noField = engine.FieldView{
+	Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default",
+}
+
+// collectingSnapshot is a short list of the site's steps and fields, to press keys in. TestShortList holds it to the real one.
 func collectingSnapshot() engine.Snapshot {
 	check := func(id, title, status, observed, expected, fix string) steps.Check {
 		c := steps.Check{ID: id, Title: title, Observed: observed, Expected: expected, Fix: fix}
@@ -19,18 +28,18 @@ func collectingSnapshot() engine.Snapshot {
 		State: engine.Collecting, Now: epoch,
 		Stages: []engine.StageView{
 			{ID: "hardware", Title: "Hardware check", Steps: []engine.StepView{{
-				ID: "hardware", Title: "Look at the machine", Checks: []steps.Check{
+				ID: "hardware", Title: "Check the hardware", Checks: []steps.Check{
 					check("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
 					check("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
 					check("hw-disk", "Disk for the system", "pass", "960 GB, NVMe", "at least 120 GB", ""),
-					check("hw-nic", "Network cards", "pass", "2 of 2 with a cable", "at least 1", ""),
+					check("hw-nic", "Network cable", "pass", "2 of 2 with a cable", "at least 1", ""),
 					check("hw-clock", "Clock", "warn", "no time server answers", "one that answers",
 						"Connect the site's time server, or set the clock in the firmware."),
 					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
 				},
 			}}},
 			{ID: "site", Title: "Names and log-ins", Steps: []engine.StepView{
-				{ID: "names", Title: "Ask for the names", Fields: []engine.FieldView{
+				{ID: "names", Title: "Choose the cluster's name", Fields: []engine.FieldView{
 					{
 						Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
 						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Found: "sno-042", Source: "found",
@@ -40,7 +49,7 @@ func collectingSnapshot() engine.Snapshot {
 						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
 					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: "Ask for log-ins", Fields: []engine.FieldView{
+				{ID: "credentials", Title: "Bring own certificates and log-ins", Fields: []engine.FieldView{
 					{
 						Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
 						Help: "The log-in to the site's own image registry, as one line of JSON.",
@@ -51,23 +60,81 @@ func collectingSnapshot() engine.Snapshot {
 					},
 				}},
 			}},
-			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network", Title: "Ask for the network", Fields: []engine.FieldView{
+			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network-settings", Title: "Choose the network", Fields: []engine.FieldView{
 				{
-					Path: "spec.nic", Kind: steps.Pick, Label: "Network card", Visible: true, Help: "The card with the site's cable.", Value: "eno1", Found: "eno1", Source: "found",
+					Path: "spec.network.interface", Kind: steps.Pick, Label: "Network port", Visible: true, Help: "The socket that the site's cable is in.", Value: "eno1", Found: "eno1", Source: "found",
 					Act:     &steps.Act{Label: "Blink LED", Doing: "its LED blinks for 10 seconds"},
 					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}},
 				},
-				{Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default"},
+				noField,
 			}}}},
 			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{
 				{ID: "pull-secret", Title: "Add the site's registry log-ins", Status: engine.Pending, Skip: "the site brings none"},
 				{ID: "domain", Title: "Move the cluster's names", Status: engine.Pending, Undo: true},
-				{ID: "rollouts", Title: "Wait until every operator has taken the new names", Status: engine.Pending},
+				{ID: "rollouts", Title: "Wait until the new names are served", Status: engine.Pending},
 			}},
-			{ID: "health", Title: "Cluster health", Steps: []engine.StepView{{ID: "health", Title: "Watch the cluster", Status: engine.Pending}}},
-			{ID: "hand-over", Title: "Hand-over", Steps: []engine.StepView{{ID: "hand-over", Title: "Write the report", Status: engine.Pending}}},
+			{ID: "health", Title: "Cluster health", Steps: []engine.StepView{{ID: "health", Title: "Verify the cluster's health", Status: engine.Pending}}},
+			{ID: "hand-over", Title: "Hand-over", Steps: []engine.StepView{{ID: "hand-over", Title: "Write the hand-over report", Status: engine.Pending}}},
 		},
 	}
+}
+
+// realSite is the whole list of a site with the answers of a technician.
+func realSite(s *engine.Snapshot) {
+	checks := s.Stages[0].Steps[0].Checks
+	*s = collected(typedIn(append(slices.Clone(network), names...)))
+	at(s, "hardware").Checks = checks
+	for i := range at(s, "network-settings").Fields {
+		if f := &at(s, "network-settings").Fields[i]; f.Value != "" {
+			f.Found, f.Source, f.Changed = f.Value, "current", false
+		}
+	}
+	offerPorts(s)
+	name := &at(s, "names").Fields[0]
+	name.Value, name.Found, name.Source, name.Changed = "sno-042", "sno-042", "found", false
+	domain := &at(s, "names").Fields[1]
+	domain.Value, domain.Source, domain.Changed = "", "", false
+}
+
+// realFactory is the whole list of the bench line.
+func realFactory(s *engine.Snapshot) {
+	realSite(s)
+	checks := at(s, "hardware").Checks
+	s.List, s.Life, s.Stages = engine.ListFactory, "factory", shown(steps.Factory(site.New(), steps.Wiring{}), site.New())
+	at(s, "hardware").Checks = checks
+}
+
+// TestShortList: what the short list asks and does is what the site's list asks and does, with its words.
+func TestShortList(t *testing.T) {
+	short, real := collectingSnapshot(), collectingSnapshot()
+	realSite(&real)
+	fields := map[string]engine.FieldView{}
+	for _, stage := range real.Stages {
+		for _, f := range stageFields(stage) {
+			fields[f.Path] = f
+		}
+	}
+	for _, stage := range short.Stages {
+		for _, step := range stage.Steps {
+			if there := at(&real, step.ID); there.Title != step.Title {
+				t.Errorf("step %s is %q, in the list %q", step.ID, step.Title, there.Title)
+			}
+		}
+		for _, f := range stageFields(stage) {
+			if there := fields[f.Path]; f.Path != noField.Path && (there.Kind != f.Kind || there.Label != f.Label) {
+				t.Errorf("field %s is %s %q, in the list %s %q", f.Path, f.Kind, f.Label, there.Kind, there.Label)
+			}
+		}
+	}
+}
+
+// stageFields are all fields of a stage, asked for or not.
+func stageFields(stage engine.StageView) []engine.FieldView {
+	var all []engine.FieldView
+	for _, step := range stage.Steps {
+		all = append(all, step.Fields...)
+	}
+	return all
 }
 
 func reviewView() *engine.ReviewView {
@@ -85,7 +152,7 @@ func reviewView() *engine.ReviewView {
 				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
 				Permanent:    []string{"Log-ins made before the move end."},
 			}},
-			{Step: "rollouts", Title: "Wait until every operator has taken the new names"},
+			{Step: "rollouts", Title: "Wait until the new names are served"},
 		},
 	}
 }
@@ -97,16 +164,16 @@ func working(s *engine.Snapshot) {
 	s.Review, s.Problem, s.Question = nil, nil, nil
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
-			step := &s.Stages[i].Steps[j]
-			switch {
-			case i < 3, step.ID == "domain":
-				step.Status, step.Seconds = engine.StepDone, 24
-			case step.ID == "pull-secret":
-				step.Status = engine.StepSkip
-			case step.ID == "rollouts":
+			switch step := &s.Stages[i].Steps[j]; {
+			case step.ID == s.Current:
 				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
 				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: "operator authentication", Usual: 300}
 				step.Said = []string{"Wrote the new names.", "kube-apiserver runs revision 9.", "12 operators have taken the new names."}
+				return
+			case step.Skip != "":
+				step.Status = engine.StepSkip
+			default:
+				step.Status, step.Seconds = engine.StepDone, 24
 			}
 		}
 	}
@@ -163,6 +230,9 @@ func finished(s *engine.Snapshot) {
 			if step.Status != engine.StepSkip {
 				step.Status = engine.StepDone
 			}
+			if step.ID == "hand-over" {
+				step.Checks = []steps.Check{{ID: steps.AddressCheck, Title: "The node's address at this site", Status: "pass", Observed: "198.51.100.10"}}
+			}
 			if step.ID == "health" {
 				step.Checks = []steps.Check{
 					{ID: "operators", Title: "Operators", Status: "pass", Observed: "33 of 33 well"},
@@ -171,7 +241,6 @@ func finished(s *engine.Snapshot) {
 			}
 		}
 	}
-	s.Stages[5].Steps[0].Checks = []steps.Check{{ID: steps.AddressCheck, Title: "The node's address at this site", Status: "pass", Observed: "198.51.100.10"}}
 	s.Met = []string{"rollouts: RLT-DNS the operator authentication cannot reach its own address"}
 }
 

@@ -1,48 +1,60 @@
 package tui
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 )
 
 // scroller shows a part of a text that is longer than the screen.
 type scroller struct {
-	at     int
-	height int // of the last view
+	port viewport.Model
+	room int
+}
+
+// fill takes the text, whose lines fit w columns, and the number of lines that there is room for. The last of them tells
+// how much more there is, when there is more.
+func (s *scroller) fill(lines []string, w, room int) {
+	s.room = room
+	if len(lines) > room {
+		room--
+	}
+	s.port.SetWidth(max(w, 1))
+	s.port.SetHeight(max(room, 1))
+	s.port.SetContentLines(slices.Clone(lines))
 }
 
 // press scrolls; it reports whether the key was one of scrolling.
 func (s *scroller) press(msg tea.KeyPressMsg, keys keyMap) bool {
-	step := max(s.height-1, 1)
 	switch {
 	case pressed(msg, keys.up):
-		s.at--
+		s.port.ScrollUp(1)
 	case pressed(msg, keys.down):
-		s.at++
+		s.port.ScrollDown(1)
 	case pressed(msg, keys.pageUp):
-		s.at -= step
+		s.page(-1)
 	case pressed(msg, keys.pageDown):
-		s.at += step
+		s.page(1)
 	case pressed(msg, keys.first):
-		s.at = 0
+		s.port.GotoTop()
 	case pressed(msg, keys.last):
-		s.at = 1 << 30
+		s.port.GotoBottom()
 	default:
 		return false
 	}
-	s.at = max(s.at, 0)
 	return true
 }
 
-// view returns h lines; the last of them tells how much more there is, when there is more.
-func (s *scroller) view(lines []string, h int) []string {
-	if len(lines) <= h {
-		s.at, s.height = 0, h
-		return page{lines: append([]string{}, lines...)}.fit(h).lines
+// page scrolls n screens, less a line that is on both.
+func (s *scroller) page(n int) { s.port.ScrollDown(n * max(s.port.Height()-1, 1)) }
+
+// view is the part that is shown now.
+func (s *scroller) view(th theme) []string {
+	lines := page{lines: strings.Split(s.port.View(), "\n")}.fit(s.port.Height()).lines
+	if total, from := s.port.TotalLineCount(), s.port.YOffset(); total > s.room {
+		lines = append(lines, th.rule(3)+" "+t("scroll.where", from+1, from+s.port.Height(), total))
 	}
-	s.height = max(h-1, 1)
-	s.at = min(max(s.at, 0), len(lines)-s.height)
-	out := append([]string{}, lines[s.at:s.at+s.height]...)
-	return append(out, fmt.Sprintf("%s %s", rule(3), t("scroll.where", s.at+1, s.at+s.height, len(lines))))
+	return page{lines: lines}.fit(s.room).lines
 }

@@ -23,11 +23,10 @@ func TestSpoiltScreen(t *testing.T) {
 			var out bytes.Buffer
 			p, vt := newPainter(&out, true, 0), vt10x.New(vt10x.WithSize(80, 24))
 			shows := func() string {
-				f := b.app.desk.frame(b.app.top(), 80, 24)
-				f.wipe = b.app.wipe
-				p.buf.Reset()
-				p.paint(f)
-				vt.Write(p.buf.Bytes())
+				out.Reset()
+				painted{b.app, p}.View()
+				p.flush()
+				vt.Write(out.Bytes())
 				return trimmed(vt.String())
 			}
 			if got := shows(); got != trimmed(b.screen()) {

@@ -24,7 +24,7 @@ func TestStall(t *testing.T) {
 	b.press("l")
 	b.shows("all quiet")
 	b.press("b")
-	b.fake.change(func(s *engine.Snapshot) { s.Stages[3].Steps[2].Started = epoch.Add(6 * time.Minute); s.Now = b.now })
+	b.fake.change(func(s *engine.Snapshot) { at(s, "rollouts").Started = epoch.Add(6 * time.Minute); s.Now = b.now })
 	b.refresh()
 	if strings.Contains(b.screen(), notice) {
 		t.Errorf("the next step is told to be late too:\n%s", b.screen())

@@ -167,6 +167,7 @@ func TestSizeOfTheStart(t *testing.T) {
 func TestLeaveBeforeTheEngineAnswers(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.app.snap, b.app.held = nil, false
+	b.app.page = b.app.choose(nil)
 	b.press("ctrl+c")
 	b.shows("Leave this console?")
 	b.took(resizedMsg{100, 30})

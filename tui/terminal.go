@@ -34,7 +34,7 @@ type terminal struct {
 func openTerminal(in, out *os.File) (*terminal, error) {
 	t := &terminal{in: in, out: out, baud: slowLine(int(out.Fd()))}
 	name := os.Getenv("TERM")
-	t.rich = strings.HasPrefix(name, "xterm") || strings.HasPrefix(name, "screen") || strings.HasPrefix(name, "tmux")
+	t.rich = window(name)
 	old, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return nil, fmt.Errorf("preparing the terminal: %w", err)
@@ -133,4 +133,14 @@ func pseudo(fd int) bool {
 var bauds = map[uint32]int{
 	unix.B300: 300, unix.B600: 600, unix.B1200: 1200, unix.B1800: 1800, unix.B2400: 2400, unix.B4800: 4800,
 	unix.B9600: 9600, unix.B19200: 19200, unix.B38400: 38400,
+}
+
+// window reports whether a terminal of that name is a window with UTF-8, colours and a second screen.
+func window(name string) bool {
+	return strings.HasPrefix(name, "xterm") || strings.HasPrefix(name, "screen") || strings.HasPrefix(name, "tmux")
+}
+
+// old reports whether a terminal of that name may have neither colours nor UTF-8, as serial lines are told to be.
+func old(name string) bool {
+	return name == "" || name == "vt220" || name == "vt102" || name == "vt100"
 }

@@ -1,7 +1,11 @@
 package tui
 
 import (
+	"image/color"
 	"strings"
+
+	"charm.land/bubbles/v2/progress"
+	"github.com/charmbracelet/x/ansi"
 
 	"charm.land/lipgloss/v2"
 
@@ -9,10 +13,18 @@ import (
 	"touchdown/steps/engine"
 )
 
-// theme is how things look. Only this file names a colour, a border or a glyph. A word or a mark goes with every
-// colour, so that a monochrome line tells the same.
+// theme is how things look. Only this file names a colour, a border or a glyph. There are two: basic is ASCII and monochrome, rich
+// has colours, box drawing and filled bars above and below. Both have one layout, character for character, and a word or a mark
+// goes with every colour, so that a monochrome line tells the same.
 type theme struct {
 	head, strong, focus, good, warn, bad lipgloss.Style
+
+	band     *lipgloss.Style // of header and footer; nil where they are not filled
+	dash     string          // of rules
+	column   string          // between columns
+	barFull  rune
+	barRest  rune
+	barStyle color.Color
 }
 
 func newTheme(basic bool) theme {
@@ -20,8 +32,12 @@ func newTheme(basic bool) theme {
 	t := theme{
 		head: plain.Bold(true), strong: plain.Bold(true), focus: plain.Reverse(true),
 		good: plain, warn: plain.Bold(true), bad: plain.Bold(true),
+		dash: "-", column: "|", barFull: '#', barRest: '.', barStyle: lipgloss.NoColor{},
 	}
 	if !basic {
+		band := plain.Background(lipgloss.Blue).Foreground(lipgloss.White).Bold(true)
+		t.band, t.barStyle = &band, lipgloss.Green
+		t.dash, t.column, t.barFull, t.barRest = "\u2500", "\u2502", '\u2588', '\u2591' // which fonts of Linux consoles have
 		t.head = plain.Bold(true).Foreground(lipgloss.Cyan)
 		t.good = plain.Foreground(lipgloss.Green)
 		t.warn = plain.Foreground(lipgloss.Yellow)
@@ -30,22 +46,34 @@ func newTheme(basic bool) theme {
 	return t
 }
 
+// left is a column of text, w columns wide without its border, beside another one.
+func (t theme) left(lines []string, w, h int) string {
+	return lipgloss.NewStyle().Border(lipgloss.Border{Right: t.column}, false, true, false, false).
+		Width(w + 1).Height(h).MarginRight(1).Render(strings.Join(lines, "\n"))
+}
+
 // The glyphs.
 const (
-	marker  = ">"
-	hidden  = "*"
-	barFull = "#"
-	barRest = "."
-	column  = "|"
-	alert   = "! "
-	bullet  = "- "
-	arrow   = " -> "
-	beats   = `|/-\`
+	marker = ">"
+	hidden = "*"
+	alert  = "! "
+	bullet = "- "
+	arrow  = " -> "
+	beats  = `|/-\`
 
 	undecided = "...." // in the place of a verdict
 )
 
-func rule(w int) string { return strings.Repeat("-", max(w, 0)) }
+// rule is a line of w columns.
+func (t theme) rule(w int) string { return strings.Repeat(t.dash, max(w, 0)) }
+
+// fill makes one of the lines above and below the page a bar of w columns, where the theme has bars.
+func (t theme) fill(line string, w int) string {
+	if t.band == nil {
+		return line
+	}
+	return t.band.Render(pad(cut(ansi.Strip(line), w), w))
+}
 
 // verdict is the word and style of a check.
 func (t theme) verdict(s steps.Check) string {
@@ -79,11 +107,13 @@ func (t theme) status(s engine.StepStatus) string {
 	return "[ ]"
 }
 
-// bar is a progress bar of w columns; without a total it says nothing about how far the work is.
-func bar(done, total int64, w int) string {
+// bar is a progress bar of w columns; without a total it says nothing about how far the work is. It is full only at the end.
+func (t theme) bar(done, total int64, w int) string {
 	if total <= 0 || w < 4 {
 		return ""
 	}
-	full := int(min(max(done, 0), total) * int64(w) / total)
-	return strings.Repeat(barFull, full) + strings.Repeat(barRest, w-full)
+	full := min(max(done, 0), total) * int64(w) / total
+	b := progress.New(progress.WithoutPercentage(), progress.WithFillCharacters(t.barFull, t.barRest), progress.WithWidth(w))
+	b.FullColor, b.EmptyColor = t.barStyle, lipgloss.NoColor{}
+	return b.ViewAs(float64(full) / float64(w))
 }

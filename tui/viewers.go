@@ -20,7 +20,7 @@ func (h *hello) keys() []key.Binding {
 }
 
 func (h *hello) buttons() []button {
-	list := h.common(h)
+	list := common(h.desk, h)
 	if h.snap != nil && h.held {
 		d := h.desk
 		review := button{key: d.keys.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return h, d.review() }}
@@ -119,9 +119,9 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 
 // turn goes to the part of the text before or after the one on top. A part begins behind an empty line.
 func (r *reader) turn(step int) {
-	for at := r.scroll.at + step; at >= 0 && at < len(r.shown); at += step {
+	for at := r.scroll.port.YOffset() + step; at >= 0 && at < len(r.shown); at += step {
 		if at == 0 || r.shown[at-1] == "" {
-			r.scroll.at = at
+			r.scroll.port.SetYOffset(at)
 			return
 		}
 	}
@@ -129,14 +129,20 @@ func (r *reader) turn(step int) {
 
 func (r *reader) view(w, h int) page {
 	r.shown = fold(r.lines, w)
-	lines := append(r.scroll.view(r.shown, h-1), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
+	r.scroll.fill(r.shown, w, h-1)
+	lines := append(r.scroll.view(r.theme), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
 	return page{lines: lines, x: 3, y: h - 1}
 }
 
-// takeOver asks for the pen: at once when nobody has it.
-func (d *desk) takeOver() (screen, tea.Cmd) {
-	if d.snap == nil || d.free() {
-		return nil, d.link.take(false)
+// common are the things that can be done on every page.
+func common(d *desk, of screen) []button {
+	var list []button
+	if d.snap != nil && !d.held {
+		list = append(list, button{key: d.keys.pen, label: t("button.pen"), do: func() (screen, tea.Cmd) { return takeOver(d) }})
 	}
-	return newTakeover(d), nil
+	return append(list,
+		button{key: d.keys.log, label: t("button.log"), do: func() (screen, tea.Cmd) { return newLog(d) }},
+		button{key: d.keys.help, label: t("button.help"), do: func() (screen, tea.Cmd) { return newHelp(d, of), nil }},
+		button{key: d.keys.leave, label: t("button.leave"), do: func() (screen, tea.Cmd) { return newLeave(d), nil }},
+	)
 }

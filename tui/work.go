@@ -3,9 +3,11 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -44,7 +46,7 @@ func (s *work) update(msg tea.Msg) (screen, tea.Cmd) {
 // buttons begins with the log: Enter, however often, does no harm.
 func (s *work) buttons() []button {
 	d := s.desk
-	list := d.common(s)
+	list := common(d, s)
 	if d.held {
 		list = append(list, button{key: d.keys.stop, label: t("button.cancel"), careful: true, do: func() (screen, tea.Cmd) {
 			c := confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}
@@ -63,49 +65,72 @@ func (s *work) view(w, h int) page {
 	room := h - len(head) - len(buttons) - 1
 	side := sidebar(w)
 	left, right := s.stages(side, room), s.step(w-side-3, room)
-	lines := append(make([]string, 0, h), head...)
-	for i := range room {
-		var a, b string
-		if i < len(left) {
-			a = left[i]
-		}
-		if i < len(right) {
-			b = right[i]
-		}
-		lines = append(lines, pad(a, side)+column+" "+b)
-	}
-	lines = append(append(lines, rule(w)), buttons...)
+	body := lipgloss.JoinHorizontal(lipgloss.Top, s.theme.left(left, side, room), strings.Join(right, "\n"))
+	lines := append(head, page{lines: strings.Split(body, "\n")}.fit(room).lines...)
+	lines = append(append(lines, s.theme.rule(w)), buttons...)
 	return page{lines: lines, x: x, y: len(head) + room + 1 + y}
 }
 
+// whole are the lines about the whole landing: one bar, one time, and why that has grown.
+func (s *work) whole(w int) []string {
+	rest, done, ok := left(s.snap, s.now())
+	if !ok {
+		return nil
+	}
+	text := t("work.left", about(rest), done.UTC().Format("15:04"))
+	if s.snap.State == engine.InQuestion { // it waits for a person: nobody knows when it will be done
+		text = t("work.rest", about(rest))
+	}
+	worked := int64(s.snap.Worked)
+	lines := []string{s.theme.bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
+	if late := s.snap.Late; late != "" {
+		lines = append(lines, wrap(t("work.grows", late), w, "")...)
+	}
+	return append(lines, s.theme.rule(w))
+}
+
 // stages is the sidebar: the stages with how many steps are done, or put back, and their steps with their times: of all stages
-// where there is room, else of the one at work.
+// where there is room, else of the one at work, as many around its step as fit.
 func (s *work) stages(side, room int) []string {
 	_, at := s.desk.current()
-	whole := 0
-	for _, stage := range s.snap.Stages {
-		whole += 1 + len(stage.Steps)
+	stages := slices.Clone(s.snap.Stages)
+	whole, spare := 0, room
+	for i, stage := range stages {
+		if s.snap.State == engine.UndoingAll {
+			stages[i] = undoable(stage)
+		}
+		if n := len(stages[i].Steps); n > 0 {
+			whole, spare = whole+1+n, spare-1
+		}
 	}
 	var lines []string
-	for i, stage := range s.snap.Stages {
-		if s.snap.State == engine.UndoingAll {
-			stage = undoable(stage)
-		}
+	for i, stage := range stages {
 		if len(stage.Steps) == 0 {
 			continue
 		}
-		done, status := progress(stage)
+		done, status := tallied(stage)
 		count := t("work.count", done, len(stage.Steps))
 		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
-		if whole > room && (i != at || room < len(s.snap.Stages)+len(stage.Steps)) {
-			continue
+		list := stage.Steps
+		if whole > room && i != at {
+			list = nil
+		} else if whole > room {
+			now := slices.IndexFunc(list, func(step engine.StepView) bool { return step.ID == s.snap.Current })
+			list = around(list, now, spare)
 		}
-		for _, step := range stage.Steps {
+		for _, step := range list {
 			lines = append(lines, "  "+s.theme.status(step.Status)+" "+ends(step.Title, took(step), side-7))
 		}
 	}
 	return lines
+}
+
+// around are n of the steps, with the one at work in the middle where that can be.
+func around(list []engine.StepView, at, n int) []engine.StepView {
+	n = min(max(n, 0), len(list))
+	from := min(max(at-n/2, 0), len(list)-n)
+	return list[from : from+n]
 }
 
 // took is how long a step that is over has worked, if that is worth telling.
@@ -127,8 +152,8 @@ func undoable(stage engine.StageView) engine.StageView {
 	return stage
 }
 
-// progress counts a stage's finished steps and sums their statuses up.
-func progress(stage engine.StageView) (done int, status engine.StepStatus) {
+// tallied counts a stage's finished steps and sums their statuses up.
+func tallied(stage engine.StageView) (done int, status engine.StepStatus) {
 	status = engine.Pending
 	for _, step := range stage.Steps {
 		switch step.Status {
@@ -188,7 +213,7 @@ func (s *work) measure(p *steps.Progress, w int) []string {
 	if p == nil || p.Total <= 0 {
 		return count
 	}
-	return []string{bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
+	return []string{s.theme.bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
 }
 
 // counted is the count, where something is counted.
@@ -220,12 +245,4 @@ func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
 		lines = append(lines, t("work.usual", span(seconds(p.Usual))))
 	}
 	return lines
-}
-
-// heart turns with each answer of the engine, and stands still when none comes.
-func (d *desk) heart() string {
-	if d.gone != nil {
-		return t("work.silent")
-	}
-	return string(beats[d.beat%len(beats)])
 }

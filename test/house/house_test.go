@@ -67,3 +67,47 @@ func TestTwinsAreSeen(t *testing.T) {
 		t.Errorf("%v", pairs)
 	}
 }
+
+// TestNoArrowUp: the files of a package have an order in which each uses only those before it.
+func TestNoArrowUp(t *testing.T) {
+	for _, dir := range ordered {
+		found, err := drawn(filepath.Join("../..", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		for _, to := range found {
+			count += len(to)
+		}
+		if count < 100 {
+			t.Errorf("%s: only %d arrows were seen", dir, count)
+		}
+		if up := found.up(); len(up) > 0 {
+			t.Errorf("%s: files that use each other, or use such files: %v", dir, up)
+		}
+	}
+}
+
+// TestArrowsAreSeen: two files that use each other are seen, through a field, a method and a function.
+func TestArrowsAreSeen(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.go": "package x\nimport \"strings\"\ntype one struct{ n strings.Builder; m int }\n",
+		"b.go": "package x\nfunc two(o one) int { return o.m }\n",
+		"c.go": "package x\nfunc (o one) three() int { return two(o) }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := drawn(dir)
+	if err != nil || len(found.up()) != 0 || !found["b.go"]["a.go"] || !found["c.go"]["b.go"] {
+		t.Fatalf("%v, %v, %v", found, found.up(), err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "b.go"), []byte("package x\nfunc two(o one) int { return o.three() }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found, err = drawn(dir); err != nil || len(found.up()) != 2 {
+		t.Errorf("%v, %v, %v", found, found.up(), err)
+	}
+}

@@ -1,0 +1,106 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// answers are what was typed here and not yet accepted, and what is said about it.
+type answers struct {
+	*client
+	drafts  map[string]string
+	refused map[string]string // values that the engine could not take at all, and why
+	aside   aside             // what is being done, or could not be, for a value of a field
+	pending int               // values on their way to the engine
+}
+
+// aside is what stands below a field in place of its help: what the machine does for one of its values, or why it cannot.
+type aside struct{ path, value, text string }
+
+// set sends a value to the engine; the draft stays until it was taken.
+func (a *answers) set(path, value string) tea.Cmd {
+	a.pending++
+	return a.link.set(path, value)
+}
+
+// fieldSet notes how a field was taken.
+func (a *answers) fieldSet(msg setMsg) {
+	a.pending--
+	switch {
+	case msg.stale:
+	case msg.failed == nil:
+		delete(a.refused, msg.path)
+		if a.drafts[msg.path] == msg.value {
+			delete(a.drafts, msg.path)
+		}
+	case errors.Is(msg.failed, engine.ErrInvalid):
+		a.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
+	default:
+		a.flash = a.explain(msg.failed)
+	}
+}
+
+// restored notes that fields went back to what was found.
+func (a *answers) restored(msg restoredMsg) {
+	if msg.failed != nil {
+		a.flash = a.explain(msg.failed)
+		return
+	}
+	for _, path := range msg.paths {
+		delete(a.drafts, path)
+		delete(a.refused, path)
+	}
+	a.flash = msg.says
+}
+
+// value is the draft, or what the engine has.
+func (a *answers) value(v engine.FieldView) string {
+	if draft, ok := a.drafts[v.Path]; ok {
+		return draft
+	}
+	return v.Value
+}
+
+// problem is what is said beside a field. With tried, also that it is needed.
+func (a *answers) problem(v engine.FieldView, tried bool) string {
+	if why := a.refused[v.Path]; why != "" {
+		return why
+	}
+	if v.Problem != "" {
+		return v.Problem
+	}
+	empty := v.Value == "" && !v.SecretSet && a.drafts[v.Path] == "" && v.Kind != steps.YesNo
+	if tried && empty && !v.Optional {
+		return t("form.needed")
+	}
+	return ""
+}
+
+// act has the machine do what a field offers, unless it does already. Nothing waits for its end: writes go on meanwhile.
+func (a *answers) act(v engine.FieldView, value string) tea.Cmd {
+	doing := aside{v.Path, value, t("act.doing", value, v.Act.Doing)}
+	if a.aside == doing {
+		return nil
+	}
+	a.aside = doing
+	return a.link.actAside(engine.Action{Verb: engine.Act, Path: v.Path, Value: value})
+}
+
+// actedAside takes the sentence away when it is over, or says why it could not be. An answer for another value than the one
+// tried last is out of date.
+func (a *answers) actedAside(msg actMsg) {
+	if a.aside.path != msg.action.Path || a.aside.value != msg.action.Value {
+		return
+	}
+	a.aside.text = ""
+	if p, ok := errors.AsType[*steps.Problem](msg.failed); ok {
+		a.aside.text = alert + p.Summary + " " + p.Fix
+	} else if msg.failed != nil {
+		a.flash = a.explain(msg.failed)
+	}
+}

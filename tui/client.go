@@ -1,0 +1,211 @@
+package tui
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// client is what the engine told this console last, and whether this console has control.
+type client struct {
+	link  *link
+	clock func() time.Time
+	name  string // of this console
+
+	snap  *engine.Snapshot // nil before the first
+	got   time.Time        // when it came, by the clock of this console
+	seen  uint64           // number of the newest answer
+	gone  error            // why the engine does not answer
+	beat  int              // counts answers, for the heartbeat
+	held  bool             // this console has the pen
+	flash string           // one sentence above the keys, until the next key
+}
+
+// absorb takes over a snapshot, unless a newer one is known already.
+func (c *client) absorb(s snapshot) tea.Cmd {
+	if s.n < c.seen || s.n == 0 {
+		return nil
+	}
+	c.seen = s.n
+	if c.gone = s.err; s.err != nil {
+		return nil
+	}
+	c.snap, c.got = s.snap, c.clock()
+	c.beat++
+	switch holder := s.snap.Pen.Holder; {
+	case !c.held || holder == c.name:
+	case holder == "":
+		return c.link.take(false) // the engine was started again; nobody else wanted it
+	default:
+		c.held = false
+		c.flash = t("pen.lost", holder)
+	}
+	return nil
+}
+
+// free reports whether this console may have control for the asking.
+func (c *client) free() bool {
+	return c.snap != nil && c.gone == nil && !c.held && (c.snap.Pen.Holder == "" || c.snap.Pen.Holder == c.name)
+}
+
+// penState says who has control.
+func (c *client) penState() string {
+	switch holder := c.snap.Pen.Holder; {
+	case c.held:
+		return t("pen.yours")
+	case holder == "", holder == c.name: // its own, from before it was started again
+		return t("pen.free")
+	default:
+		return t("pen.other", holder)
+	}
+}
+
+// explain says what a failed request means to a person.
+func (c *client) explain(err error) string {
+	switch {
+	case errors.Is(err, engine.ErrNoPen), errors.Is(err, engine.ErrPenHeld):
+		c.held = false
+		if c.snap != nil && c.snap.Pen.Holder != "" && c.snap.Pen.Holder != c.name {
+			return t("pen.held", c.snap.Pen.Holder)
+		}
+		return t("pen.none")
+	case errors.Is(err, engine.ErrNoEngine):
+		return t("engine.gone")
+	}
+	return plain(err)
+}
+
+// plain is an error without the words that only programs need.
+func plain(err error) string {
+	s := err.Error()
+	for _, known := range []error{engine.ErrInvalid, engine.ErrState, engine.ErrNotFound, engine.ErrLocked} {
+		s = strings.TrimPrefix(s, known.Error()+": ")
+	}
+	return s
+}
+
+// now is the engine's clock.
+func (c *client) now() time.Time {
+	if c.snap == nil {
+		return c.clock().UTC()
+	}
+	return c.snap.Now.Add(c.clock().Sub(c.got)).UTC()
+}
+
+// state is the job's, "" before the first snapshot.
+func (c *client) state() engine.State {
+	if c.snap == nil {
+		return ""
+	}
+	return c.snap.State
+}
+
+// moving reports whether the screen changes automatically.
+func (c *client) moving() bool {
+	switch c.state() {
+	case engine.Working, engine.InQuestion, engine.UndoingAll:
+		return true
+	}
+	return c.gone != nil
+}
+
+// heart turns with each answer of the engine, and stands still when none comes.
+func (c *client) heart() string {
+	if c.gone != nil {
+		return t("work.silent")
+	}
+	return string(beats[c.beat%len(beats)])
+}
+
+func (c *client) allFields() []engine.FieldView {
+	var fields []engine.FieldView
+	for _, stage := range c.snap.Stages {
+		for _, step := range stage.Steps {
+			fields = append(fields, step.Fields...)
+		}
+	}
+	return fields
+}
+
+// stage returns the stage with the ID and its index, or -1.
+func (c *client) stage(id string) (engine.StageView, int) {
+	if c.snap != nil {
+		for i, s := range c.snap.Stages {
+			if s.ID == id {
+				return s, i
+			}
+		}
+	}
+	return engine.StageView{}, -1
+}
+
+// current returns the step at work and the index of its stage, or -1.
+func (c *client) current() (engine.StepView, int) {
+	if c.snap != nil {
+		for i, stage := range c.snap.Stages {
+			for _, step := range stage.Steps {
+				if step.ID == c.snap.Current && step.ID != "" {
+					return step, i
+				}
+			}
+		}
+	}
+	return engine.StepView{}, -1
+}
+
+// fingerprint is that of the review, or "".
+func (c *client) fingerprint() string {
+	if c.snap.Review == nil {
+		return ""
+	}
+	return c.snap.Review.Fingerprint
+}
+
+// lostRecords tells whether the engine stopped because its own records were damaged.
+func (c *client) lostRecords() bool {
+	return c.snap != nil && c.snap.Problem != nil && c.snap.Problem.Code == engine.RecordsLost
+}
+
+// canAct reports whether the machine can do something for the value of a field.
+func (c *client) canAct(v engine.FieldView, value string) bool {
+	return v.Act != nil && c.held && slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == value })
+}
+
+// say is a text in the words of the list that is worked through: on the bench line a node does not land.
+func (c *client) say(key string, args ...any) string {
+	if c.snap.List == engine.ListFactory {
+		key += ".factory"
+	}
+	return t(key, args...)
+}
+
+// words are what a person may type to show that this is the right machine.
+func (c *client) words() []string {
+	var words []string
+	host, _, _ := strings.Cut(c.snap.Hostname, ".")
+	if host != "" && host != "localhost" {
+		words = append(words, host)
+	}
+	for _, f := range c.allFields() {
+		if strings.HasSuffix(f.Path, ".clusterName") && f.Value != "" && f.Value != host {
+			words = append(words, f.Value)
+		}
+	}
+	if len(words) == 0 {
+		words = []string{t("word.none")}
+	}
+	return words
+}
+
+// word names the words that may be typed.
+func (c *client) word() string { return strings.Join(c.words(), t("word.or")) }
+
+// hostWord is what a person types to unlock the node: its host name. A node without one must not be unlocked by typing nothing.
+func (c *client) hostWord() string { return cmp.Or(c.snap.Hostname, t("word.none")) }

@@ -1,0 +1,168 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+)
+
+// course is where this console is: which page the job's state asks for, and while it collects, which stage's.
+type course struct {
+	*client
+	opened string // ID of the stage on the screen while collecting
+	asking bool   // the review is on its way
+	ended  bool   // this console saw work that came to its end
+}
+
+// wanted names the page for the job's state.
+func (c *course) wanted() string {
+	switch c.state() {
+	case engine.Inspecting, engine.Collecting:
+		if c.snap.Locked { // it was unlocked, and locked itself again when the engine restarted
+			return "dashboard"
+		}
+		return c.collecting()
+	case engine.Reviewed:
+		return "review"
+	case engine.Working, engine.UndoingAll:
+		return "work"
+	case engine.InQuestion:
+		if c.snap.Question == nil {
+			return "work"
+		}
+		return "question"
+	case engine.HasFailed:
+		return "problem"
+	case engine.IsDone, engine.IsUndone:
+		c.opened, c.ended = "", true
+		return "dashboard"
+	}
+	return "hello"
+}
+
+// collecting decides which stage is on the screen and how it is shown.
+func (c *course) collecting() string {
+	pages := c.pages()
+	if len(pages) == 0 {
+		return "hello"
+	}
+	stage, i := c.stage(c.opened)
+	if i < 0 || !isPage(stage) {
+		c.opened = c.opening(pages)
+		stage, _ = c.stage(c.opened)
+	}
+	if len(fields(stage)) > 0 {
+		return "form"
+	}
+	return "checks"
+}
+
+// opening is the page that a console begins with: where someone typed last, because its line may have dropped, or the
+// console may be the second one; else, and after work that came to its end, the first.
+func (c *course) opening(pages []string) string {
+	page := pages[0]
+	for _, id := range pages {
+		stage, _ := c.stage(id)
+		typed := func(v engine.FieldView) bool { return v.Changed && v.Source == "typed" }
+		if !c.ended && slices.ContainsFunc(fields(stage), typed) {
+			page = id
+		}
+	}
+	return page
+}
+
+// pages are the IDs of the stages shown while collecting.
+func (c *course) pages() []string {
+	var ids []string
+	for _, stage := range c.snap.Stages {
+		if isPage(stage) {
+			ids = append(ids, stage.ID)
+		}
+	}
+	return ids
+}
+
+// turn goes n pages on. Past the last one the review is asked for.
+func (c *course) turn(n int) tea.Cmd {
+	pages := c.pages()
+	for i, id := range pages {
+		if id != c.opened {
+			continue
+		}
+		if i+n >= len(pages) {
+			return c.review()
+		}
+		c.opened = pages[max(i+n, 0)]
+		return nil
+	}
+	return nil
+}
+
+// backPage goes one page back, never further than the first.
+func (c *course) backPage() tea.Cmd {
+	if pages := c.pages(); len(pages) == 0 || pages[0] == c.opened {
+		c.flash = t("form.firstPage")
+		return nil
+	}
+	return c.turn(-1)
+}
+
+// review asks for the review. It can take a minute, and who presses the key again meanwhile must not wait for two: what is
+// typed on the review would come after them.
+func (c *course) review() tea.Cmd {
+	c.flash = t("review.asking")
+	if c.asking {
+		return nil
+	}
+	c.asking = true
+	return c.link.act(engine.Action{Verb: engine.Review})
+}
+
+// lookAgain inspects the machine once more.
+func (c *course) lookAgain() tea.Cmd {
+	c.flash = t("checks.again")
+	return c.link.act(engine.Action{Verb: engine.Inspect})
+}
+
+// fields are the questions of a stage that are asked now.
+func fields(stage engine.StageView) []engine.FieldView {
+	var out []engine.FieldView
+	for _, step := range stage.Steps {
+		for _, f := range step.Fields {
+			if f.Visible {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// finding is a check and the step that made it.
+type finding struct {
+	steps.Check
+	step  string
+	stale bool // it is about earlier answers, and is made again
+}
+
+func findings(stage engine.StageView) []finding {
+	var out []finding
+	for _, step := range stage.Steps {
+		for _, c := range step.Checks {
+			out = append(out, finding{c, step.ID, slices.Contains(step.Stale, c.ID)})
+		}
+	}
+	return out
+}
+
+// isPage reports whether a stage is shown while collecting: it asks, or it found something out.
+func isPage(stage engine.StageView) bool {
+	for _, step := range stage.Steps {
+		if step.Inspecting || len(step.Checks) > 0 {
+			return true
+		}
+	}
+	return len(fields(stage)) > 0
+}

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+	"charm.land/lipgloss/v2"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// page is what a screen draws between header and footer, and where the cursor stands in it.
+type page struct {
+	lines []string
+	x, y  int
+}
+
+// fit cuts or fills to h lines.
+func (p page) fit(h int) page {
+	for len(p.lines) < h {
+		p.lines = append(p.lines, "")
+	}
+	p.lines = p.lines[:max(h, 0)]
+	p.y = min(p.y, max(h-1, 0))
+	return p
+}
+
+// wrap breaks text into lines of w columns, each after the indent.
+func wrap(text string, w int, indent string) []string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(lipgloss.Wrap(text, max(w-len(indent), 8), ""), "\n")
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return lines
+}
+
+// cut shortens s to w columns and says so.
+func cut(s string, w int) string {
+	if lipgloss.Width(s) <= w {
+		return s
+	}
+	if w < 4 {
+		return ansi.Truncate(s, max(w, 0), "")
+	}
+	return ansi.Truncate(s, w, "..")
+}
+
+// pad fills s to w columns.
+func pad(s string, w int) string {
+	return lipgloss.PlaceHorizontal(w, lipgloss.Left, s)
+}
+
+// ends puts left and right at the two ends of w columns.
+func ends(left, right string, w int) string {
+	left = cut(left, max(w-lipgloss.Width(right)-1, 0))
+	return pad(left, w-lipgloss.Width(right)) + right
+}
+
+// hang wraps text with the lines after the first set in by more columns.
+func hang(text string, w int, indent string, more int) []string {
+	lines := wrap(text, w, indent)
+	if len(lines) < 2 {
+		return lines
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(text, strings.TrimPrefix(lines[0], indent)))
+	return append(lines[:1], wrap(rest, w, indent+strings.Repeat(" ", more))...)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// span says a duration as people do.
+func span(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// footer names keys that work now, as many as fit.
+func footer(width int, keys ...key.Binding) string {
+	names := help.Model{ShortSeparator: "   "}
+	for names.SetWidth(width); len(keys) > 0; keys = keys[:len(keys)-1] {
+		if line := names.ShortHelpView(keys); lipgloss.Width(line) <= width {
+			return line
+		}
+	}
+	return ""
+}

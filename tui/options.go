@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrHungUp is returned by Run when the line is gone. The work goes on without it.
+var ErrHungUp = errors.New("the console's line hung up")
+
+// Mode is how much the terminal can show.
+type Mode int
+
+// The modes.
+const (
+	Auto  Mode = iota // Rich on kernel consoles and in terminal windows, else Basic
+	Basic             // ASCII, bold and reverse
+	Rich              // box drawing, colours, filled bars
+	Line              // numbered prompts, for terminals that cannot place the cursor
+)
+
+// Options say where and how the console runs.
+type Options struct {
+	Name    string                       // of this console, unique on the machine: "tty1", "ttyS0", "ssh pts/3"
+	In, Out *os.File                     // the terminal; standard input and output when nil
+	Mode    Mode                         //
+	Support string                       // whom to call, as help shows it
+	Clock   func() time.Time             // time.Now when nil
+	Save    func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
+}
+
+func (o Options) complete() Options {
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Save == nil {
+		o.Save = saveBundle
+	}
+	if o.Name == "" {
+		o.Name = "console"
+	}
+	if o.Mode == Auto {
+		o.Mode = detect(int(o.Out.Fd()), os.Getenv("TERM"))
+	}
+	return o
+}
+
+// detect chooses a mode by the kind of line first: TERM is often wrong on consoles. A serial line gets ASCII whatever it says.
+func detect(fd int, name string) Mode {
+	switch {
+	case name == "dumb":
+		return Line
+	case os.Getenv("NO_COLOR") == "" && (kernelConsole(fd) || pseudo(fd) && window(name)):
+		return Rich
+	}
+	return Basic
+}
+
+// saveBundle keeps a support bundle where it outlives a reboot, readable by root only.
+func saveBundle(data []byte) (string, error) {
+	f, err := os.CreateTemp("/var/tmp", "touchdown-support-*.tar.gz")
+	if err != nil {
+		return "", fmt.Errorf("saving the support bundle: %w", err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(f.Name())
+		return "", fmt.Errorf("saving the support bundle: %w", err)
+	}
+	name, err := filepath.Abs(f.Name())
+	return t("bundle.where", name, len(data)/1024+1, fmt.Sprintf("%.12x", sha256.Sum256(data))), err
+}

@@ -1,0 +1,45 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// prompts is the console as numbered questions, line by line, for terminals that cannot place the cursor.
+type prompts struct {
+	*desk
+	*talk
+	told told
+}
+
+// asksNow reports whether the job's state asks a person for something.
+func (p *prompts) asksNow() bool { return !p.moving() || p.state() == engine.InQuestion }
+
+// do carries out a command at once and returns what there is to say about it.
+func (p *prompts) do(cmd tea.Cmd) string {
+	p.flash = ""
+	switch msg := cmd().(type) {
+	case setMsg:
+		p.absorb(msg.snapshot)
+		p.fieldSet(msg)
+	case actMsg:
+		p.absorb(msg.snapshot)
+		if msg.failed != nil {
+			return p.explain(msg.failed)
+		}
+	case penMsg:
+		p.absorb(msg.snapshot)
+		if p.held = msg.failed == nil; !p.held {
+			return p.explain(msg.failed)
+		}
+	case docMsg:
+		if msg.failed != nil {
+			return p.explain(msg.failed)
+		}
+		return string(msg.data)
+	}
+	return p.flash
+}
+
+func (p *prompts) act(a engine.Action) { p.write(p.do(p.link.act(a))) }

@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// talk is a line terminal: lines go out, lines come in.
+type talk struct {
+	ctx   context.Context //nolint:containedctx // ends with Plain
+	in    io.Reader
+	out   io.Writer
+	lines chan string // closed at the end of the input
+}
+
+// listen reads lines until the input ends.
+func (p *talk) listen() {
+	defer close(p.lines)
+	for r := bufio.NewReaderSize(p.in, longest); ; {
+		line, err := readLine(r)
+		if err != nil {
+			return
+		}
+		select {
+		case p.lines <- line:
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+// readLine reads a line without its end. Of a longer one than a field takes it returns nothing: it was no answer.
+func readLine(r *bufio.Reader) (string, error) {
+	line, long, err := r.ReadLine()
+	text := string(line)
+	for more := long; more && err == nil; {
+		text = ""
+		_, more, err = r.ReadLine()
+	}
+	return text, err
+}
+
+func (p *talk) write(lines ...string) {
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintf(p.out, "%s\r\n", line)
+		}
+	}
+}
+
+// ask prints a prompt and waits for a line.
+func (p *talk) ask(prompt string) (string, error) {
+	fmt.Fprintf(p.out, "%s ", prompt)
+	select {
+	case <-p.ctx.Done():
+		return "", p.ctx.Err()
+	case line, ok := <-p.lines:
+		if !ok {
+			return "", ErrHungUp
+		}
+		return strings.TrimSpace(line), nil
+	}
+}
+
+// quiet is how long nothing may come before a decision is asked for: a pasted text is a line every few milliseconds.
+const quiet = 150 * time.Millisecond
+
+// decide asks for what no pasted line may answer.
+func (p *talk) decide(prompt string) (string, error) {
+	if err := p.drop(); err != nil {
+		return "", err
+	}
+	return p.ask(prompt)
+}
+
+// drop forgets the lines that came already, until there are none.
+func (p *talk) drop() error {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case _, ok := <-p.lines:
+			if !ok {
+				return ErrHungUp
+			}
+		case <-time.After(quiet):
+			return nil
+		}
+	}
+}
+
+// pause waits; the end of the input ends it, lines typed meanwhile are dropped.
+func (p *talk) pause(d time.Duration) error {
+	after := time.After(d)
+	for {
+		select {
+		case <-p.ctx.Done():
+			return p.ctx.Err()
+		case <-after:
+			return nil
+		case _, ok := <-p.lines:
+			if !ok {
+				return ErrHungUp
+			}
+		}
+	}
+}
+
+// options asks for one of numbered ways on and returns its index, or -1.
+func (p *talk) options(names ...string) (int, error) {
+	for i, name := range names {
+		p.write(t("pick.choice", i+1, name))
+	}
+	text, err := p.decide(t("plain.number"))
+	n, bad := strconv.Atoi(text)
+	if err != nil || bad != nil || n < 1 || n > len(names) {
+		return -1, err
+	}
+	return n - 1, nil
+}
+
+// block reads on from line to an empty line or a dot. Of what is too long it keeps no more than tells so.
+func (p *talk) block(line string) (string, error) {
+	var all strings.Builder
+	for line != "" && line != "." {
+		if all.Len() <= longestPEM {
+			all.WriteString(line + "\n")
+		}
+		var err error
+		if line, err = p.ask(""); err != nil {
+			return "", err
+		}
+	}
+	return all.String(), nil
+}
+
+// echo switches the terminal's echo, so that a secret does not stay on the screen.
+func (p *talk) echo(on bool) {
+	f, ok := p.in.(*os.File)
+	if !ok {
+		return
+	}
+	tio, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		return
+	}
+	tio.Lflag &^= unix.ECHO
+	if on {
+		tio.Lflag |= unix.ECHO
+	}
+	_ = unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, tio)
+}

@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// idle is how long nobody types before the next key repaints everything: a console that was away, or a message of
+// the kernel, may have left anything on the screen.
+const idle = 30 * time.Second
+
+// app is the root: size, ticks, leaving, and which screen gets the keys.
+type app struct {
+	*desk
+	w, h       int
+	page       screen // asked for by the job's state
+	over       screen // on top of it, or nil
+	last       screen // that was on top after the last message
+	wipe       int    // rises for each full repaint
+	lastKey    time.Time
+	generation int // of ticks
+	fast       bool
+	refused    bool // the rest of a batch of keys
+	handled    int  // keys of the batch that were no text
+	every      time.Duration
+	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+}
+
+// top is the screen that gets the keys.
+func (a *app) top() screen {
+	if a.over != nil {
+		return a.over
+	}
+	return a.page
+}
+
+// followJob brings the page in line with the job's state.
+func (a *app) followJob() {
+	a.page = a.choose(a.page)
+	// A confirmation of something that is over, or that this console may no longer do, must not stay; reading matter may.
+	if c, ok := a.over.(*confirm); ok && c.over() {
+		a.over = nil
+	}
+	if top := a.top(); top != a.last {
+		a.last, a.shown, a.touched = top, a.clock(), false
+	}
+}
+
+// choose returns the page for the job's state: old when it is still right.
+func (a *app) choose(old screen) screen {
+	d, want := a.desk, a.wanted()
+	if old != nil && old.name() == want && a.about(old) {
+		return old
+	}
+	switch want {
+	case "checks":
+		return newChecks(d, a.opened)
+	case "form":
+		return newForm(d)
+	case "review":
+		return newReview(d)
+	case "work":
+		return &work{base: base{d}}
+	case "question":
+		return newQuestion(d)
+	case "problem":
+		return newProblem(d)
+	case "dashboard":
+		return newDashboard(d)
+	}
+	return &hello{base{d}}
+}
+
+// about tells whether a page is still about what it was made for.
+func (a *app) about(old screen) bool {
+	switch old := old.(type) {
+	case *form:
+		return old.stage == a.opened
+	case *checks:
+		return old.stage == a.opened
+	case *review:
+		return old.of == a.fingerprint()
+	case *question:
+		return old.id == a.snap.Question.ID
+	}
+	return true
+}
+
+// press handles the keys that work everywhere, and passes on the others.
+func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
+	now := a.clock()
+	if now.Sub(a.lastKey) > idle {
+		a.wipe++
+	}
+	a.lastKey = now
+	a.flash = ""
+	top := a.top()
+	dialog, ok := top.(*confirm)
+	yesNo := ok && len(dialog.word) == 0
+	switch k := a.keys; {
+	case pressed(msg, k.repaint):
+		a.wipe++
+		return nil
+	case pressed(msg, k.leave):
+		a.over = newLeave(a.desk)
+		return nil
+	case yesNo: // any key that does not answer it closes it
+	case top.typing() && msg.Key().Text != "":
+	case pressed(msg, k.help) && top.name() != "help":
+		a.over = newHelp(a.desk, top)
+		return nil
+	case pressed(msg, k.mode) && !top.typing():
+		a.switchMode()
+		return nil
+	case pressed(msg, k.pen) && a.snap != nil && !a.held:
+		next, cmd := takeOver(a.desk)
+		a.over = next
+		return cmd
+	}
+	return a.pass(msg)
+}
+
+// switchMode turns colours on or off: what a line is, is guessed, and a person sees at once when the guess was wrong.
+func (a *app) switchMode() {
+	a.basic = !a.basic
+	a.theme = newTheme(a.basic)
+	a.wipe++
+}
+
+// pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.
+func (a *app) pass(msg tea.Msg) tea.Cmd {
+	next, cmd := a.top().update(msg)
+	switch {
+	case next == nil:
+		a.over = nil
+	case next.overlay():
+		a.over = next
+	default:
+		a.over, a.page = nil, next
+	}
+	return cmd
+}

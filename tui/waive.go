@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+)
+
+// waive takes responsibility for a check that did not pass: with a name and a reason.
+type waive struct {
+	base
+	of    finding
+	eds   [2]editor
+	focus int // 0 who, 1 why, 2 and 3 the buttons
+}
+
+func newWaive(d *desk, of finding) *waive {
+	return &waive{base: base{d}, of: of, eds: [2]editor{newEditor(""), newEditor("")}}
+}
+
+func (v *waive) name() string  { return "waive" }
+func (v *waive) overlay() bool { return true }
+func (v *waive) typing() bool  { return v.focus < 2 }
+
+func (v *waive) takes() bool { return v.typing() }
+func (v *waive) begins()     {}
+
+func (v *waive) taken(items []item) (int, tea.Cmd, string) {
+	return v.eds[v.focus].taken(items, t("waive.title", v.of.Title))
+}
+
+func (v *waive) keys() []key.Binding {
+	k := v.desk.keys
+	return []key.Binding{k.next, k.prev, k.enter}
+}
+
+func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return v, nil
+	}
+	k := v.desk.keys
+	switch {
+	case pressed(press, k.next, k.down), v.typing() && pressed(press, k.enter):
+		v.focus = (v.focus + 1) % 4
+	case pressed(press, k.prev, k.up):
+		v.focus = (v.focus + 3) % 4
+	case v.typing():
+		v.eds[v.focus].press(press, k)
+	case pressed(press, k.left, k.right):
+		v.focus = 5 - v.focus
+	case pressed(press, k.back), pressed(press, k.enter) && v.focus == 2:
+		return nil, nil
+	case pressed(press, k.enter):
+		by, why := strings.TrimSpace(v.eds[0].value()), strings.TrimSpace(v.eds[1].value())
+		if by == "" || why == "" {
+			v.flash = t("waive.needed")
+			return v, nil
+		}
+		return nil, v.link.act(engine.Action{Verb: engine.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
+	}
+	return v, nil
+}
+
+func (v *waive) view(w, _ int) page {
+	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(v.of.Observed, w), ""}
+	lines = append(append(lines, wrap(t("waive.text"), w, "")...), "")
+	p := page{}
+	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {
+		mark := "  "
+		text, x := v.eds[i].view(48, false)
+		if v.focus == i {
+			mark, p.x, p.y = marker+" ", 2+11+x, len(lines)
+		}
+		lines = append(lines, mark+pad(label, 10)+"["+pad(text, 48)+"]")
+	}
+	lines = append(lines, "")
+	list := []button{{label: t("button.goBack")}, {label: t("button.waive")}}
+	buttons, x, _ := row{max(v.focus-2, 0)}.view(v.theme, list, v.focus >= 2, w)
+	if v.focus >= 2 {
+		p.x, p.y = x, len(lines)
+	}
+	p.lines = append(lines, buttons...)
+	return p
+}
