@@ -63,6 +63,7 @@ func full(t testing.TB) *Config {
 		"spec.proxy.httpsProxy":                 "http://u:" + planted + "@proxy.example.com:3129",
 		"spec.proxy.noProxy":                    ".example.com, 198.51.100.0/24",
 		"spec.additionalTrustBundle":            "x",
+		"spec.credentials.kubeadmin":            "keep",
 		"spec.policy.allowHostnameChange":       "true",
 		"spec.policy.keepNetworkWhenProbesPass": "false",
 		"spec.policy.keepNetworkUnanswered":     "true",

@@ -41,6 +41,7 @@ func TestFields(t *testing.T) {
 			`{"apiVersion":"v1","kind":"Secret","data":{".dockerconfigjson":"` + planted + `"}}`, `{".dockerconfigjson":"` + planted + `"}`,
 			"<set>", "{\"auths\":\x00}", strings.Repeat("x", maxPullSecret+1),
 		}},
+		{"spec.credentials.kubeadmin", []string{"", "replace", "keep", " keep ", "Keep", "remove"}},
 		{"spec.policy.allowReboot", []string{"", "true", "false", " true ", "yes", "True", "1"}},
 		{"spec.policy.stabilityWindow", []string{"", "2m", "90s", "1s", "30m", "0s", "30m1s", "-2m", "2", "two", "999999999999h"}},
 		{"spec.policy.answers.keep-network", []string{"", "keep", "two words", "a\nb", long(256), long(257)}},
