@@ -106,7 +106,7 @@ func TestReplace(t *testing.T) {
 	if _, err := c.Restore(t.Context(), original); err != nil || api.Get(secretPath, "data") != before {
 		t.Errorf("after undo %s, %v", api.Get(secretPath, "data"), err)
 	}
-	api.After = func(method, _ string) { // somebody else writes it at once
+	api.After = func(method, _ string) { // someone else writes it at once
 		if method == "PATCH" {
 			api.Put(secretPath, `{"metadata":{"creationTimestamp":"2026-01-01T12:10:00Z"},"data":{"kubeadmin":"YQ=="}}`)
 		}

@@ -15,6 +15,7 @@ var table = []Row{
 	{Package: "backend/csr", Tier: Test, Seconds: 20, Proves: "the cluster's real signers sign what was approved, by the recovery account where the node's certificate has expired"},
 	{Package: "backend/domain", Tier: Test, Seconds: 180, Proves: "names and certificates are merged and restored on a real API; what its operator refuses is told; the order of the writes"},
 	{Package: "backend/health", Tier: Test, Seconds: 9, Proves: "health reads a real API"},
+	{Package: "backend/login", Tier: Test, Seconds: 37, Proves: "a real API lets the new kubeconfig in under its new name, and no longer after the next one or an undo"},
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
 	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
