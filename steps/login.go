@@ -3,11 +3,13 @@ package steps
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
+	"touchdown/steps/handout"
 	"touchdown/steps/site"
 )
 
@@ -15,7 +17,6 @@ import (
 type siteLogin struct{ Site *site.Config }
 
 var (
-	_ Skipper = (*siteLogin)(nil)
 	_ Planner = (*siteLogin)(nil)
 	_ Undoer  = (*siteLogin)(nil)
 	_ Reader  = (*siteLogin)(nil)
@@ -27,63 +28,85 @@ func (*siteLogin) ID() string { return "log-in" }
 // Title says what the step does.
 func (*siteLogin) Title() string { return "Replace the factory's password" }
 
-// Reads names the policy.
-func (*siteLogin) Reads() []string { return []string{"spec.credentials.kubeadmin"} }
-
-// Skip applies where the factory's password stays.
-func (s *siteLogin) Skip() string {
-	if s.Site.Spec.Credentials.Keeps() {
-		return "the site config keeps the factory's password of kubeadmin"
+// Reads names the policy, and what the kubeconfig is for.
+func (*siteLogin) Reads() []string {
+	return []string{
+		"spec.clusterName", "spec.baseDomain", "spec.additionalTrustBundle", "spec.credentials.kubeadmin", "spec.credentials.show",
+		"spec.credentials.kubeconfigDays", "spec.credentials.clusterSecret",
 	}
-	return ""
 }
 
 // Plan tells what becomes of the password.
 func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	change := Change{What: "Password of kubeadmin", Old: "the factory's", New: "a new one, of this node alone"}
 	k, err := login.Look(ctx, node.Kube.Within(formTimeout))
-	if why := unreplaced(k); err == nil && why != "" {
+	if why := s.unreplaced(k); why != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
 		change.New = "unchanged. " + why
 	}
-	return Plan{Changes: []Change{change}}, nil // an API that does not answer now is asked again before anything is written
+	plan := Plan{Changes: []Change{change}}
+	if s.Site.Spec.Credentials.ClusterSecret {
+		plan.Changes = append(plan.Changes, Change{
+			What: "Log-in for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
+		})
+		plan.Seconds = acceptSeconds
+	}
+	return plan, nil // an API that does not answer now is asked again before anything is written
 }
 
-// Run replaces the password, once.
+// Run replaces the password, once, by one that nobody knows: whoever asks for it gets another.
 func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := withProgress(node.Kube, report)
+	if s.Site.Spec.Credentials.ClusterSecret {
+		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
+			return err
+		}
+		report.Say("The log-in lies in the cluster, for a hub: %s.", login.PublishedRef(s.Site.Domain()))
+	}
 	k, err := login.Look(ctx, c)
 	if err != nil {
 		return err
 	}
-	report.Check(passwordCheck(k))
-	if unreplaced(k) != "" || isOurs(k, report) {
-		return nil
+	if s.unreplaced(k) == "" && !isOurs(k, report) {
+		if err := replacePassword(ctx, c, report, login.NewPassword()); err != nil {
+			return err
+		}
+		report.Say("The factory's password of kubeadmin is no longer accepted.")
 	}
-	if err := replacePassword(ctx, c, report, login.NewPassword()); err != nil {
-		return err
-	}
-	report.Say("The factory's password of kubeadmin is no longer accepted.")
+	report.Check(s.passwordCheck(k))
 	return nil
 }
 
-// Undo puts the factory's password back.
+// Undo puts the factory's password back. Kubeconfigs that were handed out are no longer accepted.
 func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := originals{report}.restore(ctx, withProgress(node.Kube, report))
-	return err
+	c := withProgress(node.Kube, report)
+	if domain, err := report.Noted(publishedNote); err == nil {
+		if err := login.Unpublish(ctx, c, string(domain)); err != nil {
+			return err
+		}
+	}
+	if _, err := (originals{report}).restore(ctx, c); err != nil {
+		return err
+	}
+	return login.Revoke(ctx, c, signers(report))
 }
 
 // unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another log-in,
 // kubeadmin is the owner's to keep or to remove.
-func unreplaced(k login.Kubeadmin) string {
-	if k.Gone != "" {
+func (s *siteLogin) unreplaced(k login.Kubeadmin) string {
+	switch {
+	case k.Gone != "":
 		return k.Gone
+	case s.Site.Spec.Credentials.Keeps():
+		return "The site config keeps the factory's password of kubeadmin."
 	}
 	return k.Others
 }
 
-func passwordCheck(k login.Kubeadmin) Check {
+func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
 	ch := Check{ID: "kubeadmin", Title: "The factory's password", Status: check.Pass, Observed: "no longer accepted"}
 	switch {
+	case k.Gone == "" && s.Site.Spec.Credentials.Keeps():
+		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)
 	case k.Gone != "":
 		ch.Status, ch.Observed = check.Skip, k.Gone+" No password is made."
 	case k.Others != "":
@@ -93,8 +116,21 @@ func passwordCheck(k login.Kubeadmin) Check {
 	return ch
 }
 
-// hashNote keeps the hash of the password that we gave kubeadmin last.
-const hashNote = "kubeadmin"
+// What the step notes.
+const (
+	hashNote      = "kubeadmin" // the hash of the password that we gave kubeadmin last
+	signersNote   = "signers"   // SHA-256 of the signers of our kubeconfigs, one a line
+	publishedNote = "published" // the domain whose Secret we wrote
+)
+
+// signers are those of the kubeconfigs that this job made.
+func signers(report Report) []string {
+	noted, err := report.Noted(signersNote)
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(noted))
+}
 
 // isOurs tells whether this job has given kubeadmin its password.
 func isOurs(k login.Kubeadmin, report Report) bool {

@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/login"
+	"touchdown/steps/handout"
 	"touchdown/steps/site"
 )
 
@@ -149,14 +151,149 @@ func TestThePasswordOfOthersStays(t *testing.T) {
 
 // TestAFactorysPasswordMayBeKept: by the site config alone.
 func TestAFactorysPasswordMayBeKept(t *testing.T) {
-	cfg := site.New()
-	if s := (&siteLogin{Site: cfg}); s.Skip() != "" {
-		t.Errorf("without a word in the site config: %s", s.Skip())
+	api, node := kubeadmin(t)
+	s, r := named("spec.credentials.kubeadmin=keep"), newKept()
+	plan, err := s.Plan(t.Context(), node)
+	if err != nil || !strings.HasPrefix(plan.Changes[0].New, "unchanged. The site config keeps") {
+		t.Errorf("the plan is %+v, %v", plan, err)
 	}
-	if err := cfg.Set("spec.credentials.kubeadmin", "keep"); err != nil {
+	api.Changes()
+	if err := s.Run(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
-	if s := (&siteLogin{Site: cfg}); s.Skip() == "" {
-		t.Error("keep does not keep it")
+	if changes := api.Changes(); len(changes) > 0 || r.checks["kubeadmin"].Status != check.Skip {
+		t.Errorf("changed %q; the check is %+v", changes, r.checks["kubeadmin"])
+	}
+	if got, err := s.Give(t.Context(), node, r, handout.Ask{Password: true}, nil); err != nil || got.Password != "" || got.Why == "" {
+		t.Errorf("a console is given %q, %v", got.Password, err)
+	}
+}
+
+// named is a step for a domain that the stand-in's certificate is for.
+func named(set ...string) *siteLogin {
+	s := &siteLogin{Site: site.New()}
+	s.Site.Spec.ClusterName, s.Site.Spec.BaseDomain = "example", "com"
+	for _, path := range set {
+		path, value, _ := strings.Cut(path, "=")
+		if err := s.Site.Set(path, value); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+// hides fails where something that was given lies in what the engine keeps or tells.
+func hides(t *testing.T, r *keptReport, given ...string) {
+	t.Helper()
+	all := fmt.Sprint(r.checks, r.said)
+	for _, b := range r.files {
+		all += string(b)
+		if decoded, err := base64.StdEncoding.DecodeString(string(b)); err == nil {
+			all += string(decoded)
+		}
+	}
+	for _, secret := range given {
+		if secret == "" || strings.Contains(all, secret) || strings.Contains(all, base64.StdEncoding.EncodeToString([]byte(secret))) {
+			t.Error("what was given is kept or told, or empty")
+		}
+	}
+}
+
+// TestGive: the password is made when someone asks, is the same for who asks again, and another one when nobody knows it any more.
+func TestGive(t *testing.T) {
+	api, node := kubeadmin(t)
+	node.Now = time.Now
+	api.Put("/apis/operator.openshift.io/v1/consoles/cluster", `{"spec":{"managementState":"Managed"}}`)
+	s, r := named("spec.credentials.kubeconfigDays=2"), newKept()
+	if err := s.Run(t.Context(), node, r); err != nil {
+		t.Fatal(err)
+	}
+	ask := handout.Ask{Password: true, Kubeconfig: true}
+	give := func(ask handout.Ask, last *handout.LogIn) *handout.LogIn {
+		t.Helper()
+		got, err := s.Give(t.Context(), node, r, ask, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := give(ask, nil)
+	if first.API != "https://api.example.com:6443" || first.Console != "https://console-openshift-console.apps.example.com" || first.User != "kubeadmin" {
+		t.Errorf("%s %s %s", first.API, first.Console, first.User)
+	}
+	if left := time.Until(first.Until); left > 48*time.Hour || left < 47*time.Hour || first.Server.IsZero() {
+		t.Errorf("it lasts until %v, the server until %v", first.Until, first.Server)
+	}
+	if again := give(ask, first); again.Password != first.Password || again.Kubeconfig != first.Kubeconfig || !again.Until.Equal(first.Until.Truncate(time.Second)) {
+		t.Error("who asks twice is given something else")
+	}
+	if !opens(t, node, first.Password) {
+		t.Error("the password is not accepted")
+	}
+	next := give(handout.Ask{Password: true}, nil)
+	if next.Password == first.Password || !opens(t, node, next.Password) || next.Kubeconfig != "" {
+		t.Error("a password that nobody knows is not replaced, or more was given than was asked for")
+	}
+	if stale := give(handout.Ask{Password: true}, first); stale.Password == first.Password {
+		t.Error("a password that is no longer accepted is given")
+	}
+	hides(t, r, first.Password, first.Kubeconfig, next.Password)
+	if text := fmt.Sprintf("%v %+v %s %q", first, *first, first, *first); strings.Contains(text, first.Password) {
+		t.Error("a log-in prints itself")
+	}
+	if err := s.Undo(t.Context(), node, r); err != nil || !opens(t, node, factoryPassword) {
+		t.Errorf("after undo the factory's password is refused: %v", err)
+	}
+}
+
+// TestNoConsoleShowsIt: where the site config says so, the rest is given all the same.
+func TestNoConsoleShowsIt(t *testing.T) {
+	api, node := kubeadmin(t)
+	s, r := named("spec.credentials.show=false"), newKept()
+	api.Changes()
+	got, err := s.Give(t.Context(), node, r, handout.Ask{Password: true}, nil)
+	if err != nil || got.Password != "" || got.Why == "" || got.API == "" || len(api.Changes()) > 0 {
+		t.Errorf("%+v, %v", got.Why, err)
+	}
+}
+
+// TestTheHubsSecret: it holds what opens the cluster, is written once, follows what is given at a console, and goes with an undo.
+func TestTheHubsSecret(t *testing.T) {
+	api, node := kubeadmin(t)
+	node.Now = time.Now
+	s, r := named("spec.credentials.clusterSecret=true"), newKept()
+	ref := login.PublishedRef("example.com")
+	path := "/api/v1/namespaces/" + ref.Namespace + "/secrets/" + ref.Name
+	for range 2 {
+		if err := s.Run(t.Context(), node, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changes := api.Changes(); len(changes) != 3 { // the password, the signer, the Secret
+		t.Errorf("the changes are %q", changes)
+	}
+	has, err := login.ReadPublished(t.Context(), node.Kube, "example.com")
+	if err != nil || !opens(t, node, has.Password) || has.Kubeconfig == "" {
+		t.Errorf("the secret does not open the cluster: %v", err)
+	}
+	got, err := s.Give(t.Context(), node, r, handout.Ask{Password: true}, nil)
+	if err != nil || got.Password != has.Password {
+		t.Errorf("a console is given another password: %v", err)
+	}
+	if err := replacePassword(t.Context(), node.Kube, r, login.NewPassword()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.Give(t.Context(), node, r, handout.Ask{Password: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := login.ReadPublished(t.Context(), node.Kube, "example.com"); err != nil || now.Password != got.Password || now.Kubeconfig != has.Kubeconfig {
+		t.Errorf("the secret does not follow: %v", err)
+	}
+	hides(t, r, has.Password, has.Kubeconfig, got.Password)
+	if err := s.Undo(t.Context(), node, r); err != nil || api.Get(path) != "" || !opens(t, node, factoryPassword) {
+		t.Errorf("after undo the secret is there: %v", err)
+	}
+	if api.Get("/api/v1/namespaces/openshift-config/configmaps/admin-kubeconfig-client-ca") != "" {
+		t.Error("after undo the signer of the kubeconfig is there")
 	}
 }

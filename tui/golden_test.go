@@ -71,6 +71,7 @@ func scenes() []scene {
 		{"factory-checks", on(line), nil},
 		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
+		{"log-in", on(finished), []string{"g"}},
 		{"inventory", nil, []string{"t"}},
 		{"inventory-part", nil, []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},

@@ -24,6 +24,20 @@ type Kubeconfig struct {
 	Key    []byte // PEM of its key
 }
 
+// ParseKubeconfig reads what Text wrote.
+func ParseKubeconfig(text []byte) (Kubeconfig, error) {
+	config, err := clientcmd.Load(text)
+	if err != nil {
+		return Kubeconfig{}, errors.New("reading a kubeconfig: it is none") // the error could repeat some of it
+	}
+	at := config.Contexts[config.CurrentContext]
+	if at == nil || config.Clusters[at.Cluster] == nil || config.AuthInfos[at.AuthInfo] == nil {
+		return Kubeconfig{}, errors.New("reading a kubeconfig: its context names nothing in it")
+	}
+	cluster, user := config.Clusters[at.Cluster], config.AuthInfos[at.AuthInfo]
+	return Kubeconfig{at.Cluster, cluster.Server, cluster.CertificateAuthorityData, user.ClientCertificateData, user.ClientKeyData}, nil
+}
+
 // Text is the kubeconfig as a file. It holds the key.
 func (k Kubeconfig) Text() ([]byte, error) {
 	const user = "admin"

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
 	"touchdown/backend/problem"
@@ -67,15 +65,11 @@ func operator(t *testing.T, b *bench.Cluster, c *kube.Cluster) {
 // as is a kubeconfig's way into the cluster: to the bench's address, under the API's name.
 func as(t *testing.T, b *bench.Cluster, text []byte) kube.Kubeconfig {
 	t.Helper()
-	config, err := clientcmd.Load(text)
-	if err != nil {
-		t.Fatal(err)
+	k, err := kube.ParseKubeconfig(text)
+	if err != nil || k.Name != b.Domain {
+		t.Fatalf("the kubeconfig of %q: %v", k.Name, err)
 	}
-	user, cluster := config.AuthInfos["admin"], config.Clusters[b.Domain]
-	if user == nil || cluster == nil || config.CurrentContext != "admin" {
-		t.Fatal("the kubeconfig has not the parts that it should")
-	}
-	return kube.Kubeconfig{Server: cluster.Server, CA: cluster.CertificateAuthorityData, Cert: user.ClientCertificateData, Key: user.ClientKeyData}
+	return k
 }
 
 // TestKubeconfigOnARealAPI: kube-apiserver lets the new kubeconfig in as administrator, under the API's name, and no longer after the next
@@ -119,7 +113,7 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 	if b, err := json.Marshal(saved); err != nil || strings.Contains(string(b), "PRIVATE KEY") {
 		t.Errorf("a key lies in the saved original, or %v", err)
 	}
-	_, next := make()
+	second, next := make()
 	refused := func(what string, k kube.Kubeconfig) {
 		t.Helper()
 		err := c.Until(t.Context(), kube.Wait{What: what, Limit: 2 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -131,8 +125,11 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 		}
 	}
 	refused("the first kubeconfig", way)
-	if err := next.Try(t.Context(), c.Address()); err != nil {
-		t.Errorf("the second kubeconfig: %v", err)
+	if until, server, works := login.Works(t.Context(), c, second.Text); !works || until.Sub(second.Until).Abs() > time.Second || !server.Equal(second.Server) {
+		t.Errorf("the second kubeconfig works: %v, until %v, the server until %v", works, until, server)
+	}
+	if _, _, works := login.Works(t.Context(), c, first.Text); works {
+		t.Error("the first kubeconfig works")
 	}
 	// The owner adds a signer of his own, so that undo cannot simply put the old bundle back.
 	theirs := strings.TrimSpace(before) + "\n# the owner's\n"

@@ -3,6 +3,7 @@ package login
 import (
 	"context"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"slices"
@@ -37,6 +38,25 @@ type Kubeconfig struct {
 	Text   []byte    // the file; it holds a key
 	Until  time.Time // end of the client certificate
 	Server time.Time // end of the API's certificate
+}
+
+// Works tells whether the API accepts a kubeconfig that NewKubeconfig made.
+func Works(ctx context.Context, c *kube.Cluster, text []byte) (until, server time.Time, works bool) {
+	k, err := kube.ParseKubeconfig(text)
+	if err != nil || k.Try(ctx, c.Address()) != nil {
+		return time.Time{}, time.Time{}, false
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(k.Server, "https://"), ":6443")
+	served, err := kube.Probe(ctx, c.Address(), name, pool(string(k.CA)), time.Now())
+	block, _ := pem.Decode(k.Cert)
+	if err != nil || block == nil {
+		return time.Time{}, time.Time{}, false
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, time.Time{}, false
+	}
+	return cert.NotAfter.UTC(), served.Leaf().NotAfter.UTC(), true
 }
 
 // NewKubeconfig makes a kubeconfig for api.DOMAIN and has the cluster accept it. It takes the place of one that Touchdown made
@@ -100,7 +120,7 @@ func Revoke(ctx context.Context, c *kube.Cluster, signers []string) error {
 			data[bundleKey] = without(bundle, func(_ *x509.Certificate, sum string) bool { return slices.Contains(signers, sum) })
 		}
 		return nil
-	}, func(kube.Ref, []byte) error { return nil }) // undo itself
+	}, unsaved) // it is an undo itself
 	return err
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/handout"
 	"touchdown/tui"
 )
 
@@ -103,6 +104,12 @@ func (h hostile) Do(context.Context, string, engine.Action) error               
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
 func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
 
+func (h hostile) Give(context.Context, string, handout.Ask) (*handout.LogIn, error) {
+	got := &handout.LogIn{}
+	plant(reflect.ValueOf(got).Elem(), 8)
+	return got, h.err()
+}
+
 func (h hostile) Log(context.Context, int) ([]string, error) { return []string{planted}, h.err() }
 
 func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
@@ -137,7 +144,8 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
 		"site import": {"site", "import", hostileFile, "--from", "install-config"},
-		"inventory":   {"inventory"}, "inventory json": {"inventory", "-o", "json"},
+		"credentials": {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},
+		"inventory": {"inventory"}, "inventory json": {"inventory", "-o", "json"},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{

@@ -42,6 +42,8 @@ func TestFields(t *testing.T) {
 			"<set>", "{\"auths\":\x00}", strings.Repeat("x", maxPullSecret+1),
 		}},
 		{"spec.credentials.kubeadmin", []string{"", "replace", "keep", " keep ", "Keep", "remove"}},
+		{"spec.credentials.kubeconfigDays", []string{"", "1", "365", "3650", "0", "3651", "-1", "365d", "99999999999"}},
+		{"spec.credentials.clusterSecret", []string{"true", "yes"}},
 		{"spec.policy.allowReboot", []string{"", "true", "false", " true ", "yes", "True", "1"}},
 		{"spec.policy.stabilityWindow", []string{"", "2m", "90s", "1s", "30m", "0s", "30m1s", "-2m", "2", "two", "999999999999h"}},
 		{"spec.policy.answers.keep-network", []string{"", "keep", "two words", "a\nb", long(256), long(257)}},
