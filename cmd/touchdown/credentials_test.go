@@ -120,3 +120,22 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("control is held %d times", c.held)
 	}
 }
+
+// TestLedgerFlags: what cannot be meant is refused before anything is begun.
+func TestLedgerFlags(t *testing.T) {
+	for _, line := range [][]string{
+		{"--shared-identity", "a spare"}, {"--ledger", "ledger.jsonl"}, {"--ledger", "/x", "--shared-identity", " "},
+		{"--ledger", "/x", "--shared-identity", "two\nlines"}, {"--ledger", "/x", "--shared-identity", strings.Repeat("x", maxReason+1)},
+	} {
+		dir := t.TempDir()
+		root := newRoot(hooks{root: dir})
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		if code := execute(t.Context(), root, append([]string{"factory"}, line...)); code != exitUsage {
+			t.Errorf("%q: exit code %d", line, code)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%q left %v, %v", line, left, err)
+		}
+	}
+}

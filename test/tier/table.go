@@ -16,6 +16,7 @@ var table = []Row{
 	{Package: "backend/domain", Tier: Test, Seconds: 180, Proves: "names and certificates are merged and restored on a real API; what its operator refuses is told; the order of the writes"},
 	{Package: "backend/health", Tier: Test, Seconds: 9, Proves: "health reads a real API"},
 	{Package: "backend/login", Tier: Test, Seconds: 37, Proves: "a real API lets the new kubeconfig in under its new name, and no longer after the next one or an undo"},
+	{Package: "backend/ledger", Tier: Test, Seconds: 13, Proves: "what makes a node itself is read from a real API"},
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
 	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
