@@ -22,6 +22,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 			&Ticks{}, // what only a person sees
 		}},
 		{ID: "seal", Title: "Seal", Steps: []Step{
+			&copyCheck{},                 // no other node has its keys
 			&BakeRecord{Tool: w.Version}, // what leaves the factory
 			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
 			&Seal{},                      // the next boot waits for the site

@@ -75,15 +75,19 @@ func (*Seal) ID() string { return "seal" }
 // Title says what the step does.
 func (*Seal) Title() string { return "Seal the node" }
 
-// Run arms the node, and closes the bench line's list last: a power cut in between leaves a node that does both again.
+// Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does both again.
 func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := enter(ctx, node, report); err != nil {
+		return err
+	}
 	if err := s.BakeArm.Run(ctx, node, report); err != nil {
 		return err
 	}
 	return factory.Close(node.Host)
 }
 
-// Undo opens the list again, and the gate in front of kubelet.
+// Undo opens the list again, and the gate in front of kubelet. A ledger is only added to: the node stays in it, and is known when it
+// is sealed again.
 func (s *Seal) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if _, err := factory.OpenLine(node.Host, node.Now()); err != nil {
 		return err

@@ -46,6 +46,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
+			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 		}},
 	}

@@ -61,7 +61,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
-	case logMsg:
+	case logMsg, logInMsg:
 		cmds = append(cmds, a.pass(msg))
 	}
 	a.followJob()

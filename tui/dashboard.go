@@ -60,6 +60,9 @@ func (b *dashboard) buttons() []button {
 	if done {
 		list = append(list, button{key: k.report, label: t("button.report"), do: func() (screen, tea.Cmd) { return newReport(d) }})
 	}
+	if done && d.held && !d.snap.Locked && d.snap.List != engine.ListFactory {
+		list = append(list, button{key: k.logIn, label: t("button.logIn"), do: func() (screen, tea.Cmd) { return newLogIn(d) }})
+	}
 	switch {
 	case !d.held:
 	case d.snap.Locked:

@@ -10,9 +10,13 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/handout"
 )
 
 var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
+
+// shownPassword is what the fake engine gives to the console that has control.
+const shownPassword = "h7kqm-2xw9n-pd4rt-vz8cj"
 
 // fake is an engine that plays a script. Its state changes as the real one's does, with no time in between.
 type fake struct {
@@ -29,11 +33,17 @@ type fake struct {
 	changed chan struct{}
 	looks   int
 	acting  chan error // when an act ends, and how
+	logIn   *handout.LogIn
+	asked   []handout.Ask
 }
 
 func newFake() *fake {
 	return &fake{
 		snap: collectingSnapshot(), secrets: map[string]string{}, changed: make(chan struct{}), acting: make(chan error, 1),
+		logIn: &handout.LogIn{
+			Console: "https://console-openshift-console.apps.store0042.example.com", API: "https://api.store0042.example.com:6443",
+			User: "kubeadmin", Password: shownPassword,
+		},
 		log: []string{"engine started", "inspecting hardware", "names: found store0042", "all quiet"},
 	}
 }
@@ -229,6 +239,16 @@ func (f *fake) Log(_ context.Context, n int) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string{}, f.log[max(0, len(f.log)-n):]...), nil
+}
+
+func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.mayLocked(pen); err != nil {
+		return nil, err
+	}
+	f.asked = append(f.asked, ask)
+	return f.logIn, nil
 }
 
 func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {

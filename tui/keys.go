@@ -20,7 +20,7 @@ type keyMap struct {
 	yes, no, sure, find, follow                      key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
-	reboot, powerOff, checks, inventory, part        key.Binding
+	reboot, powerOff, checks, inventory, part, logIn key.Binding
 }
 
 func bind(text string, keys ...string) key.Binding {
@@ -57,6 +57,7 @@ func newKeys() keyMap {
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
 		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), "Left/Right"),
+		logIn: bind("key.logIn", "g"),
 	}
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"touchdown/steps/engine"
+	"touchdown/steps/handout"
 )
 
 // snapshot is a snapshot and when it was asked for: answers may overtake each other.
@@ -47,6 +48,10 @@ type (
 		what   engine.Document
 		data   []byte
 		saved  string
+		failed error
+	}
+	logInMsg struct { // the log-in of the cluster
+		got    *handout.LogIn
 		failed error
 	}
 	batchMsg struct { // keys that came together, or faster than hands type

@@ -92,7 +92,7 @@ func (p *prompts) finish() error {
 		ways = append(ways, way{"undo", sure(engine.Undo)})
 	}
 	if p.snap.List != engine.ListFactory && !p.snap.Locked { // a node on the bench line is sealed, not handed over
-		ways = append(ways, way{"handover", sure(engine.HandOver)})
+		ways = append(ways, way{"handover", sure(engine.HandOver)}, way{"logIn", func(err error) error { return errors.Join(err, plainLogIn(p)) }})
 	}
 	ways = append(ways,
 		way{"bundle", show(func() { p.write(p.bundled()) })}, way{"log", show(p.log)},

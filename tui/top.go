@@ -38,11 +38,14 @@ func (a *app) top() screen {
 // followJob brings the page in line with the job's state.
 func (a *app) followJob() {
 	a.page = a.choose(a.page)
-	// A confirmation of something that is over, or that this console may no longer do, must not stay; reading matter may.
-	if c, ok := a.over.(*confirm); ok && c.over() {
+	// A confirmation of something that is over, or what this console may no longer do or show, must not stay; reading matter may.
+	if c, ok := a.over.(interface{ over() bool }); ok && c.over() {
 		a.over = nil
 	}
 	if top := a.top(); top != a.last {
+		if _, secret := a.last.(*logIn); secret {
+			a.wipe++
+		}
 		a.last, a.shown, a.touched = top, a.clock(), false
 	}
 }

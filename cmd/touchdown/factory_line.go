@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/ledger"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
@@ -18,6 +22,7 @@ import (
 type factoryFlags struct {
 	applyFlags
 	unattended, reopen bool
+	ledger             ledger.Choice
 }
 
 func (c *common) factoryCommand() *cobra.Command {
@@ -30,8 +35,14 @@ the factory's report and seals the node, so that its next boot waits for the sit
 continues automatically after each, and the same command opens the wizard again.
 
 With --unattended nobody is asked: the answers are those of the policy in -f FILE (spec.policy.answers, such as
-tick-packed: "yes"), and what has none there ends the work with a problem that names it.`,
+tick-packed: "yes"), and what has none there ends the work with a problem that names it.
+
+With --ledger FILE the seal compares the node's cluster id, CA keys and SSH host keys with those of all nodes in FILE, refuses
+one that shares any of them with another machine, and adds the node. FILE is made where it is not there yet; it is used
+again when the node is sealed, some reboots later, so it lies where it can be reached then. Only --shared-identity with a
+reason lets a copy pass.`,
 		Example: `  touchdown factory
+  touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --unattended -f line.yaml -o json`,
 	}, c.bakeCommand(), c.unbakeCommand())
 	of := cmd.RunE
@@ -48,6 +59,8 @@ tick-packed: "yes"), and what has none there ends the work with a problem that n
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
+	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
 	return cmd
@@ -57,6 +70,9 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	cfg, err := f.policy()
 	if err != nil {
 		return err
+	}
+	if err := f.checkLedger(); err != nil {
+		return usage(err)
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root})
 	if f.reopen {
@@ -73,6 +89,12 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
+	if f.ledger.File != "" {
+		f.ledger.Stay = factory.Stay(machine)
+		if err := f.ledger.Keep(machine); err != nil {
+			return err
+		}
+	}
 	// Before the bake there is no unit that could keep an engine.
 	f.local = f.local || !machine.Exists("/etc/systemd/system/"+engineUnit)
 	if f.unattended {
@@ -88,6 +110,22 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	}
 	return f.console(cmd)
 }
+
+// checkLedger judges what is said of a ledger.
+func (f *factoryFlags) checkLedger() error {
+	switch l := f.ledger; {
+	case l.File == "" && l.Shared != "":
+		return errors.New("--shared-identity goes with --ledger")
+	case l.File != "" && !filepath.IsAbs(l.File):
+		return fmt.Errorf("--ledger %s: give the whole path; the engine reads it later, from another folder", l.File)
+	case l.Shared != strings.TrimSpace(l.Shared), len(l.Shared) > maxReason, strings.ContainsFunc(l.Shared, unicode.IsControl):
+		return fmt.Errorf("--shared-identity: a reason is one line of at most %d bytes", maxReason)
+	}
+	return nil
+}
+
+// maxReason bounds the reason for a shared identity: it is printed in the report, as that of a waiver.
+const maxReason = 400
 
 // policy is a config that says how the work goes and nothing of a site.
 func (f *factoryFlags) policy() (*site.Config, error) {

@@ -52,12 +52,17 @@ func printDocument(cmd *cobra.Command, document []byte) error {
 
 // printArchive writes bytes that are no text, but never to a terminal.
 func printArchive(cmd *cobra.Command, data []byte) error {
-	out := cmd.OutOrStdout()
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if toTerminal(cmd) {
 		return usage(errors.New("the archive does not go to a terminal; send it to a file: touchdown report bundle > bundle.tar.gz"))
 	}
-	if _, err := out.Write(data); err != nil {
+	if _, err := cmd.OutOrStdout().Write(data); err != nil {
 		return fmt.Errorf("printing the archive: %w", err)
 	}
 	return nil
+}
+
+// toTerminal tells whether what the command prints is seen by a person, and kept by nobody.
+func toTerminal(cmd *cobra.Command) bool {
+	f, ok := cmd.OutOrStdout().(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

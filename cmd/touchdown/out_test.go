@@ -22,6 +22,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/handout"
 	"touchdown/tui"
 )
 
@@ -103,6 +104,12 @@ func (h hostile) Do(context.Context, string, engine.Action) error               
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
 func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
 
+func (h hostile) Give(context.Context, string, handout.Ask) (*handout.LogIn, error) {
+	got := &handout.LogIn{}
+	plant(reflect.ValueOf(got).Elem(), 8)
+	return got, h.err()
+}
+
 func (h hostile) Log(context.Context, int) ([]string, error) { return []string{planted}, h.err() }
 
 func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
@@ -141,6 +148,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"media show": {"media", "show", hostileVolume(dir)}, "media show json": {"media", "show", hostileVolume(dir), "-o", "json"},
 		"media write": {"media", "write", "-f", hostileFile, "--any-serial", "--key", planted, planted}, "media keygen": {"media", "keygen", filepath.Join(dir, planted)},
 		"media revoke": {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
+		"credentials": {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{

@@ -14,7 +14,7 @@ const actLimit = time.Minute
 
 // act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends
 // the one before.
-func (e *Engine) act(ctx context.Context, a Action) error {
+func act(ctx context.Context, e *Engine, a Action) error {
 	ctx, stop := context.WithTimeout(ctx, actLimit)
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()

@@ -59,7 +59,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	case Review:
 		return e.makeReview(ctx)
 	case Act:
-		return e.act(ctx, a)
+		return act(ctx, e, a)
 	case Reboot:
 		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
 	case PowerOff:
@@ -71,6 +71,9 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	defer e.mu.Unlock()
 	if err := e.core.may(pen, a.Verb, states); err != nil {
 		return err
+	}
+	if len(e.oneGift) > 0 && (a.Verb == Undo || a.Verb == HandOver || a.Verb == Edit) {
+		return fmt.Errorf("%w: the log-in is being made; try again when it is", ErrState)
 	}
 	return e.core.do(a)
 }
@@ -233,7 +236,7 @@ func (c *core) handOver() error {
 	if err := c.recorder.emit(handOverEvent(c.control.holder)); err != nil {
 		return err
 	}
-	c.draft.site = c.draft.site.WithoutSecrets()
+	c.draft.site, c.given = c.draft.site.WithoutSecrets(), nil
 	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets())
 }
 

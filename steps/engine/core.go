@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/handout"
 )
 
 // core is what Engine.mu guards: the parts of the engine, and what is done with them. Whoever calls a method of core, or of
@@ -32,6 +33,7 @@ type core struct {
 	stopWork context.CancelCauseFunc // ends the step at work
 	stopAct  context.CancelFunc      // ends what was begun by the last Act
 	unlocked bool
+	given    *handout.LogIn // what people were given last, in memory alone; nil: nothing, or the hand-over was accepted
 	resumed  time.Time
 }
 

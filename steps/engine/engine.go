@@ -75,6 +75,7 @@ type Engine struct {
 	workers sync.WaitGroup
 
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
+	oneGift  chan struct{} // the same while Give works
 
 	originals     originals     // the store, save in the foreground of a command
 	progressPause time.Duration // least time between two progress events of a step
@@ -122,7 +123,7 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 		o.Node.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), recovered: make(chan struct{}),
+		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}),
 		originals: store, progressPause: progressPause,
 	}
 	e.closing, e.close = context.WithCancel(context.Background())

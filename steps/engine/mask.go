@@ -25,6 +25,8 @@ const (
 // Masker hides the secrets that a person entered wherever text leaves the engine. The zero value masks nothing.
 type Masker struct {
 	mu    sync.RWMutex
+	given []string // secrets that the engine made, see also
+	own   []string // the others
 	parts []string
 	words *regexp.Regexp // the whole secrets that are too short to be parts of words; nil: none
 }
@@ -32,6 +34,21 @@ type Masker struct {
 // Hide sets the secrets. Of a text of several lines each line is hidden too, since logs and events often carry
 // one line of it.
 func (m *Masker) Hide(secrets []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.own = secrets
+	m.hide(slices.Concat(secrets, m.given))
+}
+
+// also hides secrets that the engine made, beside those that Hide sets.
+func (m *Masker) also(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.given = append(m.given, secrets...)
+	m.hide(slices.Concat(m.own, m.given))
+}
+
+func (m *Masker) hide(secrets []string) {
 	var parts []string
 	for _, s := range secrets {
 		parts = append(parts, s)
@@ -50,8 +67,6 @@ func (m *Masker) Hide(secrets []string) {
 	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < shortestSecret })
 	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) })
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.parts, m.words = parts, shortWords(secrets)
 }
 

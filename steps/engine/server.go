@@ -112,6 +112,7 @@ func handler(session Session) http.Handler {
 	mux.HandleFunc("GET "+apiPrefix+"/events", s.events)
 	mux.HandleFunc("GET "+apiPrefix+"/log", s.log)
 	mux.HandleFunc("GET "+apiPrefix+"/documents/{name}", s.document)
+	mux.HandleFunc("POST "+apiPrefix+"/credentials", s.give)
 	return mux
 }
 

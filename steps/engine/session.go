@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/handout"
 )
 
 // Session is all that a client can do with an engine. The engine itself implements it, and so does the
@@ -37,6 +38,9 @@ type Session interface {
 	Log(ctx context.Context, lines int) ([]string, error)
 	// Export returns a document.
 	Export(ctx context.Context, what Document) ([]byte, error)
+	// Give returns what the people of the site get into their cluster with, to the console that has the pen and to nobody else: the
+	// engine keeps it in memory alone, until the hand-over is accepted. It takes minutes where the API has to learn something.
+	Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error)
 }
 
 // Verb names what an Action does.

@@ -78,6 +78,8 @@ type Spec struct {
 	APICert KeyPair `yaml:"apiCert,omitempty" json:"apiCert,omitzero"`
 	// IngressCert is served at *.apps.DOMAIN; empty has one made by the cluster's own signer.
 	IngressCert IngressCert `yaml:"ingressCert,omitempty" json:"ingressCert,omitzero"`
+	// Credentials are how the people of the site get into their cluster.
+	Credentials credentials `yaml:"credentials" json:"credentials"`
 	// Policy is what may happen without asking.
 	Policy Policy `yaml:"policy" json:"policy"`
 }

@@ -72,7 +72,7 @@ type entry struct {
 }
 
 // schema is the one description of the document: Parse, Get, Set, Marshal, Explain, Example and Reference read it.
-var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, policyEntries)
+var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, credentialEntries, policyEntries)
 
 // headEntries say what the document is and what the cluster and its node are called.
 var headEntries = []entry{

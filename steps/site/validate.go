@@ -27,6 +27,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)
 	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
 	v.ingressCA()
+	v.credentials()
 	return v.errs.sorted(), v.warnings.sorted()
 }
 

@@ -15,6 +15,8 @@ var table = []Row{
 	{Package: "backend/csr", Tier: Test, Seconds: 20, Proves: "the cluster's real signers sign what was approved, by the recovery account where the node's certificate has expired"},
 	{Package: "backend/domain", Tier: Test, Seconds: 180, Proves: "names and certificates are merged and restored on a real API; what its operator refuses is told; the order of the writes"},
 	{Package: "backend/health", Tier: Test, Seconds: 9, Proves: "health reads a real API"},
+	{Package: "backend/login", Tier: Test, Seconds: 37, Proves: "a real API lets the new kubeconfig in under its new name, and no longer after the next one or an undo"},
+	{Package: "backend/ledger", Tier: Test, Seconds: 13, Proves: "what makes a node itself is read from a real API"},
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
 	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
@@ -36,6 +38,7 @@ var table = []Row{
 	{Package: "backend/probe", Run: "TestEverySiteIsTold", Tier: All, Seconds: 16, Proves: "all 729 sites are told right by the probes; a third of them is among the quick tests"},
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs"},
+	{Package: "test/bench/login", Tier: All, Seconds: 35, Proves: "OpenShift's own code accepts the new password of kubeadmin and refuses the factory's; undo turns that round"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 

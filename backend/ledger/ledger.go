@@ -1,0 +1,227 @@
+// Package ledger keeps what makes each shipped node itself, a JSON line for each, so that a node made from the disk of another one
+// is found before it is shipped: both would be one cluster, with one set of keys.
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"touchdown/backend/problem"
+)
+
+// format is the version of a line. It only rises.
+const format = 1
+
+// Limits of what is read. A line has about 2 KiB; the ledger of a million nodes is below the other limit.
+const (
+	maxLine   = 64 << 10
+	maxLedger = 4 << 30
+)
+
+// Entry is a line of the ledger.
+type Entry struct {
+	Format    int               `json:"format"`
+	Sealed    time.Time         `json:"sealed"`
+	Serial    string            `json:"serial,omitempty"` // of the machine
+	MACs      []string          `json:"macs,omitempty"`   // of its ports, sorted
+	ClusterID string            `json:"clusterID"`
+	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
+	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
+}
+
+// Clash is another node with the same identity.
+type Clash struct {
+	Other  Entry
+	Shared []string // what is the same: "the cluster id", "the CA key router-ca"
+}
+
+// String says it in a sentence's end: "SN 1234, sealed on 2026-01-02: the cluster id and 3 more".
+func (c Clash) String() string {
+	what := c.Shared[0]
+	if n := len(c.Shared) - 1; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	serial := c.Other.Serial
+	if serial == "" {
+		serial = "not known"
+	}
+	return fmt.Sprintf("SN %s, sealed on %s: %s", serial, c.Other.Sealed.UTC().Format(time.DateOnly), what)
+}
+
+// unit tells whether both lines are of one machine: a node that is sealed again is no copy of itself.
+func (e Entry) unit(o Entry) bool {
+	if len(e.MACs) > 0 && len(o.MACs) > 0 {
+		return slices.ContainsFunc(e.MACs, func(mac string) bool { return slices.Contains(o.MACs, mac) })
+	}
+	return e.Serial != "" && e.Serial == o.Serial
+}
+
+// shares lists what the two have in common.
+func (e Entry) shares(o Entry) (what []string) {
+	if e.ClusterID != "" && e.ClusterID == o.ClusterID {
+		what = append(what, "the cluster id")
+	}
+	theirs := slices.Collect(maps.Values(o.Keys))
+	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
+		if slices.Contains(theirs, e.Keys[name]) {
+			what = append(what, name)
+		}
+	}
+	return what
+}
+
+// Find reads a ledger and returns the other machines with the same identity. A ledger that is not there yet is empty.
+func Find(path string, e Entry) ([]Clash, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unusable(path, err)
+	}
+	defer f.Close()
+	found, err := search(f, e)
+	if err != nil {
+		return nil, unusable(path, err)
+	}
+	return found.clashes, nil
+}
+
+// found is what a ledger tells about a node.
+type found struct {
+	clashes []Clash
+	entered bool  // the last line of this machine says what it is now
+	good    int64 // bytes up to the end of the last whole entry; what follows was torn when a stick was pulled
+	ended   bool  // that entry has its line end
+}
+
+// search reads the lines.
+func search(f *os.File, e Entry) (is found, err error) {
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxLedger) {
+		err = errors.New("it is no regular file of at most 4 GiB")
+	}
+	if err != nil {
+		return is, err
+	}
+	is.ended = true
+	lines := bufio.NewReaderSize(f, maxLine)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		whole := err == nil
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			return is, nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return is, fmt.Errorf("line %d: %w", n, err)
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			err := is.take(line, e)
+			if err != nil && !whole {
+				return is, nil // torn
+			}
+			if err != nil {
+				return is, fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		is.good, is.ended = is.good+int64(len(line)), whole
+	}
+}
+
+// take compares a line with the node.
+func (is *found) take(line []byte, e Entry) error {
+	var o Entry
+	if err := json.Unmarshal(line, &o); err != nil {
+		return errors.New("it is no JSON object of a ledger")
+	}
+	if o.Format < 1 || o.Format > format {
+		return fmt.Errorf("this release does not know format %d", o.Format)
+	}
+	if e.unit(o) {
+		is.entered = same(e, o)
+	} else if what := e.shares(o); len(what) > 0 {
+		is.clashes = append(is.clashes, Clash{o, what})
+	}
+	return nil
+}
+
+// same compares two lines of one machine but for their time.
+func same(a, b Entry) bool {
+	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) && a.Shared == b.Shared
+}
+
+// Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it
+// may. Nobody else writes it meanwhile, so of two copies that are sealed at the same time one is refused. A node that is in it stays.
+func Enter(path string, e Entry) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return unusable(path, err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return unusable(path, err)
+	}
+	is, err := search(f, e)
+	if err != nil {
+		return unusable(path, err)
+	}
+	if len(is.clashes) > 0 && e.Shared == "" {
+		return Copy(is.clashes)
+	}
+	if is.entered {
+		return nil
+	}
+	e.Format = format
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encoding a line of the ledger: %w", err)
+	}
+	if !is.ended {
+		line = append([]byte("\n"), line...)
+	}
+	if err := f.Truncate(is.good); err != nil {
+		return unusable(path, err)
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return unusable(path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return unusable(path, err)
+	}
+	return nil
+}
+
+// Copy refuses a node that has the identity of others.
+func Copy(clashes []Clash) error {
+	texts := make([]string, min(len(clashes), 3))
+	for i := range texts {
+		texts[i] = clashes[i].String()
+	}
+	more := ""
+	if n := len(clashes) - len(texts); n > 0 {
+		more = fmt.Sprintf(", and %d more nodes", n)
+	}
+	return &problem.Problem{
+		Code:    "FAC-COPY",
+		Summary: "This node has the identity of another one in the ledger: " + strings.Join(texts, "; ") + more + ".",
+		Fix:     "Install it again instead of copying a disk. If it has to be, run touchdown factory --shared-identity REASON.",
+	}
+}
+
+func unusable(path string, err error) error {
+	return &problem.Problem{
+		Code: "FAC-LEDG", Summary: "The ledger " + path + " cannot be used.",
+		Fix: "Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry.", Err: err,
+	}
+}

@@ -1,0 +1,108 @@
+package login
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	configv1 "github.com/openshift/api/config/v1"
+	"golang.org/x/crypto/bcrypt"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/problem"
+)
+
+// maxAge is how much younger than the namespace kube-system the secret of kubeadmin may be: the log-in refuses one that was made
+// later, so ours is the one of the installation, with another content.
+const maxAge = time.Hour
+
+// Kubeadmin is how people log in to the cluster, as far as its first administrator is concerned.
+type Kubeadmin struct {
+	Gone   string // why kubeadmin cannot log in, in a sentence; "" when it can
+	Others string // who else lets people in, in a sentence; "" when nobody does
+	hash   string // of its password
+}
+
+// Is tells whether the password of kubeadmin has this hash.
+func (k Kubeadmin) Is(hash string) bool { return k.hash != "" && k.hash == hash }
+
+// Accepts tells whether kubeadmin may log in with the password.
+func (k Kubeadmin) Accepts(password string) bool {
+	return k.Gone == "" && bcrypt.CompareHashAndPassword([]byte(k.hash), []byte(password)) == nil
+}
+
+func secretRef() kube.Ref { return kube.Secret(metav1.NamespaceSystem, User) }
+
+// Look reads how people log in.
+func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
+	var k Kubeadmin
+	var secret *corev1.Secret
+	err := c.Do(ctx, "reading how people log in", func(ctx context.Context) error {
+		k, secret = Kubeadmin{}, nil
+		get := metav1.GetOptions{}
+		auth, err := c.Config.Authentications().Get(ctx, "cluster", get)
+		switch {
+		case err == nil && auth.Spec.Type != "" && auth.Spec.Type != configv1.AuthenticationTypeIntegratedOAuth:
+			k.Gone = fmt.Sprintf("The cluster's own log-in is switched off (type %s).", auth.Spec.Type)
+			return nil
+		case err != nil && !apierrors.IsNotFound(err):
+			return err
+		}
+		oauth, err := c.Config.OAuths().Get(ctx, "cluster", get)
+		switch {
+		case err == nil && len(oauth.Spec.IdentityProviders) > 0:
+			k.Others = fmt.Sprintf("People log in with the cluster's identity provider %s.", oauth.Spec.IdentityProviders[0].Name)
+		case err != nil && !apierrors.IsNotFound(err):
+			return err
+		}
+		found, err := c.Core.Secrets(metav1.NamespaceSystem).Get(ctx, User, get)
+		switch {
+		case apierrors.IsNotFound(err):
+			k.Gone = "The cluster's owner has removed kubeadmin."
+			return nil
+		case err != nil:
+			return err
+		}
+		system, err := c.Core.Namespaces().Get(ctx, metav1.NamespaceSystem, get)
+		if err != nil {
+			return err
+		}
+		secret = found
+		if found.CreationTimestamp.After(system.CreationTimestamp.Add(maxAge)) {
+			k.Gone = "The secret of kubeadmin was made again after the installation, so OpenShift does not accept it."
+		}
+		return nil
+	})
+	if err != nil || secret == nil || k.Gone != "" {
+		return k, err
+	}
+	k.hash = string(secret.Data[User])
+	if _, err := bcrypt.Cost([]byte(k.hash)); err != nil || secret.DeletionTimestamp != nil {
+		k.Gone = "The secret of kubeadmin holds no password that OpenShift accepts."
+	}
+	return k, nil
+}
+
+// Replace gives kubeadmin the password with this hash, in the secret that is there, and reads it back. Tokens and sessions of the
+// old password end with it: the log-in ties them to the content of the secret.
+func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) error {
+	if _, err := c.ChangePart(ctx, secretRef(), "data", func(data map[string]any) error {
+		data[User] = base64.StdEncoding.EncodeToString([]byte(hash))
+		return nil
+	}, save); err != nil {
+		return err
+	}
+	k, err := Look(ctx, c)
+	if err == nil && !k.Is(hash) {
+		err = &problem.Problem{
+			Code:    "LOG-BCK",
+			Summary: "The password in " + secretRef().String() + " is not the one that was put there.",
+			Fix:     "Retry; if it happens again, stop whatever else manages this secret.",
+		}
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/host"
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/handout"
+)
+
+// credentials are the flags of `credentials`.
+type credentials struct {
+	out   string
+	force bool
+}
+
+func credentialsCommand(c *common) *cobra.Command {
+	var of credentials
+	cmd := &cobra.Command{
+		Use: "credentials", Short: "Hand out the log-in of the landed cluster", Args: cobra.NoArgs,
+		Long: `Credentials hands out what the people of the site get into their cluster with, once the node has landed and before the
+hand-over is accepted; on a node that is locked, after it was unlocked at a console.
+
+Without --out it prints address, user and the new password of kubeadmin, to a terminal only. With --out FILE it writes a
+kubeconfig for the API's new name into FILE (mode 0600), and says how long it is accepted; this takes a minute or two, until
+the API knows it. With -o json it prints, or writes into FILE, one object with both.
+
+Who asks again gets the same, until the engine is started again: then another password and another kubeconfig are made, and
+those before them are no longer accepted. What the site config says (spec.credentials) counts here, too.`,
+		Example: `  touchdown credentials
+  touchdown credentials --out /root/kubeconfig
+  ssh -t core@node sudo touchdown credentials`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			if of.out == "" && !toTerminal(cmd) {
+				return usage(errors.New("a log-in is printed to a terminal only; for a file use --out FILE"))
+			}
+			got, err := of.ask(cmd.Context(), c.client(), handout.Ask{Password: of.out == "" || asJSON, Kubeconfig: of.out != "" || asJSON})
+			if err != nil {
+				return explainClient(err)
+			}
+			return of.deliver(cmd, got, asJSON)
+		},
+	}
+	c.outputFlag(cmd)
+	cmd.Flags().StringVar(&of.out, "out", "", "write a kubeconfig into this file; with -o json everything")
+	cmd.Flags().BoolVar(&of.force, "force", false, "take control from another console")
+	return cmd
+}
+
+// ask takes control for as long as it asks.
+func (of credentials) ask(ctx context.Context, session engine.Session, ask handout.Ask) (*handout.LogIn, error) {
+	pen, err := session.TakePen(ctx, consoleName(), of.force)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	held := make(chan struct{})
+	go func() { // the stream keeps control: a kubeconfig takes minutes
+		defer close(held)
+		_ = session.Events(ctx, pen, 0, func([]steps.Event) error { return nil }) // who lost control is told by Give
+	}()
+	got, err := session.Give(ctx, pen, ask)
+	stop()
+	<-held
+	ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer stop()
+	_ = session.ReleasePen(ctx, pen) // someone may have taken it over
+	return got, err
+}
+
+func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON bool) error {
+	switch {
+	case of.out == "" && asJSON:
+		return printJSON(cmd, got)
+	case of.out == "":
+		if _, err := io.WriteString(printed(cmd), logInText(got)); err != nil {
+			return fmt.Errorf("printing the log-in: %w", err)
+		}
+		return nil
+	}
+	content := []byte(got.Kubeconfig)
+	if asJSON {
+		var text bytes.Buffer
+		encoder := json.NewEncoder(&text)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(got); err != nil {
+			return fmt.Errorf("encoding the log-in: %w", err)
+		}
+		content = text.Bytes()
+	}
+	if err := host.WriteFileAtomic(of.out, content, 0o600); err != nil {
+		return fmt.Errorf("writing the log-in: %w", err)
+	}
+	fmt.Fprint(complaints(cmd), lasting(of.out, got))
+	return nil
+}
+
+// logInText is a log-in for people to read out.
+func logInText(got *handout.LogIn) string {
+	text := ""
+	if got.Console != "" {
+		text += steps.Linef("Web console  %s", got.Console)
+	}
+	text += steps.Linef("API          %s", got.API) + steps.Linef("User         %s", got.User)
+	if got.Why != "" {
+		return text + steps.Linef("Password     none: %s", got.Why)
+	}
+	return text + steps.Linef("Password     %s", got.Password)
+}
+
+// lasting says how long a kubeconfig serves.
+func lasting(file string, got *handout.LogIn) string {
+	text := steps.Linef("%s opens %s until %s.", file, got.API, got.Until.UTC().Format(time.DateOnly))
+	if got.Server.Before(got.Until) {
+		text += steps.Linef("The API's own certificate ends before that, on %s.", got.Server.UTC().Format(time.DateOnly))
+	}
+	return text
+}

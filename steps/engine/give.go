@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"touchdown/backend"
+	"touchdown/steps"
+	"touchdown/steps/handout"
+)
+
+// giver is a step that makes what the people of the site are given. last is what it made before, nil when this engine made nothing.
+type giver interface {
+	steps.Step
+	Give(ctx context.Context, node *backend.Node, report steps.Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error)
+}
+
+// handsOut is the verb of Give in the errors of may.
+const handsOut Verb = "credentials"
+
+// Give implements Session.
+func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+	select { // one at a time: each replaces what the one before has made
+	case e.oneGift <- struct{}{}:
+		defer func() { <-e.oneGift }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(e.closing, stop)()
+	e.mu.Lock()
+	step, err := giverOf(e.core, pen)
+	last := e.core.given
+	e.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var got *handout.LogIn
+	err = guard(func() (err error) {
+		got, err = step.Give(ctx, e.o.Node, &stepReport{e: e, step: step.ID()}, ask, last)
+		return err
+	})
+	if got != nil {
+		e.mask.also(got.Password, got.Kubeconfig)
+	}
+	if err != nil {
+		e.o.Node.Log.Warn("credentials", "error", e.mask.Mask(err.Error()))
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return gave(e.core, pen, step, *got)
+}
+
+// giverOf finds the step, for a console that may have what it makes. A node that landed for good has to be unlocked.
+func giverOf(c *core, pen string) (giver, error) {
+	if err := c.may(pen, handsOut, []State{IsDone}); err != nil {
+		return nil, err
+	}
+	for _, stage := range c.draft.stages() {
+		for _, step := range stage.Steps {
+			if g, ok := step.(giver); ok {
+				return g, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: this list hands out no credentials", ErrNotFound)
+}
+
+// gave keeps what was made for who asks again, and tells the consoles that it was asked for, not what it is. A console that lost
+// control meanwhile gets nothing.
+func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.LogIn, error) {
+	keep := got
+	if c.given != nil && got.Password == "" {
+		keep.Password = c.given.Password
+	}
+	if c.given != nil && got.Kubeconfig == "" {
+		keep.Kubeconfig, keep.Until, keep.Server = c.given.Kubeconfig, c.given.Until, c.given.Server
+	}
+	c.given = &keep
+	if err := c.may(pen, handsOut, []State{IsDone}); err != nil {
+		return nil, err
+	}
+	for _, what := range []struct {
+		text, name string
+	}{{got.Password, "password"}, {got.Kubeconfig, "kubeconfig"}} {
+		if what.text != "" {
+			c.recorder.warn(step.ID(), c.recorder.emit(steps.Event{
+				Kind: steps.Said, Step: step.ID(), Text: fmt.Sprintf("The %s was given to %s.", what.name, c.control.holder),
+			}))
+		}
+	}
+	return &got, nil
+}
+
+// Give implements Session.
+func (c *Client) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+	var out handout.LogIn
+	if err := c.call(ctx, http.MethodPost, "/credentials", pen, ask, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+func (s server) give(w http.ResponseWriter, r *http.Request) {
+	var ask handout.Ask
+	if read(w, r, &ask) {
+		got, err := s.session.Give(r.Context(), r.Header.Get(penHeader), ask)
+		answer(w, got, err)
+	}
+}

@@ -1,0 +1,74 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/factory"
+	"touchdown/backend/ledger"
+)
+
+// copyCheck refuses a node that was made from the disk of another one, which the ledger knows.
+type copyCheck struct{}
+
+// ID names the step in the journal.
+func (*copyCheck) ID() string { return "copy-check" }
+
+// Title says what the step does.
+func (*copyCheck) Title() string { return "Compare the node with the ledger" }
+
+// Run looks the node up in the ledger. Only a reason that was given with the ledger lets a copy pass: no waiver does.
+func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
+	ch := Check{
+		ID: "copy", Title: "Not a copy of another node", Status: check.Skip, Observed: "not checked: no ledger was given",
+		Fix: "touchdown factory --ledger FILE",
+	}
+	choice, err := ledger.Chosen(node.Host, factory.Stay(node.Host))
+	if err != nil {
+		return err
+	}
+	if choice.File == "" {
+		report.Say("No ledger was given: nobody has checked whether this node is a copy of another one.")
+		report.Check(ch)
+		return nil
+	}
+	is, err := ledger.Look(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
+	if err != nil {
+		return err
+	}
+	clashes, err := ledger.Find(choice.File, is)
+	if err != nil {
+		return err
+	}
+	ch.Status, ch.Fix = check.Pass, ""
+	ch.Observed = fmt.Sprintf("cluster %s and %d keys are in no line of another machine", is.ClusterID, len(is.Keys))
+	if len(clashes) > 0 {
+		if choice.Shared == "" {
+			return ledger.Copy(clashes)
+		}
+		ch.Status, ch.Observed = check.Warn, clashes[0].String()+". Allowed: "+choice.Shared
+		ch.Fix = "Both nodes have the same keys: who has one of them has both."
+	}
+	report.Check(ch)
+	return nil
+}
+
+// enter adds the node to the ledger, where there is one.
+func enter(ctx context.Context, node *backend.Node, report Report) error {
+	choice, err := ledger.Chosen(node.Host, factory.Stay(node.Host))
+	if err != nil || choice.File == "" {
+		return err
+	}
+	is, err := ledger.Look(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
+	if err != nil {
+		return err
+	}
+	is.Shared = choice.Shared
+	if err := ledger.Enter(choice.File, is); err != nil {
+		return err
+	}
+	report.Say("The node is in the ledger %s.", choice.File)
+	return nil
+}

@@ -1,0 +1,124 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"touchdown/backend"
+	"touchdown/backend/domain"
+	"touchdown/backend/kube"
+	"touchdown/backend/login"
+	"touchdown/steps/handout"
+)
+
+// Give makes what the people of the site are given; last is what they were given before, nil when nobody knows it any more. What is
+// still good stays: whoever asks twice reads the same password twice.
+func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
+	if ask.Password && !s.Site.Spec.Credentials.Show {
+		ask.Password = false
+		got, err := s.give(ctx, node, node.Kube, report, ask, last)
+		if got != nil {
+			got.Why, got.Password = "The site config does not let consoles show the password (spec.credentials.show).", ""
+		}
+		return got, err
+	}
+	return s.give(ctx, node, node.Kube, report, ask, last)
+}
+
+func (s *siteLogin) give(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
+	d := s.Site.Domain()
+	if d == "" {
+		now, err := domain.Read(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("reading what the cluster is called: %w", err)
+		}
+		d = now.Domain
+	}
+	published, err := login.ReadPublished(ctx, c, d)
+	if err != nil {
+		return nil, err
+	}
+	if last == nil {
+		last = &handout.LogIn{Password: published.Password, Kubeconfig: published.Kubeconfig}
+	}
+	got := &handout.LogIn{User: login.User, API: "https://" + domain.API(d) + ":6443", Console: consoleOf(ctx, c, d)}
+	if ask.Password {
+		if err := s.givePassword(ctx, c, report, got, last.Password); err != nil {
+			return nil, err
+		}
+	}
+	if ask.Kubeconfig {
+		if err := s.giveKubeconfig(ctx, node, c, report, got, d, last.Kubeconfig); err != nil {
+			return nil, err
+		}
+	}
+	return got, s.publish(ctx, c, report, d, published, *got)
+}
+
+// consoleOf is the address of the web console, "" where the cluster has none.
+func consoleOf(ctx context.Context, c *kube.Cluster, d string) string {
+	hosts, err := domain.Names{Domain: d}.Hosts(ctx, c)
+	if err != nil {
+		return "https://" + domain.Console(d)
+	}
+	if h := hosts.Console(); !h.Absent {
+		return "https://" + h.Name
+	}
+	return ""
+}
+
+func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Report, got *handout.LogIn, last string) error {
+	k, err := login.Look(ctx, c)
+	if err != nil {
+		return err
+	}
+	if got.Why = s.unreplaced(k); got.Why != "" {
+		return nil
+	}
+	if got.Password = last; last != "" && k.Accepts(last) {
+		return nil
+	}
+	got.Password = login.NewPassword()
+	return replacePassword(ctx, c, report, got.Password)
+}
+
+func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, got *handout.LogIn, d, last string) error {
+	if until, server, works := login.Works(ctx, c, []byte(last)); works {
+		got.Kubeconfig, got.Until, got.Server = last, until, server
+		return nil
+	}
+	k, err := login.NewKubeconfig(ctx, c, login.Want{
+		Domain: d, Life: s.Site.Spec.Credentials.Life(), Trust: []byte(s.Site.Spec.AdditionalTrustBundle), Now: node.Now(),
+		Note: func(signer string) error {
+			before, err := signers(report)
+			if err != nil {
+				return err
+			}
+			return report.Note(signersNote, []byte(strings.Join(append(before, signer), "\n")))
+		},
+	}, newOriginals(report).save)
+	if err != nil {
+		return fmt.Errorf("making a kubeconfig: %w", err)
+	}
+	got.Kubeconfig, got.Until, got.Server = string(k.Text), k.Until, k.Server
+	return nil
+}
+
+// publish keeps the Secret for a hub in line with what was given, where the site config wants one.
+func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report, d string, has login.Published, got handout.LogIn) error {
+	want := has
+	if got.Password != "" {
+		want.Password = got.Password
+	}
+	if got.Kubeconfig != "" {
+		want.Kubeconfig = got.Kubeconfig
+	}
+	if !s.Site.Spec.Credentials.ClusterSecret || want == has {
+		return nil
+	}
+	if err := report.Note(publishedNote, []byte(d)); err != nil {
+		return fmt.Errorf("noting the secret for a hub: %w", err)
+	}
+	return login.Publish(ctx, c, d, want)
+}

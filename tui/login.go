@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/handout"
+)
+
+// logInTime is how long the log-in stays on a screen that nobody closes.
+const logInTime = 2 * time.Minute
+
+// logIn shows how to log in to the cluster, on this console alone. What was given lives as long as the page.
+type logIn struct {
+	base
+	msg   logInMsg
+	since time.Time
+}
+
+// newLogIn asks the engine for the log-in.
+func newLogIn(d *desk) (screen, tea.Cmd) {
+	return &logIn{base: base{d}, since: d.clock()}, d.link.give
+}
+
+// give asks for the log-in in the name of this console, which has to have control.
+func (l *link) give() tea.Msg {
+	ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+	defer cancel()
+	got, err := l.session.Give(ctx, l.token(), handout.Ask{Password: true})
+	return logInMsg{got, err}
+}
+
+func (l *logIn) name() string        { return "logIn" }
+func (l *logIn) overlay() bool       { return true }
+func (l *logIn) keys() []key.Binding { return []key.Binding{l.desk.keys.enter, l.desk.keys.back} }
+
+func (l *logIn) update(msg tea.Msg) (screen, tea.Cmd) {
+	switch msg := msg.(type) {
+	case logInMsg:
+		l.msg, l.since = msg, l.desk.clock()
+	case tea.KeyPressMsg:
+		if k := l.desk.keys; pressed(msg, k.enter, k.back) {
+			return nil, nil
+		}
+	}
+	return l, nil
+}
+
+// over tells whether the page must not stay: whoever took control may stand at another screen, and who walked away leaves this one
+// to anyone.
+func (l *logIn) over() bool { return !l.held || l.desk.clock().Sub(l.since) >= logInTime }
+
+func (l *logIn) view(w, h int) page {
+	text := page{lines: append([]string{l.theme.strong.Render(t("logIn.title")), ""}, l.lines(w)...)}.fit(h - 1)
+	return page{lines: append(text.lines, marker+l.theme.focus.Render("[ "+t("button.close")+" ]")), x: 3, y: h - 1}
+}
+
+func (l *logIn) lines(w int) []string {
+	switch {
+	case l.msg.failed != nil:
+		return wrap(l.explain(l.msg.failed), w, "")
+	case l.msg.got == nil:
+		return []string{t("logIn.loading")}
+	}
+	return logInLines(l.msg.got, w)
+}
+
+// logInLines are the log-in, and what to do with it.
+func logInLines(got *handout.LogIn, w int) []string {
+	var lines []string
+	if got.Console != "" {
+		lines = append(lines, hang(t("logIn.console", got.Console), w, "", 13)...)
+	}
+	lines = append(lines, hang(t("logIn.api", got.API), w, "", 13)...)
+	lines = append(lines, t("logIn.user", got.User))
+	if got.Why != "" {
+		return append(append(lines, hang(t("logIn.none", got.Why), w, "", 13)...), "", t("logIn.config"))
+	}
+	lines = append(lines, t("logIn.password", got.Password), "")
+	return append(append(lines, wrap(t("logIn.alone"), w, "")...), "", t("logIn.config"))
+}
+
+// plainLogIn is the page for a line terminal. What was printed cannot be taken back; it can be moved off the screen.
+func plainLogIn(p *prompts) error {
+	p.write(t("logIn.title"), t("logIn.loading"))
+	msg, ok := p.link.give().(logInMsg)
+	if !ok || msg.failed != nil {
+		p.write(p.explain(msg.failed))
+		return nil
+	}
+	p.write(logInLines(msg.got, minWidth)...)
+	_, err := p.ask(t("logIn.clear"))
+	for range plainScreen {
+		p.write(" ")
+	}
+	return err
+}
+
+// plainScreen is how many lines move everything off a screen: the most that a terminal of a service processor shows, and some.
+const plainScreen = 60
