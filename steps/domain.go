@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"touchdown/backend"
-	"touchdown/backend/certs"
 	"touchdown/backend/domain"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
@@ -85,7 +84,7 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 // cannot. The console is at the address usual where the cluster does not tell another one. What the cluster's operators would refuse is an error: it stands against a start.
 func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (changes []Change, known bool, err error) {
 	c := node.Kube.Within(formTimeout)
-	names := domain.Names{Domain: s.Site.Domain(), APISecret: certs.APISecret(s.Site.Domain()), Ours: certs.Ours}
+	names := namesOf(s.Site)
 	if in, err := issuing(ctx, c, s.Site, node); err == nil {
 		names = in.names
 	}
@@ -146,7 +145,7 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	if all, _, err := o.all(); len(all) == 0 {
 		return err
 	}
-	if _, err := o.restore(ctx, c); err != nil {
+	if err := domain.Restore(ctx, c, o.all()); err != nil {
 		return err
 	}
 	if err := domain.Noticed(ctx, c, s.timeouts()); err != nil {

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/domain"
 	"touchdown/backend/health"
 	"touchdown/backend/kube"
+	"touchdown/steps"
 	"touchdown/test/bench"
 )
 
@@ -88,5 +89,21 @@ func TestALandingKeepsWhatTheOwnerServes(t *testing.T) {
 		if spec != before[name] {
 			t.Errorf("%s is not as before:\n%s\n%s", name, before[name], spec)
 		}
+	}
+}
+
+// A cluster's proxy that would be asked for the new names stands against a start, unless the site brings one: that gets the exceptions
+// before the names are written.
+func TestTheProxyOfTheFactory(t *testing.T) {
+	o := newOwned(t)
+	o.api.Put("/apis/config.openshift.io/v1/proxies/cluster", `{"status":{"httpsProxy":"http://proxy.plant.example:3128","noProxy":".svc,.`+oldDomain+`"}}`)
+	o.api.Put("/apis/operator.openshift.io/v1/consoles/cluster", `{"spec":{"managementState":"Managed"}}`)
+	step := &steps.Domain{Site: o.site}
+	if _, err := step.Plan(t.Context(), o.node); err == nil || !strings.Contains(err.Error(), "PRX-NAME") {
+		t.Errorf("the review: %v", err)
+	}
+	o.site.Spec.Proxy.HTTPSProxy = "http://proxy.site.example:3128"
+	if _, err := step.Plan(t.Context(), o.node); err != nil {
+		t.Errorf("the review with a proxy of the site: %v", err)
 	}
 }

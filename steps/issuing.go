@@ -30,7 +30,7 @@ func issuing(ctx context.Context, c *kube.Cluster, cfg *site.Config, node *backe
 		return nil, fmt.Errorf("reading what the cluster is called: %w", err)
 	}
 	d := cfg.Domain()
-	in := &certificates{names: domain.Names{Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d), Ours: certs.Ours}}
+	in := &certificates{names: namesOf(cfg)}
 	if in.owners, err = in.names.Owners(ctx, c); err != nil {
 		return nil, fmt.Errorf("reading the certificates of the cluster's owner: %w", err)
 	}
@@ -45,6 +45,15 @@ func issuing(ctx context.Context, c *kube.Cluster, cfg *site.Config, node *backe
 		return nil, err
 	}
 	return in, in.sign(ctx, c, now)
+}
+
+// namesOf are the names that a site asks for, with Touchdown's own certificates.
+func namesOf(cfg *site.Config) domain.Names {
+	d, proxy := cfg.Domain(), cfg.Spec.Proxy
+	return domain.Names{
+		Domain: d, APISecret: certs.APISecret(d), AppsSecret: certs.AppsSecret(d), Ours: certs.Ours,
+		Proxied: proxy.HTTPProxy != "" || proxy.HTTPSProxy != "",
+	}
 }
 
 // keep leaves the owner's certificates in service where they are good.

@@ -131,6 +131,40 @@ func TestAShardedRouter(t *testing.T) {
 	}
 }
 
+// A proxy that would be asked for the new hosts is told before anything is written; what the site brings gets the exceptions.
+func TestAProxyOfTheFactory(t *testing.T) {
+	const there = `"httpsProxy":"http://proxy.plant.example:3128"`
+	for name, test := range map[string]struct {
+		status  string
+		proxied bool
+		code    string
+	}{
+		"none":                      {``, false, ""},
+		"for plain HTTP alone":      {`"httpProxy":"http://proxy.plant.example:3128"`, false, ""},
+		"exceptions of the factory": {there + `,"noProxy":".cluster.local,.svc,.` + old + `,api-int.` + old + `"`, false, "PRX-NAME"},
+		"no exceptions":             {there, false, "PRX-NAME"},
+		"the new domain":            {there + `,"noProxy":".svc,.` + site + `"`, false, ""},
+		"above the new domain":      {there + `,"noProxy":"site.example"`, false, ""},
+		"everything":                {there + `,"noProxy":"*"`, false, ""},
+		"the console's host alone":  {there + `,"noProxy":"` + domain.Console(site) + `"`, false, "PRX-NAME"},
+		"the site brings one":       {there, true, ""},
+		"a URL that is none":        {`"httpsProxy":"http://%zz"`, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api, c, n := plain(t)
+			api.Put(configAPI+"proxies/cluster", `{"status":{`+test.status+`}}`)
+			n.Proxied = test.proxied
+			_, err := n.Fits(t.Context(), c)
+			if code(err) != test.code || err != nil && (!strings.Contains(err.Error(), "do not have ."+site) || !domain.Refuses(err)) {
+				t.Errorf("%v", err)
+			}
+			if changes := api.Changes(); len(changes) > 0 {
+				t.Errorf("something was written: %v", changes)
+			}
+		})
+	}
+}
+
 // What the cluster's owner chose for the console and the log-in survives; what lies below the domain that is left behind moves.
 func TestHostsOfTheOwner(t *testing.T) {
 	entry := func(namespace, name, host, secret string) string {

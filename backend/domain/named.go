@@ -117,13 +117,16 @@ func (n Names) Fits(ctx context.Context, c *kube.Cluster) (taken []Taken, err er
 	if err := n.routed(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := n.proxied(ctx, c); err != nil {
+		return nil, err
+	}
 	return n.listed(ctx, c)
 }
 
 // Refuses tells whether an error of Fits is a verdict: another one only says that the cluster could not be asked.
 func Refuses(err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
-	return ok && slices.Contains([]string{"CERT-MAX", "CERT-ENT", "OPR-STAT", "OPR-IDLE", "RTR-SHRD"}, p.Code)
+	return ok && slices.Contains([]string{"CERT-MAX", "CERT-ENT", "OPR-STAT", "OPR-IDLE", "RTR-SHRD", "PRX-NAME"}, p.Code)
 }
 
 // listed says whether the API server's operator will take the list of named certificates.

@@ -29,6 +29,8 @@ type Names struct {
 	RouterSecret string // in openshift-ingress; "" is AppsSecret
 	// Ours tells whether Touchdown made a Secret, for whatever domain; nil: it made none.
 	Ours func(secret string) bool
+	// Proxied says that the site brings a proxy, whose exceptions have the domain before the names are written.
+	Proxied bool
 }
 
 func (n Names) ours(secret string) bool { return n.Ours != nil && n.Ours(secret) }
@@ -68,21 +70,16 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 	}
 	ingress := func(spec map[string]any) error { return n.ingress(spec, hosts) }
 	published := func(ctx context.Context, c *kube.Cluster) error { return published(ctx, c, hosts.OAuth()) }
-	for _, write := range []struct {
-		ref    kube.Ref
+	for i, write := range []struct {
 		change func(map[string]any) error
 		await  func(context.Context, *kube.Cluster) error // before it
-	}{
-		{kube.Config("ingresses"), ingress, nil},
-		{kube.Config("apiservers"), n.apiServer, published},
-		{kube.IngressController("default"), n.defaultCertificate, nil},
-	} {
+	}{{ingress, nil}, {n.apiServer, published}, {n.defaultCertificate, nil}} {
 		if write.await != nil {
 			if err := write.await(ctx, c); err != nil {
 				return changed, err
 			}
 		}
-		did, err := c.ChangeSpec(ctx, write.ref, write.change, save)
+		did, err := c.ChangeSpec(ctx, order[i], write.change, save)
 		changed = changed || did
 		if err != nil {
 			return changed, err
@@ -91,11 +88,11 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 	return changed, nil
 }
 
-// published waits for the metadata of the log-in's new host, but not for ever: it saves a restart, no more. Without the cluster's own
+// published waits for the metadata of the log-in's next host, but not for ever: it saves a restart, no more. Without the cluster's own
 // log-in there is none.
 func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 	begin := time.Now()
-	w := kube.Wait{What: "the log-in's new host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
+	w := kube.Wait{What: "the log-in's host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		var metadata string
 		err := c.Do(ctx, "reading the metadata of the log-in", func(ctx context.Context) (err error) {
@@ -103,7 +100,7 @@ func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 			return err
 		})
 		done := metadata == "" || oauth.Absent || tells(metadata, oauth.Name) || time.Since(begin) >= metadataLimit
-		return kube.Progress{Waiting: "the log-in to take its new host"}, done, err
+		return kube.Progress{Waiting: "the log-in to take the host " + oauth.Name}, done, err
 	})
 }
 

@@ -42,7 +42,7 @@ var table = []Row{
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 
-	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move starts kube-apiserver once"},
+	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move and its undo start kube-apiserver once each; the real machine-config-controller renders once"},
 
 	// What is not a Go test.
 	{Make: "lint", Tier: All, Seconds: 120, Proves: "the linters of .golangci.yml find nothing"},

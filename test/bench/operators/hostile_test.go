@@ -3,7 +3,6 @@ package operators
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +56,7 @@ func (b *bed) moved(n domain.Names) {
 
 	// Another entry serves a name that the next site wants: it is taken out of there.
 	next := n
-	next.Domain, next.APISecret = "store2.site.example", certs.APISecret("store2.site.example")
+	next.Domain, next.APISecret = secondSite, certs.APISecret(secondSite)
 	undo = b.entries(func(list []any) []any {
 		return append(list, entry(n.APISecret, domain.API(next.Domain), "api.vanity.example"))
 	})
@@ -67,29 +66,27 @@ func (b *bed) moved(n domain.Names) {
 	b.accepted()
 	b.canaryWithHost()
 	b.consoleByHand()
-	if slices.Contains(b.real, "kube-apiserver") {
-		b.forced(next)
-	}
+	b.unmanaged(next)
+	b.sharded(next)
 	b.waitRolledOut()
 }
 
 // forced checks that the product is right to refuse a cluster whose operator of kube-apiserver is not in the state Managed: in the
 // only other one that its API takes, Force, it makes no revision of a new configuration.
-func (b *bed) forced(next domain.Names) {
+func (b *bed) forced(n domain.Names) {
 	b.t.Helper()
 	manage := func(state string) {
 		_, err := b.c.Operator.KubeAPIServers().Patch(b.t.Context(), "cluster", types.MergePatchType, []byte(`{"spec":{"managementState":"`+state+`"}}`), metav1.PatchOptions{})
 		fatal(b.t, err)
 	}
-	b.waitRolledOut()
-	before := b.state().Revision.Latest
+	before := b.operator().Status.LatestAvailableRevision
 	manage("Force")
-	_, err := next.Fits(b.t.Context(), b.c)
+	_, err := n.Fits(b.t.Context(), b.c)
 	if got := outcome(err); got != "OPR-STAT" {
 		b.t.Errorf("a move where the operator has the state Force: %s", got)
 	}
-	undo := b.entries(func(list []any) []any { return append(list, entry(certs.APISecret(site), "api.vanity.example")) })
-	if b.within(45*time.Second, func() bool { return b.operator().Status.LatestAvailableRevision > int32(before) }) {
+	undo := b.entries(func(list []any) []any { return append(list, entry(n.APISecret, "api.vanity.example")) })
+	if b.within(45*time.Second, func() bool { return b.operator().Status.LatestAvailableRevision > before }) {
 		b.t.Error("an operator of the state Force makes a revision")
 	}
 	undo()

@@ -67,6 +67,7 @@ func newBed(t *testing.T, real ...string) *bed {
 // start says how each operator is started.
 var start = map[string]func(*testing.T, *bench.Cluster){
 	"kube-apiserver": runKubeAPIServer, "ingress": runIngress, "authentication": runAuthentication, "console": runConsole,
+	"machine-config": runMachineConfigController,
 }
 
 func (b *bed) log(format string, args ...any) {

@@ -17,80 +17,105 @@ import (
 	"touchdown/test/wait"
 )
 
-// order is one in which the three objects of a move may be written.
+// order is one in which the three objects of a move are written, or put back.
 type order struct {
-	Name     string `json:"order"`
-	Starts   int    `json:"startsOfKubeAPIServer"`
-	Made     int    `json:"revisions"`
-	APIAway  int    `json:"secondsWithoutAPI"`
-	Router   int    `json:"secondsWithoutRouter"`
-	Seconds  int    `json:"secondsUntilServed"`
-	refs     []kube.Ref
-	byDomain bool // the product writes
+	Name    string `json:"order"`
+	Starts  int    `json:"startsOfKubeAPIServer"`
+	Made    int    `json:"revisions"`
+	APIAway int    `json:"secondsWithoutAPI"`
+	Router  int    `json:"secondsWithoutRouter"`
+	Seconds int    `json:"secondsUntilServed"`
+
+	refs    []kube.Ref // in a move; nil: the product writes
+	inOrder bool       // in an undo: the product's; else the last write is put back first
+}
+
+// A move in an order, and the undo of it.
+type orders struct {
+	Move order `json:"move"`
+	Undo order `json:"undo"`
 }
 
 var (
 	apiServers, ingresses, router = kube.Config("apiservers"), kube.Config("ingresses"), kube.IngressController("default")
 
-	orders = []order{
-		{Name: "the product's: log-in's host, API's certificate with its metadata, router last", byDomain: true},
-		{Name: "at once, the API's certificate first", refs: []kube.Ref{apiServers, ingresses, router}},
-		{Name: "at once, the router first", refs: []kube.Ref{router, ingresses, apiServers}},
+	ours     = order{Name: "the product's: log-in's host, API's certificate with its metadata, router last"}
+	oursBack = order{Name: "the product's undo: in the same order", inOrder: true}
+	everyWay = []orders{
+		{ours, oursBack},
+		// RHsyseng/cluster-relocation-operator 6757afd: controllers/clusterrelocation_controller.go (Reconcile) has internal/ingress/reconcile.go
+		// write the IngressController and then the Ingress, then internal/api/reconcile.go the APIServer, and waits after all three.
+		{order{Name: "cluster-relocation-operator's: at once, the router first", refs: []kube.Ref{router, ingresses, apiServers}}, order{Name: "undo of the last write first"}},
+		{order{Name: "naive: at once, the API's certificate first", refs: []kube.Ref{apiServers, ingresses, router}}, oursBack},
 	}
 )
 
 var everyOrder = flag.Bool("orders", false, "move in every order of the writes, not in the product's alone")
 
-// TestOrders counts the starts of kube-apiserver by the order of a move's writes. Here the log-in's operator is real too: it
-// publishes the metadata that make a revision. It never becomes available on the bench, which has no aggregated API, so the end is
-// told by kube-apiserver's revision alone.
+// TestOrders counts the starts of kube-apiserver by the order of a move's writes, and of its undo's. Here the log-in's operator is real
+// too: it publishes the metadata that make a revision. It never becomes available on the bench, which has no aggregated API, so the end
+// is told by kube-apiserver's revision alone.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "kube-apiserver", "ingress", "authentication")
 	var specs map[string]map[string]any
-	tried := orders[:1]
+	tried := everyWay[:1]
 	if *everyOrder {
-		tried = orders
+		tried = everyWay
 	}
 	for i := range tried {
-		o := &tried[i]
-		before, begin, w := b.state(), time.Now(), b.watch()
+		move, undo := &tried[i].Move, &tried[i].Undo
 		names := b.certificates(site)
-		if o.byDomain {
+		secrets := len(b.saved)
+		b.measure(move, site, func() {
+			for _, ref := range move.refs {
+				b.write(ref, specs[ref.String()])
+			}
+			if move.refs != nil {
+				return
+			}
 			_, err := domain.Apply(t.Context(), b.c, names, b.save)
 			fatal(t, err)
 			specs = b.specs()
-		}
-		for _, ref := range o.refs {
-			b.write(ref, specs[ref.String()])
-		}
-		b.runsWith(site)
-		w.stop()
-		after := b.state()
-		o.Starts, o.Made = after.Restarts-before.Restarts, after.Revision.Latest-before.Revision.Latest
-		o.APIAway, o.Router = int(w.api.Seconds()), int(w.router.Seconds())
-		o.Seconds = int(time.Since(begin).Seconds() - rest.Seconds())
-		b.log("%+v", *o)
-		if i == len(tried)-1 {
-			break
-		}
-		fatal(t, b.SetDelay("zero"))
-		b.restore()
-		b.runsWith(b.Domain)
-		fatal(t, b.SetDelay("life"))
+		})
+		b.measure(undo, b.Domain, func() {
+			if undo.inOrder {
+				fatal(t, domain.Restore(t.Context(), b.c, b.saved[secrets:]))
+				return
+			}
+			b.backwards(b.saved[secrets:])
+		})
+		b.backwards(b.saved[:secrets])
+		b.saved = nil
 	}
 	text, err := json.MarshalIndent(tried, "", "  ")
 	fatal(t, err)
 	fatal(t, os.WriteFile(filepath.Join("..", "..", "..", ".cache", "bench", "real-orders.json"), append(text, '\n'), 0o600))
-	for _, o := range tried {
-		fmt.Printf("%d starts of kube-apiserver, %d revisions, API away %d s, router %d s, done after %d s: %s\n", o.Starts, o.Made, o.APIAway, o.Router, o.Seconds, o.Name)
-		if o.Starts < orders[0].Starts {
-			t.Errorf("%q takes fewer starts than the product's order", o.Name)
+	for _, both := range tried {
+		for _, o := range []order{both.Move, both.Undo} {
+			fmt.Printf("%d starts of kube-apiserver, %d revisions, API away %d s, router %d s, done after %d s: %s\n", o.Starts, o.Made, o.APIAway, o.Router, o.Seconds, o.Name)
+		}
+		if both.Move.Starts < tried[0].Move.Starts || both.Undo.Starts < tried[0].Undo.Starts {
+			t.Errorf("%q or its undo takes fewer starts than the product's order", both.Move.Name)
 		}
 	}
-	if orders[0].Starts != 1 {
-		t.Errorf("a move starts kube-apiserver %d times", orders[0].Starts)
+	if o := tried[0]; o.Move.Starts != 1 || o.Undo.Starts != 1 {
+		t.Errorf("a move starts kube-apiserver %d times, its undo %d times", o.Move.Starts, o.Undo.Starts)
 	}
+}
+
+// measure writes, and waits until kube-apiserver rests with the names of a domain.
+func (b *bed) measure(o *order, d string, write func()) {
+	b.t.Helper()
+	before, begin, w := b.state(), time.Now(), b.watch()
+	write()
+	b.runsWith(d)
+	w.stop()
+	after := b.state()
+	o.Starts, o.Made = after.Restarts-before.Restarts, after.Revision.Latest-before.Revision.Latest
+	o.APIAway, o.Router = int(w.api.Seconds()), int(w.router.Seconds())
+	o.Seconds = int(time.Since(begin).Seconds() - rest.Seconds())
+	b.log("%+v", *o)
 }
 
 // specs are those of the three objects.

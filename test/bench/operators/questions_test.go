@@ -33,7 +33,7 @@ var questions = map[string]question{
 	qByHand:      {verdict: true},
 	qUndo:        {verdict: true},
 	qUndone:      {verdict: true},
-	qUndoStarts:  {why: "the undo writes the router's certificate first; whether the log-in's old host is admitted before the router's pod goes is a race of seconds, and the stand-ins act at once"},
+	qUndoStarts:  {verdict: true},
 	qDuplicate:   {verdict: true},
 	qRefused:     {verdict: true},
 	qRefusedKeep: {verdict: true},
@@ -42,6 +42,11 @@ var questions = map[string]question{
 	qSaysTooMany: {verdict: true},
 	qSaysMissing: {verdict: true},
 	qTaken:       {verdict: true},
+	qUnmanaged:   {verdict: true},
+	qSharded:     {verdict: true},
+	qProxied:     {verdict: true},
+	qOwners:      {verdict: true},
+	qKept:        {verdict: true},
 }
 
 // compare returns the lines in which the clusters differ.

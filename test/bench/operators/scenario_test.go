@@ -45,20 +45,27 @@ const (
 	qMissing     = "a move where an entry lacks its secret"
 	qSaysMissing = "the operator says of a secret that does not exist"
 
+	qUnmanaged = "a move where the console's operator is unmanaged"
+	qSharded   = "a move where the router takes only some routes"
+	qProxied   = "a move where the cluster's proxy would be asked for the new hosts"
+	qOwners    = "a move with the owner's router certificate, ciphers and proxy ends with"
+	qKept      = "the owner's settings after that move"
+
 	qUndo       = "the undo ends with"
 	qUndone     = "named certificates after the undo"
 	qUndoStarts = "starts of kube-apiserver in an undo"
 )
 
-const site = "store1.site.example"
+const site, secondSite = "store1.site.example", "store2.site.example"
 
 // scenario is what both clusters go through.
 func scenario(b *bed) {
 	before, w := b.state(), b.watch()
 	begin := time.Now()
 	names := b.certificates(site)
-	err := b.move(names, begin)
+	noticed, err := b.move(names)
 	after := b.state()
+	b.saw(qNoticed, seconds(noticed))
 	b.saw(qMove, outcome(err))
 	b.saw(qRolledOut, seconds(time.Since(begin)))
 	b.saw(qRestarts, after.Restarts-before.Restarts)
@@ -78,6 +85,8 @@ func scenario(b *bed) {
 	b.moved(names)
 	fatal(b.t, b.SetDelay("life"))
 	b.undo()
+	fatal(b.t, b.SetDelay("zero"))
+	b.withOwners()
 }
 
 // certificates makes those of a new domain, and returns its names.
@@ -101,18 +110,17 @@ func (b *bed) certificates(d string) domain.Names {
 	return n
 }
 
-// move is what the steps of a landing do with the names.
-func (b *bed) move(names domain.Names, begin time.Time) error {
+// move is what the steps of a landing do with the names; noticed is when the operators had read all.
+func (b *bed) move(names domain.Names) (noticed time.Duration, err error) {
 	b.t.Helper()
-	ctx := b.t.Context()
+	begin, ctx := time.Now(), b.t.Context()
 	if _, err := domain.Apply(ctx, b.c, names, b.save); err != nil {
-		return err
+		return 0, err
 	}
 	if err := domain.Noticed(ctx, b.c, domain.Usual()); err != nil {
-		return err
+		return 0, err
 	}
-	b.saw(qNoticed, seconds(time.Since(begin)))
-	return domain.WaitRolledOut(ctx, b.c, names.Domain, domain.Usual())
+	return time.Since(begin), domain.WaitRolledOut(ctx, b.c, names.Domain, domain.Usual())
 }
 
 // waitRolledOut waits until nothing rolls out.
@@ -123,21 +131,21 @@ func (b *bed) waitRolledOut() {
 	fatal(b.t, domain.WaitRolledOut(b.t.Context(), b.c, "", p))
 }
 
-// restore puts back what was changed, last first.
-func (b *bed) restore() {
+// backwards puts back what was changed, last first.
+func (b *bed) backwards(saved [][]byte) {
 	b.t.Helper()
-	for i := len(b.saved) - 1; i >= 0; i-- {
-		_, err := b.c.Restore(b.t.Context(), b.saved[i])
+	for _, original := range slices.Backward(saved) {
+		_, err := b.c.Restore(b.t.Context(), original)
 		fatal(b.t, err)
 	}
-	b.saved = nil
 }
 
 // undo takes the move back, and waits for that.
 func (b *bed) undo() {
 	b.t.Helper()
 	before := b.state()
-	b.restore()
+	fatal(b.t, domain.Restore(b.t.Context(), b.c, b.saved)) // the Secrets last
+	b.saved = nil
 	err := domain.Noticed(b.t.Context(), b.c, domain.Usual())
 	if err == nil {
 		err = domain.WaitRolledOut(b.t.Context(), b.c, "", domain.Usual())
@@ -183,8 +191,7 @@ func seconds(d time.Duration) string { return fmt.Sprint(math.Round(d.Seconds())
 // entries changes the list of named certificates as the cluster's owner would.
 func (b *bed) entries(change func(list []any) []any) (undo func()) {
 	b.t.Helper()
-	var original []byte
-	_, err := b.c.ChangeSpec(b.t.Context(), kube.Config("apiservers"), func(spec map[string]any) error {
+	return b.change(kube.Config("apiservers"), func(spec map[string]any) {
 		serving, _ := spec["servingCerts"].(map[string]any)
 		if serving == nil {
 			serving = map[string]any{}
@@ -192,6 +199,15 @@ func (b *bed) entries(change func(list []any) []any) (undo func()) {
 		}
 		list, _ := serving["namedCertificates"].([]any)
 		serving["namedCertificates"] = change(list)
+	})
+}
+
+// change does to a spec what the cluster's owner would.
+func (b *bed) change(ref kube.Ref, change func(spec map[string]any)) (undo func()) {
+	b.t.Helper()
+	var original []byte
+	_, err := b.c.ChangeSpec(b.t.Context(), ref, func(spec map[string]any) error {
+		change(spec)
 		return nil
 	}, func(_ kube.Ref, o []byte) error { original = o; return nil })
 	fatal(b.t, err)

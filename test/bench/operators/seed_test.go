@@ -38,6 +38,15 @@ var kinds = []string{
 	"console.openshift.io/v1/ConsoleLink/consolelinks/Cluster",
 	"oauth.openshift.io/v1/OAuthClient/oauthclients/Cluster",
 	"oauth.openshift.io/v1/OAuthAccessToken/oauthaccesstokens/Cluster",
+	"machineconfiguration.openshift.io/v1/ControllerConfig/controllerconfigs/Cluster",
+	"machineconfiguration.openshift.io/v1/ContainerRuntimeConfig/containerruntimeconfigs/Cluster",
+	"machineconfiguration.openshift.io/v1/MachineOSConfig/machineosconfigs/Cluster",
+	"machineconfiguration.openshift.io/v1/MachineOSBuild/machineosbuilds/Cluster",
+	"machineconfiguration.openshift.io/v1/MachineConfigNode/machineconfignodes/Cluster",
+	"machineconfiguration.openshift.io/v1/PinnedImageSet/pinnedimagesets/Cluster",
+	"machine.openshift.io/v1beta1/MachineSet/machinesets/Namespaced",
+	"config.openshift.io/v1alpha1/ClusterImagePolicy/clusterimagepolicies/Cluster",
+	"config.openshift.io/v1alpha1/ImagePolicy/imagepolicies/Namespaced",
 	"user.openshift.io/v1/User/users/Cluster",
 	"user.openshift.io/v1/Identity/identities/Cluster",
 }
@@ -81,6 +90,7 @@ func prepare(t *testing.T, b *bench.Cluster) *seeds {
 	s.forIngress(b)
 	s.forAuthentication(b)
 	s.forConsole(b)
+	s.forMachineConfig(b)
 	return s
 }
 

@@ -21,23 +21,32 @@ import (
 // release is what the operators are told they are part of; the bench's seed has the same.
 const release = "4.18.21"
 
-// program is where the build leaves an operator of operators.lock.
+// program is where the build leaves an operator of operators.lock, or the machine-config-controller of its module.
 func program(t testing.TB, name string) string {
 	t.Helper()
+	if name == "machine-config" {
+		return built(t, filepath.Join("bin", "machine-config-controller"))
+	}
 	lock, err := os.ReadFile("operators.lock")
 	fatal(t, err)
 	for line := range strings.Lines(string(lock)) {
 		if field := strings.Fields(line); len(field) > 2 && field[0] == name {
-			path, err := filepath.Abs("../../../.cache/bench/bin/operator-" + name + "-" + field[2][:12])
-			fatal(t, err)
-			if _, err := os.Stat(path); err != nil {
-				t.Skipf("%v: run make real-operators", err)
-			}
-			return path
+			return built(t, filepath.Join("bin", "operator-"+name+"-"+field[2][:12]))
 		}
 	}
 	t.Fatalf("operators.lock has no operator %s", name)
 	return ""
+}
+
+// built is something in the bench's cache.
+func built(t testing.TB, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("../../../.cache/bench", name))
+	fatal(t, err)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%v: run make real-operators", err)
+	}
+	return path
 }
 
 // run starts an operator against a cluster and ends it with the test. An operator that exits is started again, as its
@@ -87,7 +96,7 @@ func run(t *testing.T, b *bench.Cluster, name string, env []string, args ...stri
 func hostsFile(t testing.TB, b *bench.Cluster) string {
 	t.Helper()
 	text := "127.0.0.1 localhost\n"
-	for _, d := range []string{b.Domain, site} {
+	for _, d := range []string{b.Domain, site, secondSite} {
 		text += b.Address + " api." + d
 		for _, host := range []string{"console-openshift-console", "downloads-openshift-console", "oauth-openshift", "canary-openshift-ingress-canary"} {
 			text += " " + host + ".apps." + d

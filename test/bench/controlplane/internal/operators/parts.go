@@ -23,6 +23,7 @@ func standIns() map[string]standIn {
 		"ingress":        {[]string{"ingress"}, []part{runIngress, runCanary}, runRouterDeployment},
 		"authentication": {[]string{"authentication"}, []part{runAuthentication, runOAuthMetadata}, runAuthDeployments},
 		"console":        {[]string{"console"}, []part{runConsole}, runConsoleDeployments},
+		"machine-config": {[]string{"machine-config"}, []part{runMachineConfig}, runNodeDaemon}, // the controller alone is real
 	}
 }
 
@@ -40,7 +41,7 @@ func CheckReal(names []string) error {
 func (e *Env) parts() []part {
 	all := []part{
 		runKubeControllerManager, runOpenShiftAPIServer, runRoutes, runOwnedRoutes,
-		runMachineConfig, runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
+		runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
 	}
 	for name, s := range standIns() {
 		if !slices.Contains(e.Real, name) {
