@@ -61,7 +61,7 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 		"API: api.sno.factory.example -> api.store1.site.example",
 		"Apps: apps.sno.factory.example -> *.apps.store1.site.example",
 		"Console: console-openshift-console.apps.sno.factory.example -> ",
-		"Registry log-ins: reg.factory.example -> set for reg.site.example; the others stay",
+		"Registry credentials: reg.factory.example -> set for reg.site.example; the others stay",
 		"not for the old name *.apps.sno.factory.example",
 		"skip: sno.factory.example, by the factory's record",
 	} {

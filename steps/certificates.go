@@ -65,7 +65,7 @@ func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 	}
 	switch {
 	case in.kept[1] != "":
-		changes[1].New += ". The console and the log-in get a copy of it: when it is renewed, their copy has to be renewed too"
+		changes[1].New += ". The console and the login get a copy of it: when it is renewed, their copy has to be renewed too"
 	case in.owners.Router != "":
 		changes = append(changes, Change{
 			What: "Default certificate of the router", Old: "secret " + in.owners.Router,

@@ -11,7 +11,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// Credentials asks for what a site may bring: a registry log-in and certificates. PullSecret and Certificates
+// Credentials asks for what a site may bring: registry credentials and certificates. PullSecret and Certificates
 // put them into the cluster.
 type Credentials struct{ Site *site.Config }
 
@@ -25,7 +25,7 @@ var (
 func (*Credentials) ID() string { return "credentials" }
 
 // Title says what the step is about.
-func (*Credentials) Title() string { return "Bring own certificates and log-ins" }
+func (*Credentials) Title() string { return "Add the site's certificates and credentials" }
 
 // Fields asks for what may all stay empty.
 func (s *Credentials) Fields() []Field {
@@ -34,7 +34,7 @@ func (s *Credentials) Fields() []Field {
 	return []Field{
 		{
 			Path: "spec.pullSecret", Kind: Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret,
-			Help: "Registry log-in, JSON. Empty: the factory's stays.",
+			Help: "Registry credentials, JSON. Empty: the factory's stay.",
 		},
 		{
 			Path: "spec.apiCert.cert", Kind: PEM, Label: "API certificate", Optional: true, Check: site.Certificate,

@@ -71,11 +71,11 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 			{What: "Apps", Old: under(domain.Apps), New: "*." + domain.Apps(d) + "; the old names stay"},
 		}, moved...),
 		Disturbances: []Disturbance{
-			{What: "API outage", Cause: "the API server restarts for its new certificate and the log-in's new host", Seconds: 90},
-			{What: "API outage", Cause: "a second restart, only when the log-in's new host comes late", Seconds: 90},
-			{What: "no applications, console and log-in", Cause: "the router restarts for its new certificate", Seconds: 60},
+			{What: "API outage", Cause: "the API server restarts for its new certificate and the login's new host", Seconds: 90},
+			{What: "API outage", Cause: "a second restart, only when the login's new host comes late", Seconds: 90},
+			{What: "no applications, console and login", Cause: "the router restarts for its new certificate", Seconds: 60},
 			{What: "controller manager restart", Cause: "it takes the router's new certificate; applications go on", Seconds: 30},
-			{What: "log-in and console restart", Cause: "they take their new hosts", Seconds: 120},
+			{What: "login and console restart", Cause: "they take their new hosts", Seconds: 120},
 		},
 	}, nil
 }
@@ -100,7 +100,7 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (c
 		what    string
 		host    domain.Host
 		console bool
-	}{{"Console", hosts.Console(), true}, {"Log-in", hosts.OAuth(), false}} {
+	}{{"Console", hosts.Console(), true}, {"Login", hosts.OAuth(), false}} {
 		switch h := page.host; {
 		case h.Absent:
 		case h.Owner:
@@ -141,11 +141,12 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
 func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
-	if all, _, err := o.all(); len(all) == 0 {
+	c := node.Kube.WithProgress(report.Progress)
+	all, _, err := newOriginals(report).all()
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	if err := domain.Restore(ctx, c, o.all()); err != nil {
+	if err := domain.Restore(ctx, c, all); err != nil {
 		return err
 	}
 	if err := domain.Noticed(ctx, c, s.timeouts()); err != nil {

@@ -77,7 +77,7 @@ func (in *certificates) keep(ctx context.Context, c *kube.Cluster) error {
 	if in.kept[0] != "" {
 		in.names.APISecret, in.wants[0].Secret = in.kept[0], in.kept[0]
 	}
-	if in.kept[1] != "" { // the console and the log-in read theirs in another namespace than the router
+	if in.kept[1] != "" { // the console and the login read theirs in another namespace than the router
 		in.names.RouterSecret, in.wants[1].Namespaces = in.kept[1], []string{domain.ConfigNamespace}
 	}
 	return nil

@@ -23,7 +23,7 @@ var (
 )
 
 // ID names the step in the journal.
-func (*siteLogin) ID() string { return "log-in" }
+func (*siteLogin) ID() string { return "login" }
 
 // Title says what the step does.
 func (*siteLogin) Title() string { return "Replace the factory's password" }
@@ -46,7 +46,7 @@ func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 	plan := Plan{Changes: []Change{change}}
 	if s.Site.Spec.Credentials.ClusterSecret {
 		plan.Changes = append(plan.Changes, Change{
-			What: "Log-in for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
+			What: "Login for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
 		})
 		plan.Seconds = acceptSeconds
 	}
@@ -60,7 +60,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
 			return err
 		}
-		report.Say("The log-in lies in the cluster, for a hub: %s.", login.PublishedRef(s.Site.Domain()))
+		report.Say("The login lies in the cluster, for a hub: %s.", login.PublishedRef(s.Site.Domain()))
 	}
 	k, err := login.Look(ctx, c)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report)
 	return login.Revoke(ctx, c, ours)
 }
 
-// unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another log-in,
+// unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another login,
 // kubeadmin is the owner's to keep or to remove.
 func (s *siteLogin) unreplaced(k login.Kubeadmin) string {
 	switch {

@@ -115,7 +115,7 @@ func TestTheFactorysPasswordIsReplaced(t *testing.T) {
 	}
 }
 
-// TestThePasswordOfOthersStays: where the owner has removed kubeadmin or has another log-in nothing is written, and it is said.
+// TestThePasswordOfOthersStays: where the owner has removed kubeadmin or has another login nothing is written, and it is said.
 func TestThePasswordOfOthersStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		set    func(*kubetest.API)
@@ -239,7 +239,7 @@ func TestGive(t *testing.T) {
 	}
 	hides(t, r, first.Password, first.Kubeconfig, next.Password)
 	if text := fmt.Sprintf("%v %+v %s %q", first, *first, first, *first); strings.Contains(text, first.Password) {
-		t.Error("a log-in prints itself")
+		t.Error("a login prints itself")
 	}
 	if err := s.Undo(t.Context(), node, r); err != nil || !opens(t, node, factoryPassword) {
 		t.Errorf("after undo the factory's password is refused: %v", err)

@@ -187,7 +187,7 @@ func TestCertificatesOfTheOwner(t *testing.T) {
 			}
 			served := o.api.Get("/api/v1/namespaces/"+routers+test.router, "data")
 			if copied := o.api.Get("/api/v1/namespaces/"+config+oursApps, "data"); served == "" || copied != served {
-				t.Error("the console and the log-in would not show the router's certificate")
+				t.Error("the console and the login would not show the router's certificate")
 			}
 			if test.router != oursApps && o.api.Get("/api/v1/namespaces/"+routers+oursApps) != "" {
 				t.Error("a certificate that nothing serves was installed")
@@ -243,12 +243,12 @@ func TestOnlyWhatMovesIsProved(t *testing.T) {
 		consoles, login, spec, status string
 		want                          string
 	}{
-		"the console lags behind":    {`{"managementState":"Managed"}`, `{}`, "", stale, "REV-LATE"},
-		"the log-in lags behind":     {`{"managementState":"Removed"}`, `{}`, "", staleLogin, "REV-LATE"},
-		"the console is removed":     {`{"managementState":"Removed"}`, `{}`, "", stale, "name-api name-apps name-oauth"},
-		"an ingress of the owner's":  {`{"managementState":"Managed","ingress":{"consoleURL":"https://a.example","clientDownloadsURL":"https://b.example"}}`, `{}`, "", stale, "name-api name-apps name-oauth"},
-		"names of the owner's":       {`{"managementState":"Managed"}`, `{}`, own, stale, "name-api name-apps name-oauth"},
-		"no log-in of the cluster's": {`{"managementState":"Removed"}`, `{"type":"OIDC"}`, "", staleLogin, "name-api name-apps"},
+		"the console lags behind":   {`{"managementState":"Managed"}`, `{}`, "", stale, "REV-LATE"},
+		"the login lags behind":     {`{"managementState":"Removed"}`, `{}`, "", staleLogin, "REV-LATE"},
+		"the console is removed":    {`{"managementState":"Removed"}`, `{}`, "", stale, "name-api name-apps name-oauth"},
+		"an ingress of the owner's": {`{"managementState":"Managed","ingress":{"consoleURL":"https://a.example","clientDownloadsURL":"https://b.example"}}`, `{}`, "", stale, "name-api name-apps name-oauth"},
+		"names of the owner's":      {`{"managementState":"Managed"}`, `{}`, own, stale, "name-api name-apps name-oauth"},
+		"no login of the cluster's": {`{"managementState":"Removed"}`, `{"type":"OIDC"}`, "", staleLogin, "name-api name-apps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ import (
 // rollTime is how long the node may take for its new configuration.
 const rollTime = 20 * time.Minute
 
-// PullSecret gives the cluster the log-ins of the site's image registries.
+// PullSecret gives the cluster the credentials of the site's image registries.
 type PullSecret struct{ Site *site.Config }
 
 var (
@@ -32,37 +32,37 @@ var (
 func (*PullSecret) ID() string { return "pull-secret" }
 
 // Title says what the step does.
-func (*PullSecret) Title() string { return "Add the site's registry log-ins" }
+func (*PullSecret) Title() string { return "Add the site's registry credentials" }
 
-// Reads names the log-ins.
+// Reads names the credentials.
 func (*PullSecret) Reads() []string { return []string{"spec.pullSecret"} }
 
-// Skip applies where the site brings no log-ins.
+// Skip applies where the site brings no credentials.
 func (s *PullSecret) Skip() string {
 	if s.Site.Spec.PullSecret == "" {
-		return "the factory's log-ins stay"
+		return "the factory's credentials stay"
 	}
 	return ""
 }
 
-// Plan tells which registries get a new log-in. The cluster's nodes neither drain nor reboot for it.
+// Plan tells which registries get new credentials. The cluster's nodes neither drain nor reboot for it.
 func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	given, err := registry.Hosts(s.secret())
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading the pull secret: %w", err)
 	}
 	have, err := registry.Current(ctx, node.Kube.Within(formTimeout))
-	if err != nil { // it does not run yet; a node without log-ins on its disk only means that the old list is not known
+	if err != nil { // it does not run yet; a node without credentials on its disk only means that the old list is not known
 		have, _ = registry.OnDisk(node.Host)
 	}
-	change := Change{What: "Registry log-ins", Old: strings.Join(have, ", "), New: "set for " + strings.Join(given, ", ")}
+	change := Change{What: "Registry credentials", Old: strings.Join(have, ", "), New: "set for " + strings.Join(given, ", ")}
 	if slices.ContainsFunc(have, func(h string) bool { return !slices.Contains(given, h) }) {
 		change.New += "; the others stay"
 	}
 	return Plan{Changes: []Change{change}, Seconds: pullSeconds}, nil
 }
 
-// Run merges the log-ins into the cluster's and waits until the node has them on disk.
+// Run merges the credentials into the cluster's and waits until the node has them on disk.
 func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if err := poolTakes(ctx, c, report); err != nil {
@@ -82,7 +82,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 		return fmt.Errorf("changing the pull secret: %w", err)
 	}
 	if changed {
-		report.Say("The cluster has the site's registry log-ins.")
+		report.Say("The cluster has the site's registry credentials.")
 	}
 	before, err := o.marked("rendered")
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 	return nil
 }
 
-// without is for a node that takes no new configuration, for the reason why: nothing is written. It is fine where the log-ins are there
+// without is for a node that takes no new configuration, for the reason why: nothing is written. It is fine where the credentials are there
 // already.
 func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster, why error) error {
 	pending, err := registry.Pending(ctx, c, s.secret())
@@ -108,7 +108,7 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 	return nil
 }
 
-// Undo puts the factory's log-ins back, to the byte.
+// Undo puts the factory's credentials back, to the byte.
 func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if all, _, err := o.all(); len(all) == 0 {

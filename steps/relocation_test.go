@@ -275,7 +275,7 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	if got := m.Content("/var/lib/kubelet/config.json"); !strings.Contains(got, "reg.factory.example") || !strings.Contains(got, "reg.site.example") {
-		t.Errorf("log-ins are %s", got)
+		t.Errorf("credentials are %s", got)
 	}
 	if got := m.Content("/etc/pki/ca-trust/source/anchors/touchdown-site.crt"); strings.Count(got, "BEGIN") != 2 {
 		t.Errorf("the anchor is %s", got)

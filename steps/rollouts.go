@@ -78,7 +78,7 @@ func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report
 	}
 	hosts, err := in.names.Hosts(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("reading the hosts of the console and the log-in: %w", err)
+		return nil, fmt.Errorf("reading the hosts of the console and the login: %w", err)
 	}
 	var prints [2]string
 	var roots [2]*x509.CertPool

@@ -19,7 +19,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// Trust puts the site's authorities and log-ins on the node's disk before anything is pulled with them. What the Machine Config
+// Trust puts the site's authorities and credentials on the node's disk before anything is pulled with them. What the Machine Config
 // Operator owns is left to it: NodeConfig and PullSecret bring the same through the cluster.
 type Trust struct{ Site *site.Config }
 
@@ -45,7 +45,7 @@ func (*Trust) Reads() []string {
 func (s *Trust) Skip() string {
 	p := s.Site.Spec
 	if p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(p.RegistryCerts) == 0 && p.PullSecret == "" {
-		return "the site brings no authorities or log-ins"
+		return "the site brings no authorities or credentials"
 	}
 	return ""
 }
@@ -89,7 +89,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 		}
 	}
 	report.Check(Check{
-		ID: "trust-files", Title: "Authorities and log-ins on the node's disk", Status: check.Pass,
+		ID: "trust-files", Title: "Authorities and credentials on the node's disk", Status: check.Pass,
 		Observed: fmt.Sprintf("%d written, %d left to the cluster", len(files)-held(files), held(files)),
 	})
 	return nil

@@ -20,7 +20,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "network", Title: "Network", Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
 		}},
-		{ID: "site", Title: "Names and log-ins", Steps: []Step{
+		{ID: "site", Title: "Names and credentials", Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
@@ -32,7 +32,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Kubelet{},                              // released; the cluster starts
 			&CSRs{},                                 // the node's own certificates, when they expired in storage
 			&Hostname{Site: cfg},                    // only who insists: the node leaves and comes back
-			&NodeConfig{Site: cfg},                  // all that the Machine Config Operator has to do, at once; the log-ins with it
+			&NodeConfig{Site: cfg},                  // all that the Machine Config Operator has to do, at once; the credentials with it
 			&PullSecret{Site: cfg},                  // alone where nothing else is to do, else seen to be there
 			&Certificates{Site: cfg},                // for the new names, read back before anything refers to them
 			&Domain{Site: cfg},                      // the new names beside the old ones, written close together

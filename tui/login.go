@@ -10,7 +10,7 @@ import (
 	"touchdown/steps/handout"
 )
 
-// logInTime is how long the log-in stays on a screen that nobody closes.
+// logInTime is how long the credentials stays on a screen that nobody closes.
 const logInTime = 2 * time.Minute
 
 // logIn shows how to log in to the cluster, on this console alone. What was given lives as long as the page.
@@ -20,12 +20,12 @@ type logIn struct {
 	since time.Time
 }
 
-// newLogIn asks the engine for the log-in.
+// newLogIn asks the engine for the credentials.
 func newLogIn(d *desk) (screen, tea.Cmd) {
 	return &logIn{base: base{d}, since: d.clock()}, d.link.give
 }
 
-// give asks for the log-in in the name of this console, which has to have control.
+// give asks for the credentials in the name of this console, which has to have control.
 func (l *link) give() tea.Msg {
 	ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 	defer cancel()
@@ -68,7 +68,7 @@ func (l *logIn) lines(w int) []string {
 	return logInLines(l.msg.got, w)
 }
 
-// logInLines are the log-in, and what to do with it.
+// logInLines are the credentials, and what to do with it.
 func logInLines(got *handout.LogIn, w int) []string {
 	var lines []string
 	if got.Console != "" {

@@ -55,7 +55,7 @@ func TestNoLogInWithoutControl(t *testing.T) {
 	} {
 		b := newBench(t, 80, 24, edits...)
 		b.press("g")
-		if strings.Contains(b.screen(), "Log-in") || len(b.fake.asked) > 0 {
+		if strings.Contains(b.screen(), "Credentials") || len(b.fake.asked) > 0 {
 			t.Errorf("%s: asked %d times:\n%s", name, len(b.fake.asked), b.screen())
 		}
 	}
@@ -78,7 +78,7 @@ func TestPlainLogIn(t *testing.T) {
 	finished(&f.snap)
 	p, done := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
-	p.printed(t, "4  Log-in")
+	p.printed(t, "4  Credentials")
 	p.after(t, "Number:", "4")
 	p.printed(t, "Password     "+shownPassword)
 	p.after(t, "Press Enter to move this off the screen.", "")

@@ -50,7 +50,7 @@ type (
 		saved  string
 		failed error
 	}
-	logInMsg struct { // the log-in of the cluster
+	logInMsg struct { // the credentials of the cluster
 		got    *handout.LogIn
 		failed error
 	}

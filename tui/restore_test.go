@@ -19,7 +19,7 @@ func TestRestorePage(t *testing.T) {
 		t.Errorf("the field is not restored:\n%s", b.screen())
 	}
 	b.press("'example.net", "tab", "tab", "tab", "right", "right", "right", "enter")
-	b.shows("Restore the page: Names and log-ins")
+	b.shows("Restore the page: Names and credentials")
 	b.press("enter")
 	b.shows("sno-0429") // the default gives nothing up
 	b.press("o", "right", "enter")

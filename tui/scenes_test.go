@@ -38,7 +38,7 @@ func collectingSnapshot() engine.Snapshot {
 					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
 				},
 			}}},
-			{ID: "site", Title: "Names and log-ins", Steps: []engine.StepView{
+			{ID: "site", Title: "Names and credentials", Steps: []engine.StepView{
 				{ID: "names", Title: "Choose the cluster's name", Fields: []engine.FieldView{
 					{
 						Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
@@ -49,10 +49,10 @@ func collectingSnapshot() engine.Snapshot {
 						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
 					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: "Bring own certificates and log-ins", Fields: []engine.FieldView{
+				{ID: "credentials", Title: "Bring own certificates and credentials", Fields: []engine.FieldView{
 					{
 						Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
-						Help: "The log-in to the site's own image registry, as one line of JSON.",
+						Help: "The login to the site's own image registry, as one line of JSON.",
 					},
 					{
 						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
@@ -69,7 +69,7 @@ func collectingSnapshot() engine.Snapshot {
 				noField,
 			}}}},
 			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{
-				{ID: "pull-secret", Title: "Add the site's registry log-ins", Status: engine.Pending, Skip: "the site brings none"},
+				{ID: "pull-secret", Title: "Add the site's registry logins", Status: engine.Pending, Skip: "the site brings none"},
 				{ID: "domain", Title: "Move the cluster's names", Status: engine.Pending, Undo: true},
 				{ID: "rollouts", Title: "Wait until the new names are served", Status: engine.Pending},
 			}},
@@ -142,7 +142,7 @@ func reviewView() *engine.ReviewView {
 		Fingerprint: "f00d", Seconds: 420,
 		Warnings: []string{"Clock: no time server answers."},
 		Steps: []engine.StepPlan{
-			{Step: "pull-secret", Title: "Add the site's registry log-ins", Skip: "the site brings none"},
+			{Step: "pull-secret", Title: "Add the site's registry logins", Skip: "the site brings none"},
 			{Step: "domain", Title: "Move the cluster's names", Plan: steps.Plan{
 				Changes: []steps.Change{
 					{What: "API", Old: "api.factory.example", New: "api.store0042.example.com"},
@@ -150,7 +150,7 @@ func reviewView() *engine.ReviewView {
 					{What: "Certificate", New: "for api.store0042.example.com, made by the cluster"},
 				},
 				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
-				Permanent:    []string{"Log-ins made before the move end."},
+				Permanent:    []string{"Logins made before the move end."},
 			}},
 			{Step: "rollouts", Title: "Wait until the new names are served"},
 		},
@@ -203,7 +203,7 @@ func failed(s *engine.Snapshot) {
 		for j := range s.Stages[i].Steps {
 			if step := &s.Stages[i].Steps[j]; step.ID == "rollouts" {
 				step.Status = engine.StepFailed
-				step.Checks = []steps.Check{{ID: "name-oauth", Title: "Log-in page answers", Status: "fail", Observed: "no such host"}}
+				step.Checks = []steps.Check{{ID: "name-oauth", Title: "Login page answers", Status: "fail", Observed: "no such host"}}
 			}
 		}
 	}

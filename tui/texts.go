@@ -30,7 +30,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "log-in",
+	"key.checks": "checks", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.restorePage": "Restore page",
 	"button.again": "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
@@ -38,7 +38,7 @@ var texts = map[string]string{
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
-	"button.inventory": "Inventory", "button.logIn": "Log-in", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
+	"button.inventory": "Inventory", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
 	"button.follow": "Follow", "button.unfollow": "Stop following",
 
@@ -81,7 +81,7 @@ var texts = map[string]string{
 
 	"inventory.loading": "Looking at the machine ...",
 
-	"logIn.title":    "Log-in of this cluster",
+	"logIn.title":    "Credentials of this cluster",
 	"logIn.loading":  "Asking the cluster; a new password may be made ...",
 	"logIn.console":  "Web console  %s",
 	"logIn.api":      "API          %s",

@@ -129,7 +129,7 @@ func (s *Signer) Issue(names []string, now time.Time) (Pair, error) {
 }
 
 // pair puts the signer behind the leaf: the ingress operator publishes the router's chain as the CA that the console
-// and the log-in trust.
+// and the login trust.
 func (s *Signer) pair(leaf []byte, key *rsa.PrivateKey) (Pair, error) {
 	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})
 	for _, ca := range s.chain {

@@ -174,7 +174,7 @@ func (e *evidence) unread() string {
 	return ""
 }
 
-// notRolledOut says what the running revision lacks. oauth is the host of the log-in that has to be in it; "" for any.
+// notRolledOut says what the running revision lacks. oauth is the host of the login that has to be in it; "" for any.
 func (e *evidence) notRolledOut(oauth string) string {
 	if why := e.unread(); why != "" {
 		return why
@@ -186,7 +186,7 @@ func (e *evidence) notRolledOut(oauth string) string {
 		return "a revision of the API server with the newest configuration"
 	}
 	if oauth != "" && e.metadata != "" && !tells(e.metadata, oauth) {
-		return "the API server's operator to learn the log-in's host " + oauth
+		return "the API server's operator to learn the login's host " + oauth
 	}
 	return ""
 }

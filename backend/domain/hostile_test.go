@@ -52,8 +52,8 @@ func TestOperatorsThatRollNothingOut(t *testing.T) {
 		"all managed":                {nil, "", ""},
 		"API server forced":          {state("kubeapiservers", "Force"), "OPR-STAT", `operator kube-apiserver is not managed (managementState "Force")`},
 		"API server without a state": {map[string]string{operatorAPI + "kubeapiservers/cluster": `{"spec":{}}`}, "OPR-STAT", "kube-apiserver"},
-		"log-in unmanaged":           {state("authentications", "Unmanaged"), "OPR-STAT", "authentication"},
-		"log-in removed":             {state("authentications", "Removed"), "OPR-STAT", "authentication"},
+		"login unmanaged":            {state("authentications", "Unmanaged"), "OPR-STAT", "authentication"},
+		"login removed":              {state("authentications", "Removed"), "OPR-STAT", "authentication"},
 		"console unmanaged":          {state("consoles", "Unmanaged"), "OPR-STAT", "console"},
 		"console removed":            {state("consoles", "Removed"), "", ""},
 		"no console":                 {map[string]string{operatorAPI + "consoles/cluster": "", fmt.Sprintf(operators, "console", "console"): ""}, "", ""},
@@ -165,7 +165,7 @@ func TestAProxyOfTheFactory(t *testing.T) {
 	}
 }
 
-// What the cluster's owner chose for the console and the log-in survives; what lies below the domain that is left behind moves.
+// What the cluster's owner chose for the console and the login survives; what lies below the domain that is left behind moves.
 func TestHostsOfTheOwner(t *testing.T) {
 	entry := func(namespace, name, host, secret string) string {
 		return fmt.Sprintf(`{"hostname":%q,"labels":{"a":"b"},"name":%q,"namespace":%q,"servingCertKeyPairSecret":{"name":%q}}`, host, name, namespace, secret)

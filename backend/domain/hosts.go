@@ -6,7 +6,7 @@ import (
 	"touchdown/backend/kube"
 )
 
-// Served are the hosts of the console, its downloads and the log-in once the names have moved, by the name of the component.
+// Served are the hosts of the console, its downloads and the login once the names have moved, by the name of the component.
 type Served map[string]Host
 
 // Host is where a component is served.
@@ -23,7 +23,7 @@ func (h Host) Moves() bool { return !h.Owner && !h.Absent }
 // Console is the host of the console.
 func (h Served) Console() Host { return h[components[0].name] }
 
-// OAuth is the host of the log-in.
+// OAuth is the host of the login.
 func (h Served) OAuth() Host { return h[components[2].name] }
 
 // Hosts reads which of the components' hosts move.

@@ -190,7 +190,7 @@ func TestARefusalIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// The API server's certificate is written when the log-in's new host is published, and the router's after it: the other order means two
+// The API server's certificate is written when the login's new host is published, and the router's after it: the other order means two
 // restarts of the API server.
 func TestWritesInTheOrderOfOneRestart(t *testing.T) {
 	b := newBed(t, "g.site.example")
@@ -201,7 +201,7 @@ func TestWritesInTheOrderOfOneRestart(t *testing.T) {
 		if ref.Resource == "apiservers" {
 			m, err := b.c.Core.ConfigMaps("openshift-config-managed").Get(t.Context(), "oauth-openshift", metav1.GetOptions{})
 			if err != nil || !strings.Contains(m.Data["oauthMetadata"], "oauth-openshift.apps.g.site.example") {
-				t.Errorf("the log-in's new host is not published: %v", err)
+				t.Errorf("the login's new host is not published: %v", err)
 			}
 		}
 		return nil

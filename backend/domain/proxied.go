@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// proxied says whether the cluster's operators would ask for the new hosts at a proxy that the cluster has already. They look at the log-in
+// proxied says whether the cluster's operators would ask for the new hosts at a proxy that the cluster has already. They look at the login
 // and the console by their new hosts, with the proxy of proxies/cluster in their environment, and report trouble for as long as that
 // fails (openshift/cluster-authentication-operator 65eb4b219, pkg/libs/endpointaccessible, buildTLSClient; the same since release-4.14).
 // The exceptions of a proxy from the factory have the factory's domain. Those of a proxy that the site brings get the new one.

@@ -67,7 +67,7 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 }
 
 // WaitRolledOut waits until all roll-outs have ended well: the API server runs with the newest configuration; the operators are at rest; the
-// console and the log-in have their hosts under want, when want is given.
+// console and the login have their hosts under want, when want is given.
 func WaitRolledOut(ctx context.Context, c *kube.Cluster, want string, p Timeouts) error {
 	w := kube.Wait{
 		What: "the roll-out of the names", Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
@@ -219,7 +219,7 @@ func (g *gate) degraded(co *configv1.ClusterOperator) error {
 	}
 }
 
-// hosts says which of the component routes do not have their new host yet, as far as their operators tell, and the log-in's host where it
+// hosts says which of the component routes do not have their new host yet, as far as their operators tell, and the login's host where it
 // has it.
 func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, oauth string, err error) {
 	if g.want == "" {

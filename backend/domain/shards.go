@@ -55,7 +55,7 @@ func (n Names) routed(ctx context.Context, c *kube.Cluster) error {
 	return nil
 }
 
-// labels are what a selector sees of the component's route once it has its new host, and of its namespace. The log-in keeps its
+// labels are what a selector sees of the component's route once it has its new host, and of its namespace. The login keeps its
 // route; the console gets another one, with the labels of its operator's manifest (openshift/console-operator 684157180,
 // bindata/assets/routes), unless it has that already.
 func (part component) labels(ctx context.Context, c *kube.Cluster) (map[string]labels.Set, error) {

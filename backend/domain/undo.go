@@ -12,7 +12,7 @@ import (
 // order is the one in which the three objects of a move are written and put back: Apply says why.
 var order = []kube.Ref{kube.Config("ingresses"), kube.Config("apiservers"), kube.IngressController("default")}
 
-// Restore puts back what Apply saved, in the order of Apply and for its reason: the log-in's old host makes a revision of the API
+// Restore puts back what Apply saved, in the order of Apply and for its reason: the login's old host makes a revision of the API
 // server too. Of several originals of one object the oldest is restored last. What else was saved comes at the end.
 func Restore(ctx context.Context, c *kube.Cluster, originals [][]byte) error {
 	type step struct {
@@ -47,7 +47,7 @@ func Restore(ctx context.Context, c *kube.Cluster, originals [][]byte) error {
 	return nil
 }
 
-// oldHostPublished waits for the metadata of the log-in's host that the restored configuration names.
+// oldHostPublished waits for the metadata of the login's host that the restored configuration names.
 func oldHostPublished(ctx context.Context, c *kube.Cluster) error {
 	ingress, err := c.Get(ctx, kube.Config("ingresses"))
 	if err != nil {

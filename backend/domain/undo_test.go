@@ -19,7 +19,7 @@ func publish(api *kubetest.API, d string) {
 	api.Put(metadata, `{"data":{"oauthMetadata":"{\"issuer\":\"https://oauth-openshift.apps.`+d+`/\"}"}}`)
 }
 
-// The names are put back in the order of the move, with the wait for the log-in's host between the same two writes; also where the step
+// The names are put back in the order of the move, with the wait for the login's host between the same two writes; also where the step
 // had run twice with other answers, and a second undo writes nothing.
 func TestNamesArePutBackInTheOrderOfAMove(t *testing.T) {
 	api, c, n := plain(t)
@@ -42,7 +42,7 @@ func TestNamesArePutBackInTheOrderOfAMove(t *testing.T) {
 	api.Changes()
 	var waited []string // what was written before the wait
 	c = c.WithProgress(func(p kube.Progress) {
-		if strings.HasPrefix(p.Waiting, "the log-in to take the host oauth-openshift.apps."+old) && waited == nil {
+		if strings.HasPrefix(p.Waiting, "the login to take the host oauth-openshift.apps."+old) && waited == nil {
 			waited = api.Changes()
 			publish(api, old)
 		}
@@ -60,7 +60,7 @@ func TestNamesArePutBackInTheOrderOfAMove(t *testing.T) {
 		t.Error(got)
 	}
 	if got := strings.Join(waited, " "); !strings.Contains(got, "ingresses") || strings.Contains(got, "apiservers") {
-		t.Errorf("written before the log-in's host was there: %v", waited)
+		t.Errorf("written before the login's host was there: %v", waited)
 	}
 	fatal(t, domain.Restore(t.Context(), c, saved)) // cut off at its end, and again
 	if again := api.Changes(); len(again) > 0 {

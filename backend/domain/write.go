@@ -17,7 +17,7 @@ import (
 
 // The namespaces in which the parts of the cluster look for their certificates.
 const (
-	ConfigNamespace = "openshift-config"  // the API server, the console, the log-in
+	ConfigNamespace = "openshift-config"  // the API server, the console, the login
 	RouterNamespace = "openshift-ingress" // the router
 )
 
@@ -43,7 +43,7 @@ func (n Names) router() string {
 	return n.AppsSecret
 }
 
-// metadataLimit is how long the API server's certificate waits for the log-in's new host; then the move goes on and may cost one more
+// metadataLimit is how long the API server's certificate waits for the login's new host; then the move goes on and may cost one more
 // restart.
 const metadataLimit = time.Minute
 
@@ -51,8 +51,8 @@ const metadataLimit = time.Minute
 // the Secrets first and writes nothing when one of them is not good: an API server with a bad one does not start. Neither does it
 // where the API server's operator would refuse the list.
 //
-// The order is for one restart of the API server, which has two reasons to: its certificate, and the metadata of the log-in, which the
-// authentication operator publishes once the router has admitted the log-in's new host. Each makes a revision at once, and a revision
+// The order is for one restart of the API server, which has two reasons to: its certificate, and the metadata of the login, which the
+// authentication operator publishes once the router has admitted the login's new host. Each makes a revision at once, and a revision
 // that is available before the installer of the one before has done its work takes its place (library-go,
 // pkg/operator/staticpod/controller/installer, newNodeStateForInstallInProgress; the installer pod waits 30 s before it installs,
 // installerpod/cmd.go, 4.14 to 4.21). So both have to come close together: the certificate is written as soon as the metadata is
@@ -88,19 +88,19 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 	return changed, nil
 }
 
-// published waits for the metadata of the log-in's next host, but not for ever: it saves a restart, no more. Without the cluster's own
-// log-in there is none.
+// published waits for the metadata of the login's next host, but not for ever: it saves a restart, no more. Without the cluster's own
+// login there is none.
 func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 	begin := time.Now()
-	w := kube.Wait{What: "the log-in's host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
+	w := kube.Wait{What: "the login's host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		var metadata string
-		err := c.Do(ctx, "reading the metadata of the log-in", func(ctx context.Context) (err error) {
+		err := c.Do(ctx, "reading the metadata of the login", func(ctx context.Context) (err error) {
 			metadata, err = valueOf(ctx, c, "openshift-config-managed", "oauth-openshift", "oauthMetadata")
 			return err
 		})
 		done := metadata == "" || oauth.Absent || tells(metadata, oauth.Name) || time.Since(begin) >= metadataLimit
-		return kube.Progress{Waiting: "the log-in to take the host " + oauth.Name}, done, err
+		return kube.Progress{Waiting: "the login to take the host " + oauth.Name}, done, err
 	})
 }
 

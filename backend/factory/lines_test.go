@@ -13,7 +13,7 @@ import (
 // quietFor is how long a unit that tries again every 2 seconds is watched.
 const quietFor = 7 * time.Second
 
-// TestLines looks at the lines of a baked node: who owns them, and that each one takes a log-in whatever is missing.
+// TestLines looks at the lines of a baked node: who owns them, and that each one takes a login whatever is missing.
 func TestLines(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	lay(t, m)
@@ -32,7 +32,7 @@ func TestLines(t *testing.T) {
 		before := must(t, m, gettys)
 		time.Sleep(quietFor)
 		if now := must(t, m, gettys); now != before {
-			t.Errorf("the log-ins did not stay: %q, %q", before, now)
+			t.Errorf("the logins did not stay: %q, %q", before, now)
 		}
 		if tried := must(t, m, starts); tried != "0" {
 			t.Errorf("%s attempts to run what is not there:\n%s", tried, must(t, m, "journalctl --boot --no-pager -n 20 -u 'touchdown*'"))
@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 	if err := m.Program(); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("the log-in has the speed of the line alone", func(t *testing.T) {
+	t.Run("the login has the speed of the line alone", func(t *testing.T) {
 		must(t, m, "systemctl start touchdown-login@tty1 touchdown-login@ttyS0")
 		const args = "tr '\\0' ' ' </proc/$(systemctl show -P MainPID touchdown-login@ttyS0)/cmdline"
 		await(t, m, 10*time.Second, args+" | grep -q noclear")
@@ -56,7 +56,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q does not end in %q", got, want)
 		}
 	})
-	t.Run("a log-in that nobody uses", func(t *testing.T) {
+	t.Run("a login that nobody uses", func(t *testing.T) {
 		must(t, m, "systemctl kill -s ALRM touchdown-login@tty1 touchdown-login@ttyS0")
 		await(t, m, 20*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
 	})

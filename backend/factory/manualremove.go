@@ -95,7 +95,7 @@ func (h *ManualInstall) stop(ctx context.Context, units []string) error {
 }
 
 // remove removes files. The consoles, and an engine that one of them may have started meanwhile, end between their units and
-// their programs: a console that ends with its unit still there is followed by a log-in, which is followed by a console.
+// their programs: a console that ends with its unit still there is followed by a login, which is followed by a console.
 func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 	away := func(unit bool) error {
 		for _, file := range ours {
@@ -129,10 +129,10 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 	return away(false)
 }
 
-// logIns gives the lines back to the log-ins that the machine had. The wizard's own log-in ends last: the command may have
+// logIns gives the lines back to the logins that the machine had. The wizard's own login ends last: the command may have
 // been typed there.
 func (h *ManualInstall) logIns(ctx context.Context) error {
-	h.Say("opening       the machine's own log-ins")
+	h.Say("opening       the machine's own logins")
 	for _, argv := range [][]string{{"stop", "touchdown-login@*.service"}, {"start", "getty.target"}} {
 		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--no-block"}, argv...)...); err != nil {
 			return err

@@ -142,7 +142,7 @@ const away = `{apiVersion: v1, kind: Config, current-context: a, clusters: [{nam
   contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: a}}]}`
 
 // TestHandOnANode installs on a booted machine that has no MachineConfigs and takes it away again: the wizard is on its
-// lines, then its own log-ins are.
+// lines, then its own logins are.
 func TestHandOnANode(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	must(t, m, "true")

@@ -74,7 +74,7 @@ func TestMountsAreShared(t *testing.T) {
 	}
 }
 
-// TestNoCoreDumps: what our programs hold in memory can be secret. The log-in gives a person a shell, whose limits are theirs.
+// TestNoCoreDumps: what our programs hold in memory can be secret. The login gives a person a shell, whose limits are theirs.
 func TestNoCoreDumps(t *testing.T) {
 	t.Parallel()
 	for name, unit := range unitFiles(t) {

@@ -80,7 +80,7 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// TestNoiseKeepsTheSpeedOfTheLine runs agetty as the log-in's unit does, on a line at 115200 baud that carries NULs, which is how
+// TestNoiseKeepsTheSpeedOfTheLine runs agetty as the login's unit does, on a line at 115200 baud that carries NULs, which is how
 // breaks, noise and the keep-alive of a Serial-over-LAN arrive.
 func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 }
 
 // TestUnitsWithoutTheProgram: units that are on the node before the program is do not try to run it for ever, and take no
-// log-in away.
+// login away.
 func TestUnitsWithoutTheProgram(t *testing.T) {
 	const condition = "Unit.ConditionFileIsExecutable"
 	units := unitFiles(t)
@@ -157,7 +157,7 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 		}
 		// A unit's conflicts are ended before its conditions are looked at.
 		if !strings.Contains(strings.Join(unit["Service.RestartPreventExitStatus"], " "), "EXEC") || !slices.Contains(unit["Unit.OnFailure"], "touchdown-login@%i.service") {
-			t.Errorf("%s takes the log-in from a line and does not give it back when the program is not there", name)
+			t.Errorf("%s takes the login from a line and does not give it back when the program is not there", name)
 		}
 	}
 	if users < 4 {

@@ -15,7 +15,7 @@ import (
 // Options say what the cluster should look like.
 type Options struct {
 	Domain  string                             // the cluster's new domain, "edge1.example.org"; "" when it did not move
-	Kept    []string                           // hosts of the console and the log-in that the cluster's owner chose: they need not lie below Domain
+	Kept    []string                           // hosts of the console and the login that the cluster's owner chose: they need not lie below Domain
 	Roots   []*x509.Certificate                // trusted beside the kubeconfig's CAs: those of certificates that the site brought or the owner keeps
 	Ingress string                             // host:port of the router; "" is port 443 of the node's internal address
 	API     string                             // host:port of the API; "" is the kubeconfig's server

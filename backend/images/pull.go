@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/progress"
 )
 
-// pull fetches images into CRI-O's own store, with the node's log-ins.
+// pull fetches images into CRI-O's own store, with the node's credentials.
 type pull struct {
 	host *host.Machine
 	cri  *cri.Client

@@ -220,7 +220,7 @@ func TestRename(t *testing.T) {
 	m.File("/etc/hostname", "old\n")
 	m.File("/var/lib/kubelet/pki/kubelet-client-current.pem", "x")
 	m.File("/var/lib/kubelet/kubeconfig", "x")
-	m.File("/var/lib/kubelet/config.json", "log-ins")
+	m.File("/var/lib/kubelet/config.json", "credentials")
 	m.OnFunc("systemctl stop kubelet.service", func([]string, []byte) (string, error) {
 		if api.Get("/api/v1/nodes/old") != "" {
 			t.Error("the kubelet stops before its Node is gone")
@@ -236,7 +236,7 @@ func TestRename(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m.Exists("/var/lib/kubelet/kubeconfig") || m.Exists("/var/lib/kubelet/pki/kubelet-client-current.pem") || !m.Exists("/var/lib/kubelet/config.json") {
-		t.Error("the kubelet has still its identity, or lost its log-ins")
+		t.Error("the kubelet has still its identity, or lost its credentials")
 	}
 	if name, err := kubelet.StaticName(m.Machine); err != nil || name != "new" || saved != 1 {
 		t.Errorf("name is %q (%v), %d saved", name, err, saved)

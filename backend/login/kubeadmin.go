@@ -16,7 +16,7 @@ import (
 	"touchdown/backend/problem"
 )
 
-// maxAge is how much younger than the namespace kube-system the secret of kubeadmin may be: the log-in refuses one that was made
+// maxAge is how much younger than the namespace kube-system the secret of kubeadmin may be: the login refuses one that was made
 // later, so ours is the one of the installation, with another content.
 const maxAge = time.Hour
 
@@ -47,7 +47,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 		auth, err := c.Config.Authentications().Get(ctx, "cluster", get)
 		switch {
 		case err == nil && auth.Spec.Type != "" && auth.Spec.Type != configv1.AuthenticationTypeIntegratedOAuth:
-			k.Gone = fmt.Sprintf("The cluster's own log-in is switched off (type %s).", auth.Spec.Type)
+			k.Gone = fmt.Sprintf("The cluster's own login is switched off (type %s).", auth.Spec.Type)
 			return nil
 		case err != nil && !apierrors.IsNotFound(err):
 			return err
@@ -88,7 +88,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 }
 
 // Replace gives kubeadmin the password with this hash, in the secret that is there, and reads it back. Tokens and sessions of the
-// old password end with it: the log-in ties them to the content of the secret.
+// old password end with it: the login ties them to the content of the secret.
 func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) error {
 	if _, err := c.ChangePart(ctx, secretRef(), "data", func(data map[string]any) error {
 		data[User] = base64.StdEncoding.EncodeToString([]byte(hash))

@@ -125,7 +125,7 @@ func Revoke(ctx context.Context, c *kube.Cluster, signers []string) error {
 }
 
 // trusted returns what a client has to trust, as OpenShift's own kubeconfigs do: the signers of the API's certificates, old and new
-// while they rotate, the router's, which the log-in shows, and, where the API serves a certificate of others, who signed that. Also
+// while they rotate, the router's, which the login shows, and, where the API serves a certificate of others, who signed that. Also
 // the certificate that the API serves to name.
 func trusted(ctx context.Context, c *kube.Cluster, name string, w Want) ([]byte, *x509.Certificate, error) {
 	own, err := managedBundle(ctx, c, "kube-apiserver-server-ca")

@@ -14,7 +14,7 @@ import (
 const User = "kubeadmin"
 
 // A password has the form that OpenShift's installer gives it, four groups of five characters and a hyphen between them: the
-// log-in refuses fewer than 23 characters. It has small letters and digits alone, without those that look or sound alike, so that
+// login refuses fewer than 23 characters. It has small letters and digits alone, without those that look or sound alike, so that
 // it can be read out over the telephone. 20 of 31 characters make 99 bits.
 const (
 	alphabet = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/kube"
 )
 
-// Published is the log-in as a Secret of the cluster, for a hub that fetches it. The keys are those that Hive gives a hub.
+// Published is the login as a Secret of the cluster, for a hub that fetches it. The keys are those that Hive gives a hub.
 type Published struct {
 	Password   string // "" where none was made
 	Kubeconfig string
@@ -21,7 +21,7 @@ type Published struct {
 // PublishedRef names the Secret for a domain. Whoever may read Secrets of openshift-config administers the cluster.
 func PublishedRef(domain string) kube.Ref {
 	sum := sha256.Sum256([]byte(domain))
-	return kube.Secret("openshift-config", "touchdown-log-in-"+hex.EncodeToString(sum[:4]))
+	return kube.Secret("openshift-config", "touchdown-login-"+hex.EncodeToString(sum[:4]))
 }
 
 // ReadPublished reads the Secret; both texts are "" where there is none.

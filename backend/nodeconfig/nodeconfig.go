@@ -63,7 +63,7 @@ type Change struct {
 	File           string   // of the node that changes with it; "": none
 	Units          []string // of the node that change with it
 	Login          bool     // the keys of the user core change with it
-	PullSecret     bool     // it is the cluster's log-ins for registries
+	PullSecret     bool     // it is the cluster's credentials for registries
 	Renders        bool     // the Machine Config Operator makes a new configuration of it
 	Pending        bool     // the cluster does not have it yet
 
@@ -76,11 +76,11 @@ type Change struct {
 	Write func(ctx context.Context, c *kube.Cluster, save kube.Save) (bool, error)
 }
 
-// PullSecret is the change of the cluster's log-ins for registries, so that they come with the same configuration. has tells
+// PullSecret is the change of the cluster's credentials for registries, so that they come with the same configuration. has tells
 // whether a content of the node's file has them.
 func PullSecret(pending bool, has func(content []byte) bool, write func(context.Context, *kube.Cluster, kube.Save) (bool, error)) Change {
 	return Change{
-		What: "Registry log-ins", File: pullSecretFile, PullSecret: true, Renders: true, Pending: pending, Write: write,
+		What: "Registry credentials", File: pullSecretFile, PullSecret: true, Renders: true, Pending: pending, Write: write,
 		In: func(r Config) bool { return has([]byte(r.Files[pullSecretFile])) },
 	}
 }

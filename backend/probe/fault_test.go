@@ -44,7 +44,7 @@ var faults = []fault{
 	},
 	{
 		name: "no gateway typed", typo: func(_ *host, t *probe.Target) { t.IPv4.Gateway = netip.Addr{} }, kept: true,
-		want: []string{"net-gateway skip Absent, not needed", "net-dns-1 pass", "net-registry warn another network"},
+		want: []string{"net-gateway warn a machine answers at 198.51.100.1", "net-dns-1 pass", "net-registry warn another network"},
 	},
 	{
 		name: "DNS lies", site: func(h *host) { h.site.DNS.Set(site.Lies) }, kept: true,

@@ -1,4 +1,4 @@
-// Package registry gives the cluster the log-ins of the site's registries.
+// Package registry gives the cluster the credentials of the site's registries.
 package registry
 
 import (
@@ -32,7 +32,7 @@ func Hosts(pullSecret []byte) ([]string, error) {
 	return slices.Sorted(maps.Keys(auths)), err
 }
 
-// Current returns the registries that the cluster has log-ins for.
+// Current returns the registries that the cluster has credentials for.
 func Current(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	b, err := read(ctx, c)
 	if err != nil {
@@ -41,7 +41,7 @@ func Current(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	return Hosts(b)
 }
 
-// OnDisk returns the registries that the node has log-ins for: the cluster's, as of when it ran last.
+// OnDisk returns the registries that the node has credentials for: the cluster's, as of when it ran last.
 func OnDisk(m *host.Machine) ([]string, error) {
 	b, err := m.ReadFile(onDisk)
 	if err != nil {
@@ -50,7 +50,7 @@ func OnDisk(m *host.Machine) ([]string, error) {
 	return Hosts(b)
 }
 
-// Apply merges the site's log-ins into the cluster's pull secret: those given replace the ones of the same registry, the
+// Apply merges the site's credentials into the cluster's pull secret: those given replace the ones of the same registry, the
 // others stay. The factory's may still be needed for images that nobody has mirrored, and one too many does no harm; a
 // missing one stops every pull from that registry.
 func Apply(ctx context.Context, c *kube.Cluster, pullSecret []byte, save kube.Save) (bool, error) {
@@ -72,7 +72,7 @@ func Apply(ctx context.Context, c *kube.Cluster, pullSecret []byte, save kube.Sa
 	}, save)
 }
 
-// Merge puts the log-ins of site over those of current, and reports whether that changes anything. current is kept to the byte
+// Merge puts the credentials of site over those of current, and reports whether that changes anything. current is kept to the byte
 // when not.
 func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 	auths, whole, err := split(current)
@@ -100,7 +100,7 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 	return merged, true, nil
 }
 
-// Pending tells whether Apply would change the cluster's log-ins.
+// Pending tells whether Apply would change the cluster's credentials.
 func Pending(ctx context.Context, c *kube.Cluster, pullSecret []byte) (bool, error) {
 	now, err := read(ctx, c)
 	if err != nil {
@@ -110,7 +110,7 @@ func Pending(ctx context.Context, c *kube.Cluster, pullSecret []byte) (bool, err
 	return changed, err
 }
 
-// Has tells whether content, of the node's file, has all log-ins of pullSecret.
+// Has tells whether content, of the node's file, has all credentials of pullSecret.
 func Has(content, pullSecret []byte) bool {
 	_, changed, err := Merge(content, pullSecret)
 	return err == nil && !changed
@@ -128,7 +128,7 @@ func split(pullSecret []byte) (auths, whole map[string]json.RawMessage, err erro
 	if bad {
 		return nil, nil, &problem.Problem{
 			Code:    "PULL-BAD",
-			Summary: "The pull secret is not the JSON that registries' log-ins are kept in.",
+			Summary: "The pull secret is not the JSON that registry credentials are kept in.",
 			Fix:     "Download it again and give it whole.",
 		}
 	}
@@ -184,7 +184,7 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before st
 	}.Await(ctx, c)
 }
 
-// has reports whether the node's file holds every log-in of the secret; newer releases add the internal registry's to it.
+// has reports whether the node's file holds all credentials of the secret; newer releases add the internal registry's to it.
 func has(m *host.Machine, want []byte) bool {
 	b, err := m.ReadFile(onDisk)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package trust puts on the node's disk, before the cluster's API runs, what the node needs to reach the site's registries:
-// authorities and log-ins. The cluster gets the same later and then keeps it.
+// authorities and credentials. The cluster gets the same later and then keeps it.
 package trust
 
 import (
@@ -33,7 +33,7 @@ type Registry struct {
 type Want struct {
 	Bundle     string // authorities for everything, PEM
 	Registries []Registry
-	PullSecret func(now []byte) ([]byte, error) // makes the node's log-ins of those of now
+	PullSecret func(now []byte) ([]byte, error) // makes the node's credentials out of the current ones
 }
 
 // File is one of the node's files.
@@ -87,7 +87,7 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 	}
 	next, err := w.PullSecret(now)
 	if err != nil {
-		return nil, fmt.Errorf("merging the log-ins: %w", err)
+		return nil, fmt.Errorf("merging the credentials: %w", err)
 	}
 	add(pullSecret, next, 0o600)
 	return out, nil

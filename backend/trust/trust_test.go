@@ -50,7 +50,7 @@ func TestWriteAndRestore(t *testing.T) {
 		}
 	}
 	if st, err := os.Stat(m.Path("/var/lib/kubelet/config.json")); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("the log-ins are readable: %v %v", st.Mode(), err)
+		t.Errorf("the credentials are readable: %v %v", st.Mode(), err)
 	}
 	anchors := 0
 	for range 2 {
@@ -65,7 +65,7 @@ func TestWriteAndRestore(t *testing.T) {
 		}
 	}
 	if m.Exists(anchor) || m.Content("/var/lib/kubelet/config.json") != "factory" || anchors != 2 {
-		t.Errorf("restored: anchor %v, log-ins %q, %d anchors", m.Exists(anchor), m.Content("/var/lib/kubelet/config.json"), anchors)
+		t.Errorf("restored: anchor %v, credentials %q, %d anchors", m.Exists(anchor), m.Content("/var/lib/kubelet/config.json"), anchors)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestTheOperatorsFilesAreLeftToIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Content("/var/lib/kubelet/config.json"); got != "factory" {
-			t.Errorf("%s: the log-ins are %q", what, got)
+			t.Errorf("%s: the credentials are %q", what, got)
 		}
 		if m.Exists(anchor) != (what == "listed") {
 			t.Errorf("%s: the anchor exists: %v", what, m.Exists(anchor))

@@ -26,7 +26,7 @@ type credentials struct {
 func credentialsCommand(c *common) *cobra.Command {
 	var of credentials
 	cmd := &cobra.Command{
-		Use: "credentials", Short: "Hand out the log-in of the landed cluster", Args: cobra.NoArgs,
+		Use: "credentials", Short: "Hand out the login of the landed cluster", Args: cobra.NoArgs,
 		Long: `Credentials hands out what the people of the site get into their cluster with, once the node has landed and before the
 hand-over is accepted; on a node that is locked, after it was unlocked at a console.
 
@@ -45,7 +45,7 @@ those before them are no longer accepted. What the site config says (spec.creden
 				return err
 			}
 			if of.out == "" && !toTerminal(cmd) {
-				return usage(errors.New("a log-in is printed to a terminal only; for a file use --out FILE"))
+				return usage(errors.New("a login is printed to a terminal only; for a file use --out FILE"))
 			}
 			got, err := of.ask(cmd.Context(), c.client(), handout.Ask{Password: of.out == "" || asJSON, Kubeconfig: of.out != "" || asJSON})
 			if err != nil {
@@ -88,7 +88,7 @@ func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON boo
 		return printJSON(cmd, got)
 	case of.out == "":
 		if _, err := io.WriteString(printed(cmd), logInText(got)); err != nil {
-			return fmt.Errorf("printing the log-in: %w", err)
+			return fmt.Errorf("printing the login: %w", err)
 		}
 		return nil
 	}
@@ -98,18 +98,18 @@ func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON boo
 		encoder := json.NewEncoder(&text)
 		encoder.SetIndent("", "  ")
 		if err := encoder.Encode(got); err != nil {
-			return fmt.Errorf("encoding the log-in: %w", err)
+			return fmt.Errorf("encoding the login: %w", err)
 		}
 		content = text.Bytes()
 	}
 	if err := host.WriteFileAtomic(of.out, content, 0o600); err != nil {
-		return fmt.Errorf("writing the log-in: %w", err)
+		return fmt.Errorf("writing the login: %w", err)
 	}
 	fmt.Fprint(complaints(cmd), lasting(of.out, got))
 	return nil
 }
 
-// logInText is a log-in for people to read out.
+// logInText is a login for people to read out.
 func logInText(got *handout.LogIn) string {
 	text := ""
 	if got.Console != "" {

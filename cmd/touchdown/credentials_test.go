@@ -17,7 +17,7 @@ import (
 	"touchdown/steps/handout"
 )
 
-// counter is an engine of a landed node that gives a log-in, and counts who holds control.
+// counter is an engine of a landed node that gives a login, and counts who holds control.
 type counter struct {
 	hostile
 	logIn handout.LogIn
@@ -58,7 +58,7 @@ func served(t *testing.T, session engine.Session, out io.Writer, args ...string)
 	return execute(t.Context(), root, append(args, "--socket", socket)), complaints.String()
 }
 
-// TestCredentials: a log-in goes to a terminal or into a file that root alone may read, and nowhere else.
+// TestCredentials: a login goes to a terminal or into a file that root alone may read, and nowhere else.
 func TestCredentials(t *testing.T) {
 	c := &counter{logIn: handout.LogIn{
 		Console: "https://console.example.com", API: "https://api.example.com:6443", User: "kubeadmin", Password: "h7kqm-2xw9n-pd4rt-vz8cj",
@@ -90,7 +90,7 @@ func TestCredentials(t *testing.T) {
 	}
 	var shown handout.LogIn
 	if err := json.Unmarshal([]byte(terminal("credentials", "-o", "json")), &shown); err != nil || shown != c.logIn {
-		t.Errorf("as JSON the terminal shows another log-in: %v", err)
+		t.Errorf("as JSON the terminal shows another login: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	var out bytes.Buffer
@@ -110,7 +110,7 @@ func TestCredentials(t *testing.T) {
 	}
 	shown = handout.LogIn{}
 	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &shown) != nil || shown != c.logIn {
-		t.Errorf("the file has another log-in: %v", err)
+		t.Errorf("the file has another login: %v", err)
 	}
 	c.logIn.Why, c.logIn.Password = "The cluster's owner has removed kubeadmin.", ""
 	if text := terminal("credentials"); !strings.Contains(text, "Password     none: The cluster's owner has removed kubeadmin.\n") {

@@ -45,7 +45,7 @@ func (c *common) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uninstall", Short: "Take away what install laid", Args: cobra.NoArgs,
 		Long: `Uninstall stops the engine and the consoles, removes the files that install laid, and gives the lines back to the
-machine's own log-ins. A file that was changed since stays, and is named. While work is under way nothing is removed.
+machine's own logins. A file that was changed since stays, and is named. While work is under way nothing is removed.
 Answers, journal, report and the saved originals stay in ` + layout.State + `: with them another install goes on where
 this one was. --purge removes them too; then nothing of the job can be undone any more.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

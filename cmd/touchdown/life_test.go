@@ -73,7 +73,7 @@ func (o own) withAPI() string {
 	return shop + "  apiCert:\n    cert: |\n      " + indent(o.cert) + "\n    key: |\n      " + indent(o.key) + "\n"
 }
 
-// token is the pull secret's log-in; nobody may ever read it anywhere.
+// token is the pull secret's login; nobody may ever read it anywhere.
 const token = "planted-token-Tz81Qw"
 
 // TestALife takes one cluster through all that a site does with it: a dry run, the move with the site's own secrets,

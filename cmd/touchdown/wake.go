@@ -64,7 +64,7 @@ func restart(ctx context.Context, machine *host.Machine, session engine.Session)
 
 // wakeForPerson does the same for whoever sits at a console, where standard error is not seen. On an installed node it goes on
 // trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
-// error), and gets a log-in.
+// error), and gets a login.
 func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	for {

@@ -26,15 +26,15 @@ const (
 	givenKubeconfig = "kind: Config\nusers: [{client-key-data: TUlJRXZRSUJBREFOQmdrcWhraUc5dzBC}]\n"
 )
 
-// gift is a step that hands out a log-in; hook is called while it works.
+// gift is a step that hands out a login; hook is called while it works.
 type gift struct {
 	w    *world
 	last *handout.LogIn // that it was told
 	hook func() error
 }
 
-func (*gift) ID() string    { return "log-in" }
-func (*gift) Title() string { return "Log-in" }
+func (*gift) ID() string    { return "login" }
+func (*gift) Title() string { return "Login" }
 
 func (g *gift) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
 	return report.Save("password", []byte("the factory's hash"))
@@ -78,7 +78,7 @@ func landed(t *testing.T, test func(*testing.T, *rig, Session, string, *gift)) {
 	})
 }
 
-// TestGivenToOneConsoleAlone: the log-in goes to the console that has control, and is found nowhere else: not in the state folder, the
+// TestGivenToOneConsoleAlone: the login goes to the console that has control, and is found nowhere else: not in the state folder, the
 // journal, the events, the snapshot of another session, the log, the report, the answers or the support bundle.
 func TestGivenToOneConsoleAlone(t *testing.T) {
 	landed(t, func(t *testing.T, r *rig, s Session, pen string, g *gift) {
@@ -108,12 +108,12 @@ func TestGivenToOneConsoleAlone(t *testing.T) {
 			t.Error("an error is none")
 		}
 		g.hook = nil
-		(&stepReport{e: r.Engine, step: "log-in"}).Say("the password is %s", givenPassword)
+		(&stepReport{e: r.Engine, step: "login"}).Say("the password is %s", givenPassword)
 		text := everything(t, r, s)
 		for _, secret := range []string{givenPassword, "TUlJRXZRSUJBREFOQmdrcWhraUc5dzBC"} {
 			if strings.Contains(text, secret) {
 				i := strings.Index(text, secret)
-				t.Errorf("the log-in is in what the engine keeps or tells: %q", text[max(0, i-200):i+50])
+				t.Errorf("the login is in what the engine keeps or tells: %q", text[max(0, i-200):i+50])
 			}
 		}
 		if !strings.Contains(text, "The password was given to ") || !strings.Contains(text, `the password is \u003csecret\u003e`) {
@@ -174,7 +174,7 @@ func everything(t *testing.T, r *rig, s Session) string {
 	return all.String()
 }
 
-// TestNothingIsGivenToWhoLostControl: neither to a console from which control was taken while the log-in was made, nor to one that
+// TestNothingIsGivenToWhoLostControl: neither to a console from which control was taken while the login was made, nor to one that
 // asks the wrong list.
 func TestNothingIsGivenToWhoLostControl(t *testing.T) {
 	landed(t, func(t *testing.T, _ *rig, s Session, pen string, g *gift) {
@@ -208,7 +208,7 @@ func TestGivingEndsWithTheHandOver(t *testing.T) {
 		g.hook = func() error { // undo and hand-over wait for it
 			for _, verb := range []Verb{Undo, HandOver, Edit} {
 				if err := s.Do(t.Context(), pen, Action{Verb: verb}); !errors.Is(err, ErrState) {
-					t.Errorf("%s while the log-in is made: %v", verb, err)
+					t.Errorf("%s while the login is made: %v", verb, err)
 				}
 			}
 			return nil

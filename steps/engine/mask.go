@@ -104,7 +104,7 @@ var tokenKeys = regexp.MustCompile(`"(?:auth|password|identitytoken|registrytoke
 // urlPassword is the password in a proxy's URL.
 var urlPassword = regexp.MustCompile(`://[^:/@\s]*:([^\s]+)@`)
 
-// tokens returns the secrets inside a secret: the log-ins of a pull secret and the passwords that those hold in
+// tokens returns the secrets inside a secret: the credentials of a pull secret and the passwords that those hold in
 // base64; the password of a URL, also as it reads when it is decoded.
 func tokens(secret string) []string {
 	var out []string

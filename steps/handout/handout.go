@@ -1,4 +1,4 @@
-// Package handout is what the people of a site are given at the end: the log-in of their cluster.
+// Package handout is what the people of a site are given at the end: the login of their cluster.
 package handout
 
 import (
@@ -15,7 +15,7 @@ type Ask struct {
 }
 
 // LogIn is how people get into the cluster. It goes to the console that asked for it and nowhere else: printed by fmt or a log it is
-// "<log-in>".
+// "<login>".
 type LogIn struct {
 	Console    string    `json:"console,omitempty"`    // URL; "" where the cluster has no console
 	API        string    `json:"api"`                  // URL
@@ -28,7 +28,7 @@ type LogIn struct {
 }
 
 // Format prints nothing of it, for every verb.
-func (LogIn) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "<log-in>") }
+func (LogIn) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "<login>") }
 
 // LogValue keeps it out of logs.
-func (LogIn) LogValue() slog.Value { return slog.StringValue("<log-in>") }
+func (LogIn) LogValue() slog.Value { return slog.StringValue("<login>") }

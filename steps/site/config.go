@@ -59,7 +59,7 @@ type Spec struct {
 	AdditionalNTPSources []string `yaml:"additionalNTPSources,omitempty" json:"additionalNTPSources,omitempty"`
 	// Time sets the clock of a site without a time server.
 	Time Time `yaml:"time,omitempty" json:"time,omitzero"`
-	// PullSecret is the registry log-in as dockerconfigjson; empty keeps the one of the factory.
+	// PullSecret has the registry credentials, as dockerconfigjson; empty keeps those of the factory.
 	PullSecret Secret `yaml:"pullSecret,omitempty" json:"pullSecret,omitempty"`
 	// SSHKeys are the public keys with which the user core may log in, each one line of an authorized_keys file.
 	SSHKeys []string `yaml:"sshKeys,omitempty" json:"sshKeys,omitempty"`

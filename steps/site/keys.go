@@ -49,7 +49,7 @@ func sshKey(line string) (string, *Error) {
 	switch {
 	case err != nil:
 		return "", fault(fix, "a line that is not a public key")
-	case len(options) > 0: // sshd(8): command=, from= and others restrict or redirect the log-in
+	case len(options) > 0: // sshd(8): command=, from= and others restrict or redirect the login
 		return "", fault("remove what stands before the type of the key", "options in front of the key")
 	case strings.Contains(comment, "ssh-") || strings.Contains(comment, "AAAA"):
 		return "", fault("write one key on a line", "a line that holds two keys")

@@ -66,7 +66,7 @@ func ProxyURL(s string) error {
 		return fault("write a port from 1 to 65535", "has a port that does not exist")
 	}
 	if u.User != nil && u.User.Username() == "" {
-		return fault("write it like http://user:password@proxy.example.com:3128", "has a log-in without a user")
+		return fault("write it like http://user:password@proxy.example.com:3128", "has a password without a user")
 	}
 	if f := hostOrAddress(u.Hostname()); f != nil {
 		return fault("write it like http://proxy.example.com:3128", "names no proxy: neither a host name nor an address")
@@ -74,7 +74,7 @@ func ProxyURL(s string) error {
 	return nil
 }
 
-// holdsPassword reports whether a URL may hold a log-in; one that cannot be read counts as if it did.
+// holdsPassword reports whether a URL may hold a password; one that cannot be read counts as if it did.
 func holdsPassword(s string) bool { return strings.Contains(s, "@") }
 
 // NoProxy reports what is wrong with the list of what is reached without the proxy.

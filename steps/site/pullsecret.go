@@ -14,7 +14,7 @@ import (
 	"touchdown/backend/value"
 )
 
-// auth is one log-in of a dockerconfigjson.
+// auth is one entry of a dockerconfigjson.
 type auth struct {
 	Auth     string `json:"auth"`
 	Username string `json:"username"`
@@ -87,7 +87,7 @@ func checkAuth(raw json.RawMessage) *Error {
 	var a auth
 	fix := "log in again with podman login and take its auth.json"
 	if json.Unmarshal(raw, &a) != nil || bytes.Equal(raw, []byte("null")) {
-		return fault(fix, "an entry that is no log-in")
+		return fault(fix, "an entry that is not credentials")
 	}
 	if a.Auth == "" {
 		if a.Username == "" || a.Password == "" {

@@ -3,7 +3,7 @@ package site
 // registryEntries say where images come from, and who may log in to the node.
 var registryEntries = append([]entry{
 	{
-		Item:  Item{Path: "spec.pullSecret", Type: typeJSON, Meaning: "log-in to the image registries; without one the factory's stays", Example: `'{"auths":{"quay.io":{"auth":"dXNlcjpwYXNz"}}}'`, Secret: true},
+		Item:  Item{Path: "spec.pullSecret", Type: typeJSON, Meaning: "credentials for the image registries; without them the factory's stay", Example: `'{"auths":{"quay.io":{"auth":"dXNlcjpwYXNz"}}}'`, Secret: true},
 		limit: maxPullSecret, check: PullSecret,
 		at: func(c *Config) any { return (*string)(&c.Spec.PullSecret) },
 	},

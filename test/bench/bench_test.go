@@ -288,7 +288,7 @@ func (s *site) refused(t *testing.T, why string) {
 }
 
 // TestRouter gives the applications their certificate and hosts and the API its name at one time. The
-// operator of the API server does not wait: its configuration makes one revision, the log-in's new host the next one.
+// operator of the API server does not wait: its configuration makes one revision, the login's new host the next one.
 func TestRouter(t *testing.T) {
 	t.Parallel()
 	s := start(t, bench.Options{Older: true})
@@ -304,7 +304,7 @@ func TestRouter(t *testing.T) {
 		ic, err := s.operator.OperatorV1().IngressControllers("openshift-ingress-operator").Get(ctx, "default", metav1.GetOptions{})
 		return err == nil && ic.Status.ObservedGeneration == ic.Generation && progressing(ic) == operatorv1.ConditionFalse
 	})
-	// At a pace at which the log-in's host is surely later than the configuration.
+	// At a pace at which the login's host is surely later than the configuration.
 	api := s.secret(t, "openshift-config", "site-api", "api.site.example")
 	check(t, s.SetDelay("10"))
 	_, err = s.config.ConfigV1().Ingresses().Patch(ctx, "cluster", types.MergePatchType, []byte(`{"spec":{"componentRoutes":[

@@ -51,7 +51,7 @@ func addresses(p *person.Person, gateway string) {
 // names answers the page of the names, and leaves the one behind it unchanged.
 func names(p *person.Person) {
 	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and log-ins")
+	p.Shows("Stage 3 of 7: Names and credentials")
 	p.Fill("Cluster name", "store0051")
 	p.Fill("Base domain", "retail.example.com")
 	p.Press("Continue")
@@ -186,7 +186,7 @@ systemctl start --no-block touchdown-console@ttyS0`
 	p.Shows("Press Enter to log in")
 	p.Types("\r")
 	p.Shows("login:")
-	p.Keep("A log-in")
+	p.Keep("A login")
 	p.Leave(os.Getenv("TRANSCRIPT"))
 }
 

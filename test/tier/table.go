@@ -6,9 +6,9 @@ var table = []Row{
 	{Package: "test/e2e", Run: "TestWrongGateway", Tier: Test, Seconds: 86, Boots: true, Proves: "a landing by hand at the serial line, with a wrong gateway that is put back and a power cut in the middle of the work; the Machine Config Operator's files stay the operator's"},
 	{Package: "test/e2e/line", Run: "TestFactoryList", Tier: Test, Seconds: 238, Boots: true, Proves: "the factory's list at a serial line over three reboots, to the seal, and back to the bench line"},
 	{Package: "test/e2e/line", Run: "TestImageStoreIsSeededAndRehearsed", Tier: Test, Seconds: 79, Boots: true, Proves: "an image store seeded, moved and rehearsed on a real CRI-O"},
-	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, log-in, dropped session and killed console"},
+	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, login, dropped session and killed console"},
 	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 44, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
-	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; log-ins come back"},
+	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; logins come back"},
 	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back; harmful documents refused"},
 
 	// A cluster without a node: real etcd and kube-apiserver with stand-in operators.
@@ -18,7 +18,7 @@ var table = []Row{
 	{Package: "backend/login", Tier: Test, Seconds: 37, Proves: "a real API lets the new kubeconfig in under its new name, and no longer after the next one or an undo"},
 	{Package: "backend/ledger", Tier: Test, Seconds: 13, Proves: "what makes a node itself is read from a real API"},
 	{Package: "backend/images/wanted", Tier: Test, Seconds: 6, Proves: "wanted images are read from a real API"},
-	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and log-ins of a booted machine"},
+	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and logins of a booted machine"},
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
 	{Package: "steps", Tier: Test, Seconds: 120, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},

@@ -1,4 +1,4 @@
-// Package auth reads the log-ins that the node has for registries. Nothing in it ever prints one.
+// Package auth reads the credentials that the node has for registries. Nothing in it ever prints one.
 package auth
 
 import (
@@ -11,16 +11,16 @@ import (
 	"touchdown/backend/value"
 )
 
-// File is where OpenShift keeps the node's log-ins; CRI-O reads the same file (global_auth_file) for mirrors.
+// File is where OpenShift keeps the node's credentials; CRI-O reads the same file (global_auth_file) for mirrors.
 const File = "/var/lib/kubelet/config.json"
 
 // limit is far above a pull secret of dozens of registries.
 const limit = 4 << 20
 
-// Login is one log-in.
+// Login is the credentials for one registry.
 type Login struct{ User, Password string }
 
-// String keeps a log-in out of every log and error.
+// String keeps credentials out of every log and error.
 func (Login) String() string { return host.Masked }
 
 // GoString does so for %#v.
@@ -29,7 +29,7 @@ func (Login) GoString() string { return host.Masked }
 // MarshalJSON does so for JSON.
 func (Login) MarshalJSON() ([]byte, error) { return []byte(`"` + host.Masked + `"`), nil }
 
-// Logins are a node's log-ins, by registry or by the beginning of a repository's name. The zero value has none.
+// Logins are a node's credentials, by registry or by the beginning of a repository's name. The zero value has none.
 type Logins struct{ by map[string]Login }
 
 // String keeps them out of every log and error: fmt does not ask what lies in fields that are not exported.
@@ -38,7 +38,7 @@ func (Logins) String() string { return host.Masked }
 // GoString does so for %#v.
 func (Logins) GoString() string { return host.Masked }
 
-// Read reads the node's log-ins. A node without the file has none.
+// Read reads the node's credentials. A node without the file has none.
 func Read(m *host.Machine) (Logins, error) {
 	if !m.Exists(File) {
 		return Logins{}, nil
@@ -51,7 +51,7 @@ func Read(m *host.Machine) (Logins, error) {
 	if !whole || !ok {
 		return Logins{}, &problem.Problem{
 			Code:    "PUL-LGNS",
-			Summary: "The node's file of registry log-ins (" + File + ") is damaged.",
+			Summary: "The node's file of registry credentials (" + File + ") is damaged.",
 			Fix:     "Give the pull secret again, or look at the machine-config operator, which writes the file.",
 		}
 	}
@@ -88,7 +88,7 @@ func normal(key string) string {
 	return strings.TrimSuffix(key, "/")
 }
 
-// For returns the log-in for a repository (registry/path): its own, else that of the nearest above it, else of the registry.
+// For returns the credentials for a repository (registry/path): its own, else that of the nearest above it, else of the registry.
 func (l Logins) For(name string) (Login, bool) {
 	for {
 		if login, ok := l.by[name]; ok {
@@ -102,7 +102,7 @@ func (l Logins) For(name string) (Login, bool) {
 	}
 }
 
-// Mask takes every log-in out of a text that someone else wrote.
+// Mask takes all credentials out of a text that someone else wrote.
 func (l Logins) Mask(text string) string {
 	for _, login := range l.by {
 		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {

@@ -16,7 +16,7 @@ func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) 
 func TestLogins(t *testing.T) {
 	m := hosttest.New(t)
 	if l, err := Read(m.Machine); err != nil || len(l.by) != 0 {
-		t.Errorf("a node without the file: %v, %d log-ins", err, len(l.by))
+		t.Errorf("a node without the file: %v, %d credentials", err, len(l.by))
 	}
 	m.File(File, `{"auths":{"quay.io":{"auth":"`+b64("a:whole-registry")+`"},"quay.io/team":{"auth":"`+b64("b:only-team")+`"},
 		"https://old.example/v1/":{"auth":"`+b64("c:old:colon")+`"},"plain.example:5000":{"username":"d","password":"by-field"},"broken":{"auth":"%%"},
@@ -31,14 +31,14 @@ func TestLogins(t *testing.T) {
 		"short.example/x": "unpadded", // the site config takes it
 	} {
 		if got, _ := l.For(name); got.Password != want {
-			t.Errorf("the log-in for %s is another one", name)
+			t.Errorf("the credentials for %s are others", name)
 		}
 	}
 	login, _ := l.For("quay.io/x")
 	asJSON, _ := json.Marshal(login)
 	for _, shown := range []string{fmt.Sprint(login), fmt.Sprintf("%+v %#v", login, login), string(asJSON), l.Mask("bad: " + b64("a:whole-registry") + " or only-team")} {
 		if strings.Contains(shown, "whole") || strings.Contains(shown, "only-team") || strings.Contains(shown, b64("a:whole-registry")) {
-			t.Errorf("a log-in is shown: %s", shown)
+			t.Errorf("credentials are shown: %s", shown)
 		}
 	}
 }

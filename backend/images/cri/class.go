@@ -17,7 +17,7 @@ type Class string
 // The classes. CRI passes no codes for them, only the text that the library wrote.
 const (
 	Gone      Class = "gone"      // the registry does not have it
-	Denied    Class = "denied"    // log-in missing or refused
+	Denied    Class = "denied"    // credentials missing or refused
 	NoName    Class = "no-name"   // no name server knows the registry
 	NoDNS     Class = "no-dns"    // no name server answers
 	BadCert   Class = "bad-cert"  // the registry's certificate is not trusted
@@ -119,7 +119,7 @@ func (c Class) tries(most int) int {
 // told is what people read of a class.
 var told = map[Class]struct{ code, summary, fix string }{
 	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it again; the name and the digest must be these."},
-	Denied:    {"PUL-AUTH", "The registry refuses the node's log-in for the image %s.", "Give a pull secret that has a log-in for this registry."},
+	Denied:    {"PUL-AUTH", "The registry refuses the node's credentials for the image %s.", "Give a pull secret with credentials for this registry."},
 	NoName:    {"PUL-NAME", "No name server knows the registry of the image %s.", "Check the registry's name in the mirror settings, and the site's name servers."},
 	NoDNS:     {"PUL-DNS", "No name server answers when it is asked for the registry of the image %s.", "Check the site's name servers and the way to them, then retry."},
 	BadCert:   {"PUL-CERT", "The registry of the image %s shows a certificate that the node does not trust.", "Check the node's clock, and give the registry's authority (registryCerts)."},

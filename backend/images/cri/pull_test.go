@@ -305,7 +305,7 @@ func TestProgressAddsUp(t *testing.T) {
 	}
 }
 
-// Log-ins go to CRI-O for the registry that they are for, and are in no error, whatever a registry writes back.
+// Credentials go to CRI-O for the registry that they are for, and are in no error, whatever a registry writes back.
 func TestLoginsStaySecret(t *testing.T) {
 	m := hosttest.New(t)
 	const password = "hunter2-very-secret"
@@ -321,14 +321,14 @@ func TestLoginsStaySecret(t *testing.T) {
 	}
 	out, err := cri.Pull{Client: s.Client(t), Logins: logins}.Run(t.Context(), []cri.Want{want("r.example/a", false), want("other.example/a", false)})
 	if a := s.Auth("r.example/a"); a.GetUsername() != "me" || a.GetPassword() != password {
-		t.Error("the log-in did not reach CRI-O")
+		t.Error("the credentials did not reach CRI-O")
 	}
 	if s.Auth("other.example/a") != nil {
-		t.Error("a log-in went to another registry")
+		t.Error("credentials went to another registry")
 	}
 	for _, shown := range []string{err.Error(), fmt.Sprintf("%+v", out), fmt.Sprintf("%v %#v", logins, problem.From(out[0].Err))} {
 		if strings.Contains(shown, password) || strings.Contains(shown, pair) {
-			t.Errorf("a log-in is shown: %s", shown)
+			t.Errorf("credentials are shown: %s", shown)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func (r *Reader) failed(ctx context.Context, host string, err error) error {
 
 var parameter = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
 
-// logIn does what a challenge asks for: a token of the realm, or the log-in itself.
+// logIn does what a challenge asks for: a token of the realm, or the credentials themselves.
 func (r *Reader) logIn(ctx context.Context, s source, challenge string) error {
 	login, has := r.logins.For(s.ref.Name())
 	scheme, rest, _ := strings.Cut(challenge, " ")
@@ -182,7 +182,7 @@ func (r *Reader) logIn(ctx context.Context, s source, challenge string) error {
 		r.keep(s, req.Header.Get("Authorization"))
 		return nil
 	case !strings.EqualFold(scheme, "bearer"):
-		return errors.New("it wants a log-in that the node does not have")
+		return errors.New("it wants credentials that the node does not have")
 	}
 	realm, err := realm(s, rest)
 	if err != nil {

@@ -54,7 +54,7 @@ func (i Image) Size() int64 {
 	return sum
 }
 
-// Reader asks registries as CRI-O would: mirrors first, with the node's log-ins and authorities. It may be used side by side.
+// Reader asks registries as CRI-O would: mirrors first, with the node's credentials and authorities. It may be used side by side.
 type Reader struct {
 	machine *host.Machine
 	logins  auth.Logins

@@ -167,7 +167,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// A registry with tokens gets the log-in at its realm only, and nobody else does.
+// A registry with tokens gets the credentials at its realm only, and nobody else does.
 func TestTokens(t *testing.T) {
 	const password = "hunter2-secret"
 	pair := base64.StdEncoding.EncodeToString([]byte("me:" + password))
@@ -194,7 +194,7 @@ func TestTokens(t *testing.T) {
 	digest := s.put("a/b")
 	name := s.host + "/a/b@" + digest
 	if _, err := reader(t, m).Image(t.Context(), name); err == nil || !strings.Contains(err.Error(), "403") {
-		t.Errorf("without a log-in: %v", err)
+		t.Errorf("without credentials: %v", err)
 	}
 	m.File(auth.File, `{"auths":{"`+s.host+`":{"auth":"`+pair+`"}}}`)
 	if i, err := reader(t, m).Image(t.Context(), name); err != nil || i.Size() != 32100 {

@@ -42,7 +42,7 @@ func (r *Reader) client(registry string, insecure bool) *http.Client {
 	return &http.Client{Transport: transport, Timeout: r.timeouts.answer, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect keeps a registry from leading out of TLS, or round in circles. net/http drops the log-in automatically when the
+// checkRedirect keeps a registry from leading out of TLS, or round in circles. net/http drops the credentials automatically when the
 // host changes.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	web := req.URL.Scheme == "https" || req.URL.Scheme == "http" && via[0].URL.Scheme == "http"

@@ -87,7 +87,7 @@ var changes = []nodeconfig.Change{
 	{What: "Time servers", File: "/etc/chrony.conf"},
 	{What: "Image store", File: "/etc/containers/storage.conf"},
 	{What: "Images by digest", File: "/etc/containers/registries.conf"},
-	{What: "Registry log-ins", File: "/var/lib/kubelet/config.json"},
+	{What: "Registry credentials", File: "/var/lib/kubelet/config.json"},
 	{What: "Trusted authorities", File: "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"},
 	{What: "Proxy", File: "/etc/mco/proxy.env"},
 	{What: "Proxy, the first", File: "/etc/mco/proxy.env", Units: []string{"crio.service", "kubelet.service"}},

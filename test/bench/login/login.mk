@@ -1,5 +1,5 @@
 
-# What OpenShift's log-in says about a password, as a program: library-go's own code.
+# What OpenShift's login says about a password, as a program: library-go's own code.
 VERDICT     := $(CACHE)/bench/bin/verdict
 VERDICT_SRC := test/bench/login/verdict
 

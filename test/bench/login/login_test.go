@@ -1,4 +1,4 @@
-// Package login holds the new password of kubeadmin against the code by which OpenShift's log-in judges it: library-go's
+// Package login holds the new password of kubeadmin against the code by which OpenShift's login judges it: library-go's
 // bootstrapauthenticator, of the version in verdict/go.mod. `make bench-login` builds it.
 package login
 

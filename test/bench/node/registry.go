@@ -23,7 +23,7 @@ func (m *Machine) UseRegistry(host string, ca []byte, user, password string) err
 	}
 	data, err := json.Marshal(map[string]any{"auths": auths})
 	if err != nil {
-		return fmt.Errorf("encoding the registry's log-in: %w", err)
+		return fmt.Errorf("encoding the registry's credentials: %w", err)
 	}
 	return m.WriteFile("/var/lib/kubelet/config.json", data, 0o600)
 }

@@ -39,7 +39,7 @@ type orders struct {
 var (
 	apiServers, ingresses, router = kube.Config("apiservers"), kube.Config("ingresses"), kube.IngressController("default")
 
-	ours     = order{Name: "the product's: log-in's host, API's certificate with its metadata, router last"}
+	ours     = order{Name: "the product's: login's host, API's certificate with its metadata, router last"}
 	oursBack = order{Name: "the product's undo: in the same order", inOrder: true}
 	everyWay = []orders{
 		{ours, oursBack},
@@ -52,7 +52,7 @@ var (
 
 var everyOrder = flag.Bool("orders", false, "move in every order of the writes, not in the product's alone")
 
-// TestOrders counts the starts of kube-apiserver by the order of a move's writes, and of its undo's. Here the log-in's operator is real
+// TestOrders counts the starts of kube-apiserver by the order of a move's writes, and of its undo's. Here the login's operator is real
 // too: it publishes the metadata that make a revision. It never becomes available on the bench, which has no aggregated API, so the end
 // is told by kube-apiserver's revision alone.
 func TestOrders(t *testing.T) {
@@ -179,7 +179,7 @@ func (b *bed) lacks(d string) string {
 		return cm.Data[key]
 	}
 	if !strings.Contains(read("oauth-metadata", "oauthMetadata"), "https://oauth-openshift."+domain.Apps(d)) {
-		return "the log-in's metadata"
+		return "the login's metadata"
 	}
 	if served := strings.Contains(read("config", "config.yaml"), domain.API(site)); served != (d == site) {
 		return "the named certificates"

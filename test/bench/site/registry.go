@@ -33,7 +33,7 @@ const (
 	RegistryPassword = "pull-it"
 )
 
-// Registry is an image registry in the world behind the gateway: TLS, log-in and, when it is given images (Serve), the
+// Registry is an image registry in the world behind the gateway: TLS, credentials and, when it is given images (Serve), the
 // read-only part of the distribution API.
 type Registry struct {
 	knob

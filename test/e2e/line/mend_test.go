@@ -27,7 +27,7 @@ func TestDamagedStoreIsMended(t *testing.T) {
 	l, _, lan := lineWithRegistry(t, 8*time.Minute)
 	registry := lan.Registry
 	l.run("images", "seed")
-	registry.Set(site.NeedsLogin) // the cluster lays its own log-ins while it is told of the store
+	registry.Set(site.NeedsLogin) // the cluster lays its own credentials while it is told of the store
 	l.must(l.UseRegistry(site.RegistryName, registry.CA(), site.RegistryUser, site.RegistryPassword))
 	l.emptyPrimary()
 	listed := l.shell("crictl images | sort")

@@ -85,7 +85,7 @@ func line(screen string, n int) string {
 	return text
 }
 
-// loggedIn leaves the wizard for a log-in on the same line, and gets it back at logout.
+// loggedIn leaves the wizard for a login on the same line, and gets it back at logout.
 func (w *walk) loggedIn() {
 	w.t.Helper()
 	p := w.p
@@ -102,12 +102,12 @@ func (w *walk) loggedIn() {
 	p.Shows("/dev/" + w.console)
 	p.Types("exit\r")
 	p.Take()
-	p.Shows("Stage 3 of 7: Names and log-ins") // the page that was typed on last
+	p.Shows("Stage 3 of 7: Names and credentials") // the page that was typed on last
 	p.Shows("[retail.example.com ")
 }
 
 // hungUp is what a serial port does that loses its carrier: the kernel hangs the line up (TIOCVHANGUP of ioctl_tty(2)). The
-// console ends, and no log-in takes its place.
+// console ends, and no login takes its place.
 func (w *walk) hungUp() {
 	w.t.Helper()
 	w.shell(`perl -e 'open my $line, "+<", "/dev/` + w.console + `" or die $!; ioctl $line, 0x5437, 0 or die $!'`)
@@ -117,7 +117,7 @@ func (w *walk) hungUp() {
 	w.p.Take()
 	w.p.Shows("Review: nothing was changed so far")
 	if out, err := w.l.Node.Shell(w.t.Context(), "systemctl is-active touchdown-login@"+w.console); err == nil {
-		w.t.Errorf("a log-in on a line that hung up: %s", out)
+		w.t.Errorf("a login on a line that hung up: %s", out)
 	}
 }
 

@@ -114,7 +114,7 @@ func (w *walk) entersNetwork() {
 	p.Types("b")
 	p.Shows("[" + timeServer + " ")
 	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and log-ins")
+	p.Shows("Stage 3 of 7: Names and credentials")
 }
 
 // gone waits until something is no longer on the screen.
@@ -135,7 +135,7 @@ func (w *walk) entersNames() {
 		p.Shows("[" + field.value + " ")
 	}
 	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and log-ins")
+	p.Shows("Stage 3 of 7: Names and credentials")
 	p.Shows("[store0051 ")
 	p.Shows("[retail.example.com ")
 	w.look("The names, after a look back")

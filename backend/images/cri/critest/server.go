@@ -118,7 +118,7 @@ func (s *Server) Asked() int {
 	return s.asked
 }
 
-// Auth is the log-in that came with the last pull of a name.
+// Auth is the credentials that came with the last pull of a name.
 func (s *Server) Auth(name string) *runtime.AuthConfig {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,8 @@
-// Command verdict says what OpenShift's log-in says about passwords of kubeadmin. The code is library-go's bootstrapauthenticator,
+// Command verdict says what OpenShift's login says about passwords of kubeadmin. The code is library-go's bootstrapauthenticator,
 // which the oauth-server, the oauth-apiserver and the authentication operator all use.
 //
 // It reads one password a line from standard input and writes one JSON object a line: whether the password is accepted, why not,
-// and the UID that a token of this log-in carries. Beyond the UID of the cluster's secret a token is not accepted.
+// and the UID that a token of this login carries. Beyond the UID of the cluster's secret a token is not accepted.
 package main
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 type verdict struct {
-	Enabled  bool   // the cluster offers the log-in of kubeadmin
+	Enabled  bool   // the cluster offers the login of kubeadmin
 	Accepted bool   //
-	UID      string // of the user, which the tokens of this log-in carry
+	UID      string // of the user, which the tokens of this login carry
 	Error    string // why not; "" for a wrong password
 }
 

@@ -21,7 +21,7 @@ type deployment struct {
 
 func deploymentsResource() resource { return appsv1.SchemeGroupVersion.WithResource("deployments") }
 
-// runAuthDeployments plays the pods of the log-in and of its API server.
+// runAuthDeployments plays the pods of the login and of its API server.
 func runAuthDeployments(ctx context.Context, e *Env) {
 	e.runDeployments(ctx, deployment{"authentication", authNamespace, oauthRoute, authRollOut},
 		deployment{"oauth-apiserver", "openshift-oauth-apiserver", "apiserver", authRollOut})
