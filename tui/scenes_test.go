@@ -49,10 +49,10 @@ func collectingSnapshot() engine.Snapshot {
 						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
 					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: "Bring own certificates and credentials", Fields: []engine.FieldView{
+				{ID: "credentials", Title: "Add the site's certificates and credentials", Fields: []engine.FieldView{
 					{
 						Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
-						Help: "The login to the site's own image registry, as one line of JSON.",
+						Help: "The credentials for the site's own image registry, as one line of JSON.",
 					},
 					{
 						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
@@ -69,7 +69,7 @@ func collectingSnapshot() engine.Snapshot {
 				noField,
 			}}}},
 			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{
-				{ID: "pull-secret", Title: "Add the site's registry logins", Status: engine.Pending, Skip: "the site brings none"},
+				{ID: "pull-secret", Title: "Add the site's registry credentials", Status: engine.Pending, Skip: "the site brings none"},
 				{ID: "domain", Title: "Move the cluster's names", Status: engine.Pending, Undo: true},
 				{ID: "rollouts", Title: "Wait until the new names are served", Status: engine.Pending},
 			}},
@@ -142,7 +142,7 @@ func reviewView() *engine.ReviewView {
 		Fingerprint: "f00d", Seconds: 420,
 		Warnings: []string{"Clock: no time server answers."},
 		Steps: []engine.StepPlan{
-			{Step: "pull-secret", Title: "Add the site's registry logins", Skip: "the site brings none"},
+			{Step: "pull-secret", Title: "Add the site's registry credentials", Skip: "the site brings none"},
 			{Step: "domain", Title: "Move the cluster's names", Plan: steps.Plan{
 				Changes: []steps.Change{
 					{What: "API", Old: "api.factory.example", New: "api.store0042.example.com"},
