@@ -41,11 +41,17 @@ func (e *editor) clone() editor {
 	return other
 }
 
+// clear empties the field. A new editor would do it too, and takes long where a line is pasted half a million times.
+func (e *editor) clear() {
+	e.in.Reset()
+	e.offset = 0
+}
+
 // press edits; it reports whether the text changed.
 func (e *editor) press(msg tea.KeyPressMsg, keys keyMap) bool {
 	before := e.value()
 	if pressed(msg, keys.erase) { // all of it; the model would leave what is behind the cursor
-		e.in.Reset()
+		e.clear()
 	} else {
 		e.in.KeyMap = keys.editing()
 		e.in, _ = e.in.Update(msg)

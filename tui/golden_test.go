@@ -73,7 +73,7 @@ func scenes() []scene {
 		{"factory-checks", on(realFactory), nil},
 		{"factory-sealed", on(sealed), nil},
 		{"report", on(finished), []string{"r"}},
-		{"credentials", on(finished), []string{"g"}},
+		{"login", on(finished), []string{"g"}},
 		{"inventory", on(), []string{"t"}},
 		{"inventory-part", on(), []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},

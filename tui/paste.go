@@ -199,7 +199,7 @@ func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
 		return false, true // the second half of CR LF
 	}
 	line := e.line()
-	e.ed = newEditor("")
+	e.ed.clear()
 	if line == "." || line == "" && !e.paste.block {
 		return true, true
 	}
@@ -210,7 +210,7 @@ func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
 // have empty lines between its certificates, and then the rest follows.
 func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
 	line := e.line()
-	e.ed = newEditor("")
+	e.ed.clear()
 	if len(e.paste.lines) == 0 && strings.HasPrefix(line, "/") {
 		e.pending++
 		return e.link.setFile(v.Path, line)
