@@ -30,7 +30,7 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 		return err
 	}
 	if choice.File == "" {
-		report.Say("No ledger was given: nobody has checked whether this node is a copy of another one.")
+		report.Say("No ledger was given: it was not checked whether this node is a copy of another one.")
 		report.Check(ch)
 		return nil
 	}
@@ -43,13 +43,13 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 		return err
 	}
 	ch.Status, ch.Fix = check.Pass, ""
-	ch.Observed = fmt.Sprintf("cluster %s and %d keys are in no line of another machine", is.ClusterID, len(is.Keys))
+	ch.Observed = fmt.Sprintf("no other node in the ledger has cluster ID %s or one of its %d keys", is.ClusterID, len(is.Keys))
 	if len(clashes) > 0 {
 		if choice.Shared == "" {
 			return ledger.Copy(clashes)
 		}
 		ch.Status, ch.Observed = check.Warn, clashes[0].String()+". Allowed: "+choice.Shared
-		ch.Fix = "Both nodes have the same keys: who has one of them has both."
+		ch.Fix = "Both nodes use the same keys: access to one is access to both."
 	}
 	report.Check(ch)
 	return nil

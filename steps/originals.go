@@ -89,7 +89,7 @@ func (o originals) marked(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for n := next; n > 0; n-- {
+	for n := next + mostLost; n > 0; n-- { // the changes that came after the mark may be lost
 		if b, ok, err := savedAt(o.report, series{o.report, name}.key(n)); ok || err != nil {
 			return string(b), err
 		}

@@ -61,8 +61,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
-	case logMsg, logInMsg:
+	case logMsg:
 		cmds = append(cmds, a.pass(msg))
+	case logInMsg: // whether the page must go is asked after each message: the last one is for that
+		cmds = append(cmds, a.pass(msg), a.after(logInTime, func(time.Time) tea.Msg { return logInOverMsg{} }))
 	}
 	a.followJob()
 	if fast := a.moving(); fast != a.fast {
@@ -134,6 +136,9 @@ func (a *app) onTick() tea.Cmd {
 // View implements tea.Model: the picture, and where the cursor stands in it.
 func (a *app) View() tea.View {
 	p := a.frame(a.top(), a.w, a.h)
+	for i, line := range p.lines { // a break inside a line, as an error's text may have, would move all below it
+		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
+	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v

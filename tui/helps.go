@@ -131,11 +131,11 @@ next; Enter or b closes the page.
 Example: Right until Memory; a slot with "empty" has no module in it.`,
 
 	"logIn": `How the people of this site log in to their cluster. The password is new,
-of this node alone; the factory's is no longer accepted. Letters are small;
-i, l and o and the digits 0 and 1 do not occur.
+of this node alone; the factory's is no longer accepted. All letters are
+lower case; it never contains i, l, o, 0 or 1.
 
-Who opens this page again reads the same password, until the node is
-restarted or the hand-over is accepted. Enter or b clears the page.
+Opening this page again shows the same password, until the node restarts
+or the hand-over is accepted. Enter or b clears the page.
 
 Example: h7kqm-2xw9n-pd4rt-vz8cj`,
 

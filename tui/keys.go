@@ -33,6 +33,12 @@ func named(b key.Binding, name string) key.Binding {
 	return b
 }
 
+// means gives a key another meaning in the footer.
+func means(b key.Binding, text string) key.Binding {
+	b.SetHelp(b.Help().Key, t(text))
+	return b
+}
+
 func newKeys() keyMap {
 	return keyMap{
 		next: bind("key.next", "tab"), prev: bind("key.prev", "shift+tab"),

@@ -10,7 +10,7 @@ import (
 	"touchdown/steps/handout"
 )
 
-// logInTime is how long the credentials stays on a screen that nobody closes.
+// logInTime is how long the credentials stay on a screen that nobody closes.
 const logInTime = 2 * time.Minute
 
 // logIn shows how to log in to the cluster, on this console alone. What was given lives as long as the page.
@@ -35,7 +35,7 @@ func (l *link) give() tea.Msg {
 
 func (l *logIn) name() string        { return "logIn" }
 func (l *logIn) overlay() bool       { return true }
-func (l *logIn) keys() []key.Binding { return []key.Binding{l.desk.keys.enter, l.desk.keys.back} }
+func (l *logIn) keys() []key.Binding { return []key.Binding{means(l.desk.keys.enter, "key.close")} }
 
 func (l *logIn) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {
@@ -68,7 +68,7 @@ func (l *logIn) lines(w int) []string {
 	return logInLines(l.msg.got, w)
 }
 
-// logInLines are the credentials, and what to do with it.
+// logInLines are the credentials, and what to do with them.
 func logInLines(got *handout.LogIn, w int) []string {
 	var lines []string
 	if got.Console != "" {

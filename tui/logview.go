@@ -44,7 +44,7 @@ func (l *logView) taken(items []item) (int, tea.Cmd, string) {
 func (l *logView) keys() []key.Binding {
 	k := l.desk.keys
 	if l.searching {
-		return []key.Binding{k.enter, k.next}
+		return []key.Binding{means(k.enter, "key.find"), means(k.next, "key.cancel")}
 	}
 	return []key.Binding{k.back, k.find, k.follow, k.up, k.pageDown}
 }

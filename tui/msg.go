@@ -50,7 +50,8 @@ type (
 		saved  string
 		failed error
 	}
-	logInMsg struct { // the credentials of the cluster
+	logInOverMsg struct{} // the credentials were on the screen for as long as they may
+	logInMsg     struct { // the credentials of the cluster
 		got    *handout.LogIn
 		failed error
 	}

@@ -60,7 +60,7 @@ func detect(fd int, name string) Mode {
 	switch {
 	case name == "dumb":
 		return Line
-	case os.Getenv("NO_COLOR") == "" && (kernelConsole(fd) || pseudo(fd) && window(name)):
+	case os.Getenv("NO_COLOR") == "" && (kernelConsole(fd) || pseudo(fd) && window(name) && utf8Locale()):
 		return Rich
 	}
 	return Basic

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -205,6 +206,15 @@ func (p *painter) put(c cell) {
 	if p.x >= len(p.screen[0]) {
 		p.x = -1 // terminals differ in where the cursor is after the last column
 	}
+}
+
+// erase empties the screen row by row: terminals keep what is erased at once for scrolling back.
+func (p *painter) erase(h int) {
+	var rows strings.Builder
+	for y := range max(h, 1) {
+		fmt.Fprintf(&rows, "\x1b[%dH\x1b[2K", y+1)
+	}
+	fmt.Fprint(p.out, rows.String())
 }
 
 // leave puts the cursor below everything and gives the terminal back plain.

@@ -54,6 +54,9 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	painting()
 	<-done
 	link.release()
+	if _, secret := root.top().(*logIn); secret { // a service that is stopped leaves its last picture
+		painter.erase(root.h)
+	}
 	painter.leave(root.h)
 	return outcome(ctx, err)
 }

@@ -47,8 +47,8 @@ func (s *scroller) press(msg tea.KeyPressMsg, keys keyMap) bool {
 	return true
 }
 
-// page scrolls n screens, less a line that is on both.
-func (s *scroller) page(n int) { s.port.ScrollDown(n * max(s.port.Height()-1, 1)) }
+// page scrolls n screens, less a line that is on both. The model's ScrollDown does nothing at the end, whatever the sign.
+func (s *scroller) page(n int) { s.port.SetYOffset(s.port.YOffset() + n*max(s.port.Height()-1, 1)) }
 
 // view is the part that is shown now.
 func (s *scroller) view(th theme) []string {

@@ -140,6 +140,17 @@ func window(name string) bool {
 	return strings.HasPrefix(name, "xterm") || strings.HasPrefix(name, "screen") || strings.HasPrefix(name, "tmux")
 }
 
+// utf8Locale tells whether the characters of the line are UTF-8, as the locale says that programs are to write; where it says
+// nothing, a window is taken to show UTF-8.
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := strings.ToLower(os.Getenv(name)); locale != "" {
+			return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+		}
+	}
+	return true
+}
+
 // old reports whether a terminal of that name may have neither colours nor UTF-8, as serial lines are told to be.
 func old(name string) bool {
 	return name == "" || name == "vt220" || name == "vt102" || name == "vt100"

@@ -26,7 +26,7 @@ func (f *family) withoutGateway(ctx context.Context, r *run) error {
 		if len(signs) > 0 {
 			c.Status = check.Warn
 			c.Observed = fmt.Sprintf("No gateway is set, but this network seems to have one: %s.", strings.Join(signs, "; "))
-			c.Fix = fmt.Sprintf("Ask the site's network administrator for the gateway. Without it node and pods reach the machines of %s only.", f.address.Masked())
+			c.Fix = fmt.Sprintf("Ask the site's network administrator for the gateway. Without it the node and its pods reach only %s.", f.address.Masked())
 		}
 	}
 	r.say(c)

@@ -76,7 +76,7 @@ func kubeconfigDays(s string) error {
 // credentials judges whether anyone will know the new password.
 func (v *judge) credentials() {
 	if c := v.config.Spec.Credentials; !c.Keeps() && !c.Show && !c.ClusterSecret {
-		v.warn("spec.credentials.show", fault("set one of the two to true, or be content with the kubeconfig",
+		v.warn("spec.credentials.show", fault("set one of the two to true, or use only the kubeconfig",
 			"is false, and so is spec.credentials.clusterSecret: nobody will know the new password of kubeadmin"))
 	}
 }
