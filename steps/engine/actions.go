@@ -73,7 +73,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 		return err
 	}
 	if len(e.oneGift) > 0 && (a.Verb == Undo || a.Verb == HandOver || a.Verb == Edit) {
-		return fmt.Errorf("%w: the login is being made; try again when it is", ErrState)
+		return fmt.Errorf("%w: the cluster credentials are being made; try again in a minute", ErrState)
 	}
 	return e.core.do(a)
 }
