@@ -64,7 +64,7 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %w: %s", ErrConfined, err, first)
 }
 
-// mercy is how long a process that is to end is waited for. One that waits in the kernel for a device cannot be killed.
+// mercy is how long Run waits for a process that is to end. One that waits in the kernel for a device cannot be killed.
 const mercy = time.Second
 
 // await waits for the end of a process, after that of ctx no longer than mercy.
