@@ -75,6 +75,9 @@ func shipped(t *testing.T, serial, cluster, ca, hostKey string) *backend.Node {
 // ledger, in this stay on the bench line; the report has the reason. One that was sealed before is sealed again.
 func TestASealRefusesCopies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.jsonl")
+	if _, err := ledger.Prepare(file); err != nil {
+		t.Fatal(err)
+	}
 	ca, hostKey := keyPair(t)
 	otherCA, otherKey := keyPair(t)
 	seal := func(node *backend.Node, shared string) (*keptReport, error) {

@@ -61,7 +61,7 @@ func writable() (uint64, error) {
 // calls are the system calls that a confined process needs: input and output on open files, memory, threads, time, its end.
 var calls = []uint32{
 	unix.SYS_READ, unix.SYS_PREAD64, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_LSEEK, unix.SYS_FSTAT,
-	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_BRK,
+	unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_BRK,
 	unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ,
 	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_RESTART_SYSCALL,
 	unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_GETRANDOM,
@@ -78,11 +78,13 @@ const (
 	callAt    = 0
 	machineAt = 4
 	firstArg  = 16
+	fourthArg = 40
 	amd64     = 0xc000003e
 )
 
-// program decides on system calls: those of calls are allowed; a new thread, but no new process; signals to itself; of all others
-// the caller is told that they are not permitted. Another machine's calls, which have other numbers, end the process.
+// program decides on system calls: those of calls are allowed; a new thread, but no new process; signals to itself; memory of
+// its own, as the limit does not count what can be shared; of all others the caller is told that they are not permitted. Another
+// machine's calls, which have other numbers, end the process.
 func program() []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: machineAt, Size: 4},
@@ -103,6 +105,13 @@ func program() []bpf.Instruction {
 		bpf.RetConstant{Val: allowed},
 		bpf.LoadAbsolute{Off: callAt, Size: 4},
 	}
+	p = append(p,
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_MMAP, SkipFalse: 4},
+		bpf.LoadAbsolute{Off: fourthArg, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_SHARED, SkipTrue: 1},
+		bpf.RetConstant{Val: allowed},
+		bpf.LoadAbsolute{Off: callAt, Size: 4},
+	)
 	for n := range slices.Values(calls) {
 		p = append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: n, SkipFalse: 1}, bpf.RetConstant{Val: allowed})
 	}

@@ -37,7 +37,7 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 	defer cancel()
 	out := &limited{left: c.Most, full: cancel}
 	said := &limited{left: 4 << 10, full: func() {}}
-	done := make(chan error)
+	done := make(chan error, 1) // nobody may be there any more
 	go func() {
 		// What is set here belongs to one thread, and the process that this thread starts has it too. The thread is not used again: it
 		// ends with this goroutine.
@@ -48,7 +48,10 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 		}
 		done <- c.command(ctx, out, said).Run()
 	}()
-	err := <-done
+	err, ended := await(ctx, done, mercy)
+	if !ended { // what it wrote may still be written to
+		return nil, fmt.Errorf("%w: it cannot be ended, as the device that it reads does not answer: %w", ErrConfined, ctx.Err())
+	}
 	switch {
 	case err == nil && !out.cut:
 		return out.kept.Bytes(), nil
@@ -61,6 +64,24 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %w: %s", ErrConfined, err, first)
 }
 
+// mercy is how long Run waits for a process that is to end. One that waits in the kernel for a device cannot be killed.
+const mercy = time.Second
+
+// await waits for the end of a process, after that of ctx no longer than mercy.
+func await(ctx context.Context, done <-chan error, mercy time.Duration) (err error, ended bool) {
+	select {
+	case err := <-done:
+		return err, true
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err, true
+	case <-time.After(mercy):
+		return nil, false
+	}
+}
+
 func (c Confined) command(ctx context.Context, out, said io.Writer) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", c.Args...)
 	cmd.Args[0] = "touchdown"
@@ -71,7 +92,7 @@ func (c Confined) command(ctx context.Context, out, said io.Writer) *exec.Cmd {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 	}
-	cmd.WaitDelay = time.Second // a device that does not answer keeps even a killed process
+	cmd.WaitDelay = mercy / 2 // for what it wrote
 	return cmd
 }
 

@@ -31,17 +31,21 @@ var inside = map[string]func() error{
 		}
 		found := map[string]string{"status": string(status), "environment": fmt.Sprint(os.Environ())}
 		for what, try := range map[string]func() error{
-			"open":    func() error { return opened("/etc/shadow") },
-			"read":    func() error { return opened("/dev/null") },
-			"create":  func() error { return os.WriteFile("/tmp/confined", nil, 0o600) },
-			"unlink":  func() error { return os.Remove("/etc/hostname") },
-			"socket":  func() error { _, err := net.Dial("udp", "192.0.2.1:9"); return err },
-			"unix":    func() error { _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
-			"start":   func() error { return exec.Command("/bin/true").Run() },
-			"exec":    func() error { return unix.Exec("/bin/true", []string{"true"}, nil) },
-			"signal":  func() error { return unix.Kill(unix.Getppid(), 0) },
-			"trace":   func() error { return unix.PtraceAttach(1) },
-			"mount":   func() error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
+			"open":   func() error { return opened("/etc/shadow") },
+			"read":   func() error { return opened("/dev/null") },
+			"create": func() error { return os.WriteFile("/tmp/confined", nil, 0o600) },
+			"unlink": func() error { return os.Remove("/etc/hostname") },
+			"socket": func() error { _, err := net.Dial("udp", "192.0.2.1:9"); return err },
+			"unix":   func() error { _, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
+			"start":  func() error { return exec.Command("/bin/true").Run() },
+			"exec":   func() error { return unix.Exec("/bin/true", []string{"true"}, nil) },
+			"signal": func() error { return unix.Kill(unix.Getppid(), 0) },
+			"trace":  func() error { return unix.PtraceAttach(1) },
+			"mount":  func() error { return unix.Mount("none", "/tmp", "tmpfs", 0, "") },
+			"share": func() error {
+				_, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+				return err
+			},
 			"control": func() error { _, err := unix.IoctlGetInt(0, unix.BLKGETSIZE64); return err },
 		} {
 			found[what] = fmt.Sprint(try())
@@ -144,7 +148,7 @@ func TestConfined(t *testing.T) {
 	if err := json.Unmarshal(out, &found); err != nil {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"open", "read", "create", "unlink", "socket", "unix", "start", "exec", "signal", "trace", "mount", "control"} {
+	for _, what := range []string{"open", "read", "create", "unlink", "socket", "unix", "start", "exec", "signal", "trace", "mount", "share", "control"} {
 		if !strings.Contains(found[what], syscall.EPERM.Error()) {
 			t.Errorf("%s: %s", what, found[what])
 		}
@@ -161,6 +165,20 @@ func TestConfined(t *testing.T) {
 	status, err := os.ReadFile("/proc/thread-self/status")
 	if err != nil || !strings.Contains(string(status), "NoNewPrivs:\t0") {
 		t.Errorf("this process gave its own privileges up: %v", err)
+	}
+}
+
+// TestAReaderThatCannotBeKilled: nobody waits for a process that does not end.
+func TestAReaderThatCannotBeKilled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ended := await(ctx, make(chan error), time.Millisecond); ended {
+		t.Error("it ended")
+	}
+	done := make(chan error, 1)
+	done <- errors.New("killed")
+	if err, ended := await(ctx, done, time.Minute); !ended || err == nil {
+		t.Errorf("%v, %t", err, ended)
 	}
 }
 

@@ -59,8 +59,12 @@ func (c Clash) String() string {
 	return fmt.Sprintf("SN %s, sealed on %s: %s", serial, c.Other.Sealed.UTC().Format(time.DateOnly), what)
 }
 
-// unit tells whether both lines are of one machine: a node that is sealed again is no copy of itself.
+// unit tells whether both lines are of one machine: a node that is sealed again is no copy of itself. Ports can move, and some have
+// the same address in all machines of a kind, so two serial numbers tell more than they do.
 func (e Entry) unit(o Entry) bool {
+	if e.Serial != "" && o.Serial != "" && e.Serial != o.Serial {
+		return false
+	}
 	if len(e.MACs) > 0 && len(o.MACs) > 0 {
 		return slices.ContainsFunc(e.MACs, func(mac string) bool { return slices.Contains(o.MACs, mac) })
 	}
@@ -81,12 +85,26 @@ func (e Entry) shares(o Entry) (what []string) {
 	return what
 }
 
-// Find reads a ledger and returns the other machines with the same identity. A ledger that is not there yet is empty.
+// Prepare makes an empty ledger where there is none yet, and tells whether it did; one that is there has to be usable. Nothing else
+// makes one: later a file that is missing means that its volume is not mounted.
+func Prepare(path string) (made bool, err error) {
+	_, err = Find(path, Entry{})
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return false, unusable(path, err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return false, unusable(path, err)
+	}
+	return true, nil
+}
+
+// Find reads a ledger and returns the other machines with the same identity.
 func Find(path string, e Entry) ([]Clash, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, unusable(path, err)
 	}
@@ -128,8 +146,8 @@ func search(f *os.File, e Entry) (is found, err error) {
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			err := is.take(line, e)
-			if err != nil && !whole {
-				return is, nil // torn
+			if err != nil && !whole && torn(line) {
+				return is, nil
 			}
 			if err != nil {
 				return is, fmt.Errorf("line %d: %w", n, err)
@@ -137,6 +155,17 @@ func search(f *os.File, e Entry) (is found, err error) {
 		}
 		is.good, is.ended = is.good+int64(len(line)), whole
 	}
+}
+
+// ours is how each line of this format begins.
+var ours = fmt.Appendf(nil, `{"format":%d,"sealed":"`, format)
+
+// torn tells whether a last line without an end is the beginning of one that this release wrote. Everything else may be of a later
+// release, or no ledger at all, and is not ours to cut off.
+func torn(line []byte) bool {
+	var o any
+	err := json.NewDecoder(bytes.NewReader(line)).Decode(&o)
+	return errors.Is(err, io.ErrUnexpectedEOF) && bytes.HasPrefix(line, ours[:min(len(line), len(ours))]) && len(line) >= len(`{"format":`)
 }
 
 // take compares a line with the node.
@@ -162,9 +191,9 @@ func same(a, b Entry) bool {
 }
 
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it
-// may. Nobody else writes it meanwhile, so of two copies that are sealed at the same time one is refused. A node that is in it stays.
+// may. The ledger has to be there (Prepare). Nobody else writes it meanwhile, so of two copies that are sealed at the same time one is refused. A node that is in it stays.
 func Enter(path string, e Entry) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return unusable(path, err)
 	}
@@ -220,8 +249,13 @@ func Copy(clashes []Clash) error {
 }
 
 func unusable(path string, err error) error {
-	return &problem.Problem{
+	p := &problem.Problem{
 		Code: "FAC-LEDG", Summary: "The ledger " + path + " cannot be used.",
 		Fix: "Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry.", Err: err,
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Summary = "The ledger " + path + " is not there."
+		p.Fix = "Mount the volume that it lies on again, at the same place, or give another one: touchdown factory --ledger FILE. Then retry."
+	}
+	return p
 }

@@ -32,8 +32,9 @@ func code(err error) string {
 // TestCopiesAreFound: one thing in common with another machine is enough; the machine itself, sealed again, is no copy.
 func TestCopiesAreFound(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.jsonl")
+	prepare(t, file)
 	if clashes, err := Find(file, node(1)); err != nil || len(clashes) > 0 {
-		t.Errorf("no ledger yet: %v, %v", clashes, err)
+		t.Errorf("no nodes yet: %v, %v", clashes, err)
 	}
 	for n := range 3 {
 		if err := Enter(file, node(n)); err != nil {
@@ -52,6 +53,7 @@ func TestCopiesAreFound(t *testing.T) {
 		"nothing known":     {func(e *Entry) { e.ClusterID, e.Keys = "", nil }, nil},
 		"itself, again":     {func(e *Entry) { *e = node(1) }, nil},
 		"itself, new board": {func(e *Entry) { *e = node(1); e.Serial = "" }, nil},
+		"a common address":  {func(e *Entry) { *e = node(1); e.Serial = "SN9" }, []string{"the cluster id", "the CA key router-ca", "the SSH host key rsa"}},
 		"a serial twice":    {func(e *Entry) { *e = node(1); e.MACs = []string{"52:54:00:00:01:00"} }, []string{"the cluster id", "the CA key router-ca", "the SSH host key rsa"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,9 +98,40 @@ func TestCopiesAreFound(t *testing.T) {
 	}
 }
 
+// prepare makes a new ledger.
+func prepare(t *testing.T, file string) {
+	t.Helper()
+	if made, err := Prepare(file); err != nil || !made {
+		t.Fatalf("%t, %v", made, err)
+	}
+}
+
+// TestAMissingLedger: only Prepare makes one. For the others a file that is gone is a volume that is not mounted.
+func TestAMissingLedger(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "ledger.jsonl")
+	_, err := Find(file, node(1))
+	for what, err := range map[string]error{"found": err, "entered": Enter(file, node(1))} {
+		if p := problem.From(err); p.Code != "FAC-LEDG" || !strings.Contains(p.Fix, "Mount the volume") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("it was made: %v, %v", left, err)
+	}
+	if _, err := Prepare(filepath.Join(folder, "gone/ledger")); code(err) != "FAC-LEDG" {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	prepare(t, file)
+	if made, err := Prepare(file); made || err != nil {
+		t.Errorf("again: %t, %v", made, err)
+	}
+}
+
 // TestTwoCopiesAtOnce: of copies that are sealed at the same time one is entered.
 func TestTwoCopiesAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.jsonl")
+	prepare(t, file)
 	var all sync.WaitGroup
 	refused := make(chan string, 20)
 	for n := range 20 {
@@ -123,6 +156,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 func TestDamagedLedgers(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "ledger.jsonl")
+	prepare(t, file)
 	if err := Enter(file, node(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +172,14 @@ func TestDamagedLedgers(t *testing.T) {
 		"empty lines":          {"\n\n" + text + "\r\n", "FAC-COPY"},
 		"no line end":          {strings.TrimSpace(text), "FAC-COPY"},
 		"torn":                 {text + text[:40], "FAC-COPY"},
+		"torn early":           {text + text[:12], "FAC-COPY"},
 		"only a torn one":      {text[:40], ""},
+		"a pull secret":        {`{"auths":{"quay.io":{"auth":"eDp5"}}}`, "FAC-LEDG"},
+		"half a pull secret":   {`{"auths":{"quay.io":{"au`, "FAC-LEDG"},
+		"a word":               {"hello", "FAC-LEDG"},
+		"a later last line":    {text + `{"format":2,"sealed":"2027-01-01T00:00:00Z"}`, "FAC-LEDG"},
+		"a later torn line":    {text + `{"format":2,"sealed":"2027-01-0`, "FAC-LEDG"},
+		"zeros at the end":     {text + "\x00\x00\x00", "FAC-LEDG"},
 		"empty":                {"", ""},
 		"damaged in between":   {"{\n" + text, "FAC-LEDG"},
 		"no objects":           {"[]\n" + text, "FAC-LEDG"},
@@ -156,6 +197,9 @@ func TestDamagedLedgers(t *testing.T) {
 			}
 			if now, _ := os.ReadFile(file); err != nil && string(now) != test.content {
 				t.Error("the ledger was changed")
+			}
+			if made, err := Prepare(file); made || code(err) == "FAC-LEDG" != (test.code == "FAC-LEDG") {
+				t.Errorf("prepared: %t, %v", made, err)
 			}
 			if err != nil {
 				return

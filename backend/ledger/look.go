@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -43,16 +44,9 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) 
 	if err := e.readHostKeys(m); err != nil {
 		return e, err
 	}
-	ports, err := m.Glob("/sys/class/net/*/device") // only ports of the machine have one
-	if err != nil {
-		return e, fmt.Errorf("listing the network ports: %w", err)
+	if err := e.readPorts(m); err != nil {
+		return e, err
 	}
-	for _, port := range ports {
-		if mac, err := m.ReadFile(path.Join(path.Dir(port), "address")); err == nil {
-			e.MACs = append(e.MACs, strings.TrimSpace(string(mac)))
-		}
-	}
-	slices.Sort(e.MACs)
 	if e.Serial == "" && len(e.MACs) == 0 {
 		return e, &problem.Problem{
 			Code: "FAC-WHO", Summary: "This machine has neither a serial number nor a network port that tells it from others.",
@@ -60,6 +54,26 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) 
 		}
 	}
 	return e, nil
+}
+
+// readPorts reads the addresses of the machine's ports. One on the USB bus tells no machine from another: it is an adapter of the
+// bench line, or the way to a service processor, which has the same address in all machines of a kind.
+func (e *Entry) readPorts(m *host.Machine) error {
+	ports, err := m.Glob("/sys/class/net/*/device") // only ports of the machine have one
+	if err != nil {
+		return fmt.Errorf("listing the network ports: %w", err)
+	}
+	for _, port := range ports {
+		device, err := filepath.EvalSymlinks(m.Path(port))
+		if err != nil || strings.Contains(device, "/usb") {
+			continue
+		}
+		if mac, err := m.ReadFile(path.Join(path.Dir(port), "address")); err == nil {
+			e.MACs = append(e.MACs, strings.TrimSpace(string(mac)))
+		}
+	}
+	slices.Sort(e.MACs)
+	return nil
 }
 
 func (e *Entry) readCluster(ctx context.Context, c *kube.Cluster) error {

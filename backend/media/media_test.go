@@ -170,16 +170,20 @@ func TestWriteToADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteTo(device, i, false); err != nil {
+	both := Allow{Content: true, FixedDisk: true}
+	if err := WriteTo(device, i, Allow{Content: true}); problem.From(err).Code != "MED-FIX" {
+		t.Errorf("a disk that is no stick was written to: %v", err)
+	}
+	if err := WriteTo(device, i, Allow{FixedDisk: true}); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := Inspect(t.Context(), device); err != nil || c.Find(EnvelopeFile) == nil {
 		t.Errorf("%v, %v", c, err)
 	}
-	if err := WriteTo(device, i, false); problem.From(err).Code != "MED-FULL" {
+	if err := WriteTo(device, i, Allow{FixedDisk: true}); problem.From(err).Code != "MED-FULL" {
 		t.Errorf("what it held was overwritten: %v", err)
 	}
-	if err := WriteTo(device, i, true); err != nil {
+	if err := WriteTo(device, i, both); err != nil {
 		t.Error(err)
 	}
 	// Whoever mounts a device holds it like this.
@@ -187,14 +191,14 @@ func TestWriteToADevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteTo(device, i, true); problem.From(err).Code != "MED-BUSY" {
+	if err := WriteTo(device, i, both); problem.From(err).Code != "MED-BUSY" {
 		t.Errorf("a device in use was overwritten: %v", err)
 	}
 	_ = holder.Close()
-	if err := WriteTo(loop(t, 1<<20), i, true); problem.From(err).Code != "MED-SMAL" {
+	if err := WriteTo(loop(t, 1<<20), i, both); problem.From(err).Code != "MED-SMAL" {
 		t.Error(err)
 	}
-	if err := WriteTo("/dev/null", i, true); problem.From(err).Code != "MED-OUT" {
+	if err := WriteTo("/dev/null", i, both); problem.From(err).Code != "MED-OUT" {
 		t.Error(err)
 	}
 }

@@ -13,15 +13,31 @@ import (
 	"touchdown/backend/problem"
 )
 
+// Allow is what a person allows to be overwritten.
+type Allow struct {
+	Content   bool // what the target holds
+	FixedDisk bool // a disk that is neither removable nor on USB
+}
+
 // WriteTo writes a volume to a new image file, or onto a block device that nothing uses. What is there already is overwritten
-// only with force; a device that is mounted or otherwise in use, as the disk that the system runs on is, never.
-func WriteTo(path string, image *volume.Image, force bool) error {
+// only where it is allowed; a device that is mounted or otherwise in use, as the disk that the system runs on is, never.
+func WriteTo(path string, image *volume.Image, allow Allow) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) || err == nil && info.Mode().IsRegular():
-		return writeImage(path, image, force)
+		return writeImage(path, image, allow.Content)
 	case err == nil && info.Mode().Type() == os.ModeDevice:
-		return writeDevice(path, image, force)
+		var st unix.Stat_t
+		if err := unix.Stat(path, &st); err != nil {
+			return fmt.Errorf("asking what %s is: %w", path, err)
+		}
+		is := diskOf("/sys", st.Rdev)
+		if !allow.FixedDisk {
+			if err := is.refuseFixed(path); err != nil {
+				return err
+			}
+		}
+		return writeDevice(path, is, image, allow.Content)
 	case err == nil:
 		err = errors.New("it is neither a block device nor a file")
 	}
@@ -58,7 +74,7 @@ func writeImage(path string, image *volume.Image, force bool) error {
 // all common file systems lie there (btrfs has the last one, at 64 KiB).
 const used = 1 << 20
 
-func writeDevice(path string, image *volume.Image, force bool) error {
+func writeDevice(path string, is disk, image *volume.Image, force bool) error {
 	// The kernel refuses O_EXCL for a device that is mounted, is swap or part of a volume group, also when only a partition of it is.
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_EXCL|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.EBUSY) {
@@ -80,7 +96,7 @@ func writeDevice(path string, image *volume.Image, force bool) error {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	if !force && len(bytes.Trim(head, "\x00")) > 0 {
-		return &problem.Problem{Code: "MED-FULL", Summary: path + " holds something: its first sectors are not empty.", Fix: "Check the name of the device. If everything on it may be lost, add --force."}
+		return &problem.Problem{Code: "MED-FULL", Summary: path + " holds something: its first sectors are not empty. It is " + is.String() + ".", Fix: "Check that it is the stick. If everything on it may be lost, add --force."}
 	}
 	// What another file system left behind would make it look like two.
 	clean := make([]byte, max(len(image.Head), int(min(image.Size, used))))

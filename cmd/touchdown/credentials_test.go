@@ -121,6 +121,29 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestALedgerIsUsableAtOnce: a ledger whose volume is not there, and a file that is none, end the command before anything is begun.
+func TestALedgerIsUsableAtOnce(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "pull-secret")
+	if err := os.WriteFile(other, []byte(`{"auths":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{other, other + ".gone/ledger.jsonl"} {
+		dir := t.TempDir()
+		root := newRoot(hooks{root: dir})
+		var said bytes.Buffer
+		root.SetErr(&said)
+		if code := execute(t.Context(), root, []string{"factory", "--ledger", file}); code == exitOK || !strings.Contains(said.String(), "FAC-LEDG") {
+			t.Errorf("%s: %d\n%s", file, code, said.String())
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, %v", file, left, err)
+		}
+	}
+	if text, err := os.ReadFile(other); err != nil || string(text) != `{"auths":{}}` {
+		t.Errorf("it was changed: %q, %v", text, err)
+	}
+}
+
 // TestLedgerFlags: what cannot be meant is refused before anything is begun.
 func TestLedgerFlags(t *testing.T) {
 	for _, line := range [][]string{

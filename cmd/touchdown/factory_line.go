@@ -38,8 +38,8 @@ With --unattended nobody is asked: the answers are those of the policy in -f FIL
 tick-packed: "yes"), and what has none there ends the work with a problem that names it.
 
 With --ledger FILE the seal compares the node's cluster id, CA keys and SSH host keys with those of all nodes in FILE, refuses
-one that shares any of them with another machine, and adds the node. FILE is made where it is not there yet; it is used
-again when the node is sealed, some reboots later, so it lies where it can be reached then. Only --shared-identity with a
+one that shares any of them with another machine, and adds the node. FILE is made where it is not there yet, by this command
+alone; it is used again when the node is sealed, some reboots later, and has to be mounted at the same place then. Only --shared-identity with a
 reason lets a copy pass.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
@@ -73,6 +73,9 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	}
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
+	}
+	if err := f.prepareLedger(cmd); err != nil {
+		return err
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root})
 	if f.reopen {
@@ -122,6 +125,18 @@ func (f *factoryFlags) checkLedger() error {
 		return fmt.Errorf("--shared-identity: a reason is one line of at most %d bytes", maxReason)
 	}
 	return nil
+}
+
+// prepareLedger looks at the ledger while the person is there who can mount its volume.
+func (f *factoryFlags) prepareLedger(cmd *cobra.Command) error {
+	if f.ledger.File == "" {
+		return nil
+	}
+	made, err := ledger.Prepare(f.ledger.File)
+	if made {
+		fmt.Fprintf(complaints(cmd), "%s was not there: a new, empty ledger was made\n", f.ledger.File)
+	}
+	return err
 }
 
 // maxReason bounds the reason for a shared identity: it is printed in the report, as that of a waiver.

@@ -20,9 +20,9 @@ import (
 // extensions of the images, by format.
 var extensions = map[string]string{"vfat": ".img", "iso9660": ".iso"}
 
-// made is a line of the batch's lists.
+// made is a line of the batch's index.
 type made struct {
-	serial, id, file, sum, passphrase string
+	serial, id, file, sum string
 }
 
 // writeTable makes the media of --table. Nothing is written before all of the table was found valid.
@@ -46,9 +46,16 @@ func (f *mediaFlags) writeTable(cmd *cobra.Command) error {
 	if err := os.MkdirAll(f.out, 0o700); err != nil {
 		return usage(err)
 	}
-	all, err := f.makeAll(cmd, m, rows)
+	if err := f.checkOut(rows); err != nil {
+		return err
+	}
+	locks, err := f.makeLocks(rows)
+	if err != nil {
+		return err
+	}
+	all, err := f.makeAll(cmd, m, rows, locks)
 	if err == nil {
-		err = f.writeLists(all)
+		err = f.writeIndex(all)
 	}
 	if err != nil {
 		return err
@@ -58,14 +65,14 @@ func (f *mediaFlags) writeTable(cmd *cobra.Command) error {
 }
 
 // makeAll makes the media side by side: most of the time goes into sealing.
-func (f *mediaFlags) makeAll(cmd *cobra.Command, m *maker, rows []row) ([]made, error) {
+func (f *mediaFlags) makeAll(cmd *cobra.Command, m *maker, rows []row, locks []envelope.Lock) ([]made, error) {
 	all, errs := make([]made, len(rows)), make([]error, len(rows))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
-				all[i], errs[i] = f.makeRow(m, rows[i])
+				all[i], errs[i] = f.makeRow(m, rows[i], locks[i])
 			}
 		})
 	}
@@ -80,45 +87,28 @@ func (f *mediaFlags) makeAll(cmd *cobra.Command, m *maker, rows []row) ([]made, 
 	return all, errors.Join(cmd.Context().Err(), errors.Join(errs...))
 }
 
-func (f *mediaFlags) makeRow(m *maker, r row) (made, error) {
-	var lock envelope.Lock
-	var passphrase string
-	var err error
-	if r.recipient != "" {
-		lock, err = envelope.NodeLock(r.recipient)
-	} else {
-		lock, passphrase, err = envelope.GeneratedLock()
-	}
-	if err != nil {
-		return made{}, err
-	}
+func (f *mediaFlags) makeRow(m *maker, r row, lock envelope.Lock) (made, error) {
 	d, image, err := m.make(r.serial, r.config, lock)
 	if err != nil {
 		return made{}, err
 	}
-	name := r.serial + extensions[f.format]
-	if err := media.WriteTo(filepath.Join(f.out, name), image, f.force); err != nil {
+	name := f.imageOf(r)
+	if err := media.WriteTo(filepath.Join(f.out, name), image, media.Allow{Content: f.force}); err != nil {
 		return made{}, err
 	}
 	sum := sha256.New()
 	sum.Write(image.Head)
 	sum.Write(make([]byte, image.Size-int64(len(image.Head))))
-	return made{r.serial, d.ID, name, fmt.Sprintf("%x", sum.Sum(nil)), passphrase}, nil
+	return made{r.serial, d.ID, name, fmt.Sprintf("%x", sum.Sum(nil))}, nil
 }
 
-// writeLists leaves what was made, and, for their owner alone, the passphrases.
-func (f *mediaFlags) writeLists(all []made) error {
-	index, secrets := [][]string{{"serial", "document", "file", "sha256"}}, [][]string{{"serial", "passphrase"}}
+// writeIndex leaves what was made.
+func (f *mediaFlags) writeIndex(all []made) error {
+	lines := [][]string{{"serial", "document", "file", "sha256"}}
 	for _, m := range all {
-		index = append(index, []string{m.serial, m.id, m.file, m.sum})
-		if m.passphrase != "" {
-			secrets = append(secrets, []string{m.serial, m.passphrase})
-		}
+		lines = append(lines, []string{m.serial, m.id, m.file, m.sum})
 	}
-	if err := f.writeList("index.csv", index, 0o644); err != nil || len(secrets) == 1 {
-		return err
-	}
-	return f.writeList("passphrases.csv", secrets, 0o600)
+	return f.writeList(indexFile, lines, 0o644)
 }
 
 func (f *mediaFlags) writeList(name string, lines [][]string, mode os.FileMode) error {
@@ -128,10 +118,19 @@ func (f *mediaFlags) writeList(name string, lines [][]string, mode os.FileMode) 
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	file := filepath.Join(f.out, name)
-	if f.force {
-		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("writing %s: %w", name, err)
-		}
+	if !f.force {
+		return writeNew(file, text.Bytes(), mode)
 	}
-	return writeNew(file, text.Bytes(), mode)
+	// The old list stays until the new one is whole.
+	fresh := file + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := writeNew(fresh, text.Bytes(), mode); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, file); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
 }

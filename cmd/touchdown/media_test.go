@@ -85,6 +85,64 @@ func TestABatchOverwritesNothing(t *testing.T) {
 	}
 }
 
+// TestASecondTableLosesNoPassphrases: a table that meets the lists of another one in its folder makes nothing, with --force neither;
+// with the other machines in it, too, it is made.
+func TestASecondTableLosesNoPassphrases(t *testing.T) {
+	dir := t.TempDir()
+	out, secrets := filepath.Join(dir, "out"), filepath.Join(dir, "out", passphraseFile)
+	makeMedia(t, dir, sites(t, dir, 2), out)
+	before, err := os.ReadFile(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := filepath.Join(dir, "second.csv")
+	if err := os.WriteFile(second, []byte("serial,spec.clusterName,spec.baseDomain\nSN00001,a,example.com\nSN00007,b,example.com\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{nil, {"--force"}, {"--force", "--format", "iso9660"}} {
+		root := newRoot(hooks{})
+		var said bytes.Buffer
+		root.SetErr(&said)
+		line := append([]string{"media", "write", "--table", second, "--key", filepath.Join(dir, "factory.key"), "--out", out}, more...)
+		code := execute(t.Context(), root, line)
+		if code == exitOK || !strings.Contains(said.String(), "MED-FULL") || more != nil && !strings.Contains(said.String(), "SN00000") {
+			t.Errorf("%q: %d\n%s", more, code, said.String())
+		}
+		if made, err := filepath.Glob(filepath.Join(out, "SN00007.*")); err != nil || len(made) > 0 {
+			t.Errorf("%q made %q, %v", more, made, err)
+		}
+	}
+	if after, err := os.ReadFile(secrets); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the passphrases were changed: %v", err)
+	}
+	makeMedia(t, dir, sites(t, dir, 3), out, "--force")
+	info, err := os.Stat(secrets)
+	if after, _ := os.ReadFile(secrets); err != nil || info.Mode().Perm() != 0o600 || bytes.Count(after, []byte("\n")) != 4 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(secrets, []byte("no list"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot(hooks{})
+	root.SetErr(&bytes.Buffer{})
+	if code := execute(t.Context(), root, []string{"media", "write", "--table", second, "--key", filepath.Join(dir, "factory.key"), "--out", out, "--force"}); code == exitOK {
+		t.Error("what is no list was overwritten")
+	}
+}
+
+// TestPassphrasesComeFirst: a batch that ends in the middle has left the passphrases of what it made.
+func TestPassphrasesComeFirst(t *testing.T) {
+	dir := t.TempDir()
+	f := &mediaFlags{out: dir, format: "vfat"}
+	locks, err := f.makeLocks([]row{{serial: "SN1"}, {serial: "SN2"}})
+	if text, _ := os.ReadFile(filepath.Join(dir, passphraseFile)); err != nil || len(locks) != 2 || !bytes.Contains(text, []byte("\nSN2,")) {
+		t.Errorf("%v, %d locks", err, len(locks))
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 // BenchmarkThousandMedia makes 1,000 media of each format from one table; make bench-media.
 func BenchmarkThousandMedia(b *testing.B) {
 	for _, format := range []string{"vfat", "iso9660"} {

@@ -19,7 +19,7 @@ type mediaFlags struct {
 	file, serial, key, format, revoked       string
 	passphraseFile, newPassphrase, recipient string
 	table, out                               string
-	anySerial, unattended, force             bool
+	anySerial, unattended, force, fixedDisk  bool
 }
 
 func mediaWrite() *cobra.Command {
@@ -28,15 +28,15 @@ func mediaWrite() *cobra.Command {
 		Use: "write [TARGET]", Short: "Write the site config of a node onto a stick, or into an image", Args: cobra.MaximumNArgs(1),
 		Long: `Write checks a site config as touchdown site validate does, binds it to the serial number of one machine, signs it, seals
 it, and writes it to TARGET: a block device, which gets a FAT file system (all of it is lost), or a new file. The files that
-the site config names go in with it.
+the site config names go in with it. A device that is neither removable nor on USB is refused without --fixed-disk.
 
 A medium is sealed with a passphrase, which someone types at the console, or for the key of a node, which needs nobody. Only a
 site config without secrets may go unsealed.
 
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
-empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv. --table can also
-be a folder of site configs, SERIAL.yaml each.`,
+empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
+overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.`,
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
   touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media`,
@@ -62,6 +62,7 @@ be a folder of site configs, SERIAL.yaml each.`,
 	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
 	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
 	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
+	flags.BoolVar(&f.fixedDisk, "fixed-disk", false, "TARGET may be a disk that is neither removable nor on USB")
 	flags.StringVar(&f.table, "table", "", "make many: a CSV file, or a folder of site configs")
 	flags.StringVar(&f.out, "out", "", "with --table: the folder for the images, which is made")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(media.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -70,7 +71,7 @@ be a folder of site configs, SERIAL.yaml each.`,
 
 // check refuses flags that contradict each other.
 func (f *mediaFlags) check(args []string) error {
-	one := f.serial != "" || f.anySerial || f.passphraseFile != "" || f.newPassphrase != "" || f.recipient != ""
+	one := f.serial != "" || f.anySerial || f.passphraseFile != "" || f.newPassphrase != "" || f.recipient != "" || f.fixedDisk
 	seals := 0
 	for _, s := range []string{f.passphraseFile, f.newPassphrase, f.recipient} {
 		if s != "" {
@@ -124,7 +125,7 @@ func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
 			return err
 		}
 	}
-	if err := media.WriteTo(target, image, f.force); err != nil {
+	if err := media.WriteTo(target, image, media.Allow{Content: f.force, FixedDisk: f.fixedDisk}); err != nil {
 		if passphrase != "" {
 			_ = os.Remove(f.newPassphrase) // it opens nothing
 		}
