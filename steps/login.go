@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"touchdown/backend"
@@ -40,6 +41,12 @@ func (*siteLogin) Reads() []string {
 func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	change := Change{What: "Password of kubeadmin", Old: "the factory's", New: "a new one, of this node alone"}
 	k, err := login.Look(ctx, node.Kube.Within(formTimeout))
+	switch {
+	case k.Ours():
+		change.Old, change.New = "of this node alone", "unchanged. Touchdown has replaced the factory's before."
+	case k.Changed():
+		change.Old = "the owner's"
+	}
 	if why := s.unreplaced(k); why != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
 		change.New = "unchanged. " + why
 	}
@@ -66,11 +73,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err != nil {
 		return err
 	}
-	ours, err := isOurs(k, report)
-	if err != nil {
-		return err
-	}
-	if s.unreplaced(k) == "" && !ours {
+	if s.unreplaced(k) == "" && !k.Ours() {
 		if err := replacePassword(ctx, c, report, login.NewPassword()); err != nil {
 			return err
 		}
@@ -83,19 +86,28 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 // Undo puts the factory's password back. Kubeconfigs that were handed out are no longer accepted.
 func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
-	domain, published, err := notedAt(report, publishedNote)
+	domains, err := notedLines(report, publishedNote)
 	if err != nil {
 		return err
 	}
-	if published {
-		if err := login.Unpublish(ctx, c, string(domain)); err != nil {
+	for _, domain := range domains {
+		if err := login.Unpublish(ctx, c, domain); err != nil {
 			return err
 		}
 	}
-	if _, err := newOriginals(report).restore(ctx, c); err != nil {
+	told := map[kube.Ref]bool{}
+	_, err = newOriginals(report).restoreBy(func(ref kube.Ref, original []byte) (bool, error) {
+		changed, removed, err := login.Restore(ctx, c, original)
+		if removed && !told[ref] {
+			told[ref] = true
+			report.Say("%s is not put back: the cluster's owner has removed it.", ref)
+		}
+		return changed, err
+	})
+	if err != nil {
 		return err
 	}
-	ours, err := signers(report)
+	ours, err := notedLines(report, signersNote)
 	if err != nil {
 		return err
 	}
@@ -110,6 +122,8 @@ func (s *siteLogin) unreplaced(k login.Kubeadmin) string {
 		return k.Gone
 	case s.Site.Spec.Credentials.Keeps():
 		return "The site config keeps the factory's password of kubeadmin."
+	case k.Changed():
+		return "The cluster's owner has changed the password of kubeadmin."
 	}
 	return k.Others
 }
@@ -121,7 +135,9 @@ func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
 		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)
 	case k.Gone != "":
 		ch.Status, ch.Observed = check.Skip, k.Gone+" No password is made."
-	case k.Others != "":
+	case k.Changed():
+		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)+" It stays."
+	case k.Others != "" && !k.Ours():
 		ch.Status, ch.Observed = check.Warn, k.Others+" The factory's password of kubeadmin is still accepted."
 		ch.Fix = "When an administrator can log in there: oc delete secret kubeadmin -n kube-system"
 	}
@@ -130,31 +146,29 @@ func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
 
 // What the step notes.
 const (
-	hashNote      = "kubeadmin" // the hash of the password that we gave kubeadmin last
 	signersNote   = "signers"   // SHA-256 of the signers of our kubeconfigs, one a line
-	publishedNote = "published" // the domain whose Secret we wrote
+	publishedNote = "published" // the domains whose Secrets we wrote, one a line
 )
 
-// signers are those of the kubeconfigs that this job made.
-func signers(report Report) ([]string, error) {
-	noted, _, err := notedAt(report, signersNote)
+// notedLines are the lines of a note.
+func notedLines(report Report, key string) ([]string, error) {
+	noted, _, err := notedAt(report, key)
 	return strings.Fields(string(noted)), err
 }
 
-// isOurs tells whether this job has given kubeadmin its password.
-func isOurs(k login.Kubeadmin, report Report) (bool, error) {
-	noted, there, err := notedAt(report, hashNote)
-	return there && k.Is(string(noted)), err
+// noteLine adds a line to a note that does not have it.
+func noteLine(report Report, key, line string) error {
+	lines, err := notedLines(report, key)
+	if err != nil || slices.Contains(lines, line) {
+		return err
+	}
+	return report.Note(key, []byte(strings.Join(append(lines, line), "\n")))
 }
 
-// replacePassword notes the hash first: a password that was written and not noted would be replaced again.
 func replacePassword(ctx context.Context, c *kube.Cluster, report Report, password string) error {
 	hash, err := login.Hash(password)
 	if err != nil {
 		return err
-	}
-	if err := report.Note(hashNote, []byte(hash)); err != nil {
-		return fmt.Errorf("noting the new password's hash: %w", err)
 	}
 	if err := login.Replace(ctx, c, hash, newOriginals(report).save); err != nil {
 		return fmt.Errorf("replacing the password of kubeadmin: %w", err)

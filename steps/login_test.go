@@ -110,7 +110,8 @@ func TestTheFactorysPasswordIsReplaced(t *testing.T) {
 	if opens(t, node, factoryPassword) || r.checks["kubeadmin"].Status != check.Pass {
 		t.Errorf("the factory's password opens the cluster; the check is %+v", r.checks["kubeadmin"])
 	}
-	if err := s.Undo(t.Context(), node, r); err != nil || api.Get(kubeadminPath, "data") != before {
+	if err := s.Undo(t.Context(), node, r); err != nil || api.Get(kubeadminPath, "data") != before ||
+		strings.Contains(api.Get(kubeadminPath, "metadata"), "touchdown.dev") {
 		t.Errorf("after undo %s, %v", api.Get(kubeadminPath, "data"), err)
 	}
 }

@@ -1,9 +1,9 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
@@ -13,7 +13,7 @@ import (
 )
 
 // Give makes what the people of the site are given; last is what they were given before, nil when nobody knows it any more. What is
-// still good stays: whoever asks twice reads the same password twice.
+// still good stays: whoever asks twice reads the same password twice. What was given before an error is returned with it.
 func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
 	if ask.Password && !s.Site.Spec.Credentials.Show {
 		ask.Password = false
@@ -26,6 +26,7 @@ func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report,
 	return s.give(ctx, node, node.Kube, report, ask, last)
 }
 
+// give also returns what was given before an error.
 func (s *siteLogin) give(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
 	d := s.Site.Domain()
 	if d == "" {
@@ -40,17 +41,17 @@ func (s *siteLogin) give(ctx context.Context, node *backend.Node, c *kube.Cluste
 		return nil, err
 	}
 	if last == nil {
-		last = &handout.LogIn{Password: published.Password, Kubeconfig: published.Kubeconfig}
+		last = &handout.LogIn{}
 	}
 	got := &handout.LogIn{User: login.User, API: "https://" + domain.API(d) + ":6443", Console: consoleOf(ctx, c, d)}
-	if ask.Password {
-		if err := s.givePassword(ctx, c, report, got, last.Password); err != nil {
+	if ask.Kubeconfig {
+		if err := s.giveKubeconfig(ctx, node, c, report, got, d, cmp.Or(last.Kubeconfig, published.Kubeconfig)); err != nil {
 			return nil, err
 		}
 	}
-	if ask.Kubeconfig {
-		if err := s.giveKubeconfig(ctx, node, c, report, got, d, last.Kubeconfig); err != nil {
-			return nil, err
+	if ask.Password { // last: nobody can make it again, so the least may fail after it
+		if err := s.givePassword(ctx, c, report, got, cmp.Or(last.Password, published.Password)); err != nil {
+			return got, err
 		}
 	}
 	return got, s.publish(ctx, c, report, d, published, *got)
@@ -84,19 +85,17 @@ func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Re
 }
 
 func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, got *handout.LogIn, d, last string) error {
-	if until, server, works := login.Works(ctx, c, []byte(last)); works {
+	until, server, works, err := login.Works(ctx, c, d, []byte(last))
+	if err != nil {
+		return err
+	}
+	if works {
 		got.Kubeconfig, got.Until, got.Server = last, until, server
 		return nil
 	}
 	k, err := login.NewKubeconfig(ctx, c, login.Want{
 		Domain: d, Life: s.Site.Spec.Credentials.Life(), Trust: []byte(s.Site.Spec.AdditionalTrustBundle), Now: node.Now(),
-		Note: func(signer string) error {
-			before, err := signers(report)
-			if err != nil {
-				return err
-			}
-			return report.Note(signersNote, []byte(strings.Join(append(before, signer), "\n")))
-		},
+		Note: func(signer string) error { return noteLine(report, signersNote, signer) },
 	}, newOriginals(report).save)
 	if err != nil {
 		return fmt.Errorf("making a kubeconfig: %w", err)
@@ -117,7 +116,7 @@ func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report,
 	if !s.Site.Spec.Credentials.ClusterSecret || want == has {
 		return nil
 	}
-	if err := report.Note(publishedNote, []byte(d)); err != nil {
+	if err := noteLine(report, publishedNote, d); err != nil {
 		return fmt.Errorf("noting the secret for a hub: %w", err)
 	}
 	return login.Publish(ctx, c, d, want)

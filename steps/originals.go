@@ -99,6 +99,11 @@ func (o originals) marked(name string) (string, error) {
 
 // restore puts everything back, last change first. It returns the objects that had to be changed for it.
 func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube.Ref, err error) {
+	return o.restoreBy(func(_ kube.Ref, original []byte) (bool, error) { return c.Restore(ctx, original) })
+}
+
+// restoreBy is restore for a step with its own way to put one object back.
+func (o originals) restoreBy(restore func(kube.Ref, []byte) (bool, error)) (changed []kube.Ref, err error) {
 	all, _, err := o.all()
 	if err != nil {
 		return nil, err
@@ -108,7 +113,7 @@ func (o originals) restore(ctx context.Context, c *kube.Cluster) (changed []kube
 		if err != nil {
 			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
 		}
-		did, err := c.Restore(ctx, original)
+		did, err := restore(ref, original)
 		if err != nil {
 			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
 		}

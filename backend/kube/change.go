@@ -21,6 +21,7 @@ import (
 type edit struct {
 	ref    Ref
 	part   string
+	mark   Mark // written with the part; the zero value: none
 	change func(part map[string]any) error
 	create map[string]any                         // what to create when there is none; nil: that is an error
 	accept func(*unstructured.Unstructured) error // nil: any object may be changed
@@ -121,10 +122,10 @@ func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstru
 	if err != nil {
 		return false, &lasting{err}
 	}
-	if reflect.DeepEqual(before, after) || !had && len(after) == 0 {
+	if e.mark.in(object) && (reflect.DeepEqual(before, after) || !had && len(after) == 0) {
 		return false, nil
 	}
-	err = keep(save, saved{Ref: e.ref, Part: e.part, Existed: true, Had: had, Original: before, Ours: after})
+	err = keep(save, saved{Ref: e.ref, Part: e.part, Existed: true, Had: had, Original: before, Ours: after, Mark: e.mark.over(object)})
 	if err != nil {
 		return false, err
 	}
@@ -133,10 +134,11 @@ func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstru
 
 // send sends only what changed, with the version that it was worked out from: the API refuses when someone was faster.
 func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstructured, patch map[string]any) (bool, error) {
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": object.GetResourceVersion()},
-		e.part:     patch,
-	})
+	meta := map[string]any{"resourceVersion": object.GetResourceVersion()}
+	if e.mark.Key != "" {
+		meta["annotations"] = map[string]any{e.mark.Key: e.mark.Value}
+	}
+	body, err := json.Marshal(map[string]any{"metadata": meta, e.part: patch})
 	if err != nil {
 		return false, &lasting{err}
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -53,6 +54,10 @@ func (k Kubeconfig) Text() ([]byte, error) {
 	return text, nil
 }
 
+// ErrRefused is what Try's errors wrap where the kubeconfig is no good: the API does not know who asks, one side does not take the
+// other's certificate, or the kubeconfig is broken. Other errors tell nothing about the kubeconfig.
+var ErrRefused = errors.New("the kubeconfig is not accepted")
+
 // Try asks the API at address (host:port) for something that only an administrator may read, as a person with the kubeconfig will:
 // under the server's name, with the kubeconfig's CA and certificate alone.
 func (k Kubeconfig) Try(ctx context.Context, address string) error {
@@ -60,15 +65,15 @@ func (k Kubeconfig) Try(ctx context.Context, address string) error {
 	defer cancel()
 	server, err := url.Parse(k.Server)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig's server: %w", err)
+		return fmt.Errorf("reading the kubeconfig's server: %w: %w", ErrRefused, err)
 	}
 	pair, err := tls.X509KeyPair(k.Cert, k.Key)
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig's certificate: %w", err)
+		return fmt.Errorf("reading the kubeconfig's certificate: %w: %w", ErrRefused, err)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(k.CA) {
-		return errors.New("reading the kubeconfig's CA: there is no certificate in it")
+		return fmt.Errorf("reading the kubeconfig's CA: %w: there is no certificate in it", ErrRefused)
 	}
 	transport := &http.Transport{
 		DisableKeepAlives: true,
@@ -82,13 +87,30 @@ func (k Kubeconfig) Try(ctx context.Context, address string) error {
 		return fmt.Errorf("making a request to %s: %w", k.Server, err)
 	}
 	response, err := transport.RoundTrip(request)
+	if err != nil && certificate(err) {
+		return fmt.Errorf("asking %s: %w: %w", k.Server, ErrRefused, err)
+	}
 	if err != nil {
 		return fmt.Errorf("asking %s: %w", k.Server, err)
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // secrets are in it; the status alone matters
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusUnauthorized:
+		return fmt.Errorf("asking %s: %w: the API answers %s", k.Server, ErrRefused, response.Status)
+	default:
 		return fmt.Errorf("asking %s: the API answers %s", k.Server, response.Status)
 	}
-	return nil
+}
+
+// certificate tells whether a connection failed because one side does not take the other's certificate. crypto/tls has no public
+// type for what the server tells.
+func certificate(err error) bool {
+	if _, ours := errors.AsType[*tls.CertificateVerificationError](err); ours {
+		return true
+	}
+	told, is := errors.AsType[*net.OpError](err)
+	return is && told.Op == "remote error" && strings.Contains(told.Err.Error(), "certificate")
 }

@@ -108,22 +108,24 @@ func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Un
 		return true, c.remove(ctx, s.Ref, object)
 	}
 	if reflect.DeepEqual(current, s.Ours) {
-		return c.replace(ctx, s.Ref, object, s.Part, s.Original, s.Had)
+		return c.replace(ctx, s.Ref, object, s.Part, s.Original, s.Had, s.Mark.undo(object)...)
 	}
 	next := revertMap(s.Original, s.Ours, current)
-	return c.replace(ctx, s.Ref, object, s.Part, next, s.Had || len(next) > 0)
+	return c.replace(ctx, s.Ref, object, s.Part, next, s.Had || len(next) > 0, s.Mark.undo(object)...)
 }
 
-// replace sets a part of an object as a whole, unless someone was faster. A merge patch could not set a null.
-func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool) (bool, error) {
+// op is an operation of a JSON patch.
+type op struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// replace sets a part of an object as a whole, unless someone was faster. A merge patch could not set a null. also goes with it.
+func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool, also ...op) (bool, error) {
 	current, had := object.Object[part].(map[string]any)
 	if has == had && (!has || reflect.DeepEqual(current, next)) {
 		return false, nil
-	}
-	type op struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
 	}
 	ops := []op{{"replace", "/metadata/resourceVersion", object.GetResourceVersion()}}
 	if has {
@@ -131,7 +133,7 @@ func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Uns
 	} else {
 		ops = append(ops, op{Op: "remove", Path: "/" + part})
 	}
-	body, err := json.Marshal(ops)
+	body, err := json.Marshal(append(ops, also...))
 	if err != nil {
 		return false, &lasting{err}
 	}

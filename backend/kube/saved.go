@@ -27,6 +27,7 @@ type saved struct {
 	Ours     map[string]any `json:"ours,omitempty"`     // the part as we wrote it
 	Manifest map[string]any `json:"manifest,omitempty"` // the whole object, when it was to be deleted
 	UID      types.UID      `json:"uid,omitempty"`      // of that object: one that has it was not deleted yet
+	Mark     *savedMark     `json:"mark,omitempty"`     // the annotation that was written with the part
 }
 
 // keep hands an original to save, before the change that it is the original of.

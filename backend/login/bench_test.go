@@ -125,10 +125,10 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 		}
 	}
 	refused("the first kubeconfig", way)
-	if until, server, works := login.Works(t.Context(), c, second.Text); !works || until.Sub(second.Until).Abs() > time.Second || !server.Equal(second.Server) {
+	if until, server, works, err := login.Works(t.Context(), c, b.Domain, second.Text); err != nil || !works || until.Sub(second.Until).Abs() > time.Second || !server.Equal(second.Server) {
 		t.Errorf("the second kubeconfig works: %v, until %v, the server until %v", works, until, server)
 	}
-	if _, _, works := login.Works(t.Context(), c, first.Text); works {
+	if _, _, works, err := login.Works(t.Context(), c, b.Domain, first.Text); works || err != nil {
 		t.Error("the first kubeconfig works")
 	}
 	// The owner adds a signer of his own, so that undo cannot simply put the old bundle back.

@@ -2,7 +2,9 @@ package login
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -25,10 +27,23 @@ type Kubeadmin struct {
 	Gone   string // why kubeadmin cannot log in, in a sentence; "" when it can
 	Others string // who else lets people in, in a sentence; "" when nobody does
 	hash   string // of its password
+	mark   string // what Replace wrote beside it; "" while the password is the factory's
 }
 
-// Is tells whether the password of kubeadmin has this hash.
-func (k Kubeadmin) Is(hash string) bool { return k.hash != "" && k.hash == hash }
+// markKey is the annotation of kubeadmin's secret that tells, after a hand-over too, whose password is in it.
+const markKey = "touchdown.dev/password"
+
+// markOf is the annotation's value for a password's hash: its SHA-256, in hex.
+func markOf(hash string) string {
+	sum := sha256.Sum256([]byte(hash))
+	return hex.EncodeToString(sum[:])
+}
+
+// Ours tells whether Touchdown gave kubeadmin its password, in this job or in one before it.
+func (k Kubeadmin) Ours() bool { return k.hash != "" && k.mark == markOf(k.hash) }
+
+// Changed tells whether someone gave kubeadmin another password after Touchdown did.
+func (k Kubeadmin) Changed() bool { return k.hash != "" && k.mark != "" && !k.Ours() }
 
 // Accepts tells whether kubeadmin may log in with the password.
 func (k Kubeadmin) Accepts(password string) bool {
@@ -80,24 +95,24 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 	if err != nil || secret == nil || k.Gone != "" {
 		return k, err
 	}
-	k.hash = string(secret.Data[User])
+	k.hash, k.mark = string(secret.Data[User]), secret.Annotations[markKey]
 	if _, err := bcrypt.Cost([]byte(k.hash)); err != nil || secret.DeletionTimestamp != nil {
 		k.Gone = "The secret of kubeadmin holds no password that OpenShift accepts."
 	}
 	return k, nil
 }
 
-// Replace gives kubeadmin the password with this hash, in the secret that is there, and reads it back. Tokens and sessions of the
+// Replace gives kubeadmin the password with this hash, in the secret that is there, marks it as ours and reads it back. Tokens and sessions of the
 // old password end with it: the login ties them to the content of the secret.
 func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) error {
-	if _, err := c.ChangePart(ctx, secretRef(), "data", func(data map[string]any) error {
+	if _, err := kube.ChangeMarked(ctx, c, secretRef(), "data", kube.Mark{Key: markKey, Value: markOf(hash)}, func(data map[string]any) error {
 		data[User] = base64.StdEncoding.EncodeToString([]byte(hash))
 		return nil
 	}, save); err != nil {
 		return err
 	}
 	k, err := Look(ctx, c)
-	if err == nil && !k.Is(hash) {
+	if err == nil && (k.hash != hash || !k.Ours()) {
 		err = &problem.Problem{
 			Code:    "LOG-BCK",
 			Summary: "The password in " + secretRef().String() + " is not the one that was put there.",
@@ -105,4 +120,18 @@ func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) 
 		}
 	}
 	return err
+}
+
+// Restore undoes a change of the login that original was saved before. Where the cluster's owner has removed the object there is
+// nothing to put back, which is no error.
+func Restore(ctx context.Context, c *kube.Cluster, original []byte) (changed, removed bool, err error) {
+	ref, err := kube.SavedRef(original)
+	if err != nil {
+		return false, false, err
+	}
+	changed, err = c.Restore(ctx, original)
+	if apierrors.IsNotFound(err) && (ref == secretRef() || ref == clientCA()) {
+		return false, true, nil
+	}
+	return changed, false, err
 }

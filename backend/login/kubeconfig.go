@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -40,27 +41,39 @@ type Kubeconfig struct {
 	Server time.Time // end of the API's certificate
 }
 
-// Works tells whether the API accepts a kubeconfig that NewKubeconfig made.
-func Works(ctx context.Context, c *kube.Cluster, text []byte) (until, server time.Time, works bool) {
+// server is the URL of a cluster's API.
+func server(domain string) string { return "https://" + net.JoinHostPort("api."+domain, "6443") }
+
+// Works tells whether the API accepts a kubeconfig that NewKubeconfig made for this domain. An API that cannot be asked is an error:
+// it says nothing about the kubeconfig.
+func Works(ctx context.Context, c *kube.Cluster, domain string, text []byte) (until, api time.Time, works bool, err error) {
+	no := time.Time{}
 	k, err := kube.ParseKubeconfig(text)
-	if err != nil || k.Try(ctx, c.Address()) != nil {
-		return time.Time{}, time.Time{}, false
+	if err != nil || k.Server != server(domain) {
+		return no, no, false, nil
 	}
-	name := strings.TrimSuffix(strings.TrimPrefix(k.Server, "https://"), ":6443")
-	served, err := kube.Probe(ctx, c.Address(), name, pool(string(k.CA)), time.Now())
+	if err := k.Try(ctx, c.Address()); errors.Is(err, kube.ErrRefused) {
+		return no, no, false, nil
+	} else if err != nil {
+		return no, no, false, err
+	}
+	served, err := kube.Probe(ctx, c.Address(), "api."+domain, pool(string(k.CA)), time.Now())
+	if err != nil {
+		return no, no, false, err
+	}
 	block, _ := pem.Decode(k.Cert)
-	if err != nil || block == nil {
-		return time.Time{}, time.Time{}, false
+	if block == nil {
+		return no, no, false, nil
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return time.Time{}, time.Time{}, false
+		return no, no, false, nil //nolint:nilerr // a broken kubeconfig does not work
 	}
-	return cert.NotAfter.UTC(), served.Leaf().NotAfter.UTC(), true
+	return cert.NotAfter.UTC(), served.Leaf().NotAfter.UTC(), true, nil
 }
 
-// NewKubeconfig makes a kubeconfig for api.DOMAIN and has the cluster accept it. It takes the place of one that Touchdown made
-// before, which is no longer accepted then.
+// NewKubeconfig makes a kubeconfig for api.DOMAIN and has the cluster accept it. Once it is
+// accepted it takes the place of one that Touchdown made before, which is no longer accepted then.
 func NewKubeconfig(ctx context.Context, c *kube.Cluster, w Want, save kube.Save) (*Kubeconfig, error) {
 	name := "api." + w.Domain
 	ca, leaf, err := trusted(ctx, c, name, w)
@@ -72,7 +85,7 @@ func NewKubeconfig(ctx context.Context, c *kube.Cluster, w Want, save kube.Save)
 	if err != nil {
 		return nil, err
 	}
-	k := kube.Kubeconfig{Name: w.Domain, Server: "https://" + net.JoinHostPort(name, "6443"), CA: ca, Cert: user.cert, Key: user.key}
+	k := kube.Kubeconfig{Name: w.Domain, Server: server(w.Domain), CA: ca, Cert: user.cert, Key: user.key}
 	text, err := k.Text()
 	if err != nil {
 		return nil, err
@@ -82,9 +95,9 @@ func NewKubeconfig(ctx context.Context, c *kube.Cluster, w Want, save kube.Save)
 	}
 	if _, err := c.Put(ctx, clientCA(), kube.New{Kind: "ConfigMap"}, func(data map[string]any) error {
 		now, _ := data[bundleKey].(string)
-		data[bundleKey] = with(without(now, func(cert *x509.Certificate, _ string) bool {
-			return strings.HasPrefix(cert.Subject.CommonName, signerName)
-		}), user.ca)
+		if !strings.Contains(now, string(user.ca)) { // a patch whose answer was lost is sent again
+			data[bundleKey] = with(now, user.ca)
+		}
 		return nil
 	}, save); err != nil {
 		return nil, err
@@ -92,7 +105,23 @@ func NewKubeconfig(ctx context.Context, c *kube.Cluster, w Want, save kube.Save)
 	if err := accepted(ctx, c, k); err != nil {
 		return nil, err
 	}
+	if err := replaced(ctx, c, fingerprint(user.ca), save); err != nil {
+		return nil, err
+	}
 	return &Kubeconfig{Text: text, Until: end.UTC().Truncate(time.Second), Server: leaf.NotAfter.UTC()}, nil
+}
+
+// replaced takes the signers of the kubeconfigs before this one out of the cluster.
+func replaced(ctx context.Context, c *kube.Cluster, by string, save kube.Save) error {
+	_, err := c.ChangePart(ctx, clientCA(), "data", func(data map[string]any) error {
+		if bundle, is := data[bundleKey].(string); is {
+			data[bundleKey] = without(bundle, func(cert *x509.Certificate, sum string) bool {
+				return strings.HasPrefix(cert.Subject.CommonName, signerName) && sum != by
+			})
+		}
+		return nil
+	}, save)
+	return err
 }
 
 // accepted waits until the API lets the kubeconfig in.

@@ -186,3 +186,83 @@ func FuzzWithout(f *testing.F) {
 		}
 	})
 }
+
+// TestWorks: only a refusal says that a kubeconfig is no good; an API that cannot be asked says nothing about it. One for another name
+// does not serve.
+func TestWorks(t *testing.T) {
+	api, c := kubetest.New(t)
+	k, err := NewKubeconfig(t.Context(), c, wants("example.com"), nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if until, _, works, err := Works(t.Context(), c, "example.com", k.Text); err != nil || !works || !until.Equal(k.Until) {
+		t.Errorf("it works: %v until %v, %v", works, until, err)
+	}
+	for domain, text := range map[string]string{"elsewhere.example": string(k.Text), "example.com": "x"} {
+		if _, _, works, err := Works(t.Context(), c, domain, []byte(text)); err != nil || works {
+			t.Errorf("%s works: %v, %v", domain, works, err)
+		}
+	}
+	for status, unknown := range map[int]bool{401: false, 429: true, 500: true, 503: true} {
+		api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
+			return kubetest.Refuse(w, status, "Reason", "not now")
+		}
+		if _, _, works, err := Works(t.Context(), c, "example.com", k.Text); works || unknown != (err != nil) {
+			t.Errorf("%d: works %v, %v", status, works, err)
+		}
+	}
+	api.Fault = nil
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, works, err := Works(ctx, c, "example.com", k.Text); works || err == nil {
+		t.Errorf("cut off: works %v, %v", works, err)
+	}
+	other, err := newClient(time.Now(), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := kube.ParseKubeconfig(k.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed.CA = other.ca
+	foreign, err := parsed.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, works, err := Works(t.Context(), c, "example.com", foreign); works || err != nil {
+		t.Errorf("one that does not trust the API: works %v, %v", works, err)
+	}
+}
+
+// TestTheOldSignerStaysUntilTheNewIsAccepted: a kubeconfig that is not accepted revokes none.
+func TestTheOldSignerStaysUntilTheNewIsAccepted(t *testing.T) {
+	api, c := kubetest.New(t)
+	if _, err := NewKubeconfig(t.Context(), c, wants("example.com"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Trim(api.Get(adminsPath, "data", "ca-bundle.crt"), `"`)
+	asked := make(chan struct{}, 100)
+	api.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.RawQuery != "limit=1" {
+			return false
+		}
+		asked <- struct{}{}
+		return kubetest.Refuse(w, http.StatusUnauthorized, "Unauthorized", "who is it")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { <-asked; stop() }()
+	if _, err := NewKubeconfig(ctx, c, wants("example.com"), nothing); err == nil {
+		t.Error("what is refused is no error")
+	}
+	if now := api.Get(adminsPath, "data", "ca-bundle.crt"); !strings.Contains(now, old) || strings.Count(now, "BEGIN CERTIFICATE") != 2 {
+		t.Errorf("the signers are %s", now)
+	}
+	api.Fault = nil
+	if _, err := NewKubeconfig(t.Context(), c, wants("example.com"), nothing); err != nil {
+		t.Fatal(err)
+	}
+	if now := api.Get(adminsPath, "data", "ca-bundle.crt"); strings.Contains(now, old) || strings.Count(now, "BEGIN CERTIFICATE") != 1 {
+		t.Errorf("the signers are %s", now)
+	}
+}

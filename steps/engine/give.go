@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 
 	"touchdown/backend"
 	"touchdown/steps"
@@ -43,9 +44,14 @@ func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handou
 		return err
 	})
 	if got != nil {
-		e.mask.also(got.Password, got.Kubeconfig)
+		e.mask.also(append(keys(got.Kubeconfig), got.Password)...)
 	}
 	if err != nil {
+		if got != nil {
+			e.mu.Lock()
+			keepGiven(e.core, *got)
+			e.mu.Unlock()
+		}
 		e.o.Node.Log.Warn("credentials", "error", e.mask.Mask(err.Error()))
 		return nil, err
 	}
@@ -69,17 +75,29 @@ func giverOf(c *core, pen string) (giver, error) {
 	return nil, fmt.Errorf("%w: this list hands out no credentials", ErrNotFound)
 }
 
+// keyData is the client's key in a kubeconfig.
+var keyData = regexp.MustCompile(`client-key-data"?\s*:\s*"?([0-9A-Za-z+/=]+)`)
+
+// keys are the secrets in a kubeconfig: its keys, in base64 and as PEM. The rest is no secret, and has words that logs need.
+func keys(kubeconfig string) []string {
+	return coded(keyData, kubeconfig, func(text string) string { return text })
+}
+
+// keepGiven keeps what was made for who asks again; what was not made now stays.
+func keepGiven(c *core, got handout.LogIn) {
+	if c.given != nil && got.Password == "" {
+		got.Password = c.given.Password
+	}
+	if c.given != nil && got.Kubeconfig == "" {
+		got.Kubeconfig, got.Until, got.Server = c.given.Kubeconfig, c.given.Until, c.given.Server
+	}
+	c.given = &got
+}
+
 // gave keeps what was made for who asks again, and tells the consoles that it was asked for, not what it is. A console that lost
 // control meanwhile gets nothing.
 func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.LogIn, error) {
-	keep := got
-	if c.given != nil && got.Password == "" {
-		keep.Password = c.given.Password
-	}
-	if c.given != nil && got.Kubeconfig == "" {
-		keep.Kubeconfig, keep.Until, keep.Server = c.given.Kubeconfig, c.given.Until, c.given.Server
-	}
-	c.given = &keep
+	keepGiven(c, got)
 	if err := c.may(pen, handsOut, []State{IsDone}); err != nil {
 		return nil, err
 	}

@@ -237,6 +237,24 @@ func TestGivingEndsWithTheHandOver(t *testing.T) {
 	})
 }
 
+// TestAnErrorLosesNoLogin: what a step made before an error is what it is told when someone asks again.
+func TestAnErrorLosesNoLogin(t *testing.T) {
+	landed(t, func(t *testing.T, r *rig, s Session, pen string, g *gift) {
+		must(t, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("a report\n"), 0o600))
+		g.hook = func() error { return errors.New("no room for the secret of a hub") }
+		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); err == nil || got != nil {
+			t.Errorf("given %v, %v", got != nil, err)
+		}
+		g.hook = nil
+		if _, err := s.Give(t.Context(), pen, handout.Ask{Kubeconfig: true}); err != nil || g.last == nil || g.last.Password != givenPassword {
+			t.Errorf("the password is lost with the error: %v", err)
+		}
+		if strings.Contains(everything(t, r, s), givenPassword) {
+			t.Error("the password is in what the engine keeps or tells")
+		}
+	})
+}
+
 // TestYoungerAnswersCount: what an earlier release did not ask changes the fingerprint of the answers where it is not the default.
 func TestYoungerAnswersCount(t *testing.T) {
 	k := hmacKey("key")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,11 @@ func (m *Masker) Hide(secrets []string) {
 func (m *Masker) also(secrets ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.given = append(m.given, secrets...)
+	for _, s := range secrets {
+		if !slices.Contains(m.given, s) {
+			m.given = append(m.given, s)
+		}
+	}
 	m.hide(slices.Concat(m.own, m.given))
 }
 
@@ -66,8 +71,8 @@ func (m *Masker) hide(secrets []string) {
 		parts = append(parts, spellings(p)...)
 	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return len(p) < shortestSecret })
-	slices.SortFunc(parts, func(a, b string) int { return len(b) - len(a) })
-	m.parts, m.words = parts, shortWords(secrets)
+	slices.SortFunc(parts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	m.parts, m.words = slices.Compact(parts), shortWords(secrets)
 }
 
 // spellings are how a secret reads inside of a JSON text, of a quotation in an error and of a URL.
@@ -104,17 +109,25 @@ var tokenKeys = regexp.MustCompile(`"(?:auth|password|identitytoken|registrytoke
 // urlPassword is the password in a proxy's URL.
 var urlPassword = regexp.MustCompile(`://[^:/@\s]*:([^\s]+)@`)
 
+// coded returns what a pattern's group finds in a text, and behind each the secret in it where it is base64.
+func coded(pattern *regexp.Regexp, text string, secret func(plain string) string) []string {
+	var out []string
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+		if plain, err := base64.StdEncoding.DecodeString(m[1]); err == nil {
+			out = append(out, secret(string(plain)))
+		}
+	}
+	return out
+}
+
 // tokens returns the secrets inside a secret: the credentials of a pull secret and the passwords that those hold in
 // base64; the password of a URL, also as it reads when it is decoded.
 func tokens(secret string) []string {
-	var out []string
-	for _, m := range tokenKeys.FindAllStringSubmatch(secret, -1) {
-		out = append(out, m[1])
-		if plain, err := base64.StdEncoding.DecodeString(m[1]); err == nil {
-			_, password, _ := strings.Cut(string(plain), ":")
-			out = append(out, password)
-		}
-	}
+	out := coded(tokenKeys, secret, func(plain string) string {
+		_, password, _ := strings.Cut(plain, ":")
+		return password
+	})
 	if m := urlPassword.FindStringSubmatch(secret); m != nil {
 		out = append(out, m[1])
 		if plain, err := url.PathUnescape(m[1]); err == nil {

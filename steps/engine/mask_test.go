@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -48,5 +49,33 @@ func TestMaskOfADesiredState(t *testing.T) {
 		if got := m.Mask(text); got != text {
 			t.Errorf("%q is masked as %q", text, got)
 		}
+	}
+}
+
+// TestMaskOfAKubeconfig: its key is hidden in each spelling, and the words of the file are not.
+func TestMaskOfAKubeconfig(t *testing.T) {
+	const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+	key := "-----BEGIN PRIVATE KEY-----\n" + line + "\n-----END PRIVATE KEY-----\n"
+	data := base64.StdEncoding.EncodeToString([]byte(key))
+	kubeconfig := "apiVersion: v1\nkind: Config\npreferences: {}\nusers:\n- name: admin\n  user:\n    client-key-data: " + data + "\n"
+	var m Masker
+	for range 3 {
+		m.also(keys(kubeconfig)...)
+	}
+	if n := len(m.given); n != 2 {
+		t.Errorf("%d secrets are kept", n)
+	}
+	for _, text := range []string{kubeconfig, "key " + data, key, "a line: " + line, `{"client-key-data": "` + data + `"}`} {
+		if got := m.Mask(text); strings.Contains(got, data) || strings.Contains(got, line) || !strings.Contains(got, "<secret>") {
+			t.Errorf("it is masked as %q", got)
+		}
+	}
+	for _, text := range []string{"apiVersion: v1", "kind: Config", "preferences: {}", "- name: admin", "-----BEGIN PRIVATE KEY-----"} {
+		if got := m.Mask(text); got != text {
+			t.Errorf("%q is masked as %q", text, got)
+		}
+	}
+	if got := keys(`{"user":{"client-key-data":"` + data + `"}}`); len(got) != 2 || got[0] != data || got[1] != key {
+		t.Error("the key is not found in JSON")
 	}
 }

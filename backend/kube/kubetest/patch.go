@@ -83,9 +83,13 @@ func (a *API) change(object map[string]any, r *http.Request) (map[string]any, er
 			return nil, fmt.Errorf("reading the patch: %w", err)
 		}
 		for _, op := range ops {
-			at, key := next, strings.TrimPrefix(op.Path, "/")
-			if below, found := strings.CutPrefix(key, "metadata/"); found {
-				at, key = next["metadata"].(map[string]any), below
+			keys := strings.Split(strings.TrimPrefix(op.Path, "/"), "/")
+			at, key := next, strings.NewReplacer("~1", "/", "~0", "~").Replace(keys[len(keys)-1]) // RFC 6901
+			for _, k := range keys[:len(keys)-1] {
+				at, _ = at[k].(map[string]any)
+			}
+			if _, there := at[key]; at == nil || !there && op.Op != "add" && key != "resourceVersion" {
+				return nil, fmt.Errorf("patching %s: there is none", op.Path)
 			}
 			if op.Op == "remove" {
 				delete(at, key)
