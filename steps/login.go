@@ -53,7 +53,7 @@ func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 	plan := Plan{Changes: []Change{change}}
 	if s.Site.Spec.Credentials.ClusterSecret {
 		plan.Changes = append(plan.Changes, Change{
-			What: "Login for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
+			What: "Cluster credentials for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
 		})
 		plan.Seconds = acceptSeconds
 	}
@@ -67,7 +67,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
 			return err
 		}
-		report.Say("The login lies in the cluster, for a hub: %s.", login.PublishedRef(s.Site.Domain()))
+		report.Say("The cluster credentials for a hub are in the secret %s.", login.PublishedRef(s.Site.Domain()))
 	}
 	k, err := login.Look(ctx, c)
 	if err != nil {
