@@ -98,7 +98,7 @@ func (k Kubeconfig) Try(ctx context.Context, address string) error {
 	switch response.StatusCode {
 	case http.StatusOK:
 		return nil
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusForbidden: // whose certificate no CA of the API knows counts as anonymous, who is forbidden it
 		return fmt.Errorf("asking %s: %w: the API answers %s", k.Server, ErrRefused, response.Status)
 	default:
 		return fmt.Errorf("asking %s: the API answers %s", k.Server, response.Status)

@@ -3,6 +3,7 @@ package login_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -118,7 +119,7 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 		t.Helper()
 		err := c.Until(t.Context(), kube.Wait{What: what, Limit: 2 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
 			err := k.Try(ctx, c.Address())
-			return kube.Progress{}, err != nil && strings.Contains(err.Error(), "401"), nil
+			return kube.Progress{}, errors.Is(err, kube.ErrRefused), nil
 		})
 		if err != nil {
 			t.Errorf("%s is still accepted: %v", what, err)

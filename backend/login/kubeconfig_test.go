@@ -203,7 +203,7 @@ func TestWorks(t *testing.T) {
 			t.Errorf("%s works: %v, %v", domain, works, err)
 		}
 	}
-	for status, unknown := range map[int]bool{401: false, 429: true, 500: true, 503: true} {
+	for status, unknown := range map[int]bool{401: false, 403: false, 429: true, 500: true, 503: true} {
 		api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
 			return kubetest.Refuse(w, status, "Reason", "not now")
 		}
