@@ -1,12 +1,11 @@
 package tui
 
 import (
-	"charm.land/bubbles/v2/textinput"
-
 	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 )
 

@@ -147,8 +147,11 @@ func TestALedgerIsUsableAtOnce(t *testing.T) {
 // TestLedgerFlags: what cannot be meant is refused before anything is begun.
 func TestLedgerFlags(t *testing.T) {
 	for _, line := range [][]string{
-		{"--shared-identity", "a spare"}, {"--ledger", "ledger.jsonl"}, {"--ledger", "/x", "--shared-identity", " "},
-		{"--ledger", "/x", "--shared-identity", "two\nlines"}, {"--ledger", "/x", "--shared-identity", strings.Repeat("x", maxReason+1)},
+		{"--shared-identity", "a spare"},
+		{"--ledger", "ledger.jsonl"},
+		{"--ledger", "/x", "--shared-identity", " "},
+		{"--ledger", "/x", "--shared-identity", "two\nlines"},
+		{"--ledger", "/x", "--shared-identity", strings.Repeat("x", maxReason+1)},
 	} {
 		dir := t.TempDir()
 		root := newRoot(hooks{root: dir})
