@@ -42,7 +42,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 		return f.press(msg)
 	case restoredMsg:
 		if f.path != "" && msg.failed == nil {
-			f.focus(f.path) // with the value as it is now
+			f.focus(f.path) // with its current value
 		}
 	case setMsg:
 		if f.leaving && f.pending == 0 {

@@ -36,7 +36,7 @@ func (p *paste) add(line string) bool {
 // text is the first n lines.
 func (p *paste) text(n int) string { return strings.Join(p.lines[:n], "\n") + "\n" }
 
-// entry is the field in focus, as it is typed into.
+// entry is the field in focus while a person types into it.
 type entry struct {
 	*answers
 	keys   keyMap

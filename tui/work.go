@@ -78,7 +78,7 @@ func (s *work) whole(w int) []string {
 		return nil
 	}
 	text := t("work.left", about(rest), done.UTC().Format("15:04"))
-	if s.snap.State == engine.InQuestion { // it waits for a person: nobody knows when it will be done
+	if s.snap.State == engine.InQuestion { // it waits for a person, so the end is not known
 		text = t("work.rest", about(rest))
 	}
 	worked := int64(s.snap.Worked)

@@ -50,7 +50,7 @@ var inside = map[string]func() error{
 		} {
 			found[what] = fmt.Sprint(try())
 		}
-		// Threads and memory for the collector are still to be had.
+		// Threads and memory for the collector must still be allowed.
 		done := make(chan int)
 		for range 20 {
 			go func() { done <- len(make([]byte, 1<<20)) }()
@@ -195,7 +195,7 @@ func TestConfinedEnds(t *testing.T) {
 				limit = 300 * time.Millisecond
 			}
 			_, err := run(t, what, limit)
-			// The race detector has its own words for memory that is not to be had.
+			// The race detector reports a failed allocation in its own words.
 			said := strings.Replace(fmt.Sprint(err), "ThreadSanitizer failed to allocate", "out of memory", 1)
 			if !errors.Is(err, ErrConfined) || !strings.Contains(said, want) {
 				t.Errorf("want %q, got %v", want, err)

@@ -12,7 +12,7 @@ import (
 )
 
 // withoutGateway judges a family without a gateway. A site may have none. Where the settings are typed it may also have been
-// forgotten, so the cable is asked for a router; what DHCP or a router says of itself is taken as it is.
+// forgotten, so the cable is asked for a router; what DHCP or a router announces is believed.
 func (f *family) withoutGateway(ctx context.Context, r *run) error {
 	c := check.Check{
 		ID: f.id("net-gateway"), Title: f.title("Gateway"), Status: check.Skip,

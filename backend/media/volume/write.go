@@ -143,7 +143,7 @@ func fatLabel(label string) []byte {
 }
 
 // fatEntries are the entries of a file: the parts of its name, the last one first, and its own. The short name is made of the
-// file's number, since only systems of before 1995 show it.
+// file's number, since only systems older than 1995 show it.
 func fatEntries(f File, number, cluster int) []byte {
 	le := binary.LittleEndian
 	own := make([]byte, entrySize)
