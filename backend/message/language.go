@@ -1,0 +1,55 @@
+package message
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/language"
+	xmessage "golang.org/x/text/message"
+	"golang.org/x/text/message/catalog"
+	"golang.org/x/text/number"
+)
+
+// Language shows texts in one language. The nil Language is English.
+type Language struct {
+	printer *xmessage.Printer
+}
+
+// NewLanguage makes a language of a catalogue: from each English format to the format in the language. A translation has the
+// verbs of its English format; %[2]s where the order differs.
+func NewLanguage(tag string, catalogue map[string]string) (*Language, error) {
+	t, err := language.Parse(tag)
+	if err != nil {
+		return nil, fmt.Errorf("the language %q: %w", tag, err)
+	}
+	b := catalog.NewBuilder(catalog.Fallback(t))
+	for id, text := range catalogue {
+		if err := b.SetString(t, id, text); err != nil {
+			return nil, fmt.Errorf("the catalogue of %s, %q: %w", tag, id, err)
+		}
+	}
+	return &Language{printer: xmessage.NewPrinter(t, xmessage.Catalog(b))}, nil
+}
+
+// Show is a text in the language. What the catalogue lacks is English.
+func (l *Language) Show(t Text) string {
+	if l == nil || t.id == "" {
+		return t.english
+	}
+	list, err := parse(t.args)
+	if err != nil {
+		return t.english
+	}
+	args := values(list, l.Show)
+	for i, a := range args {
+		// A port or a number of seconds is no amount: 6443 has no separator in any language.
+		if n, ok := a.(int64); ok {
+			args[i] = number.Decimal(n, number.NoSeparator())
+		}
+	}
+	format := t.id
+	if t.args == "" {
+		format = strings.ReplaceAll(t.id, "%", "%%") // the catalogue has formats alone
+	}
+	return l.printer.Sprintf(xmessage.Key(format, format), args...)
+}
