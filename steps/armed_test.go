@@ -37,7 +37,7 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, change := range plan.Changes {
-				lines = append(lines, change.What+": "+change.Old+" -> "+change.New)
+				lines = append(lines, change.What.String()+": "+change.Old.String()+" -> "+change.New.String())
 			}
 		}
 		r := newReport()
@@ -54,7 +54,7 @@ func TestPlanOfAnArmedNode(t *testing.T) {
 			}
 		}
 		seen := r.checks["names-now"]
-		return strings.Join(append(lines, string(seen.Status)+": "+seen.Observed), "\n")
+		return strings.Join(append(lines, string(seen.Status)+": "+seen.Observed.String()), "\n")
 	}
 	armed := look()
 	for _, want := range []string{

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/kube"
@@ -19,7 +21,7 @@ type BakeCheck struct{}
 func (*BakeCheck) ID() string { return "bake-check" }
 
 // Title says what the step does.
-func (*BakeCheck) Title() string { return "Check the cluster" }
+func (*BakeCheck) Title() message.Text { return message.T("Check the cluster") }
 
 // Run looks only. Warnings do not stop the bake.
 func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
@@ -41,7 +43,7 @@ var _ Planner = (*BakeProgram)(nil)
 func (*BakeProgram) ID() string { return "bake-program" }
 
 // Title says what the step does.
-func (*BakeProgram) Title() string { return "Install Touchdown" }
+func (*BakeProgram) Title() message.Text { return message.T("Install Touchdown") }
 
 // Plan tells the file.
 func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
@@ -52,7 +54,7 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 	if factory.Installed(node.Host, running) {
 		return Plan{}, nil
 	}
-	return Plan{Changes: []Change{{What: layout.Program, New: "this program"}}}, nil
+	return Plan{Changes: []Change{{What: message.Data(layout.Program), New: message.T("this program")}}}, nil
 }
 
 // Run replaces the file as a whole.
@@ -63,7 +65,7 @@ func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) 
 	}
 	changed, err := factory.Install(node.Host, running)
 	if changed && err == nil {
-		report.Say("%s is installed.", layout.Program)
+		report.Say(message.F("%s is installed.", layout.Program))
 	}
 	return err
 }
@@ -80,7 +82,7 @@ var (
 func (*BakeUplink) ID() string { return "bake-uplink" }
 
 // Title says what the step does.
-func (*BakeUplink) Title() string { return "Give the uplink the node's own address" }
+func (*BakeUplink) Title() message.Text { return message.T("Give the uplink the node's own address") }
 
 // Plan tells the profile.
 func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -92,7 +94,7 @@ func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	if err != nil || u.Ready() {
 		return Plan{}, err
 	}
-	return Plan{Changes: []Change{{What: "Profile of " + u.Device, New: cluster.Own.String() + " for good, beside the site's"}}}, nil
+	return Plan{Changes: []Change{{What: message.F("Profile of %s", u.Device), New: message.F("%s for good, beside the site's", cluster.Own.String())}}}, nil
 }
 
 // Run saves the profile and changes it.
@@ -115,7 +117,7 @@ func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) e
 		return report.Save("profile", original)
 	})
 	if err == nil {
-		report.Say("The profile of %s carries %s.", u.Device, cluster.Own)
+		report.Say(message.F("The profile of %s carries %s.", u.Device, cluster.Own))
 	}
 	return err
 }
@@ -133,7 +135,7 @@ func (*BakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) 
 	if err := factory.PutBackUplink(ctx, node.Host, string(file), original); err != nil {
 		return err
 	}
-	report.Say("%s is as it was.", file)
+	report.Say(message.F("%s is as it was.", file))
 	return nil
 }
 
@@ -149,7 +151,7 @@ var (
 func (*BakeConfiguration) ID() string { return "bake-configuration" }
 
 // Title says what the step does.
-func (*BakeConfiguration) Title() string { return "Configure the machine" }
+func (*BakeConfiguration) Title() message.Text { return message.T("Configure the machine") }
 
 // Plan tells the MachineConfigs that differ, and the reboot.
 func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -163,9 +165,9 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 	}
 	var p Plan
 	for _, name := range names {
-		p.Changes = append(p.Changes, Change{What: "MachineConfig", New: name})
+		p.Changes = append(p.Changes, Change{What: message.T("MachineConfig"), New: message.Data(name)})
 	}
-	p.Disturbances = []Disturbance{{What: "reboot", Cause: "the node takes its new configuration", Seconds: rebootSeconds}}
+	p.Disturbances = []Disturbance{{What: message.T("reboot"), Cause: message.T("the node takes its new configuration"), Seconds: rebootSeconds}}
 	p.Seconds = configSeconds + rebootSeconds
 	return p, nil
 }
@@ -196,9 +198,9 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if !changed {
 		before = ""
 	} else {
-		report.Say("%s written. The node takes them and reboots; the work goes on after that.", configNames(wanted))
+		report.Say(message.F("%s written. The node takes them and reboots; the work goes on after that.", configNames(wanted)))
 		if !noReboot {
-			report.Say("This OpenShift has no node disruption policies: other time servers will need a reboot at the site.")
+			report.Say(message.T("This OpenShift has no node disruption policies: other time servers will need a reboot at the site."))
 		}
 	}
 	return factory.WaitConfigured(ctx, c, wanted, before)
@@ -233,7 +235,7 @@ func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report R
 	if !changed {
 		before = ""
 	} else {
-		report.Say("The MachineConfigs are removed. The node reboots; after that run the same command once more.")
+		report.Say(message.T("The MachineConfigs are removed. The node reboots; after that run the same command once more."))
 	}
 	return factory.WaitConfigured(ctx, c, nil, before)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
@@ -21,7 +23,7 @@ type BakeVerify struct{}
 func (*BakeVerify) ID() string { return "bake-verify" }
 
 // Title says what the step does.
-func (*BakeVerify) Title() string { return "Verify what the machine has" }
+func (*BakeVerify) Title() message.Text { return message.T("Verify what the machine has") }
 
 // effectTime is how long the node's units may take: after the bake's reboot this looks at a node that is still starting. On a
 // busy bench it took more than 10 s.
@@ -40,8 +42,8 @@ func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) e
 	}
 	var checks []check.Check
 	w := kube.Wait{
-		What: "the bake's effect", Limit: effectTime, Usual: 20 * time.Second, Code: "FAC-EFCT",
-		Fix: "Look at the checks that failed; after a reboot run the same command once more.",
+		What: message.T("the bake's effect"), Limit: effectTime, Usual: 20 * time.Second, Code: "FAC-EFCT",
+		Fix: message.T("Look at the checks that failed; after a reboot run the same command once more."),
 	}
 	err = c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		checks = factory.Verify(ctx, node.Host, wanted, cluster)
@@ -55,7 +57,7 @@ func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) e
 		report.Check(c)
 	}
 	if p, late := errors.AsType[*problem.Problem](err); late {
-		p.Summary = "The bake is not in effect on the machine."
+		p.Summary = message.T("The bake is not in effect on the machine.")
 	}
 	return err
 }
@@ -69,7 +71,7 @@ var _ Undoer = (*BakeRecord)(nil)
 func (*BakeRecord) ID() string { return "bake-record" }
 
 // Title says what the step does.
-func (*BakeRecord) Title() string { return "Write the factory's record" }
+func (*BakeRecord) Title() message.Text { return message.T("Write the factory's record") }
 
 // Run writes the record where it says something new.
 func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
@@ -84,7 +86,7 @@ func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report)
 	}
 	changed, err := factory.SaveRecord(node.Host, r)
 	if changed && err == nil {
-		report.Say("%s is written.", layout.FactoryRecord)
+		report.Say(message.F("%s is written.", layout.FactoryRecord))
 	}
 	return err
 }
@@ -103,13 +105,13 @@ var _ Undoer = (*BakeArm)(nil)
 func (*BakeArm) ID() string { return "bake-arm" }
 
 // Title says what the step does.
-func (*BakeArm) Title() string { return "Arm the node" }
+func (*BakeArm) Title() message.Text { return message.T("Arm the node") }
 
 // Run shuts it; kubelet goes on until the node is switched off.
 func (*BakeArm) Run(_ context.Context, node *backend.Node, report Report) error {
 	changed, err := factory.Arm(node.Host)
 	if changed && err == nil {
-		report.Say("The node is armed: from its next boot on it waits for its site.")
+		report.Say(message.T("The node is armed: from its next boot on it waits for its site."))
 	}
 	return err
 }
@@ -118,7 +120,7 @@ func (*BakeArm) Run(_ context.Context, node *backend.Node, report Report) error 
 func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	changed, err := factory.Disarm(ctx, node.Host)
 	if changed && err == nil {
-		report.Say("The node is not armed any more; its cluster starts.")
+		report.Say(message.T("The node is not armed any more; its cluster starts."))
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func TestBlinkIsOffered(t *testing.T) {
 	}
 	err := entry.Act(t.Context(), node, "spec.network.interface", "lo")
 	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Code != "NET-LED" || !strings.Contains(p.Summary, "lo") || p.Fix == "" {
+	if !ok || p.Code != "NET-LED" || !strings.Contains(p.Summary.String(), "lo") || p.Fix.String() == "" {
 		t.Errorf("blinking what has no LED: %v", err)
 	}
 }

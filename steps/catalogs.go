@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
@@ -23,7 +25,7 @@ var (
 func (*BakeCatalogs) ID() string { return "bake-catalogs" }
 
 // Title says what the step does.
-func (*BakeCatalogs) Title() string { return "Switch off the default catalog sources" }
+func (*BakeCatalogs) Title() message.Text { return message.T("Switch off the default catalog sources") }
 
 // Plan tells the change, which a person may still refuse.
 func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -32,7 +34,7 @@ func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 		return Plan{}, err
 	}
 	return Plan{Changes: []Change{{
-		What: "OperatorHub (default catalog sources)", Old: strings.Join(names, ", "), New: "off, if you agree when asked",
+		What: message.T("OperatorHub (default catalog sources)"), Old: message.Data(strings.Join(names, ", ")), New: message.T("off, if you agree when asked"),
 	}}}, nil
 }
 
@@ -44,7 +46,7 @@ func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Repor
 		return err
 	}
 	k := Check{
-		ID: "catalogs", Title: "Default catalog sources", Expected: "off: their pods cannot start without a registry",
+		ID: "catalogs", Title: message.T("Default catalog sources"), Expected: message.T("off: their pods cannot start without a registry"),
 		Source: "OperatorHub cluster; catalog sources managed by the marketplace operator",
 	}
 	off, err := s.agreed(ctx, node, report, names)
@@ -52,16 +54,16 @@ func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Repor
 		return err
 	}
 	if !off {
-		k.Status, k.Observed = check.Warn, "left on: "+strings.Join(names, ", ")
-		k.Fix = "Run `touchdown factory bake` to switch them off; with them the rehearsal without registries cannot pass."
+		k.Status, k.Observed = check.Warn, message.F("left on: %s", strings.Join(names, ", "))
+		k.Fix = message.T("Run `touchdown factory bake` to switch them off; with them the rehearsal without registries cannot pass.")
 		report.Check(k)
 		return nil
 	}
 	if err := factory.DisableCatalogs(ctx, c, names, o.save); err != nil {
 		return err
 	}
-	report.Say("The default catalog sources are off: %s. They stay off at the site; `touchdown factory unbake` switches them on again.", strings.Join(names, ", "))
-	k.Status, k.Observed = check.Pass, "off"
+	report.Say(message.F("The default catalog sources are off: %s. They stay off at the site; `touchdown factory unbake` switches them on again.", strings.Join(names, ", ")))
+	k.Status, k.Observed = check.Pass, message.T("off")
 	report.Check(k)
 	return nil
 }
@@ -81,10 +83,9 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 		return false, nil
 	}
 	answer, err := report.Ask(ctx, Question{
-		ID: "default-catalogs-off", Text: "Switch off the cluster's default catalog sources?",
-		Detail: "The pods of " + strings.Join(names, ", ") + " ask a registry at each start, and their pull policy cannot be set. " +
-			"While they are on, the rehearsal without registries cannot pass. Operators that are installed keep running; new ones need your own catalog source.",
-		Choices: []Choice{{Value: "yes", Label: "Yes, switch them off"}, {Value: "no", Label: "No, leave them on"}}, Default: "yes",
+		ID: "default-catalogs-off", Text: message.T("Switch off the cluster's default catalog sources?"),
+		Detail:  message.F("The pods of %s ask a registry at each start, and their pull policy cannot be set. While they are on, the rehearsal without registries cannot pass. Operators that are installed keep running; new ones need your own catalog source.", strings.Join(names, ", ")),
+		Choices: []Choice{{Value: "yes", Label: message.T("Yes, switch them off")}, {Value: "no", Label: message.T("No, leave them on")}}, Default: "yes",
 	})
 	if err != nil || answer == "yes" {
 		return answer == "yes", err
@@ -96,7 +97,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	changed, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	if len(changed) > 0 && err == nil {
-		report.Say("The default catalog sources are as they were.")
+		report.Say(message.T("The default catalog sources are as they were."))
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func TestDefaultCatalogSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if no.asked != 1 || no.check.Status != steps.Warn || !strings.Contains(no.check.Fix, "factory bake") {
+	if no.asked != 1 || no.check.Status != steps.Warn || !strings.Contains(no.check.Fix.String(), "factory bake") {
 		t.Errorf("asked %d times, %+v", no.asked, no.check)
 	}
 	if err := folder.forget(); err != nil {
@@ -84,7 +84,7 @@ func TestDefaultCatalogSources(t *testing.T) {
 	}
 
 	plan, err := step.Plan(ctx, l.node)
-	if err != nil || len(plan.Changes) != 1 || !strings.Contains(plan.Changes[0].Old, "redhat-operators") {
+	if err != nil || len(plan.Changes) != 1 || !strings.Contains(plan.Changes[0].Old.String(), "redhat-operators") {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	before, err := hubs.Get(ctx, "cluster", metav1.GetOptions{})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
@@ -25,7 +27,7 @@ var (
 func (*Certificates) ID() string { return "certificates" }
 
 // Title says what the step does.
-func (*Certificates) Title() string { return "Install certificates for the new names" }
+func (*Certificates) Title() message.Text { return message.T("Install certificates for the new names") }
 
 // Reads names what decides on the certificates.
 func (*Certificates) Reads() []string {
@@ -36,7 +38,7 @@ func (*Certificates) Reads() []string {
 }
 
 // Skip applies where no new name was asked for.
-func (s *Certificates) Skip() string { return noNames(s.Site) }
+func (s *Certificates) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells whose certificates there will be, and which of the owner's stays or goes.
 func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -48,8 +50,8 @@ func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 		old = []string{"*." + now.OldApps}
 	}
 	changes := []Change{
-		{What: "Certificate for " + domain.API(d), New: planned(api, nil, node)},
-		{What: "Certificate for *." + domain.Apps(d), New: planned(apps, old, node)},
+		{What: message.F("Certificate for %s", domain.API(d)), New: planned(api, nil, node)},
+		{What: message.F("Certificate for *.%s", domain.Apps(d)), New: planned(apps, old, node)},
 	}
 	if err != nil || noted {
 		return Plan{Changes: changes}, nil
@@ -60,32 +62,32 @@ func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 	}
 	for i, kept := range in.kept {
 		if kept != "" {
-			changes[i].Old, changes[i].New = "secret "+kept, "stays; good until "+day(in.until[i])
+			changes[i].Old, changes[i].New = message.F("secret %s", kept), message.F("stays; good until %s", day(in.until[i]))
 		}
 	}
 	switch {
 	case in.kept[1] != "":
-		changes[1].New += ". The console and the login get a copy of it: when it is renewed, their copy has to be renewed too"
+		changes[1].New = message.F("%s. The console and the login get a copy of it: when it is renewed, their copy has to be renewed too", changes[1].New)
 	case in.owners.Router != "":
 		changes = append(changes, Change{
-			What: "Default certificate of the router", Old: "secret " + in.owners.Router,
-			New: "the one for *." + domain.Apps(d) + "; undo gives the old one back",
+			What: message.T("Default certificate of the router"), Old: message.F("secret %s", in.owners.Router),
+			New: message.F("the one for *.%s; undo gives the old one back", domain.Apps(d)),
 		})
 	}
 	return Plan{Changes: changes}, nil
 }
 
-func planned(own *certs.Pair, also []string, node *backend.Node) string {
+func planned(own *certs.Pair, also []string, node *backend.Node) message.Text {
 	if own == nil {
-		return "signed by the cluster itself"
+		return message.T("signed by the cluster itself")
 	}
 	leaf, warnings, err := certs.Check(*own, nil, also, node.Now())
 	if err != nil {
-		return "the site's own, which cannot be used: " + asProblem(err).Summary
+		return message.F("the site's own, which cannot be used: %s", asProblem(err).Summary)
 	}
-	text := "the site's own, good until " + day(leaf.NotAfter)
+	text := message.F("the site's own, good until %s", day(leaf.NotAfter))
 	for _, w := range warnings {
-		text += ". " + w
+		text = message.F("%s. %s", text, w)
 	}
 	return text
 }
@@ -102,9 +104,9 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 	}
 	o := newOriginals(report)
 	for i, w := range in.wants {
-		report.Progress(Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: "the certificate for " + w.Names[0]})
+		report.Progress(Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: message.F("the certificate for %s", w.Names[0])})
 		if w.Secret == in.kept[i] { // the owner's own Secret is never written
-			report.Say("The certificate in the secret %s stays, good until %s.", w.Secret, day(in.until[i]))
+			report.Say(message.F("The certificate in the secret %s stays, good until %s.", w.Secret, day(in.until[i])))
 			continue
 		}
 		got, err := certs.Install(ctx, c, w, o.save)
@@ -112,7 +114,7 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 			return fmt.Errorf("installing the certificate for %s: %w", w.Names[0], err)
 		}
 		if got.Issued {
-			report.Say("Issued a certificate for %s, good until %s.", w.Names[0], day(got.Leaf.NotAfter))
+			report.Say(message.F("Issued a certificate for %s, good until %s.", w.Names[0], day(got.Leaf.NotAfter)))
 		}
 	}
 	report.Progress(Progress{Done: int64(len(in.wants)), Total: int64(len(in.wants)), Unit: "certificates"})

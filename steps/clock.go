@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
@@ -38,14 +40,14 @@ var (
 func (*Clock) ID() string { return "clock" }
 
 // Title says what the step does.
-func (*Clock) Title() string { return "Set the clock" }
+func (*Clock) Title() message.Text { return message.T("Set the clock") }
 
 // Fields asks for the time, for a site without time servers; those are asked for with the network.
 func (*Clock) Fields() []Field {
 	return []Field{
 		{
-			Path: "spec.time.utc", Kind: Text, Label: "Time now (UTC)", Example: "2026-06-01T12:00:00Z", Optional: true,
-			Check: site.UTC, Help: "Only for a site without a time server: the time of day in UTC, which is not your local time.",
+			Path: "spec.time.utc", Kind: Text, Label: message.T("Time now (UTC)"), Example: "2026-06-01T12:00:00Z", Optional: true,
+			Check: site.UTC, Help: message.T("Only for a site without a time server: the time of day in UTC, which is not your local time."),
 		},
 	}
 }
@@ -71,9 +73,9 @@ func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 		return Plan{Changes: changes}, nil
 	}
 	now := node.Now()
-	change := Change{What: "Clock", Old: clockTime(now), New: clockTime(now.Add(v.Ahead)) + ", after " + v.From}
+	change := Change{What: message.T("Clock"), Old: message.Data(clockTime(now)), New: message.F("%s, after %s", clockTime(now.Add(v.Ahead)), v.From)}
 	if v.Ask != "" {
-		change.New += "; asks first"
+		change.New = message.F("%s; asks first", change.New)
 	}
 	return Plan{Changes: append(changes, change)}, nil
 }
@@ -110,7 +112,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 	if err := clock.Set(ctx, node.Host, v.Ahead); err != nil {
 		return err
 	}
-	report.Say("The clock was set from %s to %s, after %s.", clockTime(was), clockTime(node.Now()), v.From)
+	report.Say(message.F("The clock was set from %s to %s, after %s.", clockTime(was), clockTime(node.Now()), v.From))
 	if v.Typed {
 		return s.done(report)
 	}
@@ -121,7 +123,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 
 // done keeps that the typed time was taken: set again after a restart it would be an old one.
 func (s *Clock) done(report Report) error {
-	report.Check(Check{ID: "clock", Title: "Clock", Status: check.Pass, Observed: "set to the time that was typed"})
+	report.Check(Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
 	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
 		return fmt.Errorf("noting the typed time: %w", err)
 	}
@@ -135,26 +137,25 @@ func stillWrong(v clock.Verdict) error {
 	}
 	return &Problem{
 		Code:    "CLK-BAD",
-		Summary: "The machine's clock is wrong: " + v.Wrong + ".",
-		Fix:     "Give a time server that answers, or type the time (UTC).",
+		Summary: message.F("The machine's clock is wrong: %s.", v.Wrong),
+		Fix:     message.T("Give a time server that answers, or type the time (UTC)."),
 	}
 }
 
 func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) (bool, error) {
 	now := node.Now()
 	answer, err := report.Ask(ctx, Question{
-		ID:   "clock-jump",
-		Text: fmt.Sprintf("Set the clock from %s to %s?", clockTime(now), clockTime(now.Add(v.Ahead))),
-		Detail: v.Ask + ". A wrong time server would make the node's certificates look expired or not yet valid; " +
-			"look at your watch before you say yes.",
-		Choices: []Choice{{"keep", "Keep the machine's time"}, {"set", "Set the clock"}},
+		ID:      "clock-jump",
+		Text:    message.F("Set the clock from %s to %s?", clockTime(now), clockTime(now.Add(v.Ahead))),
+		Detail:  message.F("%s. A wrong time server would make the node's certificates look expired or not yet valid; look at your watch before you say yes.", v.Ask),
+		Choices: []Choice{{"keep", message.T("Keep the machine's time")}, {"set", message.T("Set the clock")}},
 		Default: "keep", Deadline: 120,
 	})
 	if err != nil {
 		return false, fmt.Errorf("asking about the clock: %w", err)
 	}
 	if answer != "set" {
-		report.Say("The clock stays unchanged, although %s.", v.Ask)
+		report.Say(message.F("The clock stays unchanged, although %s.", v.Ask))
 	}
 	return answer == "set", nil
 }
@@ -214,7 +215,7 @@ func left(m *host.Machine) time.Time {
 
 func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 	ch := Check{
-		ID: "clock", Title: "Clock", Status: check.Pass, Expected: "within 1 s of most time servers",
+		ID: "clock", Title: message.T("Clock"), Status: check.Pass, Expected: message.T("within 1 s of most time servers"),
 		Source: "chrony's limit for a jump (makestep); certificates are good between two times",
 	}
 	for _, o := range offsets {
@@ -226,30 +227,30 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 	}
 	switch {
 	case v.Reject != "":
-		ch.Status, ch.Observed = check.Warn, "the time servers are not believed: "+v.Reject
-		ch.Fix = "Check which time servers the site has; one of them tells a wrong time."
+		ch.Status, ch.Observed = check.Warn, message.F("the time servers are not believed: %s", v.Reject)
+		ch.Fix = message.T("Check which time servers the site has; one of them tells a wrong time.")
 	case v.From == "" && v.Wrong == "" && !named:
-		ch.Status, ch.Observed = check.Skip, "time server absent, not needed: the machine keeps its own time, which can be right"
-		ch.Fix = "Compare the time with your watch; type it where it is wrong."
+		ch.Status, ch.Observed = check.Skip, message.T("time server absent, not needed: the machine keeps its own time, which can be right")
+		ch.Fix = message.T("Compare the time with your watch; type it where it is wrong.")
 	case v.From == "" && v.Wrong == "":
-		ch.Status, ch.Observed = check.Warn, "no time server answers; the machine's time can be right"
-		ch.Fix = "Compare the time with your watch; type it where it is wrong, or give a time server."
+		ch.Status, ch.Observed = check.Warn, message.T("no time server answers; the machine's time can be right")
+		ch.Fix = message.T("Compare the time with your watch; type it where it is wrong, or give a time server.")
 	case v.From == "":
-		ch.Status, ch.Observed = check.Fail, "no time server answers, and the machine's time is wrong: "+v.Wrong
-		ch.Fix = "Give a time server that answers, or type the time (UTC)."
+		ch.Status, ch.Observed = check.Fail, message.F("no time server answers, and the machine's time is wrong: %s", v.Wrong)
+		ch.Fix = message.T("Give a time server that answers, or type the time (UTC).")
 	case v.Ahead != 0:
-		ch.Status, ch.Observed = check.Warn, "off by "+clock.Describe(v.Ahead)+" after "+v.From
-		ch.Fix = "None needed: Touchdown sets it."
+		ch.Status, ch.Observed = check.Warn, message.F("off by %s after %s", clock.Describe(v.Ahead), v.From)
+		ch.Fix = message.T("None needed: Touchdown sets it.")
 		if v.Ask != "" {
-			ch.Fix = "Compare the time with your watch; Touchdown asks before it sets it."
+			ch.Fix = message.T("Compare the time with your watch; Touchdown asks before it sets it.")
 		}
 	default:
-		ch.Observed = "right, after " + v.From
+		ch.Observed = message.F("right, after %s", v.From)
 	}
 	if len(v.Strays) > 0 {
-		ch.Observed += "; " + strings.Join(v.Strays, ", ")
+		ch.Observed = message.F("%s; %s", ch.Observed, strings.Join(v.Strays, ", "))
 		if ch.Status == check.Pass {
-			ch.Status, ch.Fix = check.Warn, "Have the site's administrator look at the time server that is wrong."
+			ch.Status, ch.Fix = check.Warn, message.T("Have the site's administrator look at the time server that is wrong.")
 		}
 	}
 	return ch
@@ -258,18 +259,18 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 // batteryCheck compares the clock that runs while the machine is off.
 func batteryCheck(node *backend.Node) Check {
 	ch := Check{
-		ID: "clock-battery", Title: "Battery clock", Status: check.Pass, Expected: "within 5 min of the machine's clock",
+		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
 		Source: "a good one drifts by some seconds in a day",
 	}
 	battery, ok := node.Host.BatteryClock()
 	if !ok {
-		ch.Status, ch.Observed = check.Skip, "the machine has none that can be read"
+		ch.Status, ch.Observed = check.Skip, message.T("the machine has none that can be read")
 		return ch
 	}
 	off := battery.Sub(node.Now())
-	ch.Observed = clock.Describe(off)
+	ch.Observed = message.Data(clock.Describe(off))
 	if off.Abs() > 5*time.Minute {
-		ch.Status, ch.Fix = check.Warn, "None needed now: Touchdown sets it with the clock. If it is wrong again after a power cut, change the battery."
+		ch.Status, ch.Fix = check.Warn, message.T("None needed now: Touchdown sets it with the clock. If it is wrong again after a power cut, change the battery.")
 	}
 	return ch
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/clock"
 	"touchdown/backend/csr"
@@ -27,7 +29,7 @@ func (s *Clock) planWait(ctx context.Context, node *backend.Node, v clock.Verdic
 	if !s.waitsInVain(ctx, node, v) {
 		return nil
 	}
-	return []Change{{What: "Start of the cluster at boot", Old: "waits up to 3 minutes for a time server", New: "does not wait: the site has none"}}
+	return []Change{{What: message.T("Start of the cluster at boot"), Old: message.T("waits up to 3 minutes for a time server"), New: message.T("does not wait: the site has none")}}
 }
 
 // noWait ends that wait.
@@ -41,7 +43,7 @@ func (s *Clock) noWait(ctx context.Context, node *backend.Node, report Report, v
 	if err := clock.BootWait(ctx, node.Host, false); err != nil {
 		return err
 	}
-	report.Say("The site has no time server, so that a boot does not wait for one any more.")
+	report.Say(message.T("The site has no time server, so that a boot does not wait for one any more."))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/domain"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -46,10 +47,10 @@ func (r *clusterReport) Check(c steps.Check) {
 	r.checks[c.ID] = c
 }
 
-func (r *clusterReport) Say(format string, args ...any) {
+func (r *clusterReport) Say(text message.Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said = append(r.said, fmt.Sprintf(format, args...))
+	r.said = append(r.said, text.String())
 }
 
 func (r *clusterReport) Ask(context.Context, steps.Question) (string, error) { return "", nil }
@@ -132,7 +133,7 @@ func newLand(t *testing.T, o bench.Options) *land {
 func (l *land) run(t *testing.T) error {
 	t.Helper()
 	for _, s := range l.steps {
-		if k, ok := s.(steps.Skipper); ok && k.Skip() != "" {
+		if k, ok := s.(steps.Skipper); ok && k.Skip().String() != "" {
 			continue
 		}
 		begin, writes := time.Now(), l.node.Kube.Writes()

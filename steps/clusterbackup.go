@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
@@ -23,18 +25,18 @@ const mostRestores = 2
 // bad moment.
 func (s *Kubelet) save(ctx context.Context, node *backend.Node, report Report) error {
 	const id, title = "cluster-backup", "Backup of the cluster's state"
-	report.Progress(Progress{Waiting: "a backup of the cluster's state"})
+	report.Progress(Progress{Waiting: message.T("a backup of the cluster's state")})
 	err := kubelet.Save(ctx, node.Host)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("making a backup of the cluster: %w", context.Cause(ctx))
 	case err != nil:
 		report.Check(Check{
-			ID: id, Title: title, Status: check.Warn, Observed: err.Error(), Expected: "a backup in " + layout.ClusterBackup,
-			Fix: "The landing goes on without it. Keep the power on until it has ended.",
+			ID: id, Title: message.T(title), Status: check.Warn, Observed: message.Data(err.Error()), Expected: message.F("a backup in %s", layout.ClusterBackup),
+			Fix: message.T("The landing goes on without it. Keep the power on until it has ended."),
 		})
 	default:
-		report.Check(Check{ID: id, Title: title, Status: check.Pass, Observed: layout.ClusterBackup})
+		report.Check(Check{ID: id, Title: message.T(title), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)})
 	}
 	return nil
 }
@@ -48,10 +50,9 @@ func (s *Kubelet) await(ctx context.Context, node *backend.Node, report Report, 
 		}
 		const yes, no = "restore", "stop"
 		answer, asked := report.Ask(ctx, Question{
-			ID: "cluster-restore", Text: "The cluster's database is damaged. Put its backup back?",
-			Detail: "The power failed while the database was being written, and now it does not start. The backup is from before the cluster was started here. " +
-				"With it the cluster starts again, the work goes on, and nothing is lost. The damaged files are kept in " + kubelet.Damaged + ".",
-			Choices: []Choice{{yes, "Yes, put the backup back"}, {no, "No, stop here"}}, Default: yes, Deadline: 300,
+			ID: "cluster-restore", Text: message.T("The cluster's database is damaged. Put its backup back?"),
+			Detail:  message.F("The power failed while the database was being written, and now it does not start. The backup is from before the cluster was started here. With it the cluster starts again, the work goes on, and nothing is lost. The damaged files are kept in %s.", kubelet.Damaged),
+			Choices: []Choice{{yes, message.T("Yes, put the backup back")}, {no, message.T("No, stop here")}}, Default: yes, Deadline: 300,
 		})
 		switch {
 		case asked != nil:
@@ -91,7 +92,7 @@ func (s *Kubelet) restore(ctx context.Context, node *backend.Node, report Report
 	if err := report.Note(restoreNote, done); err != nil {
 		return fmt.Errorf("noting that the backup goes back: %w", err)
 	}
-	report.Progress(Progress{Waiting: "the backup of the cluster to be put back"})
+	report.Progress(Progress{Waiting: message.T("the backup of the cluster to be put back")})
 	if err := kubelet.Restore(ctx, node.Host); err != nil {
 		return fmt.Errorf("putting the backup of the cluster back: %w", err)
 	}
@@ -99,7 +100,7 @@ func (s *Kubelet) restore(ctx context.Context, node *backend.Node, report Report
 	if err := report.Note(restoreNote, done); err != nil {
 		return fmt.Errorf("noting that the backup is back: %w", err)
 	}
-	report.Say("The cluster's database was damaged. Its backup is back, and the cluster starts from it. The damaged files are in %s.", kubelet.Damaged)
+	report.Say(message.F("The cluster's database was damaged. Its backup is back, and the cluster starts from it. The damaged files are in %s.", kubelet.Damaged))
 	return kubelet.Release(ctx, node.Host)
 }
 

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
@@ -37,8 +39,8 @@ const (
 // changes it, waits, and verifies. It is called again from its beginning after a power cut, after a retry and
 // after a reboot that it asked for, so each part of it must be safe to repeat.
 type Step interface {
-	ID() string    // key in the journal, kebab-case; frozen once released
-	Title() string // imperative: "Move the cluster's names"
+	ID() string          // key in the journal, kebab-case; frozen once released
+	Title() message.Text // imperative: "Move the cluster's names"
 	Run(ctx context.Context, node *backend.Node, report Report) error
 }
 
@@ -61,7 +63,7 @@ type Inspector interface {
 }
 
 // Skipper tells why the step does not apply to this site config; "" means that it does.
-type Skipper interface{ Skip() string }
+type Skipper interface{ Skip() message.Text }
 
 // Planner tells before the review what Run would change. It is read-only.
 type Planner interface {
@@ -99,7 +101,7 @@ type Reader interface{ Reads() []string }
 // Stage is a titled group of steps.
 type Stage struct {
 	ID    string
-	Title string
+	Title message.Text
 	Steps []Step
 }
 
@@ -110,7 +112,7 @@ type Report interface {
 	// Check tells a verdict; a later one with the same ID replaces it.
 	Check(Check)
 	// Say tells one plain sentence worth keeping in the journal.
-	Say(format string, args ...any)
+	Say(text message.Text)
 	// Ask waits for an answer: a person's, the site config's policy at the deadline, or the default.
 	// It returns the Value of one of the question's choices, or ctx's error.
 	Ask(ctx context.Context, q Question) (string, error)
@@ -134,55 +136,55 @@ type Report interface {
 
 // Question is asked while a step works.
 type Question struct {
-	ID       string   `json:"id"`       // also the key in spec.policy.answers
-	Text     string   `json:"text"`     // one sentence ending in a question mark
-	Detail   string   `json:"detail"`   // what the answer changes
-	Choices  []Choice `json:"choices"`  // at least two
-	Default  string   `json:"default"`  // the Value taken when neither a person nor the policy answers
-	Deadline float64  `json:"deadline"` // seconds; 0: wait for a person, or take the policy's answer when nobody attends
+	ID       string       `json:"id"`       // also the key in spec.policy.answers
+	Text     message.Text `json:"text"`     // one sentence ending in a question mark
+	Detail   message.Text `json:"detail"`   // what the answer changes
+	Choices  []Choice     `json:"choices"`  // at least two
+	Default  string       `json:"default"`  // the Value taken when neither a person nor the policy answers
+	Deadline float64      `json:"deadline"` // seconds; 0: wait for a person, or take the policy's answer when nobody attends
 }
 
 // Choice is one possible answer or value.
 type Choice struct {
-	Value string `json:"value"`
-	Label string `json:"label"`
+	Value string       `json:"value"`
+	Label message.Text `json:"label"`
 }
 
 // Plan is what a step would do.
 type Plan struct {
-	Changes      []Change      `json:"changes,omitempty"`
-	Disturbances []Disturbance `json:"disturbances,omitempty"`
-	Permanent    []string      `json:"permanent,omitempty"` // what cannot be undone
-	Seconds      float64       `json:"seconds,omitempty"`   // about how long Run takes, without waiting for people; 0: a moment, or not known
+	Changes      []Change       `json:"changes,omitempty"`
+	Disturbances []Disturbance  `json:"disturbances,omitempty"`
+	Permanent    []message.Text `json:"permanent,omitempty"` // what cannot be undone
+	Seconds      float64        `json:"seconds,omitempty"`   // about how long Run takes, without waiting for people; 0: a moment, or not known
 }
 
 // Change is one old -> new line of the review.
 type Change struct {
-	What string `json:"what"`
-	Old  string `json:"old,omitempty"` // "" when there was none
-	New  string `json:"new"`
+	What message.Text `json:"what"`
+	Old  message.Text `json:"old,omitzero"` // "" when there was none
+	New  message.Text `json:"new"`
 }
 
 // Disturbance is something that users of the cluster notice while the step works.
 type Disturbance struct {
-	What    string  `json:"what"`    // "API outage", "reboot", "drain"
-	Cause   string  `json:"cause"`   // why it happens
-	Seconds float64 `json:"seconds"` // about how long
+	What    message.Text `json:"what"`    // "API outage", "reboot", "drain"
+	Cause   message.Text `json:"cause"`   // why it happens
+	Seconds float64      `json:"seconds"` // about how long
 }
 
 // rebootError ends a Run that goes on after a reboot. It is not a failure.
-type rebootError struct{ reason string }
+type rebootError struct{ reason message.Text }
 
-func (e *rebootError) Error() string { return "reboot needed: " + e.reason }
+func (e *rebootError) Error() string { return "reboot needed: " + e.reason.String() }
 
 // Reboot is what Run returns when the machine must reboot before it can go on. The engine calls the same Run
 // again after a different boot.
-func Reboot(reason string) error { return &rebootError{reason} }
+func Reboot(reason message.Text) error { return &rebootError{reason} }
 
 // RebootReason returns the reason given to Reboot, and whether err asks for one.
-func RebootReason(err error) (string, bool) {
+func RebootReason(err error) (message.Text, bool) {
 	if e, ok := errors.AsType[*rebootError](err); ok {
 		return e.reason, true
 	}
-	return "", false
+	return message.Text{}, false
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/check"
@@ -25,7 +27,9 @@ var (
 func (*Credentials) ID() string { return "credentials" }
 
 // Title says what the step is about.
-func (*Credentials) Title() string { return "Add the site's certificates and credentials" }
+func (*Credentials) Title() message.Text {
+	return message.T("Add the site's certificates and credentials")
+}
 
 // Fields asks for what may all stay empty.
 func (s *Credentials) Fields() []Field {
@@ -33,28 +37,28 @@ func (s *Credentials) Fields() []Field {
 	apps := func() bool { return s.Site.Spec.IngressCert.Cert != "" }
 	return []Field{
 		{
-			Path: "spec.pullSecret", Kind: Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret,
-			Help: "Registry credentials, JSON. Empty: the factory's stay.",
+			Path: "spec.pullSecret", Kind: Secret, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret,
+			Help: message.T("Registry credentials, JSON. Empty: the factory's stay."),
 		},
 		{
-			Path: "spec.apiCert.cert", Kind: PEM, Label: "API certificate", Optional: true, Check: site.Certificate,
-			Help: "For api.NAME.DOMAIN. Empty: made here.",
+			Path: "spec.apiCert.cert", Kind: PEM, Label: message.T("API certificate"), Optional: true, Check: site.Certificate,
+			Help: message.T("For api.NAME.DOMAIN. Empty: made here."),
 		},
 		{
-			Path: "spec.apiCert.key", Kind: PEM, Label: "Key of the API certificate", Check: site.PrivateKey, Visible: api,
-			Help: "Its private key, not encrypted.",
+			Path: "spec.apiCert.key", Kind: PEM, Label: message.T("Key of the API certificate"), Check: site.PrivateKey, Visible: api,
+			Help: message.T("Its private key, not encrypted."),
 		},
 		{
-			Path: "spec.ingressCert.cert", Kind: PEM, Label: "Apps certificate", Optional: true, Check: site.Certificate,
-			Help: "For *.apps.NAME.DOMAIN. Empty: made here.",
+			Path: "spec.ingressCert.cert", Kind: PEM, Label: message.T("Apps certificate"), Optional: true, Check: site.Certificate,
+			Help: message.T("For *.apps.NAME.DOMAIN. Empty: made here."),
 		},
 		{
-			Path: "spec.ingressCert.key", Kind: PEM, Label: "Key of the apps certificate", Check: site.PrivateKey, Visible: apps,
-			Help: "Its private key, not encrypted.",
+			Path: "spec.ingressCert.key", Kind: PEM, Label: message.T("Key of the apps certificate"), Check: site.PrivateKey, Visible: apps,
+			Help: message.T("Its private key, not encrypted."),
 		},
 		{
-			Path: "spec.ingressCert.ca", Kind: PEM, Label: "CA of the apps certificate", Optional: true, Check: site.CABundle, Visible: apps,
-			Help: "The root, when it is not public.",
+			Path: "spec.ingressCert.ca", Kind: PEM, Label: message.T("CA of the apps certificate"), Optional: true, Check: site.CABundle, Visible: apps,
+			Help: message.T("The root, when it is not public."),
 		},
 	}
 }
@@ -70,7 +74,7 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 	}
 	api, apps := ownPairs(s.Site)
 	if api != nil {
-		report.Check(ownCheck("api-cert", "Own certificate for the API", *api, []string{domain.API(d)}, nil, node))
+		report.Check(ownCheck("api-cert", message.T("Own certificate for the API"), *api, []string{domain.API(d)}, nil, node))
 	}
 	if apps == nil {
 		return nil
@@ -79,24 +83,24 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 	if now, err := domain.Read(ctx, node.Kube.Within(formTimeout)); err == nil {
 		old = []string{"*." + now.OldApps}
 	}
-	report.Check(ownCheck("apps-cert", "Own certificate for the apps", *apps, []string{"*." + domain.Apps(d)}, old, node))
+	report.Check(ownCheck("apps-cert", message.T("Own certificate for the apps"), *apps, []string{"*." + domain.Apps(d)}, old, node))
 	return nil
 }
 
 // Run has nothing to do.
 func (*Credentials) Run(context.Context, *backend.Node, Report) error { return nil }
 
-func ownCheck(id, title string, pair certs.Pair, names, also []string, node *backend.Node) Check {
-	ch := Check{ID: id, Title: title, Status: check.Pass, Expected: "for " + strings.Join(names, ", ")}
+func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) Check {
+	ch := Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
 	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
 	switch {
 	case err != nil:
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 	case len(warnings) > 0:
-		ch.Status, ch.Observed = check.Warn, strings.Join(warnings, " ")
+		ch.Status, ch.Observed = check.Warn, message.Data(strings.Join(warnings, " "))
 	default:
-		ch.Observed = "good until " + leaf.NotAfter.UTC().Format("2006-01-02")
+		ch.Observed = message.F("good until %s", leaf.NotAfter.UTC().Format("2006-01-02"))
 	}
 	return ch
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
@@ -27,16 +29,16 @@ var (
 func (*CSRs) ID() string { return "csrs" }
 
 // Title says what the step does.
-func (*CSRs) Title() string { return "Renew the node's certificates" }
+func (*CSRs) Title() message.Text { return message.T("Renew the node's certificates") }
 
 // Inspect tells whether the node's certificates are good, and who else asks for one.
 func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{ID: "node-certs", Title: "Certificates of the node", Status: check.Pass, Observed: "good"}
+	ch := Check{ID: "node-certs", Title: message.T("Certificates of the node"), Status: check.Pass, Observed: message.T("good")}
 	if !csr.Here(node.Host) {
-		ch.Status, ch.Observed = check.Skip, "this machine is not the cluster's node"
-	} else if why := csr.Files(node.Host, node.Now()); why != "" {
+		ch.Status, ch.Observed = check.Skip, message.T("this machine is not the cluster's node")
+	} else if why := csr.Files(node.Host, node.Now()); why.String() != "" {
 		ch.Status, ch.Observed = check.Warn, why
-		ch.Fix = "None needed: Touchdown approves the node's own requests. Check that the clock is right."
+		ch.Fix = message.T("None needed: Touchdown approves the node's own requests. Check that the clock is right.")
 	}
 	report.Check(ch)
 	c := node.Kube.Within(formTimeout)
@@ -50,10 +52,10 @@ func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) e
 
 // Plan tells that requests will be approved, which cannot be taken back.
 func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
-	if why := csr.Files(node.Host, node.Now()); why != "" {
+	if why := csr.Files(node.Host, node.Now()); why.String() != "" {
 		return Plan{
-			Changes:   []Change{{What: "Certificates of the node", Old: why, New: "renewed"}},
-			Permanent: []string{"An approved certificate request stays approved."}, Seconds: renewSeconds,
+			Changes:   []Change{{What: message.T("Certificates of the node"), Old: why, New: message.T("renewed")}},
+			Permanent: []message.Text{message.T("An approved certificate request stays approved.")}, Seconds: renewSeconds,
 		}, nil
 	}
 	return Plan{}, nil
@@ -69,8 +71,8 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 	}
 	c = c.Within(max(limit, c.Pace.Limit))
 	w := kube.Wait{
-		What: "renewing the node's certificates", Limit: limit, Usual: 10 * time.Minute, Code: "CSR-LATE",
-		Fix: "Check the node's clock and that the service kubelet runs, then retry.",
+		What: message.T("renewing the node's certificates"), Limit: limit, Usual: 10 * time.Minute, Code: "CSR-LATE",
+		Fix: message.T("Check the node's clock and that the service kubelet runs, then retry."),
 	}
 	approved := int64(0)
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -83,13 +85,14 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 			return kube.Progress{}, false, fmt.Errorf("approving certificate requests: %w", err)
 		}
 		for _, name := range out.Approved {
-			report.Say("Approved the node's own certificate request %s.", name)
+			report.Say(message.F("Approved the node's own certificate request %s.", name))
 		}
 		approved += int64(len(out.Approved))
 		report.Check(strangers(out.Left))
 		p := kube.Progress{Done: approved, Unit: "requests"}
-		p.Waiting, err = s.waiting(ctx, node, c, e.Node, len(out.Approved) > 0)
-		return p, err == nil && p.Waiting == "", err
+		waiting, err := s.waiting(ctx, node, c, e.Node, len(out.Approved) > 0)
+		p.Waiting = waiting
+		return p, err == nil && p.Waiting.String() == "", err
 	})
 	if err != nil || approved == 0 {
 		return err
@@ -108,10 +111,10 @@ func (s *CSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, 
 	if err != nil {
 		return fmt.Errorf("comparing the kubelet's certificates with the approved requests: %w", err)
 	}
-	ch := Check{ID: "csr-key", Title: "Approved certificate requests", Status: check.Pass, Observed: "the kubelet has their certificates"}
+	ch := Check{ID: "csr-key", Title: message.T("Approved certificate requests"), Status: check.Pass, Observed: message.T("the kubelet has their certificates")}
 	if len(all) > 0 {
-		ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d of them are for a key that the kubelet does not have", len(all))
-		ch.Fix = "If the kubelet did not restart meanwhile, someone else holds a certificate of this node: have the cluster's signer of client certificates renewed."
+		ch.Status, ch.Observed = check.Warn, message.F("%d of them are for a key that the kubelet does not have", len(all))
+		ch.Fix = message.T("If the kubelet did not restart meanwhile, someone else holds a certificate of this node: have the cluster's signer of client certificates renewed.")
 		ch.Evidence = firstOf(all)
 	}
 	report.Check(ch)
@@ -119,12 +122,12 @@ func (s *CSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, 
 }
 
 // waiting names what the node lacks; "" when it works with good certificates and asks for no more.
-func (s *CSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (string, error) {
-	if why := csr.Files(node.Host, node.Now()); why != "" {
-		return "new certificates: " + why, nil
+func (s *CSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (message.Text, error) {
+	if why := csr.Files(node.Host, node.Now()); why.String() != "" {
+		return message.F("new certificates: %s", why), nil
 	}
 	if approved {
-		return "the kubelet to take its certificates", nil
+		return message.T("the kubelet to take its certificates"), nil
 	}
 	return kubelet.Unready(ctx, c, name, node.Now())
 }
@@ -145,12 +148,12 @@ func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (c
 
 // strangers lists the requests that are not this node's own.
 func strangers(left []csr.Left) Check {
-	ch := Check{ID: "csr-left", Title: "Certificate requests of others", Status: check.Pass, Observed: "none"}
+	ch := Check{ID: "csr-left", Title: message.T("Certificate requests of others"), Status: check.Pass, Observed: message.T("none")}
 	if len(left) == 0 {
 		return ch
 	}
-	ch.Status, ch.Observed = check.Warn, fmt.Sprintf("%d wait and are left alone", len(left))
-	ch.Fix = "Ask the cluster's administrator to look at them, and to deny those that nobody can explain."
+	ch.Status, ch.Observed = check.Warn, message.F("%d wait and are left alone", len(left))
+	ch.Fix = message.T("Ask the cluster's administrator to look at them, and to deny those that nobody can explain.")
 	var all []string
 	for _, l := range left {
 		all = append(all, l.Name+": "+l.Reason)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/report"
 	"touchdown/steps"
@@ -26,7 +28,7 @@ func (d *direct) of(s steps.Step) *direct {
 
 func (*direct) Progress(steps.Progress) {}
 func (*direct) Check(steps.Check)       {}
-func (*direct) Say(string, ...any)      {}
+func (*direct) Say(message.Text)        {}
 
 // Ask takes the default: nobody is there.
 func (*direct) Ask(_ context.Context, q steps.Question) (string, error) { return q.Default, nil }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/domain"
 	"touchdown/backend/problem"
@@ -32,13 +34,13 @@ var (
 func (*Domain) ID() string { return "domain" }
 
 // Title says what the step does.
-func (*Domain) Title() string { return "Move the cluster's names" }
+func (*Domain) Title() message.Text { return message.T("Move the cluster's names") }
 
 // Reads names what the names and their certificates are made of.
 func (*Domain) Reads() []string { return (*Certificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
-func (s *Domain) Skip() string { return noNames(s.Site) }
+func (s *Domain) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells the names before and after, and what the API server's new revisions cost.
 func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -63,19 +65,19 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 		}
 	}
 	if !known {
-		moved = []Change{{What: "Console", Old: under(domain.Console), New: domain.Console(d)}}
+		moved = []Change{{What: message.T("Console"), Old: message.Data(under(domain.Console)), New: message.Data(domain.Console(d))}}
 	}
 	return Plan{
 		Changes: append([]Change{
-			{What: "API", Old: under(domain.API), New: domain.API(d) + "; the old name stays"},
-			{What: "Apps", Old: under(domain.Apps), New: "*." + domain.Apps(d) + "; the old names stay"},
+			{What: message.T("API"), Old: message.Data(under(domain.API)), New: message.F("%s; the old name stays", domain.API(d))},
+			{What: message.T("Apps"), Old: message.Data(under(domain.Apps)), New: message.F("*.%s; the old names stay", domain.Apps(d))},
 		}, moved...),
 		Disturbances: []Disturbance{
-			{What: "API outage", Cause: "the API server restarts for its new certificate and the login's new host", Seconds: 90},
-			{What: "API outage", Cause: "a second restart, only when the login's new host comes late", Seconds: 90},
-			{What: "no applications, console and login", Cause: "the router restarts for its new certificate", Seconds: 60},
-			{What: "controller manager restart", Cause: "it takes the router's new certificate; applications go on", Seconds: 30},
-			{What: "login and console restart", Cause: "they take their new hosts", Seconds: 120},
+			{What: message.T("API outage"), Cause: message.T("the API server restarts for its new certificate and the login's new host"), Seconds: 90},
+			{What: message.T("API outage"), Cause: message.T("a second restart, only when the login's new host comes late"), Seconds: 90},
+			{What: message.T("no applications, console and login"), Cause: message.T("the router restarts for its new certificate"), Seconds: 60},
+			{What: message.T("controller manager restart"), Cause: message.T("it takes the router's new certificate; applications go on"), Seconds: 30},
+			{What: message.T("login and console restart"), Cause: message.T("they take their new hosts"), Seconds: 120},
 		},
 	}, nil
 }
@@ -97,25 +99,25 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (c
 		return nil, false, nil
 	}
 	for _, page := range []struct {
-		what    string
+		what    message.Text
 		host    domain.Host
 		console bool
-	}{{"Console", hosts.Console(), true}, {"Login", hosts.OAuth(), false}} {
+	}{{message.T("Console"), hosts.Console(), true}, {message.T("Login"), hosts.OAuth(), false}} {
 		switch h := page.host; {
 		case h.Absent:
 		case h.Owner:
-			changes = append(changes, Change{What: page.what, Old: h.Name, New: h.Name + " stays, with its certificate"})
+			changes = append(changes, Change{What: page.what, Old: message.Data(h.Name), New: message.F("%s stays, with its certificate", h.Name)})
 		case page.console:
-			changes = append(changes, Change{What: page.what, Old: cmp.Or(h.Old, usual), New: h.Name})
+			changes = append(changes, Change{What: page.what, Old: message.Data(cmp.Or(h.Old, usual)), New: message.Data(h.Name)})
 		case h.Old != "":
-			changes = append(changes, Change{What: page.what, Old: h.Old, New: h.Name})
+			changes = append(changes, Change{What: page.what, Old: message.Data(h.Old), New: message.Data(h.Name)})
 		}
 	}
 	for _, t := range taken {
 		changes = append(changes, Change{
-			What: "Certificate of " + domain.API(s.Site.Domain()),
-			Old:  fmt.Sprintf("secret %s, entry %d of the API server's named certificates", t.Secret, t.Index),
-			New:  "the one above; that entry keeps its other names, and undo gives this one back",
+			What: message.F("Certificate of %s", domain.API(s.Site.Domain())),
+			Old:  message.F("secret %s, entry %d of the API server's named certificates", t.Secret, t.Index),
+			New:  message.T("the one above; that entry keeps its other names, and undo gives this one back"),
 		})
 	}
 	return changes, true, nil
@@ -134,7 +136,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 		return fmt.Errorf("writing the names: %w", err)
 	}
 	if changed {
-		report.Say("The cluster is told to answer at %s and *.%s.", domain.API(d), domain.Apps(d))
+		report.Say(message.F("The cluster is told to answer at %s and *.%s.", domain.API(d), domain.Apps(d)))
 	}
 	return domain.Noticed(ctx, c, s.timeouts())
 }
@@ -167,11 +169,11 @@ func orUsual(p domain.Timeouts, cfg *site.Config) domain.Timeouts {
 	return p
 }
 
-func noNames(cfg *site.Config) string {
+func noNames(cfg *site.Config) message.Text {
 	if cfg.Domain() == "" {
-		return "no new name is asked for"
+		return message.T("no new name is asked for")
 	}
-	return ""
+	return message.Text{}
 }
 
 func asProblem(err error) *Problem { return problem.From(err) }

@@ -1,6 +1,12 @@
 package steps
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"touchdown/backend/message"
+)
 
 // EventKind is one of a closed list.
 type EventKind string
@@ -32,7 +38,7 @@ type Event struct {
 	Time        time.Time          `json:"time"`                  // UTC
 	Kind        EventKind          `json:"kind"`                  //
 	Step        string             `json:"step,omitempty"`        // the step's ID
-	Text        string             `json:"text,omitempty"`        //
+	Text        message.Text       `json:"text,omitzero"`         //
 	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
 	Boot        string             `json:"boot,omitempty"`        // boot id, with Rebooting
@@ -43,6 +49,29 @@ type Event struct {
 	Problem     *Trouble           `json:"problem,omitempty"`
 	Lasts       map[string]float64 `json:"lasts,omitempty"` // with the Started of a job: about how long each step takes by its plan, in seconds
 	Job         *JobState          `json:"job,omitempty"`   // with Lost, and with the Done of an accepted hand-over
+}
+
+// eventJSON is an Event as the journal and the wire have it: texts in English, and beside them which messages they are.
+type eventJSON struct {
+	*plainEvent
+	Messages message.Messages `json:"messages,omitempty"`
+}
+
+type plainEvent Event
+
+// MarshalJSON writes the event with its messages.
+func (e Event) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{(*plainEvent)(&e), message.Of(&e)})
+}
+
+// UnmarshalJSON reads an event. One of a release before messages has English texts alone.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	in := eventJSON{plainEvent: (*plainEvent)(e)}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("reading an event: %w", err)
+	}
+	message.Restore(e, in.Messages)
+	return nil
 }
 
 // JobState is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.
@@ -68,9 +97,9 @@ func (e Event) Lifecycle() bool {
 
 // Trouble is a Problem as it crosses the wire and lies in the journal.
 type Trouble struct {
-	Code    string   `json:"code"`
-	Summary string   `json:"summary"`
-	Fix     string   `json:"fix"`
-	Detail  string   `json:"detail,omitempty"` // the cause, secrets masked
-	Output  []string `json:"output,omitempty"` // the last lines of a command that failed
+	Code    string       `json:"code"`
+	Summary message.Text `json:"summary"`
+	Fix     message.Text `json:"fix"`
+	Detail  string       `json:"detail,omitempty"` // the cause, secrets masked
+	Output  []string     `json:"output,omitempty"` // the last lines of a command that failed
 }

@@ -1,27 +1,30 @@
 package steps
 
-import "touchdown/steps/site"
+import (
+	"touchdown/backend/message"
+	"touchdown/steps/site"
+)
 
 // Factory is the list of the bench line: the validation checklist of a node, and all that prepares it for the road. The node
 // reboots three times on the way; the engine goes on after each.
 func Factory(cfg *site.Config, w Wiring) []Stage {
 	cfg.Spec.Policy.SeedImages = true // no question on the bench line: a node without its images is not shipped
 	return []Stage{
-		{ID: "hardware", Title: "Hardware check", Steps: []Step{
+		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
-		{ID: "bake", Title: "Make relocatable", Steps: bake(w.Program, false)},
-		{ID: "images", Title: "Image store", Steps: []Step{
+		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, false)},
+		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // all that the node runs, without a registry
 			&Rehearse{},                            // and the proof: a start with nothing else
 		}},
-		{ID: "health", Title: "Cluster health", Steps: []Step{
+		{ID: "health", Title: message.T("Cluster health"), Steps: []Step{
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break
 		}},
-		{ID: "ticks", Title: "By hand", Steps: []Step{
+		{ID: "ticks", Title: message.T("By hand"), Steps: []Step{
 			&Ticks{}, // what only a person sees
 		}},
-		{ID: "seal", Title: "Seal", Steps: []Step{
+		{ID: "seal", Title: message.T("Seal"), Steps: []Step{
 			&copyCheck{},                 // no other node has its keys
 			&BakeRecord{Tool: w.Version}, // what leaves the factory
 			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
@@ -43,7 +46,7 @@ func Bake(tool, program string, o BakeOptions) []Stage {
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}
-	return []Stage{{ID: "bake", Title: "Make relocatable", Steps: list}}
+	return []Stage{{ID: "bake", Title: message.T("Make relocatable"), Steps: list}}
 }
 
 func bake(program string, keepCatalogs bool) []Step {

@@ -1,5 +1,7 @@
 package steps
 
+import "touchdown/backend/message"
+
 // Kind says how a field is asked.
 type Kind string
 
@@ -17,8 +19,8 @@ const (
 type Field struct {
 	Path     string             // "spec.baseDomain"
 	Kind     Kind               //
-	Label    string             // what the value is called, everywhere: form, review, report
-	Help     string             // what it is for, in plain words
+	Label    message.Text       // what the value is called, everywhere: form, review, report
+	Help     message.Text       // what it is for, in plain words
 	Example  string             // a value as it could be typed
 	Optional bool               // an empty value is fine
 	Check    func(string) error // nil: any value; an empty optional value is not checked
@@ -30,6 +32,6 @@ type Field struct {
 
 // Act is something that a person may have the machine do for a value of a field, to see or hear whether it is the right one.
 type Act struct {
-	Label string `json:"label"` // on its button: "Blink LED"
-	Doing string `json:"doing"` // said while it lasts: "its LED blinks for 10 seconds"
+	Label message.Text `json:"label"` // on its button: "Blink LED"
+	Doing message.Text `json:"doing"` // said while it lasts: "its LED blinks for 10 seconds"
 }

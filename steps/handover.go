@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
@@ -31,38 +33,38 @@ var (
 func (*HandOver) ID() string { return "hand-over" }
 
 // Title implements Step.
-func (*HandOver) Title() string { return "Write the hand-over report" }
+func (*HandOver) Title() message.Text { return message.T("Write the hand-over report") }
 
 // Reads implements Reader.
 func (*HandOver) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Run writes the report. One that already tells the same stays to the byte.
 func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) error {
-	rep.Progress(Progress{Done: 0, Total: 2, Unit: "parts", Waiting: "the cluster's identity and certificates"})
+	rep.Progress(Progress{Done: 0, Total: 2, Unit: "parts", Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube, h.Site.Domain(), h.At)
 	if err != nil {
 		return err
 	}
 	facts.Reach(h.Reached(ctx))
 	if len(facts.Addresses) > 0 {
-		rep.Check(Check{ID: AddressCheck, Title: "The node's address at this site", Status: check.Pass, Observed: joined(facts.Addresses)})
+		rep.Check(Check{ID: AddressCheck, Title: message.T("The node's address at this site"), Status: check.Pass, Observed: message.Data(joined(facts.Addresses))})
 	}
 	if h.Servers != nil {
 		facts.Servers = h.Servers(ctx)
 	}
-	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: "the disk"})
+	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: message.T("the disk")})
 	d := report.New(rep.Job(), facts, node.Now())
 	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {
 		return err
 	}
 	h.tell(rep, d)
 	if d.URLs.Console != "" {
-		rep.Say("Web console: %s", d.URLs.Console)
+		rep.Say(message.F("Web console: %s", d.URLs.Console))
 	}
 	if err := kubelet.Keep(ctx, node.Host); err != nil { // from here on people use the cluster
 		return err
 	}
-	rep.Say("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile)
+	rep.Say(message.F("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile))
 	return nil
 }
 
@@ -80,12 +82,12 @@ func joined(addresses []netip.Addr) string {
 // tell says what the site's people have to add: records for a DNS server, or lines for the clients' hosts files.
 func (h *HandOver) tell(rep Report, d *report.Document) {
 	if len(d.NameServers) == 0 && len(d.Hosts) > 0 {
-		rep.Say("This site has no DNS server: give each client the %d lines of %s for its hosts file.", len(d.Hosts), report.HostsFile)
+		rep.Say(message.F("This site has no DNS server: give each client the %d lines of %s for its hosts file.", len(d.Hosts), report.HostsFile))
 		return
 	}
 	for _, r := range d.DNS {
 		if !r.Optional {
-			rep.Say("DNS record for the site's administrator: %s %s %s", r.Name, r.Type, r.Value)
+			rep.Say(message.F("DNS record for the site's administrator: %s %s %s", r.Name, r.Type, r.Value))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
@@ -25,7 +27,7 @@ var (
 func (*Hardware) ID() string { return "hardware" }
 
 // Title implements Step.
-func (*Hardware) Title() string { return "Check the hardware" }
+func (*Hardware) Title() message.Text { return message.T("Check the hardware") }
 
 // Inspect implements Inspector.
 func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Report) error {
@@ -44,7 +46,7 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 		report.Check(c)
 	}
 	for _, line := range i.Summary() {
-		report.Say("%s", line)
+		report.Say(message.Data(line))
 	}
 	return ctx.Err()
 }
@@ -58,7 +60,7 @@ func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report R
 	i, checks := h.inspect(ctx, node)
 	limit := time.After(linkWait)
 	for slices.ContainsFunc(checks, noLink) {
-		report.Progress(Progress{Waiting: "a link on a network port", Usual: 5})
+		report.Progress(Progress{Waiting: message.T("a link on a network port"), Usual: 5})
 		select {
 		case <-ctx.Done():
 			return i, checks

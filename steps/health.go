@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/health"
 	"touchdown/backend/report"
@@ -38,7 +40,7 @@ const ownersTime = 90 * time.Second
 func (*Health) ID() string { return "health" }
 
 // Title implements Step.
-func (*Health) Title() string { return "Verify the cluster's health" }
+func (*Health) Title() message.Text { return message.T("Verify the cluster's health") }
 
 // Reads implements Reader.
 func (*Health) Reads() []string {
@@ -74,17 +76,17 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	var said sync.Once
 	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting string) {
 		if waiting != "" {
-			said.Do(func() { rep.Say("Waiting for the cluster. In the way: %s", waiting) })
+			said.Do(func() { rep.Say(message.F("Waiting for the cluster. In the way: %s", waiting)) })
 		} else {
 			said = sync.Once{}
 			waiting = "the cluster to stay healthy"
 		}
-		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
+		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: message.Data(waiting)})
 	})
 	if err != nil {
 		return err
 	}
-	rep.Say("The cluster was healthy for %s without a break.", window.For)
+	rep.Say(message.F("The cluster was healthy for %s without a break.", window.For))
 	return nil
 }
 

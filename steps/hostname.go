@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
@@ -31,13 +33,13 @@ var (
 func (*Hostname) ID() string { return "hostname" }
 
 // Title says what the step does.
-func (*Hostname) Title() string { return "Rename the node" }
+func (*Hostname) Title() message.Text { return message.T("Rename the node") }
 
 // Fields asks only where the policy allows it at all.
 func (s *Hostname) Fields() []Field {
 	return []Field{{
-		Path: "spec.hostname", Kind: Text, Label: "Name of the node", Example: "store0042-node", Optional: true, Check: site.Hostname,
-		Help:    "Advanced: leave it empty to keep the name. A new one costs a reboot and about 10 minutes.",
+		Path: "spec.hostname", Kind: Text, Label: message.T("Name of the node"), Example: "store0042-node", Optional: true, Check: site.Hostname,
+		Help:    message.T("Advanced: leave it empty to keep the name. A new one costs a reboot and about 10 minutes."),
 		Visible: func() bool { return s.Site.Spec.Policy.AllowHostnameChange },
 	}}
 }
@@ -48,14 +50,14 @@ func (*Hostname) Reads() []string {
 }
 
 // Skip applies where the name stays.
-func (s *Hostname) Skip() string {
+func (s *Hostname) Skip() message.Text {
 	switch {
 	case s.Site.Spec.Hostname == "":
-		return "the node keeps its name"
+		return message.T("the node keeps its name")
 	case !s.Site.Spec.Policy.AllowHostnameChange:
-		return "the policy does not allow another name for the node (spec.policy.allowHostnameChange)"
+		return message.T("the policy does not allow another name for the node (spec.policy.allowHostnameChange)")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Plan warns: this is the one change that undo does not take back.
@@ -69,14 +71,14 @@ func (s *Hostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	}
 	return Plan{
 		Seconds: rebootSeconds + apiSeconds,
-		Changes: []Change{{What: "Name of the node", Old: now, New: s.Site.Spec.Hostname}},
+		Changes: []Change{{What: message.T("Name of the node"), Old: message.Data(now), New: message.Data(s.Site.Spec.Hostname)}},
 		Disturbances: []Disturbance{
-			{What: "reboot", Cause: "the kubelet registers the node under its new name", Seconds: rebootSeconds},
-			{What: "API outage", Cause: "etcd and the control plane take the node's new name", Seconds: 300},
+			{What: message.T("reboot"), Cause: message.T("the kubelet registers the node under its new name"), Seconds: rebootSeconds},
+			{What: message.T("API outage"), Cause: message.T("etcd and the control plane take the node's new name"), Seconds: 300},
 		},
-		Permanent: []string{
-			"The node keeps its new name when everything else is undone.",
-			"What names the node itself keeps the old name: local volumes (LVMS, LSO), performance profiles, SR-IOV node states.",
+		Permanent: []message.Text{
+			message.T("The node keeps its new name when everything else is undone."),
+			message.T("What names the node itself keeps the old name: local volumes (LVMS, LSO), performance profiles, SR-IOV node states."),
 		},
 	}, nil
 }
@@ -93,7 +95,7 @@ const renameNote = "rename"
 // Run renames before the reboot, and after it lets the node in again.
 func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !kubelet.Here(node.Host) {
-		report.Say("This machine is not the cluster's node; its name stays.")
+		report.Say(message.T("This machine is not the cluster's node; its name stays."))
 		return nil
 	}
 	now, err := kubelet.StaticName(node.Host)
@@ -115,7 +117,7 @@ func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) e
 		return fmt.Errorf("reading the boot id: %w", err)
 	}
 	if boot == r.Boot {
-		return Reboot("the node takes its new name " + now)
+		return Reboot(message.F("the node takes its new name %s", now))
 	}
 	return s.readmit(ctx, node, report, r)
 }
@@ -136,14 +138,14 @@ func (s *Hostname) rename(ctx context.Context, node *backend.Node, report Report
 	if err := note(report, r); err != nil {
 		return err
 	}
-	report.Say("The node %s becomes %s.", r.From, to)
+	report.Say(message.F("The node %s becomes %s.", r.From, to))
 	err = kubelet.Rename(ctx, node.Host, c, r.From, to, func(_ kube.Ref, original []byte) error {
 		return report.Save("node", original)
 	})
 	if err != nil {
 		return fmt.Errorf("renaming the node: %w", err)
 	}
-	return Reboot("the node takes its new name " + to)
+	return Reboot(message.F("the node takes its new name %s", to))
 }
 
 func (*Hostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {
@@ -171,7 +173,7 @@ func (s *Hostname) readmit(ctx context.Context, node *backend.Node, report Repor
 	if err := kubelet.Relabel(ctx, c, r.To, r.Labels); err != nil {
 		return fmt.Errorf("giving the node its labels: %w", err)
 	}
-	report.Say("The node is %s now.", r.To)
+	report.Say(message.F("The node is %s now.", r.To))
 	return nil
 }
 

@@ -2,7 +2,8 @@ package steps
 
 import (
 	"context"
-	"fmt"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -17,20 +18,20 @@ type copyCheck struct{}
 func (*copyCheck) ID() string { return "copy-check" }
 
 // Title says what the step does.
-func (*copyCheck) Title() string { return "Compare the node with the ledger" }
+func (*copyCheck) Title() message.Text { return message.T("Compare the node with the ledger") }
 
 // Run looks the node up in the ledger. Only a reason that was given with the ledger lets a copy pass: no waiver does.
 func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{
-		ID: "copy", Title: "Not a copy of another node", Status: check.Skip, Observed: "not checked: no ledger was given",
-		Fix: "touchdown factory --ledger FILE",
+		ID: "copy", Title: message.T("Not a copy of another node"), Status: check.Skip, Observed: message.T("not checked: no ledger was given"),
+		Fix: message.T("touchdown factory --ledger FILE"),
 	}
 	choice, err := ledger.Chosen(node.Host, factory.Stay(node.Host))
 	if err != nil {
 		return err
 	}
 	if choice.File == "" {
-		report.Say("No ledger was given: it was not checked whether this node is a copy of another one.")
+		report.Say(message.T("No ledger was given: it was not checked whether this node is a copy of another one."))
 		report.Check(ch)
 		return nil
 	}
@@ -42,14 +43,14 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err != nil {
 		return err
 	}
-	ch.Status, ch.Fix = check.Pass, ""
-	ch.Observed = fmt.Sprintf("no other node in the ledger has cluster ID %s or one of its %d keys", is.ClusterID, len(is.Keys))
+	ch.Status, ch.Fix = check.Pass, message.Text{}
+	ch.Observed = message.F("no other node in the ledger has cluster ID %s or one of its %d keys", is.ClusterID, len(is.Keys))
 	if len(clashes) > 0 {
 		if choice.Shared == "" {
 			return ledger.Copy(clashes)
 		}
-		ch.Status, ch.Observed = check.Warn, clashes[0].String()+". Allowed: "+choice.Shared
-		ch.Fix = "Both nodes use the same keys: access to one is access to both."
+		ch.Status, ch.Observed = check.Warn, message.F("%s. Allowed: %s", clashes[0].String(), choice.Shared)
+		ch.Fix = message.T("Both nodes use the same keys: access to one is access to both.")
 	}
 	report.Check(ch)
 	return nil
@@ -69,6 +70,6 @@ func enter(ctx context.Context, node *backend.Node, report Report) error {
 	if err := ledger.Enter(choice.File, is); err != nil {
 		return err
 	}
-	report.Say("The node is in the ledger %s.", choice.File)
+	report.Say(message.F("The node is in the ledger %s.", choice.File))
 	return nil
 }

@@ -111,7 +111,7 @@ func TestASealRefusesCopies(t *testing.T) {
 		"the SSH host key ssh_host": shipped(t, "SN05", "five", "", hostKey),
 	} {
 		_, err := seal(node, "")
-		if p := problem.From(err); p.Code != "FAC-COPY" || !strings.Contains(p.Summary, "SN SN01") || !strings.Contains(p.Summary, what) {
+		if p := problem.From(err); p.Code != "FAC-COPY" || !strings.Contains(p.Summary.String(), "SN SN01") || !strings.Contains(p.Summary.String(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
@@ -124,7 +124,7 @@ func TestASealRefusesCopies(t *testing.T) {
 	}
 	node := shipped(t, "SN06", "one", ca, hostKey)
 	r, err := seal(node, "a cold spare for SN01")
-	if ch := r.checks["copy"]; err != nil || ch.Status != check.Warn || !strings.Contains(ch.Observed, "Allowed: a cold spare for SN01") {
+	if ch := r.checks["copy"]; err != nil || ch.Status != check.Warn || !strings.Contains(ch.Observed.String(), "Allowed: a cold spare for SN01") {
 		t.Errorf("with a reason: %+v, %v", ch, err)
 	}
 	if text, _ := os.ReadFile(file); !strings.Contains(string(text), `"sharedIdentity":"a cold spare for SN01"`) {
@@ -153,7 +153,7 @@ func TestASealWithoutALedger(t *testing.T) {
 	if err := (&Seal{}).Run(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
-	if ch := r.checks["copy"]; ch.Status != check.Skip || ch.Observed != "not checked: no ledger was given" || !strings.Contains(fmt.Sprint(r.said), "No ledger was given") {
+	if ch := r.checks["copy"]; ch.Status != check.Skip || ch.Observed.String() != "not checked: no ledger was given" || !strings.Contains(fmt.Sprint(r.said), "No ledger was given") {
 		t.Errorf("%+v, %q", ch, r.said)
 	}
 	if err := os.WriteFile(node.Host.Path("/var/lib/touchdown/factory/ledger.json"), []byte("x"), 0o600); err != nil {

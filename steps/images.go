@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
@@ -38,29 +40,29 @@ var (
 func (*Images) ID() string { return "images" }
 
 // Title says what the step does.
-func (*Images) Title() string { return "Seed the image store" }
+func (*Images) Title() message.Text { return message.T("Seed the image store") }
 
 // Reads names what decides whether anything is done.
 func (*Images) Reads() []string { return []string{"spec.policy.seedImages", "spec.policy.allowReboot"} }
 
 // Skip applies where the site does not want it.
-func (s *Images) Skip() string {
+func (s *Images) Skip() message.Text {
 	if !s.Site.Spec.Policy.SeedImages {
-		return "the site config leaves the image store unchanged (spec.policy.seedImages)"
+		return message.T("the site config leaves the image store unchanged (spec.policy.seedImages)")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Inspect tells what the look after the last boot found: CRI-O may not even run now.
 func (s *Images) Inspect(_ context.Context, node *backend.Node, report Report) error {
-	if s.Skip() != "" {
+	if s.Skip().String() != "" {
 		return nil
 	}
 	status, err := images.LoadStatus(node.Host)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && status.Generation == 0 {
 		report.Check(Check{
-			ID: "images-store", Title: "Image store", Status: check.Skip,
-			Observed: "none yet; it is seeded with what the node runs", Source: "what was seeded (manifest of the store)",
+			ID: "images-store", Title: message.T("Image store"), Status: check.Skip,
+			Observed: message.T("none yet; it is seeded with what the node runs"), Source: "what was seeded (manifest of the store)",
 		})
 		return nil
 	}
@@ -89,10 +91,10 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if status.Generation > 0 {
 		old = fmt.Sprintf("%d images", status.Images)
 	}
-	plan := Plan{Changes: []Change{{What: "Image store", Old: old, New: "all images the node runs"}}, Seconds: storeSeconds}
+	plan := Plan{Changes: []Change{{What: message.T("Image store"), Old: message.Data(old), New: message.T("all images the node runs")}}, Seconds: storeSeconds}
 	if !status.Named {
 		plan.Disturbances = []Disturbance{{
-			What: "container runtime restarts", Cause: "CRI-O reads the list of its stores only when it starts; containers go on", Seconds: 10,
+			What: message.T("container runtime restarts"), Cause: message.T("CRI-O reads the list of its stores only when it starts; containers go on"), Seconds: 10,
 		}}
 	}
 	return plan, nil
@@ -101,7 +103,7 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 // Run seeds, lets CRI-O know the store, and looks at the result.
 func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !node.Host.Exists("/etc/crio") {
-		report.Check(Check{ID: "images-store", Title: "Image store", Status: check.Skip, Observed: "this machine has no CRI-O"})
+		report.Check(Check{ID: "images-store", Title: message.T("Image store"), Status: check.Skip, Observed: message.T("this machine has no CRI-O")})
 		return nil
 	}
 	if err := afterRehearsal(ctx, node, report); err != nil {
@@ -131,7 +133,7 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
-	report.Progress(Progress{Waiting: "the list of images that the node needs"})
+	report.Progress(Progress{Waiting: message.T("the list of images that the node needs")})
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube.WithProgress(report.Progress), Runtime: runtime}, false, false)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
@@ -167,15 +169,15 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	if err := errors.Join(images.KeepPrimary(node.Host), images.AskMove(node.Host)); err != nil {
 		return err
 	}
-	report.Say("The next boot moves %d images into the store.", seeded.ToMove)
+	report.Say(message.F("The next boot moves %d images into the store.", seeded.ToMove))
 	return nil
 }
 
 // missing tells what is wanted and could not be had.
 func missing(s images.Seeded) Check {
 	c := Check{
-		ID: "images-missing", Title: "Images the node needs", Status: check.Pass, Observed: "all are here",
-		Expected: "all are here", Source: "pods, workloads, operators, static pods and services of this node",
+		ID: "images-missing", Title: message.T("Images the node needs"), Status: check.Pass, Observed: message.T("all are here"),
+		Expected: message.T("all are here"), Source: "pods, workloads, operators, static pods and services of this node",
 	}
 	critical := 0
 	for _, i := range s.Missing {
@@ -187,10 +189,10 @@ func missing(s images.Seeded) Check {
 		}
 	}
 	if n := len(s.Missing); n > 0 {
-		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d missing", n)
-		c.Fix = "Bring the registry within reach and retry; without it these workloads will not start."
+		c.Status, c.Observed = check.Warn, message.F("%d missing", n)
+		c.Fix = message.T("Bring the registry within reach and retry; without it these workloads will not start.")
 		if critical > 0 {
-			c.Status, c.Observed = check.Fail, fmt.Sprintf("%d missing, %d of them needed to boot", n, critical)
+			c.Status, c.Observed = check.Fail, message.F("%d missing, %d of them needed to boot", n, critical)
 		}
 	}
 	return c
@@ -206,8 +208,8 @@ func needer(i wanted.Image) string {
 // asking tells of containers that ask the registry at each start: no store cures that.
 func asking(list *wanted.Result) Check {
 	c := Check{
-		ID: "images-always", Title: "Containers start without asking a registry", Status: check.Pass, Observed: "all do",
-		Expected: "all do", Source: "imagePullPolicy of the workloads",
+		ID: "images-always", Title: message.T("Containers start without asking a registry"), Status: check.Pass, Observed: message.T("all do"),
+		Expected: message.T("all do"), Source: "imagePullPolicy of the workloads",
 	}
 	for _, i := range list.Images {
 		if i.PullAlways && i.Need != wanted.Spare {
@@ -215,8 +217,8 @@ func asking(list *wanted.Result) Check {
 		}
 	}
 	if n := len(c.Evidence); n > 0 {
-		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d ask at each start", n)
-		c.Fix = "Set imagePullPolicy: IfNotPresent in these workloads, or name the image by digest."
+		c.Status, c.Observed = check.Warn, message.F("%d ask at each start", n)
+		c.Fix = message.T("Set imagePullPolicy: IfNotPresent in these workloads, or name the image by digest.")
 	}
 	return c
 }
@@ -241,12 +243,12 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
 		return &Problem{
-			Code: "IMG-BOOT", Summary: "The node would reboot to let CRI-O know the image store, which the site config does not allow.",
-			Fix: "Set spec.policy.allowReboot to true, or skip this step: the store is seeded and will be used later.",
+			Code: "IMG-BOOT", Summary: message.T("The node would reboot to let CRI-O know the image store, which the site config does not allow."),
+			Fix: message.T("Set spec.policy.allowReboot to true, or skip this step: the store is seeded and will be used later."),
 		}
 	}
 	if len(nodeconfig.Pending(changes)) > 0 {
-		report.Say("CRI-O is told of the image store.")
+		report.Say(message.T("CRI-O is told of the image store."))
 	}
 	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
@@ -259,7 +261,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 const crioTime = time.Minute
 
 func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
-	report.Progress(Progress{Waiting: "CRI-O to list its images"})
+	report.Progress(Progress{Waiting: message.T("CRI-O to list its images")})
 	if err := runtime.Await(ctx, crioTime); err != nil {
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}

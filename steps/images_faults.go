@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
@@ -15,8 +17,8 @@ import (
 // leftOut tells of images that CRI-O lists and has half only: what a pull that was cut off leaves.
 func leftOut(s images.Seeded) Check {
 	c := Check{
-		ID: "images-half", Title: "Images that are whole", Status: check.Warn, Observed: fmt.Sprintf("%d are not, and were left out", len(s.LeftOut)),
-		Expected: "all are", Source: "the lists of CRI-O's own store", Fix: "Remove and pull them again (crictl rmi, crictl pull), then retry.",
+		ID: "images-half", Title: message.T("Images that are whole"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
+		Expected: message.T("all are"), Source: "the lists of CRI-O's own store", Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
 	}
 	for _, gone := range s.LeftOut {
 		name := gone.Image
@@ -47,9 +49,9 @@ func (*Images) named(ctx context.Context, node *backend.Node, report Report) err
 		return err
 	}
 	report.Check(Check{
-		ID: "images-conf", Title: "CRI-O's list of stores", Status: check.Warn, Observed: "edited by hand; the image store was put back",
-		Expected: "as the cluster lays it", Source: file,
-		Fix: "Put what else was edited into a MachineConfig: the cluster does not change a node whose files are others.",
+		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
+		Expected: message.T("as the cluster lays it"), Source: file,
+		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose files are others."),
 	})
 	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {
 		return fmt.Errorf("letting CRI-O read the list of its stores: %w", err)

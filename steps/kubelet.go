@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
@@ -25,7 +27,7 @@ var (
 func (*Kubelet) ID() string { return "kubelet" }
 
 // Title says what the step does.
-func (*Kubelet) Title() string { return "Start the cluster" }
+func (*Kubelet) Title() message.Text { return message.T("Start the cluster") }
 
 // Plan tells that the cluster starts, where it does not run yet.
 func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
@@ -33,7 +35,7 @@ func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 		return Plan{}, nil
 	}
 	return Plan{
-		Changes: []Change{{What: "Cluster on this node", Old: "held back since the factory", New: "started"}}, Seconds: apiSeconds,
+		Changes: []Change{{What: message.T("Cluster on this node"), Old: message.T("held back since the factory"), New: message.T("started")}}, Seconds: apiSeconds,
 	}, nil
 }
 
@@ -57,7 +59,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)
 	}
-	report.Check(Check{ID: "api", Title: "The cluster's API answers", Status: check.Pass, Observed: node.Kube.Address()})
+	report.Check(Check{ID: "api", Title: message.T("The cluster's API answers"), Status: check.Pass, Observed: message.Data(node.Kube.Address())})
 	return nil
 }
 
@@ -76,11 +78,11 @@ func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report
 		if err := report.Save("gate", []byte("closed")); err != nil {
 			return fmt.Errorf("noting the kubelet's gate: %w", err)
 		}
-		report.Say("The cluster on this node is started.")
+		report.Say(message.T("The cluster on this node is started."))
 	} else if kubelet.Active(ctx, node.Host) {
 		return nil
 	}
-	report.Progress(Progress{Waiting: "CRI-O and the kubelet to start"})
+	report.Progress(Progress{Waiting: message.T("CRI-O and the kubelet to start")})
 	return kubelet.Release(ctx, node.Host)
 }
 
@@ -90,10 +92,10 @@ func (s *Kubelet) Undo(ctx context.Context, node *backend.Node, report Report) e
 	if closed, err := s.opened(report); !closed { // it was open when the work began
 		return err
 	}
-	report.Progress(Progress{Waiting: "the kubelet and its containers to stop"})
+	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
 	if err := kubelet.Hold(ctx, node.Host); err != nil {
 		return fmt.Errorf("holding the cluster back: %w", err)
 	}
-	report.Say("The cluster on this node is held back again, as it left the factory.")
+	report.Say(message.T("The cluster on this node is held back again, as it left the factory."))
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/health"
@@ -39,7 +41,7 @@ func (n *notes) Check(c steps.Check) {
 	n.checks[c.ID] = c
 }
 
-func (n *notes) Say(format string, _ ...any)                       { n.said = append(n.said, format) }
+func (n *notes) Say(text message.Text)                             { n.said = append(n.said, text.String()) }
 func (*notes) Ask(context.Context, steps.Question) (string, error) { return "", nil }
 func (*notes) Save(string, []byte) error                           { return nil }
 func (*notes) Note(string, []byte) error                           { return nil }
@@ -106,7 +108,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	job := report.Job{Version: "test", Hostname: "node", Serial: "SN-1", Steps: []report.JobStep{{
 		Step: report.Step{ID: "health", Title: "Verify the cluster's health", Outcome: "done", Seconds: 12},
 		Checks: []check.Check{{
-			ID: "csrs", Title: "Certificate requests (CSRs)", Status: check.Waived, Waiver: &check.Waiver{By: "test", Reason: "factory's"},
+			ID: "csrs", Title: message.T("Certificate requests (CSRs)"), Status: check.Waived, Waiver: &check.Waiver{By: "test", Reason: "factory's"},
 		}},
 	}}}
 	verify := &steps.Health{Site: cfg, Window: health.Window{Poll: 50 * time.Millisecond}}
@@ -114,7 +116,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 	if err := verify.Run(t.Context(), node(m, cluster), seen); err != nil {
 		t.Fatal(err)
 	}
-	if last := seen.progress[len(seen.progress)-1]; last.Done != 1 || last.Total != 1 || !strings.Contains(last.Waiting, "stay healthy") {
+	if last := seen.progress[len(seen.progress)-1]; last.Done != 1 || last.Total != 1 || !strings.Contains(last.Waiting.String(), "stay healthy") {
 		t.Errorf("the last progress is %+v", last)
 	}
 
@@ -127,7 +129,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		if err := handOver.Run(t.Context(), node(m, cluster), told); err != nil {
 			t.Fatal(err)
 		}
-		if c := told.checks[steps.AddressCheck]; c.Status != steps.Pass || !strings.HasPrefix(c.Observed, "198.51.100.10") {
+		if c := told.checks[steps.AddressCheck]; c.Status != steps.Pass || !strings.HasPrefix(c.Observed.String(), "198.51.100.10") {
 			t.Errorf("the consoles are told %+v", told.checks)
 		}
 		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/dns"
@@ -32,36 +34,36 @@ var (
 func (*LocalNames) ID() string { return "local-names" }
 
 // Title says what the step does.
-func (*LocalNames) Title() string { return "Answer for the new names on the node" }
+func (*LocalNames) Title() message.Text { return message.T("Answer for the new names on the node") }
 
 // Reads names what the names are made of.
 func (*LocalNames) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Skip applies where no new name was asked for.
-func (s *LocalNames) Skip() string { return noNames(s.Site) }
+func (s *LocalNames) Skip() message.Text { return noNames(s.Site) }
 
 // Inspect asks the node's name server for the names of now.
 func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{
-		ID: "local-names", Title: "The node answers for the cluster's names itself", Status: check.Pass,
+		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
 		Source: "dnsmasq as the assisted installer lays it",
 	}
 	if !dns.Here(node.Host) {
-		ch.Status, ch.Observed = check.Skip, "this machine has no name server"
+		ch.Status, ch.Observed = check.Skip, message.T("this machine has no name server")
 		report.Check(ch)
 		return nil
 	}
 	z, err := dns.Read(node.Host)
 	if err == nil {
-		ch.Observed = strings.Join(z.Domains, ", ")
+		ch.Observed = message.Data(strings.Join(z.Domains, ", "))
 		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server, dns.Usual)
 	}
 	if err != nil {
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []string{err.Error()}
 		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
-			ch.Status, ch.Observed = check.Warn, "The node does not have its own address now, so nobody answers there."
-			ch.Fix = "Go on with the network: the bridge is started again there, and the names are looked at again after it."
+			ch.Status, ch.Observed = check.Warn, message.T("The node does not have its own address now, so nobody answers there.")
+			ch.Fix = message.T("Go on with the network: the bridge is started again there, and the names are looked at again after it.")
 		}
 	}
 	report.Check(ch)
@@ -82,15 +84,15 @@ func (s *LocalNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 		return Plan{}, nil
 	}
 	return Plan{Changes: []Change{{
-		What: "Names that the node answers itself", Old: strings.Join(z.Domains, ", "),
-		New: fmt.Sprintf("also %s, %s and *.%s; the old ones stay", domain.API(d), "api-int."+d, domain.Apps(d)),
+		What: message.T("Names that the node answers itself"), Old: message.Data(strings.Join(z.Domains, ", ")),
+		New: message.F("also %s, %s and *.%s; the old ones stay", domain.API(d), "api-int."+d, domain.Apps(d)),
 	}}}, nil
 }
 
 // Run adds the names and asks for all of them, old and new.
 func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !dns.Here(node.Host) {
-		report.Say("This machine has no name server; the names are left to the site's DNS.")
+		report.Say(message.T("This machine has no name server; the names are left to the site's DNS."))
 		return nil
 	}
 	z, err := dns.Read(node.Host)
@@ -104,7 +106,7 @@ func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report)
 			return fmt.Errorf("adding the names: %w", err)
 		}
 		if changed {
-			report.Say("The node itself answers for %s now.", d)
+			report.Say(message.F("The node itself answers for %s now.", d))
 		}
 	}
 	if err := s.prove(ctx, report, z, append([]string{d}, z.Domains...)); err != nil {
@@ -122,12 +124,12 @@ func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report)
 // resolving tells whether the node's programs ask its own name server first.
 func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	why := dns.Stale(node.Host, z)
-	ch := Check{ID: "resolv-conf", Title: "The node asks itself first (/etc/resolv.conf)", Status: check.Pass, Observed: "yes, then the site's servers"}
+	ch := Check{ID: "resolv-conf", Title: message.T("The node asks itself first (/etc/resolv.conf)"), Status: check.Pass, Observed: message.T("yes, then the site's servers")}
 	if len(dns.Forwards(node.Host, z)) == 0 {
-		ch.Observed = "yes; the site's servers are absent, not needed: other names are refused at once"
+		ch.Observed = message.T("yes; the site's servers are absent, not needed: other names are refused at once")
 	}
 	if why != "" {
-		ch.Status, ch.Observed, ch.Fix = check.Warn, "no: "+why, "Look at /etc/NetworkManager/dispatcher.d/forcedns."
+		ch.Status, ch.Observed, ch.Fix = check.Warn, message.F("no: %s", why), message.T("Look at /etc/NetworkManager/dispatcher.d/forcedns.")
 	}
 	report.Check(ch)
 }
@@ -141,13 +143,13 @@ func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domai
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
 	}
-	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: "the node to answer for " + strings.Join(domains, " and ")})
+	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, " and "))})
 	if err := dns.Prove(ctx, z, names, s.Server, bootAnswers); err != nil {
 		return fmt.Errorf("asking for the names: %w", err)
 	}
 	report.Check(Check{
-		ID: "local-names", Title: "The node answers for the cluster's names itself", Status: check.Pass,
-		Observed: strings.Join(domains, ", "), Evidence: names,
+		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
+		Observed: message.Data(strings.Join(domains, ", ")), Evidence: names,
 	})
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
@@ -27,7 +29,7 @@ var (
 func (*siteLogin) ID() string { return "login" }
 
 // Title says what the step does.
-func (*siteLogin) Title() string { return "Replace the factory's password" }
+func (*siteLogin) Title() message.Text { return message.T("Replace the factory's password") }
 
 // Reads names the policy, and what the kubeconfig is for.
 func (*siteLogin) Reads() []string {
@@ -39,21 +41,21 @@ func (*siteLogin) Reads() []string {
 
 // Plan tells what becomes of the password.
 func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
-	change := Change{What: "Password of kubeadmin", Old: "the factory's", New: "a new one, of this node alone"}
+	change := Change{What: message.T("Password of kubeadmin"), Old: message.T("the factory's"), New: message.T("a new one, of this node alone")}
 	k, err := login.Look(ctx, node.Kube.Within(formTimeout))
 	switch {
 	case k.Ours():
-		change.Old, change.New = "of this node alone", "unchanged. Touchdown has replaced the factory's before."
+		change.Old, change.New = message.T("of this node alone"), message.T("unchanged. Touchdown has replaced the factory's before.")
 	case k.Changed():
-		change.Old = "the owner's"
+		change.Old = message.T("the owner's")
 	}
-	if why := s.unreplaced(k); why != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
-		change.New = "unchanged. " + why
+	if why := s.unreplaced(k); why.String() != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
+		change.New = message.F("unchanged. %s", why)
 	}
 	plan := Plan{Changes: []Change{change}}
 	if s.Site.Spec.Credentials.ClusterSecret {
 		plan.Changes = append(plan.Changes, Change{
-			What: "Cluster credentials for a hub", New: "password and kubeconfig in the secret " + login.PublishedRef(s.Site.Domain()).String(),
+			What: message.T("Cluster credentials for a hub"), New: message.F("password and kubeconfig in the secret %s", login.PublishedRef(s.Site.Domain()).String()),
 		})
 		plan.Seconds = acceptSeconds
 	}
@@ -67,17 +69,17 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
 			return err
 		}
-		report.Say("The cluster credentials for a hub are in the secret %s.", login.PublishedRef(s.Site.Domain()))
+		report.Say(message.F("The cluster credentials for a hub are in the secret %s.", login.PublishedRef(s.Site.Domain())))
 	}
 	k, err := login.Look(ctx, c)
 	if err != nil {
 		return err
 	}
-	if s.unreplaced(k) == "" && !k.Ours() {
+	if s.unreplaced(k).String() == "" && !k.Ours() {
 		if err := replacePassword(ctx, c, report, login.NewPassword()); err != nil {
 			return err
 		}
-		report.Say("The factory's password of kubeadmin is no longer accepted.")
+		report.Say(message.T("The factory's password of kubeadmin is no longer accepted."))
 	}
 	report.Check(s.passwordCheck(k))
 	return nil
@@ -100,7 +102,7 @@ func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report)
 		changed, removed, err := login.Restore(ctx, c, original)
 		if removed && !told[ref] {
 			told[ref] = true
-			report.Say("%s is not put back: the cluster's owner has removed it.", ref)
+			report.Say(message.F("%s is not put back: the cluster's owner has removed it.", ref))
 		}
 		return changed, err
 	})
@@ -116,30 +118,30 @@ func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report)
 
 // unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another login,
 // kubeadmin is the owner's to keep or to remove.
-func (s *siteLogin) unreplaced(k login.Kubeadmin) string {
+func (s *siteLogin) unreplaced(k login.Kubeadmin) message.Text {
 	switch {
-	case k.Gone != "":
+	case k.Gone.String() != "":
 		return k.Gone
 	case s.Site.Spec.Credentials.Keeps():
-		return "The site config keeps the factory's password of kubeadmin."
+		return message.T("The site config keeps the factory's password of kubeadmin.")
 	case k.Changed():
-		return "The cluster's owner has changed the password of kubeadmin."
+		return message.T("The cluster's owner has changed the password of kubeadmin.")
 	}
 	return k.Others
 }
 
 func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
-	ch := Check{ID: "kubeadmin", Title: "The factory's password", Status: check.Pass, Observed: "no longer accepted"}
+	ch := Check{ID: "kubeadmin", Title: message.T("The factory's password"), Status: check.Pass, Observed: message.T("no longer accepted")}
 	switch {
-	case k.Gone == "" && s.Site.Spec.Credentials.Keeps():
+	case k.Gone.String() == "" && s.Site.Spec.Credentials.Keeps():
 		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)
-	case k.Gone != "":
-		ch.Status, ch.Observed = check.Skip, k.Gone+" No password is made."
+	case k.Gone.String() != "":
+		ch.Status, ch.Observed = check.Skip, message.F("%s No password is made.", k.Gone)
 	case k.Changed():
-		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)+" It stays."
-	case k.Others != "" && !k.Ours():
-		ch.Status, ch.Observed = check.Warn, k.Others+" The factory's password of kubeadmin is still accepted."
-		ch.Fix = "When an administrator can log in there: oc delete secret kubeadmin -n kube-system"
+		ch.Status, ch.Observed = check.Skip, message.F("%s It stays.", s.unreplaced(k))
+	case k.Others.String() != "" && !k.Ours():
+		ch.Status, ch.Observed = check.Warn, message.F("%s The factory's password of kubeadmin is still accepted.", k.Others)
+		ch.Fix = message.T("When an administrator can log in there: oc delete secret kubeadmin -n kube-system")
 	}
 	return ch
 }

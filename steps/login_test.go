@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kube/kubetest"
@@ -37,7 +39,7 @@ func newKept() *keptReport {
 
 func (r *keptReport) Progress(Progress)             {}
 func (r *keptReport) Check(c Check)                 { r.checks[c.ID] = c }
-func (r *keptReport) Say(f string, a ...any)        { r.said = append(r.said, fmt.Sprintf(f, a...)) }
+func (r *keptReport) Say(text message.Text)         { r.said = append(r.said, text.String()) }
 func (r *keptReport) Note(k string, v []byte) error { r.files["note-"+k] = v; return nil }
 
 func (r *keptReport) Save(k string, v []byte) error {
@@ -84,7 +86,7 @@ func TestTheFactorysPasswordIsReplaced(t *testing.T) {
 	before := api.Get(kubeadminPath, "data")
 	s, r := &siteLogin{Site: site.New()}, newKept()
 	plan, err := s.Plan(t.Context(), node)
-	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old != "the factory's" {
+	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old.String() != "the factory's" {
 		t.Fatalf("the plan is %+v, %v", plan, err)
 	}
 	api.Changes()
@@ -133,14 +135,14 @@ func TestThePasswordOfOthersStays(t *testing.T) {
 			test.set(api)
 			s, r := &siteLogin{Site: site.New()}, newKept()
 			plan, err := s.Plan(t.Context(), node)
-			if err != nil || !strings.HasPrefix(plan.Changes[0].New, "unchanged. ") {
+			if err != nil || !strings.HasPrefix(plan.Changes[0].New.String(), "unchanged. ") {
 				t.Errorf("the plan is %+v, %v", plan, err)
 			}
 			api.Changes()
 			if err := errors.Join(s.Run(t.Context(), node, r), s.Undo(t.Context(), node, r)); err != nil {
 				t.Fatal(err)
 			}
-			if ch := r.checks["kubeadmin"]; ch.Status != test.status || ch.Observed != test.says {
+			if ch := r.checks["kubeadmin"]; ch.Status != test.status || ch.Observed.String() != test.says {
 				t.Errorf("the check is %+v", ch)
 			}
 			if changes := api.Changes(); len(changes) > 0 || len(r.files) > 0 {
@@ -155,7 +157,7 @@ func TestAFactorysPasswordMayBeKept(t *testing.T) {
 	api, node := kubeadmin(t)
 	s, r := named("spec.credentials.kubeadmin=keep"), newKept()
 	plan, err := s.Plan(t.Context(), node)
-	if err != nil || !strings.HasPrefix(plan.Changes[0].New, "unchanged. The site config keeps") {
+	if err != nil || !strings.HasPrefix(plan.Changes[0].New.String(), "unchanged. The site config keeps") {
 		t.Errorf("the plan is %+v, %v", plan, err)
 	}
 	api.Changes()

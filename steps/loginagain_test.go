@@ -90,7 +90,7 @@ func TestTheSecondLanding(t *testing.T) {
 	api.Changes()
 	second := newKept()
 	plan, err := s.Plan(t.Context(), node)
-	if err != nil || !strings.HasPrefix(plan.Changes[0].New, "unchanged. ") {
+	if err != nil || !strings.HasPrefix(plan.Changes[0].New.String(), "unchanged. ") {
 		t.Errorf("the plan is %+v, %v", plan, err)
 	}
 	if err := s.Run(t.Context(), node, second); err != nil {
@@ -109,13 +109,13 @@ func TestTheSecondLanding(t *testing.T) {
 	ownerSets(t, node, ownersWord)
 	api.Changes()
 	third := newKept()
-	if plan, err = s.Plan(t.Context(), node); err != nil || !strings.Contains(plan.Changes[0].New, "owner has changed") {
+	if plan, err = s.Plan(t.Context(), node); err != nil || !strings.Contains(plan.Changes[0].New.String(), "owner has changed") {
 		t.Errorf("the plan is %+v, %v", plan, err)
 	}
 	if err := s.Run(t.Context(), node, third); err != nil {
 		t.Fatal(err)
 	}
-	if ch := third.checks["kubeadmin"]; ch.Status != check.Skip || !strings.Contains(ch.Observed, "owner has changed") {
+	if ch := third.checks["kubeadmin"]; ch.Status != check.Skip || !strings.Contains(ch.Observed.String(), "owner has changed") {
 		t.Errorf("the check is %+v", ch)
 	}
 	if got, err := s.Give(t.Context(), node, third, handout.Ask{Password: true}, nil); err != nil || got.Password != "" || got.Why == "" {

@@ -74,7 +74,7 @@ func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Re
 	if err != nil {
 		return err
 	}
-	if got.Why = s.unreplaced(k); got.Why != "" {
+	if got.Why = s.unreplaced(k).String(); got.Why != "" {
 		return nil
 	}
 	if got.Password = last; last != "" && k.Accepts(last) {

@@ -73,7 +73,7 @@ func (l *land) addressesAreWell(t *testing.T) {
 		if looked[c.ID] = true; c.Status != check.Pass && (c.ID == "routes" || strings.HasPrefix(c.ID, "web-")) {
 			t.Errorf("%s is %s after the move: %s", c.ID, c.Status, c.Observed)
 		}
-		if c.ID == "web-canary" && !strings.Contains(c.Observed, "canary-openshift-ingress-canary.apps."+l.cluster.Domain) {
+		if c.ID == "web-canary" && !strings.Contains(c.Observed.String(), "canary-openshift-ingress-canary.apps."+l.cluster.Domain) {
 			t.Errorf("the canary was looked for elsewhere: %s", c.Observed)
 		}
 	}
@@ -242,7 +242,7 @@ func TestPlanWithoutCluster(t *testing.T) {
 				t.Error(s.ID(), err)
 			}
 			for _, c := range got.Changes {
-				lines = append(lines, c.What+": "+c.Old+" -> "+c.New)
+				lines = append(lines, c.What.String()+": "+c.Old.String()+" -> "+c.New.String())
 			}
 		}
 		t.Logf("%.1f s", time.Since(begin).Seconds())

@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/domain"
 	"touchdown/backend/factory"
@@ -22,33 +24,33 @@ var (
 func (*Names) ID() string { return "names" }
 
 // Title says what the step is about.
-func (*Names) Title() string { return "Choose the cluster's name" }
+func (*Names) Title() message.Text { return message.T("Choose the cluster's name") }
 
 // Fields asks for the two parts of the domain.
 func (*Names) Fields() []Field {
 	return []Field{
 		{
-			Path: "spec.clusterName", Kind: Text, Label: "Cluster name", Example: "store0042", Check: site.ClusterName,
-			Help: "The first part of the cluster's address.",
+			Path: "spec.clusterName", Kind: Text, Label: message.T("Cluster name"), Example: "store0042", Check: site.ClusterName,
+			Help: message.T("The first part of the cluster's address."),
 		},
 		{
-			Path: "spec.baseDomain", Kind: Text, Label: "Base domain", Example: "example.com", Check: site.BaseDomain,
-			Help: "The site's domain: api.NAME.DOMAIN.",
+			Path: "spec.baseDomain", Kind: Text, Label: message.T("Base domain"), Example: "example.com", Check: site.BaseDomain,
+			Help: message.T("The site's domain: api.NAME.DOMAIN."),
 		},
 	}
 }
 
 // Inspect tells what the cluster is called now, once its API runs.
 func (s *Names) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{ID: "names-now", Title: "What the cluster is called now", Status: "pass"}
+	ch := Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
 	switch now, noted, err := called(ctx, node); {
 	case err != nil:
-		ch.Status, ch.Observed = "skip", "the cluster does not run yet"
+		ch.Status, ch.Observed = "skip", message.T("the cluster does not run yet")
 		ch.Evidence = []string{err.Error()}
 	case noted:
-		ch.Status, ch.Observed = "skip", now.Domain+", by the factory's record: the cluster does not run yet"
+		ch.Status, ch.Observed = "skip", message.F("%s, by the factory's record: the cluster does not run yet", now.Domain)
 	default:
-		ch.Observed = now.Domain
+		ch.Observed = message.Data(now.Domain)
 	}
 	report.Check(ch)
 	return nil

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
@@ -44,7 +46,7 @@ var (
 func (*Network) ID() string { return "network" }
 
 // Title says what the step does.
-func (*Network) Title() string { return "Move to the site's network" }
+func (*Network) Title() message.Text { return message.T("Move to the site's network") }
 
 // Reads names what NetworkEntry asks for, and what its probes look at.
 func (*Network) Reads() []string {
@@ -57,11 +59,11 @@ func (*Network) Reads() []string {
 }
 
 // Skip tells when nothing was asked for.
-func (s *Network) Skip() string {
+func (s *Network) Skip() message.Text {
 	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
-		return "the network stays unchanged"
+		return message.T("the network stays unchanged")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Plan tells what changes, and that connections break for a moment.
@@ -81,7 +83,7 @@ func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
 	p := Plan{Changes: networkChanges(now, plan.Settings)}
 	if done, err := s.inPlace(ctx, plan); err == nil && !done {
 		p.Seconds = trialSeconds
-		p.Disturbances = []Disturbance{{What: "network", Cause: "the new addresses take the place of the old ones", Seconds: 10}}
+		p.Disturbances = []Disturbance{{What: message.T("network"), Cause: message.T("the new addresses take the place of the old ones"), Seconds: 10}}
 	}
 	return p, nil
 }
@@ -121,8 +123,8 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	}
 	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		return &problem.Problem{
-			Code: "NET-SENSE", Summary: "The network settings do not fit this node: " + faults[0].Text + ".",
-			Fix: "Go back to the answers and fix " + faults[0].Path + ".",
+			Code: "NET-SENSE", Summary: message.F("The network settings do not fit this node: %s.", faults[0].Text),
+			Fix: message.F("Go back to the answers and fix %s.", faults[0].Path),
 		}
 	}
 	return s.try(ctx, node, plan, report)
@@ -131,14 +133,14 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 // waitForBoot waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
 func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
-	report.Progress(Progress{Waiting: "the network of this boot", Usual: 10})
+	report.Progress(Progress{Waiting: message.T("the network of this boot"), Usual: 10})
 	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
 	}
 	if again, err := s.NodeNet.net.Revive(ctx); err != nil {
 		return nil, err
 	} else if again {
-		report.Say("br-ex hung on its way up and was started again")
+		report.Say(message.T("br-ex hung on its way up and was started again"))
 	}
 	return s.NodeNet.net.Read(ctx)
 }
@@ -173,7 +175,7 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	if err := s.apply(ctx, plan, report); err != nil {
 		return s.reason(ctx, node, plan, report, s.refuse(ctx, report, err))
 	}
-	report.Progress(Progress{Waiting: "the site to answer", Usual: leaseWait.Seconds()})
+	report.Progress(Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
 	wrong := s.look(ctx, node, plan, report)
 	keep, err := s.decide(ctx, wrong, report)
 	switch {
@@ -188,20 +190,20 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 		return s.refuse(ctx, report, err)
 	}
 	wrong.accept(report)
-	report.Say("the new network settings are kept")
+	report.Say(message.T("the new network settings are kept"))
 	return s.commit(ctx, plan)
 }
 
 // apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
 // it: that is put back, and the settings are tried once more.
 func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) error {
-	taking := Progress{Waiting: "the new settings to take", Usual: 5}
+	taking := Progress{Waiting: message.T("the new settings to take"), Usual: 5}
 	report.Progress(taking)
 	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.NoManager || ctx.Err() != nil {
 		return err
 	}
-	report.Say("NetworkManager lost the trial in the middle of it; the settings are tried once more")
+	report.Say(message.T("NetworkManager lost the trial in the middle of it; the settings are tried once more"))
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return err
 	}
@@ -236,9 +238,9 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool
 		unanswered = "keep"
 	}
 	answer, err := report.Ask(ctx, Question{
-		ID: "keep-network", Text: wrong.text() + " Keep the new network settings?",
-		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers.",
-		Choices: []Choice{{"keep", "Keep the new settings"}, {"back", "Put the old ones back"}},
+		ID: "keep-network", Text: message.F("%s Keep the new network settings?", wrong.text()),
+		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
+		Choices: []Choice{{"keep", message.T("Keep the new settings")}, {"back", message.T("Put the old ones back")}},
 		Default: unanswered, Deadline: questionTime.Seconds(),
 	})
 	return answer == "keep", err
@@ -266,11 +268,11 @@ func (s *Network) putBackTrial(ctx context.Context, report Report) error {
 	if err != nil {
 		return fmt.Errorf("putting the network settings back: %w", err)
 	}
-	report.Progress(Progress{Waiting: "the old network settings to come back", Usual: 5})
+	report.Progress(Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
 	if err := s.NodeNet.net.PutBack(ctx, before); err != nil {
 		return err
 	}
-	report.Say("the network settings that were not kept were put back")
+	report.Say(message.T("the network settings that were not kept were put back"))
 	return s.note(report, back)
 }
 

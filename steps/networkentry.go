@@ -2,10 +2,11 @@ package steps
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -35,7 +36,7 @@ const blinkTime = 10 * time.Second
 func (*NetworkEntry) ID() string { return "network-settings" }
 
 // Title says what the step is about.
-func (*NetworkEntry) Title() string { return "Choose the network" }
+func (*NetworkEntry) Title() message.Text { return message.T("Choose the network") }
 
 const (
 	methodStatic   = "static"
@@ -51,48 +52,48 @@ func (s *NetworkEntry) Fields() []Field {
 	static6 := func() bool { return simple() && s.Site.Spec.Network.IPv6.Method == methodStatic }
 	fields := []Field{
 		{
-			Path: "spec.network.interface", Kind: Pick, Label: "Network port", Dynamic: true, Optional: true, Visible: simple,
-			Help: "The socket that the site's cable is in.",
-			Act:  &Act{Label: "Blink LED", Doing: fmt.Sprintf("its LED blinks for %.0f seconds", blinkTime.Seconds())},
+			Path: "spec.network.interface", Kind: Pick, Label: message.T("Network port"), Dynamic: true, Optional: true, Visible: simple,
+			Help: message.T("The socket that the site's cable is in."),
+			Act:  &Act{Label: message.T("Blink LED"), Doing: message.F("its LED blinks for %.0f seconds", blinkTime.Seconds())},
 		},
 		{
-			Path: "spec.network.ipv4.method", Kind: Pick, Label: "IPv4 method", Optional: true, Visible: simple,
-			Help:    "Static: the numbers on your sheet. DHCP: the site gives them.",
-			Choices: []Choice{{methodStatic, "static"}, {methodDHCP, "DHCP"}, {methodDisabled, "none"}},
+			Path: "spec.network.ipv4.method", Kind: Pick, Label: message.T("IPv4 method"), Optional: true, Visible: simple,
+			Help:    message.T("Static: the numbers on your sheet. DHCP: the site gives them."),
+			Choices: []Choice{{methodStatic, message.T("static")}, {methodDHCP, message.T("DHCP")}, {methodDisabled, message.T("none")}},
 		},
 	}
 	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24 or 255.255.255.0", "198.51.100.1")...)
 	fields = append(fields, Field{
-		Path: "spec.network.ipv6.method", Kind: Pick, Label: "IPv6 method", Optional: true, Visible: simple,
-		Help:    "None unless your sheet names IPv6 addresses.",
-		Choices: []Choice{{methodDisabled, "none"}, {methodStatic, "static"}, {methodAutoconf, "router"}, {methodDHCP, "DHCP"}},
+		Path: "spec.network.ipv6.method", Kind: Pick, Label: message.T("IPv6 method"), Optional: true, Visible: simple,
+		Help:    message.T("None unless your sheet names IPv6 addresses."),
+		Choices: []Choice{{methodDisabled, message.T("none")}, {methodStatic, message.T("static")}, {methodAutoconf, message.T("router")}, {methodDHCP, message.T("DHCP")}},
 	})
 	fields = append(fields, s.family("ipv6", "IPv6", static6, "2001:db8:51::10", "64", "2001:db8:51::1")...)
 	return append(fields,
 		Field{
-			Path: "spec.network.dnsServers", Kind: Text, Label: "DNS servers", Example: "198.51.100.53", Optional: true,
-			Check: site.DNSServers, Visible: simple, Help: "Up to three, with commas. Empty: by DHCP, or none.",
+			Path: "spec.network.dnsServers", Kind: Text, Label: message.T("DNS servers"), Example: "198.51.100.53", Optional: true,
+			Check: site.DNSServers, Visible: simple, Help: message.T("Up to three, with commas. Empty: by DHCP, or none."),
 		},
 		Field{
-			Path: "spec.additionalNTPSources", Kind: Text, Label: "Time servers (NTP)", Example: "198.51.100.123",
-			Optional: true, Check: site.NTPSources, Help: "If any: names or addresses, with commas.",
+			Path: "spec.additionalNTPSources", Kind: Text, Label: message.T("Time servers (NTP)"), Example: "198.51.100.123",
+			Optional: true, Check: site.NTPSources, Help: message.T("If any: names or addresses, with commas."),
 		},
 		Field{
-			Path: "spec.network.vlanID", Kind: Text, Label: "VLAN", Example: "120", Optional: true, Check: site.VLANID,
-			Visible: simple, Help: "Only if your sheet names one: 1 to 4094.",
+			Path: "spec.network.vlanID", Kind: Text, Label: message.T("VLAN"), Example: "120", Optional: true, Check: site.VLANID,
+			Visible: simple, Help: message.T("Only if your sheet names one: 1 to 4094."),
 		},
 		Field{
-			Path: "spec.network.bond.ports", Kind: Text, Label: "Bond ports", Example: "enp1s0,enp2s0", Optional: true,
-			Check: site.BondPorts, Visible: simple, Help: "Only if two cables work as one. Leave the port above empty then.",
+			Path: "spec.network.bond.ports", Kind: Text, Label: message.T("Bond ports"), Example: "enp1s0,enp2s0", Optional: true,
+			Check: site.BondPorts, Visible: simple, Help: message.T("Only if two cables work as one. Leave the port above empty then."),
 		},
 		Field{
-			Path: "spec.network.bond.mode", Kind: Pick, Label: "Bond mode", Optional: true, Choices: bondModes(),
-			Help:    "As the switch is set.",
+			Path: "spec.network.bond.mode", Kind: Pick, Label: message.T("Bond mode"), Optional: true, Choices: bondModes(),
+			Help:    message.T("As the switch is set."),
 			Visible: func() bool { return simple() && len(s.Site.Spec.Network.Bond.Ports) > 0 },
 		},
 		Field{
-			Path: "spec.network.mtu", Kind: Text, Label: "MTU", Example: "1500", Optional: true,
-			Check: site.MTU, Visible: simple, Help: "Bytes. Empty: unchanged.",
+			Path: "spec.network.mtu", Kind: Text, Label: message.T("MTU"), Example: "1500", Optional: true,
+			Check: site.MTU, Visible: simple, Help: message.T("Bytes. Empty: unchanged."),
 		})
 }
 
@@ -104,16 +105,16 @@ func (*NetworkEntry) family(path, name string, visible func() bool, address, pre
 	}[path]
 	return []Field{
 		{
-			Path: "spec.network." + path + ".address", Kind: Text, Label: name + " address", Example: address,
-			Check: checks[0], Visible: visible, Help: "The node's own address at the site.",
+			Path: "spec.network." + path + ".address", Kind: Text, Label: message.F("%s address", name), Example: address,
+			Check: checks[0], Visible: visible, Help: message.T("The node's own address at the site."),
 		},
 		{
-			Path: "spec.network." + path + ".prefixLength", Kind: Text, Label: name + " prefix length", Example: prefix,
-			Check: checks[1], Visible: visible, Help: "The size of the subnet, or its netmask.",
+			Path: "spec.network." + path + ".prefixLength", Kind: Text, Label: message.F("%s prefix length", name), Example: prefix,
+			Check: checks[1], Visible: visible, Help: message.T("The size of the subnet, or its netmask."),
 		},
 		{
-			Path: "spec.network." + path + ".gateway", Kind: Text, Label: name + " gateway", Example: gateway, Optional: true,
-			Check: checks[2], Visible: visible, Help: "The site's router, if any.",
+			Path: "spec.network." + path + ".gateway", Kind: Text, Label: message.F("%s gateway", name), Example: gateway, Optional: true,
+			Check: checks[2], Visible: visible, Help: message.T("The site's router, if any."),
 		},
 	}
 }
@@ -121,7 +122,7 @@ func (*NetworkEntry) family(path, name string, visible func() bool, address, pre
 func bondModes() []Choice {
 	var choices []Choice
 	for _, m := range network.BondModes {
-		choices = append(choices, Choice{m, m})
+		choices = append(choices, Choice{m, message.Data(m)})
 	}
 	return choices
 }
@@ -137,7 +138,7 @@ func (*NetworkEntry) Reads() []string {
 // Inspect offers the ports, fills in what is in force, and tries the answers out.
 func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on, not the one below the root
-		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"})
+		report.Check(Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")})
 		return nil
 	}
 	ports, err := s.NodeNet.net.Ports(ctx)
@@ -147,14 +148,14 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	var choices []Choice
 	var carriers strings.Builder
 	for _, p := range ports {
-		choices = append(choices, Choice{p.Name, p.Label()})
+		choices = append(choices, Choice{p.Name, message.Data(p.Label())})
 		carriers.WriteString(p.Name + strconv.FormatBool(p.Carrier) + " ")
 	}
 	report.Offer("spec.network.interface", choices)
 	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		p := problem.From(err)
-		report.Check(Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
+		report.Check(Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
 		return nil
 	}
 	report.Check(networkNow(now))
@@ -167,7 +168,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		report.Check(faultCheck(faults))
 		return nil
 	}
-	report.Check(Check{ID: "network-sense", Title: "Settings fit together", Status: check.Pass, Observed: "yes"})
+	report.Check(Check{ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Pass, Observed: message.T("yes")})
 	target := probeTarget(s.Site, settings.Resolve(now), node)
 	return s.NodeNet.probe(ctx, node.Now(), target, carriers.String(), report.Check)
 }
@@ -221,7 +222,7 @@ func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 
 // networkNow tells the network of now in one line.
 func networkNow(now *network.Current) Check {
-	c := Check{ID: "network-now", Title: "Current network", Status: check.Pass}
+	c := Check{ID: "network-now", Title: message.T("Current network"), Status: check.Pass}
 	var words []string
 	for _, f := range []network.Family{now.IPv4, now.IPv6} {
 		if f.Address == "" {
@@ -236,14 +237,14 @@ func networkNow(now *network.Current) Check {
 	if len(words) == 0 {
 		words = []string{"no address from outside"}
 	}
-	c.Observed = strings.Join(append(words, "port "+now.Interface), ", ")
+	c.Observed = message.Data(strings.Join(append(words, "port "+now.Interface), ", "))
 	return c
 }
 
 func faultCheck(faults []network.Fault) Check {
 	c := Check{
-		ID: "network-sense", Title: "Settings fit together", Status: check.Fail,
-		Observed: faults[0].Path + ": " + faults[0].Text, Fix: "Go back to the field and fix it.",
+		ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Fail,
+		Observed: message.F("%s: %s", faults[0].Path, faults[0].Text), Fix: message.T("Go back to the field and fix it."),
 	}
 	for _, f := range faults[1:] {
 		c.Evidence = append(c.Evidence, f.Path+": "+f.Text)

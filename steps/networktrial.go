@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/network"
@@ -74,9 +76,9 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 		return busy
 	}
 	answer, err := report.Ask(ctx, Question{
-		ID: "network-busy", Text: "Someone else is trying out network settings on this node. Put theirs back and go on?",
-		Detail:  "Going on ends their trial: the network is then as it was before they began. Stopping leaves it to them.",
-		Choices: []Choice{{"stop", "Stop here"}, {"take-over", "Put theirs back and go on"}},
+		ID: "network-busy", Text: message.T("Someone else is trying out network settings on this node. Put theirs back and go on?"),
+		Detail:  message.T("Going on ends their trial: the network is then as it was before they began. Stopping leaves it to them."),
+		Choices: []Choice{{"stop", message.T("Stop here")}, {"take-over", message.T("Put theirs back and go on")}},
 		Default: "stop", Deadline: questionTime.Seconds(),
 	})
 	switch {
@@ -88,7 +90,7 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 	if err := s.NodeNet.net.TakeOver(ctx); err != nil {
 		return err
 	}
-	report.Say("someone else's trial of network settings was ended; theirs were put back")
+	report.Say(message.T("someone else's trial of network settings was ended; theirs were put back"))
 	return nil
 }
 
@@ -119,7 +121,7 @@ func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Pl
 		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
 			return wrong
 		}
-		report.Progress(Progress{Waiting: "the site to answer: " + wrong[0].Title, Usual: lookWait.Seconds()})
+		report.Progress(Progress{Waiting: message.F("the site to answer: %s", wrong[0].Title), Usual: lookWait.Seconds()})
 	}
 }
 
@@ -130,16 +132,16 @@ func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *networ
 			wrong = append(wrong, c)
 		}
 	}
-	fail := func(id, title string, err error) doubts {
+	fail := func(id string, title message.Text, err error) doubts {
 		p := problem.From(err)
 		tell(Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
 		return wrong
 	}
 	carrier, err := s.NodeNet.net.Await(ctx, plan, leaseWait)
 	if err != nil {
-		return fail("net-up", "Address from the site", err)
+		return fail("net-up", message.T("Address from the site"), err)
 	}
-	report.Check(Check{ID: "net-up", Title: "Address and route", Status: check.Pass, Observed: "there"})
+	report.Check(Check{ID: "net-up", Title: message.T("Address and route"), Status: check.Pass, Observed: message.T("there")})
 	settings := plan.Settings
 	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
 		if now, err := s.NodeNet.net.Read(ctx); err == nil {
@@ -149,7 +151,7 @@ func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *networ
 	target := probeTarget(s.Site, settings, node)
 	target.Interface = carrier
 	if _, err := probe.After(ctx, target, tell); err != nil {
-		return fail("net-probe", "Network tried out", err)
+		return fail("net-probe", message.T("Network tried out"), err)
 	}
 	return wrong
 }
@@ -161,17 +163,17 @@ func (d doubts) text() string {
 	if len(d) == 0 {
 		return "Everything answers."
 	}
-	return d[0].Title + ": " + strings.TrimSuffix(d[0].Observed, ".") + "."
+	return d[0].Title.String() + ": " + strings.TrimSuffix(d[0].Observed.String(), ".") + "."
 }
 
 func (d doubts) problem() error {
 	p := &problem.Problem{
-		Code: "NET-BACK", Summary: "The new network settings were not kept; the old ones are back.",
-		Fix: "Look at the answers about the network, fix them and start again.",
+		Code: "NET-BACK", Summary: message.T("The new network settings were not kept; the old ones are back."),
+		Fix: message.T("Look at the answers about the network, fix them and start again."),
 	}
 	if len(d) > 0 {
-		p.Summary = d.text() + " The old network settings are back."
-		p.Fix = d[0].Fix + " Or edit the answers."
+		p.Summary = message.F("%s The old network settings are back.", d.text())
+		p.Fix = message.F("%s Or edit the answers.", d[0].Fix)
 	}
 	return p
 }

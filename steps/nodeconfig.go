@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
@@ -38,7 +40,7 @@ var (
 func (*NodeConfig) ID() string { return "node-config" }
 
 // Title says what the step does.
-func (*NodeConfig) Title() string { return "Set up the node for the site" }
+func (*NodeConfig) Title() message.Text { return message.T("Set up the node for the site") }
 
 // Reads names what the configuration is made of.
 func (*NodeConfig) Reads() []string {
@@ -51,23 +53,23 @@ func (*NodeConfig) Reads() []string {
 }
 
 // Skip applies where the site brings none of it. The pull secret alone has its own step.
-func (s *NodeConfig) Skip() string {
+func (s *NodeConfig) Skip() message.Text {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
 		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
 		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" {
-		return "the site brings no keys, time servers, mirrors, proxy or authorities"
+		return message.T("the site brings no keys, time servers, mirrors, proxy or authorities")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Inspect tells whether the node may take what is asked for.
 func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	if s.Skip() != "" {
+	if s.Skip().String() != "" {
 		return nil
 	}
 	ch := Check{
-		ID: "node-config-reboot", Title: "Node takes the configuration without a reboot", Status: check.Pass, Observed: "yes",
+		ID: "node-config-reboot", Title: message.T("Node takes the configuration without a reboot"), Status: check.Pass, Observed: message.T("yes"),
 		Source: "node disruption policies of the cluster",
 	}
 	changes, reboots, known, err := s.look(ctx, node)
@@ -75,24 +77,24 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	case err != nil:
 		return err
 	case !known:
-		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"
+		ch.Status, ch.Observed = check.Skip, message.T("the cluster does not run yet")
 	case len(reboots) > 0 && s.Site.Spec.Policy.AllowReboot:
-		ch.Observed = "no: it reboots for " + changeNames(reboots)
+		ch.Observed = message.F("no: it reboots for %s", changeNames(reboots))
 	case len(reboots) > 0:
-		ch.Status, ch.Observed = check.Fail, "no: it would reboot for "+changeNames(reboots)
-		ch.Fix = "Set spec.policy.allowReboot to true, or leave these values out."
+		ch.Status, ch.Observed = check.Fail, message.F("no: it would reboot for %s", changeNames(reboots))
+		ch.Fix = message.T("Set spec.policy.allowReboot to true, or leave these values out.")
 	}
 	report.Check(ch)
 	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) {
 		ch := Check{
-			ID: "node-config-taken", Title: "Node takes a new configuration", Status: check.Pass, Observed: "yes",
+			ID: "node-config-taken", Title: message.T("Node takes a new configuration"), Status: check.Pass, Observed: message.T("yes"),
 			Source: "MachineConfigPool master: spec.paused; deployments of the Machine Config Operator",
 		}
 		err := poolTakes(ctx, node.Kube.Within(formTimeout), report)
 		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
 			ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 		} else if err != nil {
-			ch.Status, ch.Observed = check.Skip, "the cluster does not answer"
+			ch.Status, ch.Observed = check.Skip, message.T("the cluster does not answer")
 		}
 		report.Check(ch)
 	}
@@ -117,7 +119,7 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	if len(reboots) > 0 {
 		plan.Seconds += rebootSeconds
 		plan.Disturbances = append(plan.Disturbances, Disturbance{
-			What: "reboot", Cause: "the Machine Config Operator reboots the node for " + changeNames(reboots), Seconds: rebootSeconds,
+			What: message.T("reboot"), Cause: message.F("the Machine Config Operator reboots the node for %s", changeNames(reboots)), Seconds: rebootSeconds,
 		})
 	}
 	return plan, nil
@@ -178,12 +180,12 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
 		return &Problem{
 			Code:    "NCF-BOOT",
-			Summary: "The node would reboot for " + changeNames(reboots) + ", which the site config does not allow.",
-			Fix:     "Set spec.policy.allowReboot to true, or leave these values out.",
+			Summary: message.F("The node would reboot for %s, which the site config does not allow.", changeNames(reboots)),
+			Fix:     message.T("Set spec.policy.allowReboot to true, or leave these values out."),
 		}
 	}
 	if pending := nodeconfig.Pending(changes); len(pending) > 0 {
-		report.Say("The node gets %s.", changeNames(pending))
+		report.Say(message.F("The node gets: %s.", changeNames(pending)))
 	}
 	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
@@ -267,14 +269,10 @@ func mirrors(list []site.Mirror) []nodeconfig.Mirror {
 	return out
 }
 
-func changeNames(changes []nodeconfig.Change) string {
-	var out []string
-	for _, ch := range changes {
-		name := strings.ToLower(ch.What[:1]) + ch.What[1:]
-		if strings.HasPrefix(ch.What, "SSH") {
-			name = ch.What
-		}
-		out = append(out, name)
+func changeNames(changes []nodeconfig.Change) message.Text {
+	names := make([]message.Text, len(changes))
+	for i, ch := range changes {
+		names[i] = ch.What
 	}
-	return strings.Join(out, ", ")
+	return message.Join(names, ", ")
 }

@@ -204,7 +204,7 @@ func TestNodeConfigTellsOfTheReboot(t *testing.T) {
 	}
 	l.site.Spec.Policy.AllowReboot = true
 	plan, err := s.Plan(t.Context(), l.node)
-	if err != nil || !slices.ContainsFunc(plan.Disturbances, func(d steps.Disturbance) bool { return d.What == "reboot" }) {
+	if err != nil || !slices.ContainsFunc(plan.Disturbances, func(d steps.Disturbance) bool { return d.What.String() == "reboot" }) {
 		t.Errorf("plan is %+v (%v)", plan, err)
 	}
 	// The engine goes down with the node, whose roll-out hangs meanwhile, and comes back.
@@ -251,8 +251,8 @@ func TestNodeConfigPlansWithoutAnAPI(t *testing.T) {
 	if err != nil || len(plan.Disturbances) != 0 {
 		t.Fatalf("plan of a baked node is %+v (%v)", plan, err)
 	}
-	i := slices.IndexFunc(plan.Changes, func(c steps.Change) bool { return c.What == "Time servers" })
-	if i < 0 || plan.Changes[i].Old != "ntp.factory.example" || plan.Changes[i].New != "ntp.factory.example, 198.51.100.123" {
+	i := slices.IndexFunc(plan.Changes, func(c steps.Change) bool { return c.What.String() == "Time servers" })
+	if i < 0 || plan.Changes[i].Old.String() != "ntp.factory.example" || plan.Changes[i].New.String() != "ntp.factory.example, 198.51.100.123" {
 		t.Errorf("plan is %+v", plan.Changes)
 	}
 }

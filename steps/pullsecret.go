@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
@@ -32,17 +34,17 @@ var (
 func (*PullSecret) ID() string { return "pull-secret" }
 
 // Title says what the step does.
-func (*PullSecret) Title() string { return "Add the site's registry credentials" }
+func (*PullSecret) Title() message.Text { return message.T("Add the site's registry credentials") }
 
 // Reads names the credentials.
 func (*PullSecret) Reads() []string { return []string{"spec.pullSecret"} }
 
 // Skip applies where the site brings no credentials.
-func (s *PullSecret) Skip() string {
+func (s *PullSecret) Skip() message.Text {
 	if s.Site.Spec.PullSecret == "" {
-		return "the factory's credentials stay"
+		return message.T("the factory's credentials stay")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Plan tells which registries get new credentials. The cluster's nodes neither drain nor reboot for it.
@@ -55,9 +57,9 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 	if err != nil { // it does not run yet; a node without credentials on its disk only means that the old list is not known
 		have, _ = registry.OnDisk(node.Host)
 	}
-	change := Change{What: "Registry credentials", Old: strings.Join(have, ", "), New: "set for " + strings.Join(given, ", ")}
+	change := Change{What: message.T("Registry credentials"), Old: message.Data(strings.Join(have, ", ")), New: message.F("set for %s", strings.Join(given, ", "))}
 	if slices.ContainsFunc(have, func(h string) bool { return !slices.Contains(given, h) }) {
-		change.New += "; the others stay"
+		change.New = message.F("%s; the others stay", change.New)
 	}
 	return Plan{Changes: []Change{change}, Seconds: pullSeconds}, nil
 }
@@ -82,7 +84,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 		return fmt.Errorf("changing the pull secret: %w", err)
 	}
 	if changed {
-		report.Say("The cluster has the site's registry credentials.")
+		report.Say(message.T("The cluster has the site's registry credentials."))
 	}
 	before, err := o.marked("rendered")
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
@@ -23,12 +25,12 @@ var _ Planner = (*Rehearse)(nil)
 func (*Rehearse) ID() string { return "rehearse" }
 
 // Title says what the step does.
-func (*Rehearse) Title() string { return "Rehearse a start without registries" }
+func (*Rehearse) Title() message.Text { return message.T("Rehearse a start without registries") }
 
 // Plan tells the two reboots. Whether the seeding before it changes the store is not known yet.
 func (*Rehearse) Plan(context.Context, *backend.Node) (Plan, error) {
 	return Plan{Seconds: 2 * rebootSeconds, Disturbances: []Disturbance{{
-		What: "two reboots", Cause: "one start without registries, then one as usual", Seconds: 2 * rebootSeconds,
+		What: message.T("two reboots"), Cause: message.T("one start without registries, then one as usual"), Seconds: 2 * rebootSeconds,
 	}}}, nil
 }
 
@@ -45,7 +47,7 @@ func (s *Rehearse) Run(ctx context.Context, node *backend.Node, report Report) e
 		if err := ask(ctx, node, report); err != nil {
 			return err
 		}
-		return Reboot("a rehearsal: a start with no registry and nothing but the seeded store")
+		return Reboot(message.T("a rehearsal: a start with no registry and nothing but the seeded store"))
 	}
 	report.Check(r.Check())
 	if r.Passed() {
@@ -77,7 +79,7 @@ func (*Rehearse) last(node *backend.Node, report Report) (r images.Rehearsal, do
 
 // ask notes what the node runs now, all of which has to come back.
 func ask(ctx context.Context, node *backend.Node, report Report) error {
-	report.Progress(Progress{Waiting: "the list of what the node runs"})
+	report.Progress(Progress{Waiting: message.T("the list of what the node runs")})
 	runtime, err := cri.Open(node.Host)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
@@ -96,7 +98,7 @@ func ask(ctx context.Context, node *backend.Node, report Report) error {
 	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, asked); err != nil {
 		return err
 	}
-	report.Say("The node reboots for a rehearsal: %d pods have to come back without a registry.", len(pods))
+	report.Say(message.F("The node reboots for a rehearsal: %d pods have to come back without a registry.", len(pods)))
 	return report.Note("asked", []byte(asked.Format(time.RFC3339Nano)))
 }
 
@@ -111,7 +113,7 @@ func afterRehearsal(ctx context.Context, node *backend.Node, report Report) erro
 		if r.Phase != images.Running {
 			return nil
 		}
-		report.Progress(Progress{Waiting: "the end of the rehearsal; the node reboots automatically", Usual: 600})
+		report.Progress(Progress{Waiting: message.T("the end of the rehearsal; the node reboots automatically"), Usual: 600})
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -211,7 +211,7 @@ func TestLocalNames(t *testing.T) {
 		return "", nil
 	})
 	plan, err := s.Plan(t.Context(), node(m, nil))
-	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old != "old.example" {
+	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old.String() != "old.example" {
 		t.Errorf("plan is %+v (%v)", plan, err)
 	}
 	if err := s.Inspect(t.Context(), node(m, nil), r); err != nil || r.checks["local-names"].Status != steps.Pass {
@@ -230,7 +230,7 @@ func TestLocalNames(t *testing.T) {
 			t.Errorf("run %d: calls are %q", i, got)
 		}
 	}
-	if r.checks["local-names"].Observed != "store1.site.example, old.example" || r.checks["resolv-conf"].Status != steps.Pass {
+	if r.checks["local-names"].Observed.String() != "store1.site.example, old.example" || r.checks["resolv-conf"].Status != steps.Pass {
 		t.Errorf("checks are %+v", r.checks)
 	}
 	for range 2 {
@@ -350,11 +350,11 @@ func TestHostname(t *testing.T) {
 	cfg := site.New()
 	cfg.Spec.Hostname = "new"
 	s, r := &steps.Hostname{Site: cfg, Limit: 2 * time.Second}, newReport()
-	if s.Skip() == "" || s.Fields()[0].Visible() {
+	if s.Skip().String() == "" || s.Fields()[0].Visible() {
 		t.Error("asked or done although the policy does not allow it")
 	}
 	cfg.Spec.Policy.AllowHostnameChange = true
-	if s.Skip() != "" || !s.Fields()[0].Visible() {
+	if s.Skip().String() != "" || !s.Fields()[0].Visible() {
 		t.Error("not done although it is allowed")
 	}
 	plan, err := s.Plan(t.Context(), node(m, c))

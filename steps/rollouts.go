@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
@@ -27,13 +29,13 @@ var (
 func (*Rollouts) ID() string { return "rollouts" }
 
 // Title says what the step does.
-func (*Rollouts) Title() string { return "Wait until the new names are served" }
+func (*Rollouts) Title() message.Text { return message.T("Wait until the new names are served") }
 
 // Reads names what the served certificates are made of.
 func (*Rollouts) Reads() []string { return (*Certificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
-func (s *Rollouts) Skip() string { return noNames(s.Site) }
+func (s *Rollouts) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells how long the roll-outs take, where the names are new; nothing is changed.
 func (s *Rollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
@@ -61,7 +63,7 @@ func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) e
 	if err != nil {
 		return fmt.Errorf("asking for the new names: %w", err)
 	}
-	report.Say("The cluster answers at %s and *.%s.", domain.API(d), domain.Apps(d))
+	report.Say(message.F("The cluster answers at %s and *.%s.", domain.API(d), domain.Apps(d)))
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/domain"
@@ -27,23 +29,23 @@ var (
 func (*Routes) ID() string { return "routes" }
 
 // Title says what the step does.
-func (*Routes) Title() string { return "Give applications their new addresses" }
+func (*Routes) Title() message.Text { return message.T("Give applications their new addresses") }
 
 // Reads names what the new hosts are made of.
 func (*Routes) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Skip applies where no new name was asked for.
-func (s *Routes) Skip() string { return noNames(s.Site) }
+func (s *Routes) Skip() message.Text { return noNames(s.Site) }
 
 // Inspect lists the applications that will keep their address.
 func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	if s.Site.Domain() == "" {
 		return nil
 	}
-	ch := Check{ID: "routes-kept", Title: "Applications with their own address", Status: check.Pass}
+	ch := Check{ID: "routes-kept", Title: message.T("Applications with their own address"), Status: check.Pass}
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
-		ch.Status, ch.Observed = check.Skip, "the cluster does not run yet"
+		ch.Status, ch.Observed = check.Skip, message.T("the cluster does not run yet")
 		ch.Evidence = []string{err.Error()}
 		report.Check(ch)
 		return nil
@@ -53,9 +55,9 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 			ch.Evidence = append(ch.Evidence, r.String())
 		}
 	}
-	ch.Observed = fmt.Sprintf("%d keep the address that they have", len(ch.Evidence))
+	ch.Observed = message.F("%d keep the address that they have", len(ch.Evidence))
 	if len(ch.Evidence) > 0 {
-		ch.Status, ch.Fix = check.Warn, "Tell their owners; the site's DNS has to know these addresses."
+		ch.Status, ch.Fix = check.Warn, message.T("Tell their owners; the site's DNS has to know these addresses.")
 	}
 	report.Check(ch)
 	return nil
@@ -65,19 +67,19 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 func (s *Routes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
-		return Plan{Changes: []Change{{What: "Addresses of applications", New: "those that the cluster chose move to the new domain"}}}, nil // it does not run yet
+		return Plan{Changes: []Change{{What: message.T("Addresses of applications"), New: message.T("those that the cluster chose move to the new domain")}}}, nil // it does not run yet
 	}
 	var plan Plan
 	for _, r := range routes {
 		if r.Kind == domain.Owned || r.Kind == domain.Generated {
 			plan.Changes = append(plan.Changes, Change{
-				What: "Address of " + r.Namespace + "/" + r.Name, Old: r.Host, New: "one under " + domain.Apps(s.Site.Domain()),
+				What: message.F("Address of %s/%s", r.Namespace, r.Name), Old: message.Data(r.Host), New: message.F("one under %s", domain.Apps(s.Site.Domain())),
 			})
 		}
 	}
 	if len(plan.Changes) > 0 {
 		plan.Disturbances = []Disturbance{{
-			What: "applications out of reach", Cause: "their routes are made again", Seconds: 10,
+			What: message.T("applications out of reach"), Cause: message.T("their routes are made again"), Seconds: 10,
 		}}
 	}
 	return plan, nil
@@ -109,9 +111,9 @@ func (s *Routes) Run(ctx context.Context, node *backend.Node, report Report) err
 	if err != nil {
 		return fmt.Errorf("resetting the routes: %w", err)
 	}
-	report.Say("%d applications have an address under %s.", len(reset)-len(kept), domain.Apps(s.Site.Domain()))
+	report.Say(message.F("%d applications have an address under %s.", len(reset)-len(kept), domain.Apps(s.Site.Domain())))
 	for _, r := range kept {
-		report.Say("The operator of %s gave it its old address again.", r)
+		report.Say(message.F("The operator of %s gave it its old address again.", r))
 	}
 	return nil
 }

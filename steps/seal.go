@@ -3,6 +3,8 @@ package steps
 import (
 	"context"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware"
@@ -20,11 +22,11 @@ type FactoryReport struct {
 func (*FactoryReport) ID() string { return "factory-report" }
 
 // Title says what the step does.
-func (*FactoryReport) Title() string { return "Write the factory report" }
+func (*FactoryReport) Title() message.Text { return message.T("Write the factory report") }
 
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
-	rep.Progress(Progress{Waiting: "the cluster's identity and certificates"})
+	rep.Progress(Progress{Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube.WithProgress(rep.Progress), "", s.At)
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	if err := (report.Store{Dir: s.Dir}).Save(d); err != nil {
 		return err
 	}
-	rep.Say("The factory report is written: %s, %s in %s.", d.Verdict, report.TextFile, s.Dir)
+	rep.Say(message.F("The factory report is written: %s, %s in %s.", d.Verdict, report.TextFile, s.Dir))
 	return nil
 }
 
@@ -73,7 +75,7 @@ var _ Undoer = (*Seal)(nil)
 func (*Seal) ID() string { return "seal" }
 
 // Title says what the step does.
-func (*Seal) Title() string { return "Seal the node" }
+func (*Seal) Title() message.Text { return message.T("Seal the node") }
 
 // Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does both again.
 func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {

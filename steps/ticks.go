@@ -4,36 +4,41 @@ import (
 	"context"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
 )
 
 // tick is something that only a person can see.
-type tick struct{ id, title, text, detail, fix string }
+type tick struct {
+	id                       string
+	title, text, detail, fix message.Text
+}
 
 // ticks are what the bench line looks at by hand before a node ships.
 func ticks() []tick {
 	return []tick{
 		{
-			"label", "Serial number on the labels", "Does the serial number on the node match its delivery note?",
-			"The serial number is on the first line of this screen and in the report.", "Sort out which node this is before it ships.",
+			"label", message.T("Serial number on the labels"), message.T("Does the serial number on the node match its delivery note?"),
+			message.T("The serial number is on the first line of this screen and in the report."), message.T("Sort out which node this is before it ships."),
 		},
 		{
-			"passwords", "BMC password", "Has the BMC's default password been changed, and the new one recorded?",
-			"A BMC with its default password gives the machine to anybody at the site's network.", "Change it in the BMC's web page or with ipmitool, and record it.",
+			"passwords", message.T("BMC password"), message.T("Has the BMC's default password been changed, and the new one recorded?"),
+			message.T("A BMC with its default password gives the machine to anybody at the site's network."), message.T("Change it in the BMC's web page or with ipmitool, and record it."),
 		},
 		{
-			"media", "Site config", "Is the site config on its USB stick, or agreed to be typed at the site?",
-			"The technician needs addresses and names from someone.", "Write the stick, label it with the serial number, and pack it.",
+			"media", message.T("Site config"), message.T("Is the site config on its USB stick, or agreed to be typed at the site?"),
+			message.T("The technician needs addresses and names from someone."), message.T("Write the stick, label it with the serial number, and pack it."),
 		},
 		{
-			"kubeconfig", "Access kept", "Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?",
-			"Without them nobody can look into this cluster from outside.", "Store both in the place that your organisation keeps them.",
+			"kubeconfig", message.T("Access kept"), message.T("Are the cluster's kubeconfig and the core user's SSH key stored with this serial number?"),
+			message.T("Without them nobody can look into this cluster from outside."), message.T("Store both in the place that your organisation keeps them."),
 		},
 		{
-			"packed", "Packed", "Is the node packed in an antistatic bag, with its cables and seals?",
-			"What is missing at the site is far away.", "Pack what is missing.",
+			"packed", message.T("Packed"), message.T("Is the node packed in an antistatic bag, with its cables and seals?"),
+			message.T("What is missing at the site is far away."), message.T("Pack what is missing."),
 		},
 	}
 }
@@ -45,7 +50,7 @@ type Ticks struct{}
 func (*Ticks) ID() string { return "ticks" }
 
 // Title says what the step does.
-func (*Ticks) Title() string { return "Tick off what only a person sees" }
+func (*Ticks) Title() message.Text { return message.T("Tick off what only a person sees") }
 
 // Run asks what was not answered with yes before, on this stay on the bench line: a node that was taken back has been unpacked.
 // A no is a check that failed: it can be fixed and asked again, or waived.
@@ -61,7 +66,7 @@ func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error 
 		if string(before) != ticked {
 			answer, err = report.Ask(ctx, Question{
 				ID: "tick-" + t.id, Text: t.text, Detail: t.detail,
-				Choices: []Choice{{Value: yes, Label: "Yes"}, {Value: "no", Label: "No"}}, Default: "no",
+				Choices: []Choice{{Value: yes, Label: message.T("Yes")}, {Value: "no", Label: message.T("No")}}, Default: "no",
 			})
 			if err != nil {
 				return err
@@ -75,11 +80,11 @@ func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error 
 			}
 		}
 		c := Check{
-			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: yes, Expected: yes,
-			Source: "asked: " + strings.TrimSuffix(t.text, "?"),
+			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: message.T(yes), Expected: message.T(yes),
+			Source: "asked: " + strings.TrimSuffix(t.text.String(), "?"),
 		}
 		if answer != yes {
-			c.Status, c.Observed, c.Fix = check.Fail, "no", t.fix
+			c.Status, c.Observed, c.Fix = check.Fail, message.T("no"), t.fix
 		}
 		report.Check(c)
 	}

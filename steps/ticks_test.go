@@ -52,7 +52,7 @@ func TestTicks(t *testing.T) {
 		return a
 	}
 	a := run("no")
-	if c := a.checks["tick-packed"]; len(a.asked) != 5 || c.Status != steps.Fail || c.Fix == "" {
+	if c := a.checks["tick-packed"]; len(a.asked) != 5 || c.Status != steps.Fail || c.Fix.String() == "" {
 		t.Errorf("asked %q, packed is %+v", a.asked, c)
 	}
 	if a = run("yes"); strings.Join(a.asked, " ") != "tick-packed" || a.checks["tick-packed"].Status != steps.Pass {

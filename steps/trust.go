@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
@@ -34,7 +36,7 @@ var (
 func (*Trust) ID() string { return "trust" }
 
 // Title says what the step does.
-func (*Trust) Title() string { return "Trust the site's registries" }
+func (*Trust) Title() message.Text { return message.T("Trust the site's registries") }
 
 // Reads names what is put on disk.
 func (*Trust) Reads() []string {
@@ -42,12 +44,12 @@ func (*Trust) Reads() []string {
 }
 
 // Skip applies where the site brings nothing of it.
-func (s *Trust) Skip() string {
+func (s *Trust) Skip() message.Text {
 	p := s.Site.Spec
 	if p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(p.RegistryCerts) == 0 && p.PullSecret == "" {
-		return "the site brings no authorities or credentials"
+		return message.T("the site brings no authorities or credentials")
 	}
-	return ""
+	return message.Text{}
 }
 
 // Plan names the files. What is in them, the steps tell that bring the same to the cluster.
@@ -65,7 +67,7 @@ func (s *Trust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if len(paths) == 0 {
 		return Plan{}, nil
 	}
-	return Plan{Changes: []Change{{What: "Files of the node, before the cluster starts", New: strings.Join(paths, ", ")}}}, nil
+	return Plan{Changes: []Change{{What: message.T("Files of the node, before the cluster starts"), New: message.Data(strings.Join(paths, ", "))}}}, nil
 }
 
 // Run writes what differs and has the node trust it.
@@ -80,7 +82,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 	}
 	for _, f := range files {
 		if f.Held != "" {
-			report.Say("%s is not written here: %s.", f.Path, f.Held)
+			report.Say(message.F("%s is not written here: %s.", f.Path, f.Held))
 		}
 	}
 	if bundle := s.bundle(); bundle != "" && csr.Here(node.Host) {
@@ -89,8 +91,8 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 		}
 	}
 	report.Check(Check{
-		ID: "trust-files", Title: "Authorities and credentials on the node's disk", Status: check.Pass,
-		Observed: fmt.Sprintf("%d written, %d left to the cluster", len(files)-held(files), held(files)),
+		ID: "trust-files", Title: message.T("Authorities and credentials on the node's disk"), Status: check.Pass,
+		Observed: message.F("%d written, %d left to the cluster", len(files)-held(files), held(files)),
 	})
 	return nil
 }
@@ -102,7 +104,7 @@ func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, 
 	if _, done, err := savedAt(report, key); done || err != nil {
 		return err
 	}
-	report.Progress(Progress{Waiting: "the node to take the site's authorities"})
+	report.Progress(Progress{Waiting: message.T("the node to take the site's authorities")})
 	if err := trust.Refresh(ctx, node.Host); err != nil {
 		return err
 	}

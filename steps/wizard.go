@@ -1,6 +1,9 @@
 package steps
 
-import "touchdown/steps/site"
+import (
+	"touchdown/backend/message"
+	"touchdown/steps/site"
+)
 
 // Wiring is what the steps get from the program around them.
 type Wiring struct {
@@ -14,17 +17,17 @@ type Wiring struct {
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
 func Site(cfg *site.Config, w Wiring) []Stage {
 	return []Stage{
-		{ID: "hardware", Title: "Hardware check", Steps: []Step{
+		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
-		{ID: "network", Title: "Network", Steps: []Step{
+		{ID: "network", Title: message.T("Network"), Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
 		}},
-		{ID: "site", Title: "Names and credentials", Steps: []Step{
+		{ID: "site", Title: message.T("Names and credentials"), Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
-		{ID: "relocation", Title: "Relocation", Steps: []Step{
+		{ID: "relocation", Title: message.T("Relocation"), Steps: []Step{
 			&Network{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
 			&Clock{Site: cfg},                       // before any certificate is looked at
 			&Trust{Site: cfg},                       // the site's registries, before anything pulls from them
@@ -39,13 +42,13 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Rollouts{Site: cfg},                    // until each operator has taken them
 			&Routes{Site: cfg},                      // addresses of the cluster's own pages
 		}},
-		{ID: "images", Title: "Image store", Steps: []Step{
+		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
 		}},
-		{ID: "health", Title: "Cluster health", Steps: []Step{
+		{ID: "health", Title: message.T("Cluster health"), Steps: []Step{
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
-		{ID: "hand-over", Title: "Hand-over", Steps: []Step{
+		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
 			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 		}},

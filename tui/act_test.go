@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/test/wait"
@@ -77,7 +79,7 @@ func TestActEnds(t *testing.T) {
 	}
 	b.press("a")
 	over(b, "eno1", &steps.Problem{
-		Code: "NET-LED", Summary: "The driver of eno1 cannot blink its LED.", Fix: "Find the port by its MAC on the sticker.",
+		Code: "NET-LED", Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find the port by its MAC on the sticker."),
 	})
 	b.shows("! The driver of eno1 cannot blink its LED. Find the port by")
 	b.shows("its MAC on the sticker.")
@@ -108,7 +110,7 @@ func TestActPlain(t *testing.T) {
 	p.after(t, "a1, a2 and so on: Blink LED.", "a2")
 	f.acting <- nil
 	p.after(t, "eno2: its LED blinks for 10 seconds.", "a1")
-	f.acting <- &steps.Problem{Summary: "The driver of eno1 cannot blink its LED.", Fix: "Find it by its MAC."}
+	f.acting <- &steps.Problem{Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find it by its MAC.")}
 	p.after(t, "! The driver of eno1 cannot blink its LED. Find it by its MAC.", "")
 	p.in.Close()
 }

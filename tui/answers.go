@@ -71,8 +71,8 @@ func (a *answers) problem(v engine.FieldView, tried bool) string {
 	if why := a.refused[v.Path]; why != "" {
 		return why
 	}
-	if v.Problem != "" {
-		return v.Problem
+	if show(v.Problem) != "" {
+		return show(v.Problem)
 	}
 	empty := v.Value == "" && !v.SecretSet && a.drafts[v.Path] == "" && v.Kind != steps.YesNo
 	if tried && empty && !v.Optional {
@@ -99,7 +99,7 @@ func (a *answers) actedAside(msg actMsg) {
 	}
 	a.aside.text = ""
 	if p, ok := errors.AsType[*steps.Problem](msg.failed); ok {
-		a.aside.text = alert + p.Summary + " " + p.Fix
+		a.aside.text = alert + show(p.Summary) + " " + show(p.Fix)
 	} else if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
@@ -166,9 +168,9 @@ func (c *checks) line(f finding, w int) string {
 	title := min(w/2, 34)
 	verdict, observed := c.theme.verdict(f.Check), f.Observed
 	if f.stale {
-		verdict, observed = undecided, t("checks.stale")
+		verdict, observed = undecided, message.Data(t("checks.stale"))
 	}
-	return verdict + "  " + pad(cut(f.Title, title), title) + "  " + cut(observed, w-title-8)
+	return verdict + "  " + pad(cut(show(f.Title), title), title) + "  " + cut(show(observed), w-title-8)
 }
 
 // waiting says what is still being looked at.
@@ -190,10 +192,10 @@ func (c *checks) detail(found []finding, w int) []string {
 	}
 	f := found[at]
 	if f.stale {
-		return []string{c.theme.rule(w), cut(f.Title+": "+t("checks.stale"), w), tally(found)}
+		return []string{c.theme.rule(w), cut(show(f.Title)+": "+t("checks.stale"), w), tally(found)}
 	}
-	lines := []string{c.theme.rule(w), cut(f.Title+": "+f.Observed, w)}
-	if f.Expected != "" {
+	lines := []string{c.theme.rule(w), cut(show(f.Title)+": "+show(f.Observed), w)}
+	if show(f.Expected) != "" {
 		expected := t("checks.expected", f.Expected)
 		if f.Source != "" {
 			expected += t("checks.source", f.Source)
@@ -203,7 +205,7 @@ func (c *checks) detail(found []finding, w int) []string {
 	if f.Waiver != nil {
 		lines = append(lines, cut(t("checks.waived", f.Waiver.By, f.Waiver.Reason), w))
 	}
-	if f.Fix != "" {
+	if show(f.Fix) != "" {
 		lines = append(lines, wrap(t("checks.fix", f.Fix), w, "")...)
 	}
 	for i, e := range f.Evidence {

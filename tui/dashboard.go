@@ -109,7 +109,7 @@ func (b *dashboard) address() string {
 	for _, stage := range b.snap.Stages {
 		for _, f := range findings(stage) {
 			if f.ID == steps.AddressCheck {
-				return f.Observed
+				return show(f.Observed)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (b *dashboard) text(w int) []string {
 	if len(s.Met) > 0 {
 		lines = append(lines, "", t("dashboard.met"))
 		for _, m := range s.Met {
-			lines = append(lines, hang(bullet+m, w, "  ", 2)...)
+			lines = append(lines, hang(bullet+show(m), w, "  ", 2)...)
 		}
 	}
 	return lines

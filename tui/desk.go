@@ -42,7 +42,7 @@ func (d *desk) hasty() bool { return d.clock().Sub(d.shown) < enterDelay }
 // actKey is the key for what a field offers, under its own name.
 func (d *desk) actKey(v engine.FieldView) key.Binding {
 	b := d.keys.act
-	b.SetHelp(b.Help().Key, v.Act.Label)
+	b.SetHelp(b.Help().Key, show(v.Act.Label))
 	return b
 }
 

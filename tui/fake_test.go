@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
@@ -110,7 +112,7 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 }
 
 func (f *fake) setLocked(v *engine.FieldView, value string) {
-	v.Source, v.Changed, v.Problem = "typed", true, ""
+	v.Source, v.Changed, v.Problem = "typed", true, message.Text{}
 	if v.Kind == steps.Secret {
 		v.SecretSet = value != ""
 		f.secrets[v.Path] = value
@@ -121,7 +123,7 @@ func (f *fake) setLocked(v *engine.FieldView, value string) {
 		v.Value = v.Found // as the engine does: what was found stands until someone says otherwise
 	}
 	if strings.Contains(value, "_") {
-		v.Problem = "a name has letters, digits and hyphens; leave out the underscore"
+		v.Problem = message.T("a name has letters, digits and hyphens; leave out the underscore")
 	}
 }
 
@@ -173,7 +175,7 @@ func (f *fake) restoreLocked(a engine.Action) {
 		for j, step := range f.snap.Stages[i].Steps {
 			for k := range step.Fields {
 				if v := &f.snap.Stages[i].Steps[j].Fields[k]; v.Path == a.Path || step.ID == a.Step {
-					v.Value, v.Source, v.Changed, v.Problem, v.SecretSet = v.Found, "", false, "", false
+					v.Value, v.Source, v.Changed, v.Problem, v.SecretSet = v.Found, "", false, message.Text{}, false
 				}
 			}
 		}

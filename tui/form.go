@@ -3,6 +3,8 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -121,7 +123,7 @@ func (f *form) taken(items []item) (n int, cmd tea.Cmd, refused string) {
 
 func choicesOf(v engine.FieldView) []steps.Choice {
 	if v.Kind == steps.YesNo {
-		return []steps.Choice{{Value: "true", Label: t("yes")}, {Value: "false", Label: t("no")}}
+		return []steps.Choice{{Value: "true", Label: message.Data(t("yes"))}, {Value: "false", Label: message.Data(t("no"))}}
 	}
 	return v.Choices
 }

@@ -176,7 +176,7 @@ func (f *form) buttons() []button {
 	}
 	for _, v := range f.fields() {
 		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
-			list = append(list, button{key: f.actKey(v), label: v.Act.Label, do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
+			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})

@@ -61,7 +61,7 @@ func (f sheet) body() (lines []string, at, x int) {
 	w, list := f.w, f.fields()
 	wide := 0
 	for _, v := range list {
-		wide = max(wide, min(len([]rune(v.Label)), labelMax))
+		wide = max(wide, min(len([]rune(show(v.Label))), labelMax))
 	}
 	for i, v := range list {
 		focused := v.Path == f.path
@@ -71,7 +71,7 @@ func (f sheet) body() (lines []string, at, x int) {
 		}
 		room := w - wide - sourceMax - 6
 		value, cx := f.draw(v, focused, room)
-		head := mark + " " + pad(cut(v.Label, wide), wide) + "  "
+		head := mark + " " + pad(cut(show(v.Label), wide), wide) + "  "
 		lines = append(lines, head+pad(value, room)+"  "+cut(f.source(v), sourceMax))
 		if focused {
 			x = len([]rune(head)) + cx
@@ -100,7 +100,7 @@ func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
 	if !help {
 		return nil
 	}
-	text := v.Help
+	text := show(v.Help)
 	switch {
 	case v.Kind == steps.PEM:
 		text += " " + t("form.pem")
@@ -151,7 +151,7 @@ func (f sheet) drawPick(v engine.FieldView, w int) string {
 	label := t("pick.open")
 	for _, c := range v.Choices {
 		if c.Value == f.value(v) {
-			label = c.Label
+			label = show(c.Label)
 		}
 	}
 	return "< " + cut(label, w-2) + " >"

@@ -80,7 +80,7 @@ func (a *app) notice(w, h int) string {
 		all = append(all, t("small", w, h))
 	}
 	if a.snap != nil {
-		all = append(all, a.snap.Notices...)
+		all = append(all, showAll(a.snap.Notices)...)
 		if !a.snap.Resumed.IsZero() && a.snap.State != engine.IsDone {
 			all = append(all, t("resumed", a.snap.Resumed.UTC().Format("15:04")))
 		}

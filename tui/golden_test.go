@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"touchdown/steps"
@@ -26,14 +28,14 @@ func scenes() []scene {
 	reviewed := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
 	blocked := func(s *engine.Snapshot) {
 		reviewed(s)
-		s.Review.Problems = []string{"Base domain: this is needed.", "Disk for the system: 60 GB, needed are 120 GB."}
+		s.Review.Problems = []message.Text{message.T("Base domain: this is needed."), message.T("Disk for the system: 60 GB, needed are 120 GB.")}
 	}
 	late := func(s *engine.Snapshot) {
 		working(s)
 		at(s, "rollouts").Progress.Usual = 60
-		s.Late = "operator authentication"
+		s.Late = message.T("operator authentication")
 		s.Resumed = epoch
-		s.Notices = []string{"disk full: the journal keeps its last entries in memory"}
+		s.Notices = []message.Text{message.T("disk full: the journal keeps its last entries in memory")}
 	}
 	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
 	pem := func(s *engine.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }

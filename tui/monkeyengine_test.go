@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
 	"touchdown/steps/engine"
 	"touchdown/test/rounds"
 )
@@ -41,7 +42,7 @@ var monkeyScenes = []func(*engine.Snapshot){
 	func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
 	func(s *engine.Snapshot) {
 		s.State, s.Review = engine.Reviewed, reviewView()
-		s.Review.Problems = []string{"No cable."}
+		s.Review.Problems = []message.Text{message.T("No cable.")}
 	},
 	working, working,
 	func(s *engine.Snapshot) { working(s); s.Life = engine.LifeMoving },

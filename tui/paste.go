@@ -71,7 +71,7 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 	}
 	text := e.line()
 	e.drafts[v.Path], e.typed = text, true
-	if v.Problem != "" || e.refused[v.Path] != "" {
+	if show(v.Problem) != "" || e.refused[v.Path] != "" {
 		return e.set(v.Path, text) // so that the keystroke that fixes it takes the message away
 	}
 	return nil
@@ -128,7 +128,7 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 	if e.drafts[v.Path] = value; !e.typed {
 		delete(e.drafts, v.Path)
 	}
-	if v.Problem != "" || e.refused[v.Path] != "" {
+	if show(v.Problem) != "" || e.refused[v.Path] != "" {
 		return n, e.set(v.Path, value), refused
 	}
 	return n, nil, refused

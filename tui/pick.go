@@ -61,7 +61,7 @@ func (p *pickList) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 func (p *pickList) view(w, h int) page {
-	lines := []string{p.theme.head.Render(p.of.Label), ""}
+	lines := []string{p.theme.head.Render(show(p.of.Label)), ""}
 	below := []string{""}
 	if p.aside.path == p.of.Path {
 		below = append(below, wrap(p.aside.text, w, "")...)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -103,7 +105,7 @@ func at(s *engine.Snapshot, id string) *engine.StepView {
 }
 
 func seen(status, title, observed string) steps.Check {
-	c := steps.Check{ID: title, Title: title, Observed: observed}
+	c := steps.Check{ID: title, Title: message.Data(title), Observed: message.Data(observed)}
 	c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}}[status].Status
 	return c
 }
@@ -111,7 +113,7 @@ func seen(status, title, observed string) steps.Check {
 func seeHardware(s *engine.Snapshot) {
 	tpm := seen("warn", "Security chip (TPM)", "none")
 	tpm.ID = "hw-tpm"
-	tpm.Expected, tpm.Fix = "2.0", "Switch it on in the firmware's setup, where the machine has one."
+	tpm.Expected, tpm.Fix = message.T("2.0"), message.T("Switch it on in the firmware's setup, where the machine has one.")
 	at(s, "hardware").Checks = []steps.Check{
 		seen("pass", "Processor threads (vCPU)", "16 threads on 8 cores"), seen("pass", "Processor generation", "x86-64-v3"),
 		seen("pass", "Memory", "64.0 GiB"), seen("pass", "System disk size", "nvme0n1, 960 GB"),
@@ -122,7 +124,7 @@ func seeHardware(s *engine.Snapshot) {
 func offerPorts(s *engine.Snapshot) {
 	port := &at(s, "network-settings").Fields[0]
 	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "current"
-	port.Choices = []steps.Choice{{Value: "enp1s0", Label: "enp1s0, 10 Gbit/s, link up, in use"}, {Value: "enp2s0", Label: "enp2s0, no cable"}}
+	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.T("enp1s0, 10 Gbit/s, link up, in use")}, {Value: "enp2s0", Label: message.T("enp2s0, no cable")}}
 }
 
 // until marks all steps before one as done, and that one as at work.
@@ -135,7 +137,7 @@ func until(s *engine.Snapshot, id string) *engine.StepView {
 				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
 				return step
 			}
-			if step.Status = engine.StepDone; step.Skip != "" {
+			if step.Status = engine.StepDone; step.Skip.String() != "" {
 				step.Status = engine.StepSkip
 			}
 		}
@@ -147,17 +149,17 @@ func keepOrBack(s *engine.Snapshot) {
 	until(s, "network")
 	s.State = engine.InQuestion
 	s.Question = &engine.QuestionView{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
-		ID: "keep-network", Text: "Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?",
-		Detail:  "Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers.",
-		Choices: []steps.Choice{{Value: "keep", Label: "Keep the new settings"}, {Value: "back", Label: "Put the old ones back"}},
+		ID: "keep-network", Text: message.T("Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?"),
+		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
+		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}},
 		Default: "back",
 	}}
 }
 
 func relocating(s *engine.Snapshot) {
 	step := until(s, "rollouts")
-	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: "operator authentication", Usual: 300}
-	step.Said = []string{"kube-apiserver runs revision 8."}
+	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
+	step.Said = []message.Text{message.T("kube-apiserver runs revision 8.")}
 	s.Worked, s.Left = (7 * time.Minute).Seconds(), (6 * time.Minute).Seconds()
 }
 
@@ -174,7 +176,7 @@ func seeding(s *engine.Snapshot) {
 	seeHardware(s)
 	step := until(s, "images")
 	s.Life = "factory"
-	step.Progress = &steps.Progress{Done: 11253, Total: 18024, Unit: "MiB", Waiting: "the copy of the layers"}
+	step.Progress = &steps.Progress{Done: 11253, Total: 18024, Unit: "MiB", Waiting: message.T("the copy of the layers")}
 }
 
 func wellChecks() []steps.Check {

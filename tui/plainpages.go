@@ -58,7 +58,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		p.echo(false)
 		defer p.echo(true)
 	}
-	text, err := p.ask(v.Label + " [" + now + "]:")
+	text, err := p.ask(show(v.Label) + " [" + now + "]:")
 	if err != nil {
 		return false, false, err
 	}
@@ -68,7 +68,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case text == "back":
 		return true, false, nil
 	case text == "?":
-		p.write(v.Help, t("form.example", v.Example))
+		p.write(show(v.Help), t("form.example", v.Example))
 		return false, true, nil
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
@@ -110,8 +110,8 @@ func (p *prompts) try(v engine.FieldView, value string) {
 func (p *prompts) verdict(path string) (back, again bool, err error) {
 	why := p.refused[path]
 	for _, f := range p.allFields() {
-		if f.Path == path && f.Problem != "" {
-			why = f.Problem
+		if f.Path == path && show(f.Problem) != "" {
+			why = show(f.Problem)
 		}
 	}
 	if why != "" {
@@ -158,10 +158,10 @@ func (p *prompts) watch() error {
 func (p *prompts) decision() error {
 	q := p.snap.Question
 	p.told = told{}
-	p.write(q.Text, q.Detail)
+	p.write(show(q.Text), show(q.Detail))
 	var names []string
 	for _, c := range q.Choices {
-		names = append(names, c.Label)
+		names = append(names, show(c.Label))
 	}
 	n, err := p.options(names...)
 	if n >= 0 {

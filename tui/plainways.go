@@ -11,7 +11,7 @@ import (
 func (p *prompts) trouble() error {
 	step, _ := p.current()
 	if v := p.snap.Problem; v != nil {
-		p.write(t("problem.title", step.Title), v.Summary, t("problem.fix", v.Fix), t("problem.code", v.Code))
+		p.write(t("problem.title", step.Title), show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code))
 		p.write(v.Output...)
 	}
 	if p.snap.Locked {
@@ -139,7 +139,7 @@ func (p *prompts) waive() error {
 	all := p.waivable()
 	var names []string
 	for _, f := range all {
-		names = append(names, f.Title+": "+f.Observed)
+		names = append(names, show(f.Title)+": "+show(f.Observed))
 	}
 	n, err := p.options(names...)
 	if n < 0 || err != nil {

@@ -4,6 +4,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -99,14 +101,14 @@ func (p *trouble) view(w, h int) page {
 	step, _ := p.desk.current()
 	v := p.snap.Problem
 	if v == nil {
-		v = &steps.Trouble{Code: t("problem.unknown"), Summary: t("problem.stopped"), Fix: t("problem.tryAgain")}
+		v = &steps.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
 	}
 	title, safe := t("problem.title", step.Title), t("problem.safe")
 	if p.desk.lostRecords() {
 		title, safe = t("lost.title"), t("lost.safe")
 	}
 	lines := []string{p.theme.bad.Render(cut(title, w))}
-	for _, line := range wrap(v.Summary, w, "") {
+	for _, line := range wrap(show(v.Summary), w, "") {
 		lines = append(lines, p.theme.strong.Render(line))
 	}
 	lines = append(lines, wrap(t("problem.fix", v.Fix), w, "")...)

@@ -54,7 +54,7 @@ func (q *question) buttons() []button {
 	var list []button
 	for i, c := range q.snap.Question.Choices {
 		number := numbered(i)
-		list = append(list, button{key: number, label: c.Label, careful: true, do: func() (screen, tea.Cmd) {
+		list = append(list, button{key: number, label: show(c.Label), careful: true, do: func() (screen, tea.Cmd) {
 			if !q.held {
 				q.flash = t("pen.readonly")
 				return q, nil
@@ -71,10 +71,10 @@ func (q *question) view(w, h int) page {
 		return page{}
 	}
 	var lines []string
-	for _, line := range wrap(v.Text, w, "") {
+	for _, line := range wrap(show(v.Text), w, "") {
 		lines = append(lines, q.theme.strong.Render(line))
 	}
-	lines = append(append(lines, ""), wrap(v.Detail, w, "")...)
+	lines = append(append(lines, ""), wrap(show(v.Detail), w, "")...)
 	lines = append(lines, "")
 	list, y := q.row.list(q.theme, q.buttons(), func(i int) string {
 		if i < len(v.Choices) && v.Choices[i].Value == v.Default {

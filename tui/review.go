@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -136,7 +138,7 @@ func (r *review) text(w int) []string {
 		}
 		lines = append(lines, "")
 	}
-	section(r.theme.bad.Render(t("review.problems")), v.Problems)
+	section(r.theme.bad.Render(t("review.problems")), showAll(v.Problems))
 	title := t("review.changes")
 	if v.Seconds > 0 {
 		title = t("review.lasts", about(seconds(v.Seconds)))
@@ -148,30 +150,30 @@ func (r *review) text(w int) []string {
 		for _, d := range s.Plan.Disturbances {
 			disturbs = append(disturbs, t("review.disturbance", d.What, span(seconds(d.Seconds)), d.Cause))
 		}
-		permanent = append(permanent, s.Plan.Permanent...)
+		permanent = append(permanent, showAll(s.Plan.Permanent)...)
 	}
 	lines = append(lines, "")
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
-	section(r.theme.warn.Render(t("review.warnings")), v.Warnings)
+	section(r.theme.warn.Render(t("review.warnings")), showAll(v.Warnings))
 	return lines
 }
 
 // plan is what one step changes. A step that changes nothing is not worth a line.
 func (r *review) plan(s engine.StepPlan, w int) []string {
-	if s.Skip != "" {
+	if show(s.Skip) != "" {
 		return wrap(t("review.skip", s.Title, s.Skip), w, "  ")
 	}
 	if len(s.Plan.Changes) == 0 {
 		return nil
 	}
-	lines := wrap(s.Title, w, "  ")
+	lines := wrap(show(s.Title), w, "  ")
 	for _, c := range s.Plan.Changes {
 		old := c.Old
-		if old == "" {
-			old = t("review.none")
+		if show(old) == "" {
+			old = message.Data(t("review.none"))
 		}
-		lines = append(lines, hang(c.What+": "+old+arrow+c.New, w, "    ", 4)...)
+		lines = append(lines, hang(show(c.What)+": "+show(old)+arrow+show(c.New), w, "    ", 4)...)
 	}
 	return lines
 }

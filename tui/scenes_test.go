@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -12,13 +14,13 @@ import (
 
 // noField is of a kind that no step asks for today; the forms know it, and so do their tests.
 var noField = engine.FieldView{
-	Path: "spec.dhcp", Kind: steps.YesNo, Label: "Address by DHCP", Visible: true, Help: "Whether the site gives the address.", Value: "true", Source: "default",
+	Path: "spec.dhcp", Kind: steps.YesNo, Label: message.T("Address by DHCP"), Visible: true, Help: message.T("Whether the site gives the address."), Value: "true", Source: "default",
 }
 
 // collectingSnapshot is a short list of the site's steps and fields, to press keys in. TestShortList holds it to the real one.
 func collectingSnapshot() engine.Snapshot {
 	check := func(id, title, status, observed, expected, fix string) steps.Check {
-		c := steps.Check{ID: id, Title: title, Observed: observed, Expected: expected, Fix: fix}
+		c := steps.Check{ID: id, Title: message.Data(title), Observed: message.Data(observed), Expected: message.Data(expected), Fix: message.Data(fix)}
 		c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
 		c.Source = "Red Hat, minimum for one node"
 		return c
@@ -27,8 +29,8 @@ func collectingSnapshot() engine.Snapshot {
 		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed",
 		State: engine.Collecting, Now: epoch,
 		Stages: []engine.StageView{
-			{ID: "hardware", Title: "Hardware check", Steps: []engine.StepView{{
-				ID: "hardware", Title: "Check the hardware", Checks: []steps.Check{
+			{ID: "hardware", Title: message.T("Hardware check"), Steps: []engine.StepView{{
+				ID: "hardware", Title: message.T("Check the hardware"), Checks: []steps.Check{
 					check("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
 					check("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
 					check("hw-disk", "Disk for the system", "pass", "960 GB, NVMe", "at least 120 GB", ""),
@@ -38,43 +40,43 @@ func collectingSnapshot() engine.Snapshot {
 					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
 				},
 			}}},
-			{ID: "site", Title: "Names and credentials", Steps: []engine.StepView{
-				{ID: "names", Title: "Choose the cluster's name", Fields: []engine.FieldView{
+			{ID: "site", Title: message.T("Names and credentials"), Steps: []engine.StepView{
+				{ID: "names", Title: message.T("Choose the cluster's name"), Fields: []engine.FieldView{
 					{
-						Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Example: "store0042", Visible: true,
-						Help: "The first part of the cluster's address. Ask the one who runs the site's DNS.", Value: "sno-042", Found: "sno-042", Source: "found",
+						Path: "spec.clusterName", Kind: steps.Text, Label: message.T("Cluster name"), Example: "store0042", Visible: true,
+						Help: message.T("The first part of the cluster's address. Ask the one who runs the site's DNS."), Value: "sno-042", Found: "sno-042", Source: "found",
 					},
 					{
-						Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Example: "example.com", Visible: true,
-						Help: "The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.",
+						Path: "spec.baseDomain", Kind: steps.Text, Label: message.T("Base domain"), Example: "example.com", Visible: true,
+						Help: message.T("The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."),
 					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: "Add the site's certificates and credentials", Fields: []engine.FieldView{
+				{ID: "credentials", Title: message.T("Add the site's certificates and credentials"), Fields: []engine.FieldView{
 					{
-						Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Visible: true,
-						Help: "The credentials for the site's own image registry, as one line of JSON.",
+						Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Visible: true,
+						Help: message.T("The credentials for the site's own image registry, as one line of JSON."),
 					},
 					{
-						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: "API certificate", Optional: true, Visible: true,
-						Help: "A certificate of the site for api.NAME.DOMAIN.",
+						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: message.T("API certificate"), Optional: true, Visible: true,
+						Help: message.T("A certificate of the site for api.NAME.DOMAIN."),
 					},
 				}},
 			}},
-			{ID: "network", Title: "Network", Steps: []engine.StepView{{ID: "network-settings", Title: "Choose the network", Fields: []engine.FieldView{
+			{ID: "network", Title: message.T("Network"), Steps: []engine.StepView{{ID: "network-settings", Title: message.T("Choose the network"), Fields: []engine.FieldView{
 				{
-					Path: "spec.network.interface", Kind: steps.Pick, Label: "Network port", Visible: true, Help: "The socket that the site's cable is in.", Value: "eno1", Found: "eno1", Source: "found",
-					Act:     &steps.Act{Label: "Blink LED", Doing: "its LED blinks for 10 seconds"},
-					Choices: []steps.Choice{{Value: "eno1", Label: "eno1, 10 Gbit/s, link"}, {Value: "eno2", Label: "eno2, no link"}},
+					Path: "spec.network.interface", Kind: steps.Pick, Label: message.T("Network port"), Visible: true, Help: message.T("The socket that the site's cable is in."), Value: "eno1", Found: "eno1", Source: "found",
+					Act:     &steps.Act{Label: message.T("Blink LED"), Doing: message.T("its LED blinks for 10 seconds")},
+					Choices: []steps.Choice{{Value: "eno1", Label: message.T("eno1, 10 Gbit/s, link")}, {Value: "eno2", Label: message.T("eno2, no link")}},
 				},
 				noField,
 			}}}},
-			{ID: "relocation", Title: "Relocation", Steps: []engine.StepView{
-				{ID: "pull-secret", Title: "Add the site's registry credentials", Status: engine.Pending, Skip: "the site brings none"},
-				{ID: "domain", Title: "Move the cluster's names", Status: engine.Pending, Undo: true},
-				{ID: "rollouts", Title: "Wait until the new names are served", Status: engine.Pending},
+			{ID: "relocation", Title: message.T("Relocation"), Steps: []engine.StepView{
+				{ID: "pull-secret", Title: message.T("Add the site's registry credentials"), Status: engine.Pending, Skip: message.T("the site brings none")},
+				{ID: "domain", Title: message.T("Move the cluster's names"), Status: engine.Pending, Undo: true},
+				{ID: "rollouts", Title: message.T("Wait until the new names are served"), Status: engine.Pending},
 			}},
-			{ID: "health", Title: "Cluster health", Steps: []engine.StepView{{ID: "health", Title: "Verify the cluster's health", Status: engine.Pending}}},
-			{ID: "hand-over", Title: "Hand-over", Steps: []engine.StepView{{ID: "hand-over", Title: "Write the hand-over report", Status: engine.Pending}}},
+			{ID: "health", Title: message.T("Cluster health"), Steps: []engine.StepView{{ID: "health", Title: message.T("Verify the cluster's health"), Status: engine.Pending}}},
+			{ID: "hand-over", Title: message.T("Hand-over"), Steps: []engine.StepView{{ID: "hand-over", Title: message.T("Write the hand-over report"), Status: engine.Pending}}},
 		},
 	}
 }
@@ -140,19 +142,19 @@ func stageFields(stage engine.StageView) []engine.FieldView {
 func reviewView() *engine.ReviewView {
 	return &engine.ReviewView{
 		Fingerprint: "f00d", Seconds: 420,
-		Warnings: []string{"Clock: no time server answers."},
+		Warnings: []message.Text{message.T("Clock: no time server answers.")},
 		Steps: []engine.StepPlan{
-			{Step: "pull-secret", Title: "Add the site's registry credentials", Skip: "the site brings none"},
-			{Step: "domain", Title: "Move the cluster's names", Plan: steps.Plan{
+			{Step: "pull-secret", Title: message.T("Add the site's registry credentials"), Skip: message.T("the site brings none")},
+			{Step: "domain", Title: message.T("Move the cluster's names"), Plan: steps.Plan{
 				Changes: []steps.Change{
-					{What: "API", Old: "api.factory.example", New: "api.store0042.example.com"},
-					{What: "Applications", Old: "*.apps.factory.example", New: "*.apps.store0042.example.com"},
-					{What: "Certificate", New: "for api.store0042.example.com, made by the cluster"},
+					{What: message.T("API"), Old: message.T("api.factory.example"), New: message.T("api.store0042.example.com")},
+					{What: message.T("Applications"), Old: message.T("*.apps.factory.example"), New: message.T("*.apps.store0042.example.com")},
+					{What: message.T("Certificate"), New: message.T("for api.store0042.example.com, made by the cluster")},
 				},
-				Disturbances: []steps.Disturbance{{What: "API outage", Cause: "kube-apiserver restarts", Seconds: 240}},
-				Permanent:    []string{"Logins made before the move end."},
+				Disturbances: []steps.Disturbance{{What: message.T("API outage"), Cause: message.T("kube-apiserver restarts"), Seconds: 240}},
+				Permanent:    []message.Text{message.T("Logins made before the move end.")},
 			}},
-			{Step: "rollouts", Title: "Wait until the new names are served"},
+			{Step: "rollouts", Title: message.T("Wait until the new names are served")},
 		},
 	}
 }
@@ -167,10 +169,10 @@ func working(s *engine.Snapshot) {
 			switch step := &s.Stages[i].Steps[j]; {
 			case step.ID == s.Current:
 				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
-				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: "operator authentication", Usual: 300}
-				step.Said = []string{"Wrote the new names.", "kube-apiserver runs revision 9.", "12 operators have taken the new names."}
+				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
+				step.Said = []message.Text{message.T("Wrote the new names."), message.T("kube-apiserver runs revision 9."), message.T("12 operators have taken the new names.")}
 				return
-			case step.Skip != "":
+			case step.Skip.String() != "":
 				step.Status = engine.StepSkip
 			default:
 				step.Status, step.Seconds = engine.StepDone, 24
@@ -183,10 +185,10 @@ func working(s *engine.Snapshot) {
 func lost(s *engine.Snapshot) {
 	failed(s)
 	const what = "2 of the journal's records cannot be read; what was found is kept as journal.jsonl.damaged."
-	s.Notices = []string{"Records were lost: " + what}
+	s.Notices = []message.Text{message.F("Records were lost: %s", what)}
 	s.Problem = &steps.Trouble{
-		Code: engine.RecordsLost, Summary: "Records of this job were damaged or lost, so it does not continue automatically.",
-		Fix: "Continue from what the machine shows, edit the answers to start over, or undo.", Detail: what,
+		Code: engine.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
+		Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Detail: what,
 	}
 }
 
@@ -194,8 +196,8 @@ func failed(s *engine.Snapshot) {
 	working(s)
 	s.State = engine.HasFailed
 	s.Problem = &steps.Trouble{
-		Code: "RLT-DNS", Summary: "The operator authentication cannot reach its own address.",
-		Fix:    "Ask the site for the DNS record *.apps.store0042.example.com, then retry.",
+		Code: "RLT-DNS", Summary: message.T("The operator authentication cannot reach its own address."),
+		Fix:    message.T("Ask the site for the DNS record *.apps.store0042.example.com, then retry."),
 		Detail: "waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host",
 		Output: []string{"lookup oauth-openshift.apps.store0042.example.com: no such host"},
 	}
@@ -203,7 +205,7 @@ func failed(s *engine.Snapshot) {
 		for j := range s.Stages[i].Steps {
 			if step := &s.Stages[i].Steps[j]; step.ID == "rollouts" {
 				step.Status = engine.StepFailed
-				step.Checks = []steps.Check{{ID: "name-oauth", Title: "Login page answers", Status: "fail", Observed: "no such host"}}
+				step.Checks = []steps.Check{{ID: "name-oauth", Title: message.T("Login page answers"), Status: "fail", Observed: message.T("no such host")}}
 			}
 		}
 	}
@@ -213,9 +215,9 @@ func asking(s *engine.Snapshot) {
 	working(s)
 	s.State = engine.InQuestion
 	s.Question = &engine.QuestionView{Step: "rollouts", Until: epoch.Add(95 * time.Second), Question: steps.Question{
-		ID: "keep-network", Text: "Two of five network probes failed. Keep the new network settings?",
-		Detail:  "Keeping them goes on with the new address. Putting them back returns to the review.",
-		Choices: []steps.Choice{{Value: "keep", Label: "Keep the new settings"}, {Value: "back", Label: "Put the old ones back"}},
+		ID: "keep-network", Text: message.T("Two of five network probes failed. Keep the new network settings?"),
+		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the review."),
+		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}},
 		Default: "back",
 	}}
 }
@@ -231,17 +233,17 @@ func finished(s *engine.Snapshot) {
 				step.Status = engine.StepDone
 			}
 			if step.ID == "hand-over" {
-				step.Checks = []steps.Check{{ID: steps.AddressCheck, Title: "The node's address at this site", Status: "pass", Observed: "198.51.100.10"}}
+				step.Checks = []steps.Check{{ID: steps.AddressCheck, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
 			}
 			if step.ID == "health" {
 				step.Checks = []steps.Check{
-					{ID: "operators", Title: "Operators", Status: "pass", Observed: "33 of 33 well"},
-					{ID: "nodes", Title: "Node", Status: "pass", Observed: "Ready"},
+					{ID: "operators", Title: message.T("Operators"), Status: "pass", Observed: message.T("33 of 33 well")},
+					{ID: "nodes", Title: message.T("Node"), Status: "pass", Observed: message.T("Ready")},
 				}
 			}
 		}
 	}
-	s.Met = []string{"rollouts: RLT-DNS the operator authentication cannot reach its own address"}
+	s.Met = []message.Text{message.T("rollouts: RLT-DNS the operator authentication cannot reach its own address")}
 }
 
 // undoing has put the operators back, and is at the names.
@@ -256,7 +258,7 @@ func undoing(s *engine.Snapshot) {
 				step.Undo = true
 			case "domain":
 				step.Undo, step.Status, step.Started = true, engine.Running, epoch.Add(-10*time.Second)
-				step.Progress = &steps.Progress{Waiting: "the operators to take the old names"}
+				step.Progress = &steps.Progress{Waiting: message.T("the operators to take the old names")}
 			case "rollouts":
 				step.Undo, step.Status, step.Progress = true, engine.StepUndone, nil
 			}

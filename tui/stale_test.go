@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -33,7 +35,7 @@ func TestOldVerdictIsNotShown(t *testing.T) {
 func TestFormTellsOldVerdicts(t *testing.T) {
 	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
 		step := &s.Stages[1].Steps[0]
-		step.Checks = []steps.Check{{ID: "net-gateway", Title: "Gateway", Status: "pass"}, {ID: "net-dns", Title: "DNS", Status: "pass"}}
+		step.Checks = []steps.Check{{ID: "net-gateway", Title: message.T("Gateway"), Status: "pass"}, {ID: "net-dns", Title: message.T("DNS"), Status: "pass"}}
 		step.Stale = []string{"net-gateway"}
 	})
 	b.press("c")

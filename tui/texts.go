@@ -1,17 +1,42 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
 
-// t returns the text with the key. A key that is missing shows itself, which a test looks for.
+	"touchdown/backend/message"
+)
+
+// t returns the text with the key, in the language of this console. A key that is missing shows itself, which a test looks for.
 func t(key string, args ...any) string {
-	s, ok := texts[key]
+	s, ok := here.texts[key]
 	if !ok {
-		return key
+		if s, ok = texts[key]; !ok {
+			return key
+		}
 	}
 	if len(args) == 0 {
 		return s
 	}
-	return fmt.Sprintf(s, args...)
+	said := make([]any, len(args))
+	for i, a := range args {
+		said[i] = a
+		if text, ok := a.(message.Text); ok {
+			said[i] = show(text)
+		}
+	}
+	return fmt.Sprintf(s, said...)
+}
+
+// show returns a text of the engine in the language of this console.
+func show(text message.Text) string { return here.engine.Show(text) }
+
+// showAll are texts of the engine in the language of this console.
+func showAll(texts []message.Text) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = show(text)
+	}
+	return all
 }
 
 // texts are all words of the console itself, so that they can be translated in one place. What the engine

@@ -17,22 +17,22 @@ type told struct {
 // news is what is to be printed of the work now, or "".
 func (l *told) news(w work, now time.Time) string {
 	step, _ := w.current()
-	line := step.Title
+	line := show(step.Title)
 	if pr := step.Progress; pr != nil {
 		line = strings.Join(append([]string{line}, w.counted(pr)...), "  ")
-		if pr.Waiting != "" {
+		if show(pr.Waiting) != "" {
 			line += "  " + t("work.waiting", pr.Waiting)
 		}
 	}
 	if n := len(step.Said); n > 0 {
-		line += "  " + step.Said[n-1]
+		line += "  " + show(step.Said[n-1])
 	}
 	said := line
 	if line == l.line {
 		if now.Sub(l.at) < heartbeat {
 			return ""
 		}
-		said = alive(w, step.Title, now)
+		said = alive(w, show(step.Title), now)
 	}
 	l.line, l.at = line, now
 	return now.Format("15:04:05") + "  " + said

@@ -66,7 +66,7 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 func (v *waive) view(w, _ int) page {
-	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(v.of.Observed, w), ""}
+	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(show(v.of.Observed), w), ""}
 	lines = append(append(lines, wrap(t("waive.text"), w, "")...), "")
 	p := page{}
 	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {

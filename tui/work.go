@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -83,7 +85,7 @@ func (s *work) whole(w int) []string {
 	}
 	worked := int64(s.snap.Worked)
 	lines := []string{s.theme.bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
-	if late := s.snap.Late; late != "" {
+	if late := s.snap.Late; show(late) != "" {
 		lines = append(lines, wrap(t("work.grows", late), w, "")...)
 	}
 	return append(lines, s.theme.rule(w))
@@ -110,7 +112,7 @@ func (s *work) stages(side, room int) []string {
 		}
 		done, status := tallied(stage)
 		count := t("work.count", done, len(stage.Steps))
-		line := s.theme.status(status) + " " + pad(cut(stage.Title, side-6-len(count)), side-6-len(count))
+		line := s.theme.status(status) + " " + pad(cut(show(stage.Title), side-6-len(count)), side-6-len(count))
 		lines = append(lines, line+" "+count)
 		list := stage.Steps
 		if whole > room && i != at {
@@ -120,7 +122,7 @@ func (s *work) stages(side, room int) []string {
 			list = around(list, now, spare)
 		}
 		for _, step := range list {
-			lines = append(lines, "  "+s.theme.status(step.Status)+" "+ends(step.Title, took(step), side-7))
+			lines = append(lines, "  "+s.theme.status(step.Status)+" "+ends(show(step.Title), took(step), side-7))
 		}
 	}
 	return lines
@@ -182,10 +184,10 @@ func (s *work) step(w, room int) []string {
 	}
 	title := step.Title
 	if s.snap.State == engine.UndoingAll {
-		title = t("work.undoing", title)
+		title = message.Data(t("work.undoing", title))
 	}
 	var lines []string
-	for _, line := range wrap(title, w, "") {
+	for _, line := range wrap(show(title), w, "") {
 		lines = append(lines, s.theme.strong.Render(line))
 	}
 	lines = append(lines, "")
@@ -202,7 +204,7 @@ func (s *work) step(w, room int) []string {
 	said := step.Said
 	var tail []string
 	for _, text := range said {
-		tail = append(tail, hang(bullet+text, w, "", 2)...)
+		tail = append(tail, hang(bullet+show(text), w, "", 2)...)
 	}
 	return append(lines, tail[max(0, len(tail)-max(room-len(lines), 0)):]...)
 }
@@ -231,7 +233,7 @@ func (s *work) counted(p *steps.Progress) []string {
 
 // waiting tells what we are waiting for, how long that usually takes, and when it takes too long.
 func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
-	if p.Waiting == "" {
+	if show(p.Waiting) == "" {
 		return nil
 	}
 	lines := wrap(t("work.waiting", p.Waiting), w, "")

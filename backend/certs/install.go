@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -148,8 +150,8 @@ func ReadBack(ctx context.Context, c *kube.Cluster, w Want) (*x509.Certificate, 
 		if err != nil {
 			return nil, &problem.Problem{
 				Code:    "CERT-BCK",
-				Summary: "The certificate in " + ref.String() + " is not the one that was put there.",
-				Fix:     "Retry; if it happens again, stop whatever else manages this secret.",
+				Summary: message.F("The certificate in %s is not the one that was put there.", ref.String()),
+				Fix:     message.T("Retry; if it happens again, stop whatever else manages this secret."),
 				Err:     err,
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -45,8 +47,8 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 		if !covers(leaf, name) {
 			return nil, nil, &problem.Problem{
 				Code:    "CERT-SAN",
-				Summary: fmt.Sprintf("The certificate is not for %s; it is for %s.", name, someOf(leaf.DNSNames)),
-				Fix:     "Ask for a certificate whose subject alternative names contain " + name + ".",
+				Summary: message.F("The certificate is not for %s; it is for %s.", name, someOf(leaf.DNSNames)),
+				Fix:     message.F("Ask for a certificate whose subject alternative names contain %s.", name),
 			}
 		}
 	}
@@ -84,28 +86,28 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 		case now.Before(cert.NotBefore):
 			return &problem.Problem{
 				Code:    "CERT-AGE",
-				Summary: fmt.Sprintf("Certificate %d of the chain is not good before %s.", i+1, day(cert.NotBefore)),
-				Fix:     "Check the node's clock.",
+				Summary: message.F("Certificate %d of the chain is not good before %s.", i+1, day(cert.NotBefore)),
+				Fix:     message.T("Check the node's clock."),
 			}
 		case !now.Before(cert.NotAfter):
 			return &problem.Problem{
 				Code:    "CERT-AGE",
-				Summary: fmt.Sprintf("Certificate %d of the chain has expired on %s.", i+1, day(cert.NotAfter)),
-				Fix:     "Ask for a new certificate, or leave it out: the cluster then makes its own.",
+				Summary: message.F("Certificate %d of the chain has expired on %s.", i+1, day(cert.NotAfter)),
+				Fix:     message.T("Ask for a new certificate, or leave it out: the cluster then makes its own."),
 			}
 		case i > 0 && !bytes.Equal(chain[i-1].RawIssuer, cert.RawSubject), i > 0 && chain[i-1].CheckSignatureFrom(cert) != nil:
 			return &problem.Problem{
 				Code:    "CERT-SEQ",
-				Summary: fmt.Sprintf("Certificate %d of the chain did not sign certificate %d.", i+1, i),
-				Fix:     "Put the server's certificate first, then the one that signed it, and so on.",
+				Summary: message.F("Certificate %d of the chain did not sign certificate %d.", i+1, i),
+				Fix:     message.T("Put the server's certificate first, then the one that signed it, and so on."),
 			}
 		}
 	}
 	if chain[0].IsCA {
 		return &problem.Problem{
 			Code:    "CERT-SEQ",
-			Summary: "The first certificate is a CA's, not a server's.",
-			Fix:     "Put the server's certificate first, then the one that signed it, and so on.",
+			Summary: message.T("The first certificate is a CA's, not a server's."),
+			Fix:     message.T("Put the server's certificate first, then the one that signed it, and so on."),
 		}
 	}
 	return nil
@@ -117,8 +119,8 @@ func parse(p Pair) (*parsed, error) {
 	if err != nil {
 		return nil, &problem.Problem{
 			Code:    "CERT-PEM",
-			Summary: "The certificate cannot be read.",
-			Fix:     "Give it as PEM, from BEGIN CERTIFICATE to END CERTIFICATE.",
+			Summary: message.T("The certificate cannot be read."),
+			Fix:     message.T("Give it as PEM, from BEGIN CERTIFICATE to END CERTIFICATE."),
 			Err:     err,
 		}
 	}
@@ -126,16 +128,16 @@ func parse(p Pair) (*parsed, error) {
 	if err != nil {
 		return nil, &problem.Problem{
 			Code:    "CERT-KEY",
-			Summary: "The certificate's key cannot be read.",
-			Fix:     "Give an unencrypted RSA or EC key as PEM; openssl pkey -in OLD -out NEW decrypts one.",
+			Summary: message.T("The certificate's key cannot be read."),
+			Fix:     message.T("Give an unencrypted RSA or EC key as PEM; openssl pkey -in OLD -out NEW decrypts one."),
 			Err:     err,
 		}
 	}
 	if public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(chain[0].PublicKey) {
 		return nil, &problem.Problem{
 			Code:    "CERT-KEY",
-			Summary: "The key does not belong to the certificate.",
-			Fix:     "Give the key with which this certificate was requested; the server's certificate comes first.",
+			Summary: message.T("The key does not belong to the certificate."),
+			Fix:     message.T("Give the key with which this certificate was requested; the server's certificate comes first."),
 		}
 	}
 	return &parsed{chain, key}, nil

@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,8 +57,8 @@ func loadSigner(ctx context.Context, c *kube.Cluster, ref kube.Ref, life time.Du
 	if err != nil {
 		return nil, &problem.Problem{
 			Code:    "CERT-SGN",
-			Summary: "The cluster's own signer " + ref.String() + " cannot be used.",
-			Fix:     "Bring your own certificate for the new names.",
+			Summary: message.F("The cluster's own signer %s cannot be used.", ref.String()),
+			Fix:     message.T("Bring your own certificate for the new names."),
 			Err:     err,
 		}
 	}
@@ -96,8 +98,8 @@ func (s *Signer) Issue(names []string, now time.Time) (Pair, error) {
 	if end.Sub(now) < soon || now.Before(ca.NotBefore) {
 		return Pair{}, &problem.Problem{
 			Code:    "CERT-SGN",
-			Summary: fmt.Sprintf("The cluster's own signer is good from %s to %s only.", day(ca.NotBefore), day(ca.NotAfter)),
-			Fix:     "Check the node's clock, or bring your own certificate for the new names.",
+			Summary: message.F("The cluster's own signer is good from %s to %s only.", day(ca.NotBefore), day(ca.NotAfter)),
+			Fix:     message.T("Check the node's clock, or bring your own certificate for the new names."),
 		}
 	}
 	start := now.Add(-skew)

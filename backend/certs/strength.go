@@ -8,6 +8,8 @@ import (
 	"crypto/x509"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -35,8 +37,8 @@ func checkStrength(p *parsed) error {
 	if what != "" {
 		return &problem.Problem{
 			Code:    "CERT-KEY",
-			Summary: "The certificate has " + what + ", which OpenShift's router does not serve.",
-			Fix:     fmt.Sprintf("Ask for a certificate with an RSA key of %d bits or more, or an ECDSA key of the curve P-256, P-384 or P-521.", leastRSA),
+			Summary: message.F("The certificate has %s, which OpenShift's router does not serve.", what),
+			Fix:     message.F("Ask for a certificate with an RSA key of %d bits or more, or an ECDSA key of the curve P-256, P-384 or P-521.", leastRSA),
 		}
 	}
 	for i, cert := range p.chain {
@@ -47,8 +49,8 @@ func checkStrength(p *parsed) error {
 		case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
 			return &problem.Problem{
 				Code:    "CERT-SIG",
-				Summary: fmt.Sprintf("Certificate %d of the chain is signed with %s, which OpenShift's router does not serve.", i+1, cert.SignatureAlgorithm),
-				Fix:     "Ask for a certificate that is signed with SHA-256 or better.",
+				Summary: message.F("Certificate %d of the chain is signed with %s, which OpenShift's router does not serve.", i+1, cert.SignatureAlgorithm),
+				Fix:     message.T("Ask for a certificate that is signed with SHA-256 or better."),
 			}
 		}
 	}

@@ -2,6 +2,8 @@
 // network probes and cluster health alike, so that one table, one report and one exit code serve them all.
 package check
 
+import "touchdown/backend/message"
+
 // Status is the verdict of a Check.
 type Status string
 
@@ -16,15 +18,15 @@ const (
 
 // Check is one thing that was looked at.
 type Check struct {
-	ID       string   `json:"id"`                 // frozen once released: "hw-memory", "operators"
-	Title    string   `json:"title"`              // what was looked at, in plain words
-	Status   Status   `json:"status"`             //
-	Observed string   `json:"observed,omitempty"` // what is there
-	Expected string   `json:"expected,omitempty"` // the limit
-	Source   string   `json:"source,omitempty"`   // where the limit comes from
-	Fix      string   `json:"fix,omitempty"`      // one thing to try
-	Evidence []string `json:"evidence,omitempty"` // raw lines for an engineer
-	Waiver   *Waiver  `json:"waiver,omitempty"`   // set when Status is Waived
+	ID       string       `json:"id"`                 // frozen once released: "hw-memory", "operators"
+	Title    message.Text `json:"title"`              // what was looked at, in plain words
+	Status   Status       `json:"status"`             //
+	Observed message.Text `json:"observed,omitzero"`  // what is there
+	Expected message.Text `json:"expected,omitzero"`  // the limit
+	Source   string       `json:"source,omitempty"`   // where the limit comes from
+	Fix      message.Text `json:"fix,omitzero"`       // one thing to try
+	Evidence []string     `json:"evidence,omitempty"` // raw lines for an engineer
+	Waiver   *Waiver      `json:"waiver,omitempty"`   // set when Status is Waived
 }
 
 // Waiver says who took responsibility for a Check that did not pass, and why.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/beevik/ntp"
 
 	"touchdown/backend/host"
@@ -138,8 +140,8 @@ func Set(ctx context.Context, m *host.Machine, ahead time.Duration) error {
 	if err := m.MoveClock(ctx, ahead); err != nil {
 		return &problem.Problem{
 			Code:    "CLK-SET",
-			Summary: "The clock could not be set.",
-			Fix:     "Set it in the machine's firmware (BIOS), then retry.",
+			Summary: message.T("The clock could not be set."),
+			Fix:     message.T("Set it in the machine's firmware (BIOS), then retry."),
 			Err:     err,
 		}
 	}

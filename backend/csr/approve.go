@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,9 +161,9 @@ const margin = 30 * time.Second
 
 // Files says which of the kubelet's certificates on disk is not good now; "" when both are. Approved requests prove nothing:
 // after a jump of the clock the kubelet asks for the old time first and then again.
-func Files(m *host.Machine, now time.Time) string {
+func Files(m *host.Machine, now time.Time) message.Text {
 	if !Here(m) {
-		return ""
+		return message.Text{}
 	}
 	var bad []string
 	for _, kind := range []string{"client", "server"} {
@@ -174,7 +176,7 @@ func Files(m *host.Machine, now time.Time) string {
 			bad = append(bad, fmt.Sprintf("the kubelet's %s certificate %s", kind, why))
 		}
 	}
-	return strings.Join(bad, ", ")
+	return message.Data(strings.Join(bad, ", "))
 }
 
 // Here tells whether the cluster's kubelet runs on this machine at all. Where it does not, as on a laptop with --local, only

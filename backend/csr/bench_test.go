@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/csr"
@@ -41,7 +43,7 @@ func TestApproveForReal(t *testing.T) {
 	host.File("/var/lib/kubelet/pki/kubelet.crt", "")
 	for _, name := range out.Approved {
 		var signed []byte
-		err := c.Until(ctx, kube.Wait{What: "signing", Limit: 3 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+		err := c.Until(ctx, kube.Wait{What: message.T("signing"), Limit: 3 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
 			r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return kube.Progress{}, false, err
@@ -61,15 +63,15 @@ func TestApproveForReal(t *testing.T) {
 		if cert.ExtKeyUsage[0] == x509.ExtKeyUsageServerAuth {
 			kind = "server"
 		}
-		if why := csr.Files(host.Machine, time.Now()); why == "" {
+		if why := csr.Files(host.Machine, time.Now()); why.String() == "" {
 			t.Error("good without files")
 		}
 		host.File("/var/lib/kubelet/pki/kubelet-"+kind+"-current.pem", string(signed))
 	}
-	if why := csr.Files(host.Machine, time.Now()); why != "" {
+	if why := csr.Files(host.Machine, time.Now()); why.String() != "" {
 		t.Error(why)
 	}
-	if why := csr.Files(host.Machine, time.Now().Add(400*24*time.Hour)); why == "" {
+	if why := csr.Files(host.Machine, time.Now().Add(400*24*time.Hour)); why.String() == "" {
 		t.Error("good after a year")
 	}
 	writes := c.Writes()

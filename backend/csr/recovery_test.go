@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -32,7 +34,7 @@ func TestApproveAfterLongStorage(t *testing.T) {
 	}
 	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	e, _, err := csr.Self(t.Context(), c, "not-the-name")
-	if err != nil || c.Detour() != "" && time.Since(begun) < life {
+	if err != nil || c.Detour().String() != "" && time.Since(begun) < life {
 		t.Fatal(err, c.Detour())
 	}
 	time.Sleep(time.Until(begun.Add(life + 2*time.Second)))
@@ -40,11 +42,11 @@ func TestApproveAfterLongStorage(t *testing.T) {
 	if err != nil || len(out.Approved) != 2 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if d := c.Detour(); !strings.Contains(d, "client certificate expired") || !strings.Contains(d, "recovery account") {
+	if d := c.Detour(); !strings.Contains(d.String(), "client certificate expired") || !strings.Contains(d.String(), "recovery account") {
 		t.Errorf("it says %q", d)
 	}
 	t.Log(c.Detour())
-	err = c.Until(t.Context(), kube.Wait{What: "signing", Limit: time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+	err = c.Until(t.Context(), kube.Wait{What: message.T("signing"), Limit: time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
 		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, out.Approved[0], metav1.GetOptions{})
 		return kube.Progress{}, err == nil && len(r.Status.Certificate) > 0, err
 	})
@@ -57,7 +59,7 @@ func TestApproveAfterLongStorage(t *testing.T) {
 	if err := cluster.RenewNodeClient(time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := csr.Self(t.Context(), c, "not-the-name"); err != nil || c.Detour() != "" {
+	if _, _, err := csr.Self(t.Context(), c, "not-the-name"); err != nil || c.Detour().String() != "" {
 		t.Errorf("with a renewed file: %v %s", err, c.Detour())
 	}
 	if strings.Contains(log.String(), "eyJ") {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/miekg/dns"
 
 	"touchdown/backend/problem"
@@ -47,8 +49,8 @@ func Prove(ctx context.Context, z Zone, names []string, server string, timeout t
 		}
 		if time.Since(start) >= timeout {
 			return &problem.Problem{
-				Code: "DNS-SELF", Summary: "The node does not answer for the cluster's names.",
-				Fix: "Look at the log of dnsmasq in the support bundle; retry.", Err: err,
+				Code: "DNS-SELF", Summary: message.T("The node does not answer for the cluster's names."),
+				Fix: message.T("Look at the log of dnsmasq in the support bundle; retry."), Err: err,
 			}
 		}
 		select {

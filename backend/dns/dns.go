@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/host"
@@ -52,8 +54,8 @@ func Read(m *host.Machine) (Zone, error) {
 	if len(z.Domains) == 0 || len(z.Addresses) == 0 {
 		return Zone{}, &problem.Problem{
 			Code:    "DNS-NONE",
-			Summary: "The node's own name server (dnsmasq) does not know the cluster's names.",
-			Fix:     "Run touchdown factory bake on this node before it is moved.",
+			Summary: message.T("The node's own name server (dnsmasq) does not know the cluster's names."),
+			Fix:     message.T("Run touchdown factory bake on this node before it is moved."),
 			Err:     fmt.Errorf("no line address=/api.DOMAIN/ADDRESS in %s", folder),
 		}
 	}
@@ -106,8 +108,8 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if m.Managed(own) {
 		return false, &problem.Problem{
 			Code:    "DNS-OWND",
-			Summary: "The cluster itself lays the file " + own + " on this node.",
-			Fix:     "Remove the MachineConfig that does, or change the names in it.",
+			Summary: message.F("The cluster itself lays the file %s on this node.", own),
+			Fix:     message.T("Remove the MachineConfig that does, or change the names in it."),
 		}
 	}
 	names, err := z.encode(domain)
@@ -133,8 +135,8 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 func (z Zone) encode(domain string) (string, error) {
 	if wrong := validation.IsDNS1123Subdomain(domain); len(wrong) > 0 {
 		return "", &problem.Problem{
-			Code: "DNS-NAME", Summary: "The new domain is not a domain name.",
-			Fix: "Correct spec.clusterName and spec.baseDomain.", Err: errors.New(wrong[0]),
+			Code: "DNS-NAME", Summary: message.T("The new domain is not a domain name."),
+			Fix: message.T("Correct spec.clusterName and spec.baseDomain."), Err: errors.New(wrong[0]),
 		}
 	}
 	var out strings.Builder
@@ -160,8 +162,8 @@ func Remove(ctx context.Context, m *host.Machine) (changed bool, err error) {
 func restart(ctx context.Context, m *host.Machine) error {
 	if _, err := m.Run(ctx, "systemctl", "restart", service); err != nil {
 		return &problem.Problem{
-			Code: "DNS-STRT", Summary: "The node's own name server (dnsmasq) does not start.",
-			Fix: "Look at its log in the support bundle; retry.", Err: err,
+			Code: "DNS-STRT", Summary: message.T("The node's own name server (dnsmasq) does not start."),
+			Fix: message.T("Look at its log in the support bundle; retry."), Err: err,
 		}
 	}
 	return nil

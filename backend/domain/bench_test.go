@@ -225,7 +225,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 			if code(err) != test.code {
 				t.Fatal(err)
 			}
-			if test.code == "CLU-DENY" && !strings.Contains(problem.From(err).Summary, "patch apiservers") {
+			if test.code == "CLU-DENY" && !strings.Contains(problem.From(err).Summary.String(), "patch apiservers") {
 				t.Error(err)
 			}
 			fatal(t, b.ClearFaults())
@@ -328,7 +328,7 @@ func TestProveTellsAnotherCertificate(t *testing.T) {
 		{ID: "x", Name: "api.c.site.example", Address: now.API, Fingerprint: strings.Repeat("0", 64)},
 		{ID: "y", Name: "api.c.site.example", Address: "127.0.0.1:1", Fingerprint: strings.Repeat("0", 64)},
 	}, time.Now, short)
-	if code(err) != "CERT-SRV" || len(checks) != 2 || checks[0].Status != check.Fail || checks[1].Observed != "no answer" {
+	if code(err) != "CERT-SRV" || len(checks) != 2 || checks[0].Status != check.Fail || checks[1].Observed.String() != "no answer" {
 		t.Error(err, checks)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -167,28 +169,28 @@ func namedOf(config []byte) ([]named, error) {
 }
 
 // unread says what the operator has not read yet; "" when it has taken all.
-func (e *evidence) unread() string {
+func (e *evidence) unread() message.Text {
 	if !slices.EqualFunc(e.wanted, e.observed, named.equal) {
-		return "the API server's operator to read its configuration"
+		return message.T("the API server's operator to read its configuration")
 	}
-	return ""
+	return message.Text{}
 }
 
 // notRolledOut says what the running revision lacks. oauth is the host of the login that has to be in it; "" for any.
-func (e *evidence) notRolledOut(oauth string) string {
-	if why := e.unread(); why != "" {
+func (e *evidence) notRolledOut(oauth string) message.Text {
+	if why := e.unread(); why.String() != "" {
 		return why
 	}
 	if why := e.revisions.Pending(0); why != "" {
-		return why
+		return message.Data(why)
 	}
 	if !e.newest || !slices.EqualFunc(e.wanted, e.running, named.equal) {
-		return "a revision of the API server with the newest configuration"
+		return message.T("a revision of the API server with the newest configuration")
 	}
 	if oauth != "" && e.metadata != "" && !tells(e.metadata, oauth) {
-		return "the API server's operator to learn the login's host " + oauth
+		return message.F("the API server's operator to learn the login's host %s", oauth)
 	}
-	return ""
+	return message.Text{}
 }
 
 // tells says whether the OAuth metadata is for this host.
@@ -196,7 +198,7 @@ func tells(metadata, host string) bool { return strings.Contains(metadata, "http
 
 // controllers says why kube-controller-manager is not at rest. Its revisions hold the bundle serviceaccount-ca, of which the router's
 // certificate is a part (openshift/cluster-kube-controller-manager-operator, pkg/operator/targetconfigcontroller and starter.go).
-func controllers(ctx context.Context, c *kube.Cluster) (pending string, err error) {
+func controllers(ctx context.Context, c *kube.Cluster) (pending message.Text, err error) {
 	err = c.Do(ctx, "reading kubecontrollermanagers/cluster", func(ctx context.Context) error {
 		op, err := c.Operator.KubeControllerManagers().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil || len(op.Status.NodeStatuses) == 0 {
@@ -212,8 +214,9 @@ func controllers(ctx context.Context, c *kube.Cluster) (pending string, err erro
 		if err != nil {
 			return err
 		}
-		if pending = ""; next != runs || current != op.Status.LatestAvailableRevision {
-			pending = fmt.Sprintf("a revision of kube-controller-manager after %d", current)
+		pending = message.Text{}
+		if next != runs || current != op.Status.LatestAvailableRevision {
+			pending = message.F("a revision of kube-controller-manager after %d", current)
 		}
 		return nil
 	})

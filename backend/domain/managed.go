@@ -2,7 +2,8 @@ package domain
 
 import (
 	"context"
-	"fmt"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
@@ -43,8 +44,8 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 			if object != nil && state != "Managed" && (m.name != "console" || state != "Removed") {
 				return &problem.Problem{
 					Code:    "OPR-STAT",
-					Summary: fmt.Sprintf("The operator %s is not managed (managementState %q), so the new names would not be served.", m.name, state),
-					Fix: fmt.Sprintf("Nothing was written. The cluster's owner can change it: oc patch %s cluster --type merge -p '{\"spec\":{\"managementState\":\"Managed\"}}'. "+
+					Summary: message.F("The operator %s is not managed (managementState %q), so the new names would not be served.", m.name, state),
+					Fix: message.F("Nothing was written. The cluster's owner can change it: oc patch %s cluster --type merge -p '{\"spec\":{\"managementState\":\"Managed\"}}'. "+
 						"Then retry, or start without a new name.", m.resource+"."+operatorConfig(m.resource).Group),
 				}
 			}
@@ -59,8 +60,8 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 		if why != "" {
 			return &problem.Problem{
 				Code:    "OPR-IDLE",
-				Summary: fmt.Sprintf("The operator %s does not run, so the new names would not be served: %s.", m.name, why),
-				Fix: fmt.Sprintf("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. "+
+				Summary: message.F("The operator %s does not run, so the new names would not be served: %s.", m.name, why),
+				Fix: message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. "+
 					"Then retry, or start without a new name.", m.namespace, m.deployment),
 			}
 		}

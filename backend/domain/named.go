@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -72,8 +74,8 @@ func refused(certs []any, exists func(secret string) (bool, error)) error {
 	if len(certs) > mostNamed {
 		return &problem.Problem{
 			Code:    "CERT-MAX",
-			Summary: fmt.Sprintf("The API server serves %d named certificates, and OpenShift allows no more than %d.", len(certs)-1, mostNamed),
-			Fix:     "Nothing was written. The cluster's owner can remove an entry that is no longer needed: oc edit apiserver cluster. Then retry, or start without a new name.",
+			Summary: message.F("The API server serves %d named certificates, and OpenShift allows no more than %d.", len(certs)-1, mostNamed),
+			Fix:     message.T("Nothing was written. The cluster's owner can remove an entry that is no longer needed: oc edit apiserver cluster. Then retry, or start without a new name."),
 		}
 	}
 	first := map[string]int{}
@@ -89,16 +91,16 @@ func refused(certs []any, exists func(secret string) (bool, error)) error {
 		if !there {
 			return &problem.Problem{
 				Code:    "CERT-ENT",
-				Summary: fmt.Sprintf("Entry %d of the API server's named certificates (%s) refers to a secret that does not exist: %q.", i, strings.Join(namesOf(entry), ", "), secret),
-				Fix:     fix,
+				Summary: message.F("Entry %d of the API server's named certificates (%s) refers to a secret that does not exist: %q.", i, strings.Join(namesOf(entry), ", "), secret),
+				Fix:     message.T(fix),
 			}
 		}
 		for _, name := range namesOf(entry) {
 			if j, twice := first[name]; twice {
 				return &problem.Problem{
 					Code:    "CERT-ENT",
-					Summary: fmt.Sprintf("Entries %d (secret %s) and %d (secret %s) of the API server's named certificates are both for %s.", j, secretOf(certs[j]), i, secret, name),
-					Fix:     fix,
+					Summary: message.F("Entries %d (secret %s) and %d (secret %s) of the API server's named certificates are both for %s.", j, secretOf(certs[j]), i, secret, name),
+					Fix:     message.T(fix),
 				}
 			}
 			first[name] = i

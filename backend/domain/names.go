@@ -7,6 +7,8 @@ import (
 	"net"
 	"strings"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -77,8 +79,8 @@ func Read(ctx context.Context, c *kube.Cluster) (Now, error) {
 	if now.OldApps == "" {
 		return now, &problem.Problem{
 			Code:    "CLU-NAME",
-			Summary: "The cluster does not say under which domain it was installed.",
-			Fix:     "Check that the cluster's installation was finished before it was shipped.",
+			Summary: message.T("The cluster does not say under which domain it was installed."),
+			Fix:     message.T("Check that the cluster's installation was finished before it was shipped."),
 		}
 	}
 	return now, nil

@@ -3,8 +3,9 @@ package domain
 import (
 	"context"
 	"crypto/x509"
-	"fmt"
 	"time"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
@@ -25,20 +26,20 @@ type Proof struct {
 func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Timeouts) ([]check.Check, error) {
 	var checks []check.Check
 	w := kube.Wait{
-		What: "the check of the new names", Limit: p.Notice, Usual: 30 * time.Second, Code: "CERT-SRV",
-		Fix: "Retry; if a name still shows another certificate, undo puts the old names back.",
+		What: message.T("the check of the new names"), Limit: p.Notice, Usual: 30 * time.Second, Code: "CERT-SRV",
+		Fix: message.T("Retry; if a name still shows another certificate, undo puts the old names back."),
 	}
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		checks = checks[:0]
-		good, waiting := int64(0), ""
+		good, waiting := int64(0), message.Text{}
 		for _, proof := range proofs {
 			ch := proof.look(ctx, now())
 			checks = append(checks, ch)
 			switch {
 			case ch.Status != check.Fail:
 				good++
-			case waiting == "":
-				waiting = proof.Name + ": " + ch.Observed
+			case waiting == (message.Text{}):
+				waiting = message.F("%s: %s", proof.Name, ch.Observed)
 			}
 		}
 		progress := kube.Progress{Done: good, Total: int64(len(proofs)), Unit: "names", Waiting: waiting}
@@ -49,17 +50,17 @@ func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time
 
 func (p Proof) look(ctx context.Context, now time.Time) check.Check {
 	ch := check.Check{
-		ID: p.ID, Title: p.Name + " answers with its certificate", Status: check.Fail,
-		Expected: "certificate " + shortPrint(p.Fingerprint), Source: "the secret that was read back",
-		Fix: "Look at the operators kube-apiserver and ingress.",
+		ID: p.ID, Title: message.F("%s answers with its certificate", p.Name), Status: check.Fail,
+		Expected: message.F("certificate %s", shortPrint(p.Fingerprint)), Source: "the secret that was read back",
+		Fix: message.T("Look at the operators kube-apiserver and ingress."),
 	}
 	served, err := kube.Probe(ctx, p.Address, p.Name, p.Roots, now)
 	if err != nil {
-		ch.Observed = "no answer"
+		ch.Observed = message.T("no answer")
 		ch.Evidence = []string{err.Error()}
 		return ch
 	}
-	ch.Observed = "certificate " + shortPrint(served.Fingerprint())
+	ch.Observed = message.F("certificate %s", shortPrint(served.Fingerprint()))
 	ch.Evidence = []string{"SHA-256 " + served.Fingerprint(), "not after " + served.Leaf().NotAfter.UTC().Format(time.RFC3339)}
 	if served.Fingerprint() != p.Fingerprint {
 		return ch
@@ -67,19 +68,19 @@ func (p Proof) look(ctx context.Context, now time.Time) check.Check {
 	if p.Path != "" {
 		status, _, err := kube.Get(ctx, p.Address, p.Name, p.Path)
 		if err != nil || status >= 400 {
-			ch.Observed = fmt.Sprintf("the right certificate, but status %d", status)
+			ch.Observed = message.F("the right certificate, but status %d", status)
 			if err != nil {
-				ch.Observed, ch.Evidence = "the right certificate, but no answer", append(ch.Evidence, err.Error())
+				ch.Observed, ch.Evidence = message.T("the right certificate, but no answer"), append(ch.Evidence, err.Error())
 			}
 			return ch
 		}
-		ch.Observed += fmt.Sprintf(", status %d", status)
+		ch.Observed = message.F("%s, status %d", ch.Observed, status)
 	}
-	ch.Status, ch.Fix = check.Pass, ""
+	ch.Status, ch.Fix = check.Pass, message.Text{}
 	if p.Roots != nil && served.Trust != nil {
 		ch.Status = check.Warn
-		ch.Observed += ", which the cluster's own CAs do not vouch for"
-		ch.Fix = "Give the clients the CA that signed it."
+		ch.Observed = message.F("%s, which the cluster's own CAs do not vouch for", ch.Observed)
+		ch.Fix = message.T("Give the clients the CA that signed it.")
 		ch.Evidence = append(ch.Evidence, served.Trust.Error())
 	}
 	return ch

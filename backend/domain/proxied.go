@@ -2,9 +2,10 @@ package domain
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"golang.org/x/net/http/httpproxy"
 
@@ -42,9 +43,8 @@ func (n Names) proxied(ctx context.Context, c *kube.Cluster) error {
 		base := strings.TrimPrefix(Apps(n.Domain), "apps")
 		return &problem.Problem{
 			Code:    "PRX-NAME",
-			Summary: fmt.Sprintf("The cluster's operators would ask its proxy for %s: the proxy's exceptions (noProxy) do not have %s.", host.Name, base),
-			Fix: "Nothing was written. Give the site's proxy in spec.proxy of the site config, which adds the new names to the exceptions; or the cluster's " +
-				"owner adds " + base + ": oc edit proxy cluster. Then retry, or start without a new name.",
+			Summary: message.F("The cluster's operators would ask its proxy for %s: the proxy's exceptions (noProxy) do not have %s.", host.Name, base),
+			Fix:     message.F("Nothing was written. Give the site's proxy in spec.proxy of the site config, which adds the new names to the exceptions; or the cluster's owner adds %s: oc edit proxy cluster. Then retry, or start without a new name.", base),
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -91,8 +93,8 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 // the domain's apps.
 func Hosts(ctx context.Context, c *kube.Cluster, now Now, domain string, reset []Route) (kept []Route, err error) {
 	w := kube.Wait{
-		What: "giving the applications their addresses", Limit: c.Pace.Limit, Usual: 10 * time.Second, Code: "RTE-HST",
-		Fix: "Look at the operator openshift-apiserver, then retry.",
+		What: message.T("giving the applications their addresses"), Limit: c.Pace.Limit, Usual: 10 * time.Second, Code: "RTE-HST",
+		Fix: message.T("Look at the operator openshift-apiserver, then retry."),
 	}
 	err = c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		all, err := Routes(ctx, c, now, domain)
@@ -102,7 +104,7 @@ func Hosts(ctx context.Context, c *kube.Cluster, now Now, domain string, reset [
 			i := slices.IndexFunc(all, func(a Route) bool { return a.ref() == r.ref() })
 			switch {
 			case i < 0 || all[i].Host == "":
-				p.Waiting = "an address for " + r.Namespace + "/" + r.Name
+				p.Waiting = message.F("an address for %s/%s", r.Namespace, r.Name)
 				continue
 			case all[i].Kind != Fine:
 				kept = append(kept, all[i])
@@ -121,7 +123,7 @@ const looks = 10
 // not have an operator behind it.
 func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byte) error {
 	seen, there := 0, false
-	w := kube.Wait{What: "making the route " + ref.Name + " again", Limit: c.Pace.Limit, Code: "RTE-GNE", Fix: "Retry."}
+	w := kube.Wait{What: message.F("making the route %s again", ref.Name), Limit: c.Pace.Limit, Code: "RTE-GNE", Fix: message.T("Retry.")}
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		seen++
 		err := c.Do(ctx, "looking for "+ref.String(), func(ctx context.Context) error {
@@ -129,7 +131,7 @@ func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byt
 			there = err == nil && len(list.Items) > 0
 			return err
 		})
-		return kube.Progress{Waiting: "the operator of " + ref.Namespace + " to make its route again"}, there || seen >= looks, err
+		return kube.Progress{Waiting: message.F("the operator of %s to make its route again", ref.Namespace)}, there || seen >= looks, err
 	})
 	if err != nil || there {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -38,8 +40,8 @@ const degradedFix = "Undo the change of the names, or retry when the cause below
 // and the router's operator has read its. Before, "at rest" is old news.
 func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 	w := kube.Wait{
-		What: "the start of the roll-out", Limit: p.Notice, Usual: time.Minute, Code: "REV-NEW",
-		Fix: "Look at the operator kube-apiserver; undo puts the names back.",
+		What: message.T("the start of the roll-out"), Limit: p.Notice, Usual: time.Minute, Code: "REV-NEW",
+		Fix: message.T("Look at the operator kube-apiserver; undo puts the names back."),
 	}
 	g := newGate("", p)
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -50,7 +52,7 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		if why := e.unread(); why != "" {
+		if why := e.unread(); why.String() != "" {
 			return kube.Progress{Waiting: why}, false, nil
 		}
 		seen := false
@@ -62,7 +64,7 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 			}
 			return err
 		})
-		return kube.Progress{Waiting: "the router's operator to read its configuration"}, seen, err
+		return kube.Progress{Waiting: message.T("the router's operator to read its configuration")}, seen, err
 	})
 }
 
@@ -70,8 +72,8 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 // console and the login have their hosts under want, when want is given.
 func WaitRolledOut(ctx context.Context, c *kube.Cluster, want string, p Timeouts) error {
 	w := kube.Wait{
-		What: "the roll-out of the names", Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
-		Fix: "Retry to go on waiting; undo puts the old names back.",
+		What: message.T("the roll-out of the names"), Limit: p.Limit, Usual: 10 * time.Minute, Code: "REV-LATE",
+		Fix: message.T("Retry to go on waiting; undo puts the old names back."),
 	}
 	g := newGate(want, p)
 	c = c.Within(max(p.Limit, c.Pace.Limit)) // a fallback takes the API away for longer than a revision does
@@ -121,12 +123,12 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	if err != nil {
 		return p, false, err
 	}
-	for _, why := range []string{controller, e.notRolledOut(moved)} {
-		if why != "" {
+	for _, why := range []message.Text{controller, e.notRolledOut(moved)} {
+		if why.String() != "" {
 			pending = slices.Insert(pending, 0, why)
 		}
 	}
-	p.Waiting = "the operators to stay at rest"
+	p.Waiting = message.T("the operators to stay at rest")
 	if len(pending) > 0 {
 		p.Waiting = pending[0]
 	}
@@ -150,8 +152,8 @@ func (g *gate) refused(e *evidence) error {
 	}
 	return &problem.Problem{
 		Code:    "CERT-OPR",
-		Summary: "The operator kube-apiserver refuses the configuration of the API server and goes on with the old one.",
-		Fix:     degradedFix,
+		Summary: message.T("The operator kube-apiserver refuses the configuration of the API server and goes on with the old one."),
+		Fix:     message.T(degradedFix),
 		Err:     errors.New(why),
 	}
 }
@@ -166,14 +168,14 @@ func (g *gate) fell(e *evidence) error {
 	}
 	return &problem.Problem{
 		Code:    "REV-FALL",
-		Summary: fmt.Sprintf("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
-		Fix:     "Undo: the old names come back. The new certificate is the likely cause.",
+		Summary: message.F("The API server could not run its revision %d and went back to revision %d.", r.Failed, r.Current),
+		Fix:     message.T("Undo: the old names come back. The new certificate is the likely cause."),
 		Err:     fmt.Errorf("%s", r.Why),
 	}
 }
 
 // operators counts those at rest and says what the others do.
-func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pending []string, err error) {
+func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pending []message.Text, err error) {
 	p.Unit = "operators"
 	for _, m := range movers {
 		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == m.name })
@@ -182,7 +184,7 @@ func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pendi
 		}
 		p.Total++
 		if why := kube.OperatorPending(&all[i]); why != "" {
-			pending = append(pending, "operator "+why)
+			pending = append(pending, message.F("operator %s", why))
 		} else {
 			p.Done++
 		}
@@ -213,15 +215,15 @@ func (g *gate) degraded(co *configv1.ClusterOperator) error {
 	}
 	return &problem.Problem{
 		Code:    "CLU-DEGR",
-		Summary: fmt.Sprintf("The operator %s reports trouble with the new names.", co.Name),
-		Fix:     degradedFix,
+		Summary: message.F("The operator %s reports trouble with the new names.", co.Name),
+		Fix:     message.T(degradedFix),
 		Err:     fmt.Errorf("%s: %s", cond.Reason, cond.Message),
 	}
 }
 
 // hosts says which of the component routes do not have their new host yet, as far as their operators tell, and the login's host where it
 // has it.
-func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, oauth string, err error) {
+func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []message.Text, oauth string, err error) {
 	if g.want == "" {
 		return nil, "", nil
 	}
@@ -245,7 +247,7 @@ func (g *gate) hosts(ctx context.Context, c *kube.Cluster) (pending []string, oa
 			continue // its operator is not installed, or too old to tell: the probe of the host decides
 		}
 		if !slices.Contains(status[i].CurrentHostnames, configv1.Hostname(will.Name)) {
-			pending = append(pending, "the host "+will.Name)
+			pending = append(pending, message.F("the host %s", will.Name))
 		} else if will == g.served.OAuth() {
 			oauth = will.Name
 		}
@@ -265,8 +267,8 @@ func (g *gate) routeRefused(part component, s configv1.ComponentRouteStatus) err
 	}
 	return &problem.Problem{
 		Code:    "CERT-REF",
-		Summary: fmt.Sprintf("The cluster refuses the new host or certificate of %s.", part.name),
-		Fix:     degradedFix,
+		Summary: message.F("The cluster refuses the new host or certificate of %s.", part.name),
+		Fix:     message.T(degradedFix),
 		Err:     fmt.Errorf("%s: %s", s.Conditions[i].Reason, s.Conditions[i].Message),
 	}
 }

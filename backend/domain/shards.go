@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,9 +47,9 @@ func (n Names) routed(ctx context.Context, c *kube.Cluster) error {
 			if !selector.Matches(of[key]) {
 				return &problem.Problem{
 					Code:    "RTR-SHRD",
-					Summary: fmt.Sprintf("The router default would not serve %s: its spec.%s (%s) does not choose the route of %s.", hosts[part.name].Name, key, selector, part.name),
-					Fix: "Nothing was written. The cluster's owner can let that router take the routes of openshift-console and openshift-authentication: " +
-						"oc edit ingresscontroller default -n openshift-ingress-operator. Then retry, or start without a new name.",
+					Summary: message.F("The router default would not serve %s: its spec.%s (%s) does not choose the route of %s.", hosts[part.name].Name, key, selector, part.name),
+					Fix: message.T("Nothing was written. The cluster's owner can let that router take the routes of openshift-console and openshift-authentication: " +
+						"oc edit ingresscontroller default -n openshift-ingress-operator. Then retry, or start without a new name."),
 				}
 			}
 		}

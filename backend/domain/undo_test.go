@@ -42,7 +42,7 @@ func TestNamesArePutBackInTheOrderOfAMove(t *testing.T) {
 	api.Changes()
 	var waited []string // what was written before the wait
 	c = c.WithProgress(func(p kube.Progress) {
-		if strings.HasPrefix(p.Waiting, "the login to take the host oauth-openshift.apps."+old) && waited == nil {
+		if strings.HasPrefix(p.Waiting.String(), "the login to take the host oauth-openshift.apps."+old) && waited == nil {
 			waited = api.Changes()
 			publish(api, old)
 		}

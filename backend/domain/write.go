@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -92,7 +94,7 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 // login there is none.
 func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 	begin := time.Now()
-	w := kube.Wait{What: "the login's host", Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: "Retry."}
+	w := kube.Wait{What: message.T("the login's host"), Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: message.T("Retry.")}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		var metadata string
 		err := c.Do(ctx, "reading the metadata of the login", func(ctx context.Context) (err error) {
@@ -100,7 +102,7 @@ func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 			return err
 		})
 		done := metadata == "" || oauth.Absent || tells(metadata, oauth.Name) || time.Since(begin) >= metadataLimit
-		return kube.Progress{Waiting: "the login to take the host " + oauth.Name}, done, err
+		return kube.Progress{Waiting: message.F("the login to take the host %s", oauth.Name)}, done, err
 	})
 }
 
@@ -144,8 +146,8 @@ func loadable(secret *corev1.Secret, name string) error {
 	}
 	return &problem.Problem{
 		Code:    "CERT-BCK",
-		Summary: fmt.Sprintf("The secret %s/%s cannot be served as %s.", secret.Namespace, secret.Name, name),
-		Fix:     "Retry the certificates; nothing refers to this secret yet.",
+		Summary: message.F("The secret %s/%s cannot be served as %s.", secret.Namespace, secret.Name, name),
+		Fix:     message.T("Retry the certificates; nothing refers to this secret yet."),
 		Err:     err,
 	}
 }

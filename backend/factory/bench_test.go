@@ -187,7 +187,7 @@ func TestAddressesThatCannotBeKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
-	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix == "" || !strings.Contains(p.Summary, "fd00::5") {
+	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix.String() == "" || !strings.Contains(p.Summary.String(), "fd00::5") {
 		t.Errorf("%v", err)
 	}
 }

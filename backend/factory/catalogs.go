@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/kube"
 )
 
@@ -52,8 +54,8 @@ func DisableCatalogs(ctx context.Context, c *kube.Cluster, names []string, save 
 		return fmt.Errorf("switching the default catalog sources off: %w", err)
 	}
 	wait := kube.Wait{
-		What: "the end of the default catalog sources", Limit: 5 * time.Minute, Usual: 30 * time.Second, Code: "FAC-CATS",
-		Fix: "Look at the marketplace operator in " + kube.Marketplace + "; when it works again, run the same command once more.",
+		What: message.T("the end of the default catalog sources"), Limit: 5 * time.Minute, Usual: 30 * time.Second, Code: "FAC-CATS",
+		Fix: message.F("Look at the marketplace operator in %s; when it works again, run the same command once more.", kube.Marketplace),
 	}
 	return c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
 		left, err := DefaultCatalogs(ctx, c)
@@ -65,6 +67,6 @@ func DisableCatalogs(ctx context.Context, c *kube.Cluster, names []string, save 
 				meta, _ := pod["metadata"].(map[string]any)
 				left = append(left, fmt.Sprint("pod ", meta["name"]))
 			})
-		return kube.Progress{Waiting: "the marketplace operator to remove " + strings.Join(left, ", ")}, err == nil && len(left) == 0, err
+		return kube.Progress{Waiting: message.F("the marketplace operator to remove %s", strings.Join(left, ", "))}, err == nil && len(left) == 0, err
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -139,9 +141,9 @@ func free(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool) error {
 	case held && work:
 		return &problem.Problem{
 			Code:    "FAC-HELD",
-			Summary: "The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it.",
-			Fix: "Nothing was written. Find out why it is paused; then its owner can end the pause: " +
-				"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then run the same command once more.",
+			Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
+			Fix: message.T("Nothing was written. Find out why it is paused; then its owner can end the pause: " +
+				"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then run the same command once more."),
 		}
 	case held:
 		return nil
@@ -197,17 +199,17 @@ func restarting(files []any, path, service string) []any {
 func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: "the node's new configuration", Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
-			Fix: "Look at the machine-config operator; when its pool is well again, run the same command once more.",
+			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
+			Fix: message.T("Look at the machine-config operator; when its pool is well again, run the same command once more."),
 		},
 		Pool: layout.Pool, Before: before,
-		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (string, error) {
+		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			for _, m := range with {
 				if !slices.ContainsFunc(p.Spec.Configuration.Source, func(s corev1.ObjectReference) bool { return s.Name == m.Name }) {
-					return "the new configuration is not rendered yet", nil
+					return message.T("the new configuration is not rendered yet"), nil
 				}
 			}
-			return "", nil
+			return message.Text{}, nil
 		},
 	}.Await(ctx, c)
 }

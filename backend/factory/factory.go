@@ -4,9 +4,10 @@ package factory
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,15 +39,15 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 	out := Cluster{Domain: f.domain}
 	if len(f.nodes) != 1 {
 		return out, &problem.Problem{
-			Code: "FAC-NODE", Summary: "This cluster does not have exactly one node.",
-			Fix: "Touchdown prepares single-node clusters only: run it on one.",
+			Code: "FAC-NODE", Summary: message.T("This cluster does not have exactly one node."),
+			Fix: message.T("Touchdown prepares single-node clusters only: run it on one."),
 		}
 	}
 	if !slices.Contains(platforms, f.platform) {
 		return out, &problem.Problem{
 			Code:    "FAC-PLAT",
-			Summary: fmt.Sprintf("This cluster was installed for the platform %s, where OpenShift itself chooses the node's address and name servers.", f.platform),
-			Fix:     "Install the node for the platform none, which in an install config is: platform: {none: {}}. Nothing was changed.",
+			Summary: message.F("This cluster was installed for the platform %s, where OpenShift itself chooses the node's address and name servers.", f.platform),
+			Fix:     message.T("Install the node for the platform none, which in an install config is: platform: {none: {}}. Nothing was changed."),
 		}
 	}
 	out.Node = f.nodes[0].Name
@@ -59,8 +60,8 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 	if out.Own, err = host.NewOwn(addresses); err != nil {
 		return out, &problem.Problem{
 			Code:    "FAC-ADDR",
-			Summary: "The node's addresses (" + strings.Join(addresses, ", ") + ") cannot be kept: " + err.Error() + ".",
-			Fix:     "Install the cluster with an IPv4 address, or with one IPv4 and one IPv6 address; an IPv6-only node cannot be moved.",
+			Summary: message.F("The node's addresses (%s) cannot be kept: %s.", strings.Join(addresses, ", "), err.Error()),
+			Fix:     message.T("Install the cluster with an IPv4 address, or with one IPv4 and one IPv6 address; an IPv6-only node cannot be moved."),
 		}
 	}
 	return out, nil

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
@@ -31,8 +33,8 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	}
 	if bytes.Count(data, []byte("\n")) > 1 {
 		return false, &problem.Problem{
-			Code: "FAC-SITE", Summary: "This node has been at a site: its journal tells of a landing.",
-			Fix: "Put it back to the factory's state first (touchdown undo), and move " + layout.Journal + " away.",
+			Code: "FAC-SITE", Summary: message.T("This node has been at a site: its journal tells of a landing."),
+			Fix: message.F("Put it back to the factory's state first (touchdown undo), and move %s away.", layout.Journal),
 		}
 	}
 	text := "the engine loads the factory's list while this file is there\nopened " + now.UTC().Format(time.RFC3339Nano) + "\n"
@@ -55,8 +57,8 @@ func Sealed(m *host.Machine) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "FAC-SEAL", Summary: "This node is sealed: it waits for its site.",
-		Fix: "To work on it again run `touchdown factory --reopen`.",
+		Code: "FAC-SEAL", Summary: message.T("This node is sealed: it waits for its site."),
+		Fix: message.T("To work on it again run `touchdown factory --reopen`."),
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
@@ -72,13 +74,13 @@ func (h *ManualInstall) suited(files []File, through string) error {
 	for _, f := range files {
 		if h.Host.Managed(f.Path) {
 			return &problem.Problem{
-				Code: "HND-MCFG", Summary: "This node has Touchdown's units from a MachineConfig.",
-				Fix: "Go through the cluster, or the Machine Config Operator takes the node for damaged: " + through + ".",
+				Code: "HND-MCFG", Summary: message.T("This node has Touchdown's units from a MachineConfig."),
+				Fix: message.F("Go through the cluster, or the Machine Config Operator takes the node for damaged: %s.", through),
 			}
 		}
 	}
 	if !h.Host.Exists("/run/systemd/system") {
-		return &problem.Problem{Code: "HND-SYSD", Summary: "This machine is not run by systemd.", Fix: "Start `touchdown engine` by hand, and `touchdown` in another terminal."}
+		return &problem.Problem{Code: "HND-SYSD", Summary: message.T("This machine is not run by systemd."), Fix: message.T("Start `touchdown engine` by hand, and `touchdown` in another terminal.")}
 	}
 	return nil
 }
@@ -95,8 +97,8 @@ func (h *ManualInstall) Install(ctx context.Context) error {
 	}
 	if !h.Host.Exists(h.Cluster) {
 		return &problem.Problem{
-			Code: "HND-OCP", Summary: "OpenShift is not installed on this machine: " + h.Cluster + " is missing.",
-			Fix: "Install OpenShift first. To only look at the wizard, `touchdown --local` needs nothing installed.",
+			Code: "HND-OCP", Summary: message.F("OpenShift is not installed on this machine: %s is missing.", h.Cluster),
+			Fix: message.T("Install OpenShift first. To only look at the wizard, `touchdown --local` needs nothing installed."),
 		}
 	}
 	record, err := h.record()
@@ -133,8 +135,8 @@ func (h *ManualInstall) due(files []File, record laid) ([]File, error) {
 			due = append(due, f)
 		default:
 			return nil, &problem.Problem{
-				Code: "HND-ELSE", Summary: f.Path + " is there already, and not as Touchdown lays it.",
-				Fix: "Look whose it is; move it away, and run the same command again.",
+				Code: "HND-ELSE", Summary: message.F("%s is there already, and not as Touchdown lays it.", f.Path),
+				Fix: message.T("Look whose it is; move it away, and run the same command again."),
 			}
 		}
 	}
@@ -173,11 +175,11 @@ func unwritable(err error) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
 		return &problem.Problem{
-			Code: "HND-READ", Summary: "A folder that Touchdown needs cannot be written to: its file system is read-only.",
-			Fix: "On a node of OpenShift /usr/local and /etc can be written to; on another machine mount them so, or start `touchdown engine` by hand.", Err: err,
+			Code: "HND-READ", Summary: message.T("A folder that Touchdown needs cannot be written to: its file system is read-only."),
+			Fix: message.T("On a node of OpenShift /usr/local and /etc can be written to; on another machine mount them so, or start `touchdown engine` by hand."), Err: err,
 		}
 	case errors.Is(err, fs.ErrPermission):
-		return &problem.Problem{Code: "HND-RGHT", Summary: "Only root may do this.", Fix: "Run the same command with sudo.", Err: err}
+		return &problem.Problem{Code: "HND-RGHT", Summary: message.T("Only root may do this."), Fix: message.T("Run the same command with sudo."), Err: err}
 	}
 	return err
 }
@@ -255,8 +257,8 @@ func (h *ManualInstall) record() (laid, error) {
 	r := laid{}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
-			Code: "HND-RCRD", Summary: layout.Installed + " cannot be read, and it is the only record of what was installed.",
-			Fix: "Move it away; `touchdown install` then takes what is as it shall be for someone else's.", Err: err,
+			Code: "HND-RCRD", Summary: message.F("%s cannot be read, and it is the only record of what was installed.", layout.Installed),
+			Fix: message.T("Move it away; `touchdown install` then takes what is as it shall be for someone else's."), Err: err,
 		}
 	}
 	return r, nil

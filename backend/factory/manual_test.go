@@ -137,7 +137,7 @@ func TestHandIsCareful(t *testing.T) {
 	code := func(err error, want string) {
 		t.Helper()
 		p, ok := errors.AsType[*problem.Problem](err)
-		if !ok || p.Code != want || p.Fix == "" {
+		if !ok || p.Code != want || p.Fix.String() == "" {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestHandIsCareful(t *testing.T) {
 	for want, do := range map[string]func(context.Context) error{"factory bake": b.Install, "factory unbake": b.Uninstall} {
 		err := do(t.Context())
 		code(err, "HND-MCFG")
-		if p := problem.From(err); !strings.Contains(p.Fix, want) {
+		if p := problem.From(err); !strings.Contains(p.Fix.String(), want) {
 			t.Errorf("%q does not name %s", p.Fix, want)
 		}
 	}

@@ -23,7 +23,7 @@ func TestPlatformsThatChooseTheAddress(t *testing.T) {
 		if err == nil && code == "" {
 			continue
 		}
-		if p := problem.From(err); p.Code != code || !strings.Contains(p.Fix, "none") {
+		if p := problem.From(err); p.Code != code || !strings.Contains(p.Fix.String(), "none") {
 			t.Errorf("%s: %v", platform, err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,15 +57,15 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	checks := []check.Check{{ID: "bake-node", Title: "One node, with its own address", Status: check.Pass, Observed: cluster.Node + " " + cluster.Own.String()}}
+	checks := []check.Check{{ID: "bake-node", Title: message.T("One node, with its own address"), Status: check.Pass, Observed: message.F("%s %s", cluster.Node, cluster.Own.String())}}
 	p, nodes, err := c.Pool(ctx, layout.Pool)
 	if err != nil {
 		return nil, err
 	}
-	stable := check.Check{ID: "bake-pool", Title: "Configuration of the machine at rest", Status: check.Pass}
-	if why := kube.PoolPending(p, nodes, ""); why != "" {
+	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass}
+	if why := kube.PoolPending(p, nodes, ""); why.String() != "" {
 		stable.Status, stable.Observed = check.Warn, why
-		stable.Fix = "Nothing: the bake waits for it."
+		stable.Fix = message.T("Nothing: the bake waits for it.")
 	}
 	checks = append(checks, stable)
 	for _, name := range kubeletCertificates {
@@ -75,18 +77,18 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 
 func storageLife(m *host.Machine, name string, now time.Time) check.Check {
 	c := check.Check{
-		ID: "bake-" + name, Title: "Lifetime of " + name, Status: check.Pass, Expected: "25 days or more", Source: "kubelet certificates live 30 days",
+		ID: "bake-" + name, Title: message.F("Lifetime of %s", name), Status: check.Pass, Expected: message.T("25 days or more"), Source: "kubelet certificates live 30 days",
 	}
 	leaf, err := certificate(m, name)
 	if err != nil {
-		c.Status, c.Observed = check.Skip, err.Error()
+		c.Status, c.Observed = check.Skip, message.Data(err.Error())
 		return c
 	}
 	left := leaf.NotAfter.Sub(now)
-	c.Observed = fmt.Sprintf("%.1f days", left.Hours()/24)
+	c.Observed = message.F("%.1f days", left.Hours()/24)
 	if left < storageTime {
 		c.Status = check.Warn
-		c.Fix = "Leave the node on until kubelet has renewed it; at the site Touchdown renews an expired one."
+		c.Fix = message.T("Leave the node on until kubelet has renewed it; at the site Touchdown renews an expired one.")
 	}
 	return c
 }
@@ -94,7 +96,7 @@ func storageLife(m *host.Machine, name string, now time.Time) check.Check {
 // signerLife looks at the signer of kubelet's certificates: they end with it, whatever they say.
 func signerLife(ctx context.Context, c *kube.Cluster) (check.Check, error) {
 	out := check.Check{
-		ID: "bake-signer", Title: "Signer of the kubelet's certificates", Status: check.Pass, Expected: "not the first day's",
+		ID: "bake-signer", Title: message.T("Signer of the kubelet's certificates"), Status: check.Pass, Expected: message.T("not the first day's"),
 		Source: "the installation's csr-signer-signer lives 24 hours",
 	}
 	var secret *corev1.Secret
@@ -112,14 +114,14 @@ func signerLife(ctx context.Context, c *kube.Cluster) (check.Check, error) {
 	}
 	leaf, err := leafOf(secret)
 	if err != nil {
-		out.Status, out.Observed = check.Skip, err.Error()
+		out.Status, out.Observed = check.Skip, message.Data(err.Error())
 		return out, nil
 	}
 	life := leaf.NotAfter.Sub(leaf.NotBefore)
-	out.Observed = fmt.Sprintf("lives %.1f days, until %s", life.Hours()/24, leaf.NotAfter.UTC().Format("2006-01-02"))
+	out.Observed = message.F("lives %.1f days, until %s", life.Hours()/24, leaf.NotAfter.UTC().Format("2006-01-02"))
 	if life <= firstSigner {
 		out.Status = check.Warn
-		out.Fix = "Let the cluster run for a day before it ships, or have its first signer rotated."
+		out.Fix = message.T("Let the cluster run for a day before it ships, or have its first signer rotated.")
 	}
 	return out, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -33,8 +35,8 @@ func FindUplink(ctx context.Context, m *host.Machine, own host.Own) (Uplink, err
 	device, err := m.Run(ctx, "nmcli", "-g", "connection.interface-name", "connection", "show", "ovs-if-phys0")
 	if err != nil {
 		return Uplink{}, &problem.Problem{
-			Code: "FAC-BREX", Summary: "The port under the bridge br-ex was not found.",
-			Fix: "Wait until the node's network is up (ovs-configuration.service), then run the same command again.", Err: err,
+			Code: "FAC-BREX", Summary: message.T("The port under the bridge br-ex was not found."),
+			Fix: message.T("Wait until the node's network is up (ovs-configuration.service), then run the same command again."), Err: err,
 		}
 	}
 	u := Uplink{Device: strings.TrimSpace(device)}

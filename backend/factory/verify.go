@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 )
@@ -33,10 +35,10 @@ func Verify(ctx context.Context, m *host.Machine, wanted []Manifest, cluster Clu
 
 const again = "Wait until the node has rebooted into its new configuration, then run the same command again."
 
-func result(id, title string, ok bool, observed, expected string) check.Check {
+func result(id string, title message.Text, ok bool, observed, expected message.Text) check.Check {
 	c := check.Check{ID: id, Title: title, Status: check.Pass, Observed: observed, Expected: expected}
 	if !ok {
-		c.Status, c.Fix = check.Fail, again
+		c.Status, c.Fix = check.Fail, message.T(again)
 	}
 	return c
 }
@@ -46,7 +48,7 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 	want := own.String()
 	out, err := m.Run(ctx, "ip", "-j", "address", "show", "dev", "br-ex")
 	if err != nil {
-		return result(id, title, false, err.Error(), want)
+		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(want))
 	}
 	var links []struct {
 		Addresses []struct {
@@ -56,7 +58,7 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 		} `json:"addr_info"`
 	}
 	if err := json.Unmarshal([]byte(out), &links); err != nil {
-		return result(id, title, false, err.Error(), want)
+		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(want))
 	}
 	var all []string
 	missing := slices.Clone(own)
@@ -68,7 +70,7 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 			missing = slices.DeleteFunc(missing, func(o netip.Addr) bool { return o.String() == a.Local && o.BitLen() == a.Bits })
 		}
 	}
-	return result(id, title, len(missing) == 0, strings.Join(all, ", "), want)
+	return result(id, message.T(title), len(missing) == 0, message.Data(strings.Join(all, ", ")), message.Data(want))
 }
 
 // environment looks whether a unit gets the node's own addresses: of several files the last one holds, and each of them before
@@ -81,7 +83,7 @@ func environment(ctx context.Context, m *host.Machine, unit string) check.Check 
 	name := strings.TrimSuffix(unit, ".service")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	ok := strings.HasPrefix(lines[len(lines)-1], host.OwnFile+" ")
-	return result("bake-env-"+name, "Address that "+name+" uses", ok, strings.Join(lines, ", "), host.OwnFile+" last")
+	return result("bake-env-"+name, message.F("Address that %s uses", name), ok, message.Data(strings.Join(lines, ", ")), message.F("%s last", host.OwnFile))
 }
 
 func gate(ctx context.Context, m *host.Machine) check.Check {
@@ -90,18 +92,18 @@ func gate(ctx context.Context, m *host.Machine) check.Check {
 		out = err.Error()
 	}
 	const want = "/etc/systemd/system/kubelet.service.d/05-touchdown.conf"
-	return result("bake-gate", "Gate in front of kubelet", slices.Contains(strings.Fields(out), want), strings.TrimSpace(out), want)
+	return result("bake-gate", message.T("Gate in front of kubelet"), slices.Contains(strings.Fields(out), want), message.Data(strings.TrimSpace(out)), message.T(want))
 }
 
 func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 	const id, title = "bake-uplink", "Profile of the uplink"
 	u, err := FindUplink(ctx, m, own)
 	if err != nil {
-		return result(id, title, false, err.Error(), own.String())
+		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(own.String()))
 	}
-	c := result(id, title, u.Ready(), u.Device+" "+u.File, "carries "+own.String()+" and waits for no lease")
+	c := result(id, message.T(title), u.Ready(), message.F("%s %s", u.Device, u.File), message.F("carries %s and waits for no lease", own.String()))
 	if !u.Ready() {
-		c.Fix = "Run `touchdown factory bake` again."
+		c.Fix = message.T("Run `touchdown factory bake` again.")
 	}
 	return c
 }
@@ -117,7 +119,7 @@ func files(m *host.Machine, wanted []Manifest) check.Check {
 			}
 		}
 	}
-	c := result("bake-files", "Baked files", len(wrong) == 0, fmt.Sprintf("%d of %d as baked", count-len(wrong), count), "all as baked")
+	c := result("bake-files", message.T("Baked files"), len(wrong) == 0, message.F("%d of %d as baked", count-len(wrong), count), message.T("all as baked"))
 	c.Evidence = wrong
 	return c
 }
@@ -132,7 +134,7 @@ func units(ctx context.Context, m *host.Machine, wanted []Manifest) check.Check 
 			}
 		}
 	}
-	return result("bake-units", "Touchdown's units", len(wrong) == 0, strings.Join(wrong, ", "), "enabled")
+	return result("bake-units", message.T("Touchdown's units"), len(wrong) == 0, message.Data(strings.Join(wrong, ", ")), message.T("enabled"))
 }
 
 // names asks the node's own name server, over its own address, as pods and kubelet do.
@@ -152,8 +154,8 @@ func names(ctx context.Context, cluster Cluster) check.Check {
 			wrong = append(wrong, name+" is "+strings.Join(got, ", "))
 		}
 	}
-	return result("bake-names", "Names that the node answers itself", len(wrong) == 0, strings.Join(wrong, "; "),
-		"api, api-int and *.apps of "+domain+" are "+own)
+	return result("bake-names", message.T("Names that the node answers itself"), len(wrong) == 0, message.Data(strings.Join(wrong, "; ")),
+		message.F("api, api-int and *.apps of %s are %s", domain, own))
 }
 
 // sums are the fingerprints of what was baked, by path.

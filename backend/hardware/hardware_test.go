@@ -48,10 +48,10 @@ func inspect(t *testing.T, m *hosttest.Fake) map[string]check.Check {
 		if _, twice := checks[c.ID]; twice {
 			t.Errorf("two checks are called %s", c.ID)
 		}
-		if c.Title == "" || c.Source == "" || c.Observed == "" || c.Expected == "" {
+		if c.Title.String() == "" || c.Source == "" || c.Observed.String() == "" || c.Expected.String() == "" {
 			t.Errorf("check %s is incomplete: %+v", c.ID, c)
 		}
-		if bad := c.Status == check.Warn || c.Status == check.Fail; bad != (c.Fix != "") {
+		if bad := c.Status == check.Warn || c.Status == check.Fail; bad != (c.Fix.String() != "") {
 			t.Errorf("check %s is %s with the fix %q", c.ID, c.Status, c.Fix)
 		}
 		checks[c.ID] = c
@@ -103,7 +103,7 @@ func TestRealMachines(t *testing.T) {
 			checks := inspect(t, machine(t, c.name))
 			expect(t, checks, c.want)
 			for id, text := range c.says {
-				if !strings.Contains(checks[id].Observed, text) {
+				if !strings.Contains(checks[id].Observed.String(), text) {
 					t.Errorf("%s says %q, want %q in it", id, checks[id].Observed, text)
 				}
 			}
@@ -195,7 +195,7 @@ func TestSystemDiskThroughEncryption(t *testing.T) {
 	m.File("/proc/self/mounts", "/dev/mapper/root /sysroot xfs rw 0 0\n")
 	m.File("/sys/block/dm-9/dm/name", "root\n")
 	m.File("/sys/block/dm-9/slaves/nvme0n1p4/x", "")
-	if got := inspect(t, m)["hw-disk"]; !strings.HasPrefix(got.Observed, "nvme0n1, 960 GB") {
+	if got := inspect(t, m)["hw-disk"]; !strings.HasPrefix(got.Observed.String(), "nvme0n1, 960 GB") {
 		t.Errorf("the system disk is %q, want nvme0n1", got.Observed)
 	}
 }
@@ -257,7 +257,7 @@ func TestThisMachine(t *testing.T) {
 	}
 	for _, c := range hardware.Checks(i, hardware.For("")) {
 		t.Logf("%-14s %-4s %s", c.ID, c.Status, c.Observed)
-		if c.Status == "" || c.Observed == "" {
+		if c.Status == "" || c.Observed.String() == "" {
 			t.Errorf("%s has no verdict: %+v", c.ID, c)
 		}
 	}

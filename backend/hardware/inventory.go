@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 )
 
@@ -219,11 +221,11 @@ func (i *Inventory) note(what string, err error) {
 }
 
 // why tells the reason for a gap.
-func (i *Inventory) why(what string) string {
+func (i *Inventory) why(what string) message.Text {
 	if e := i.Errors[what]; e != "" {
-		return "not looked at: " + e
+		return message.F("not looked at: %s", e)
 	}
-	return "not looked at: the machine does not tell"
+	return message.T("not looked at: the machine does not tell")
 }
 
 // SystemDisk returns the disk that the system is installed on, or nil when it cannot be told.

@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
 func judgeNICs(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-nics", Title: "Network ports", Expected: "at least 1", Source: "Touchdown: the site's network needs a port"}
+	c := check.Check{ID: "hw-nics", Title: message.T("Network ports"), Expected: message.T("at least 1"), Source: "Touchdown: the site's network needs a port"}
 	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
 		return skipped(c, i.why("nics"))
 	}
 	nics := i.Physical()
-	c.Observed = fmt.Sprint(len(nics))
+	c.Observed = message.Data(fmt.Sprint(len(nics)))
 	for _, n := range nics {
-		c.Observed += " " + n.Name
+		c.Observed = message.F("%s %s", c.Observed, n.Name)
 		c.Evidence = append(c.Evidence, strings.TrimSpace(fmt.Sprintf("%s mac %s driver %s firmware %s pci %s", n.Name,
 			orUnknown(n.MAC), orUnknown(n.Driver), orUnknown(n.Firmware), orUnknown(n.PCI))))
 	}
@@ -23,11 +25,11 @@ func judgeNICs(i *Inventory) check.Check {
 	case len(nics) > 0:
 		c.Status = check.Pass
 	case container(i.Virtual) && len(i.NICs) > 0:
-		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d virtual ones, in a container (%s)", len(i.NICs), i.Virtual)
-		c.Fix = "Nothing to do on a test bench; a node that ships has its own network port."
+		c.Status, c.Observed = check.Warn, message.F("%d virtual ones, in a container (%s)", len(i.NICs), i.Virtual)
+		c.Fix = message.T("Nothing to do on a test bench; a node that ships has its own network port.")
 	default:
 		c.Status = check.Fail
-		c.Fix = "Check that the network card is seated and not switched off in the firmware."
+		c.Fix = message.T("Check that the network card is seated and not switched off in the firmware.")
 	}
 	return c
 }
@@ -44,7 +46,7 @@ func (i *Inventory) ports() []NIC {
 const LinkCheck = "hw-link"
 
 func judgeLink(i *Inventory) check.Check {
-	c := check.Check{ID: LinkCheck, Title: "Network cable", Expected: "link on at least one port", Source: "assisted-service: media-connected, has-carrier"}
+	c := check.Check{ID: LinkCheck, Title: message.T("Network cable"), Expected: message.T("link on at least one port"), Source: "assisted-service: media-connected, has-carrier"}
 	var up, told []string
 	for _, n := range i.ports() {
 		switch n.Link {
@@ -56,30 +58,30 @@ func judgeLink(i *Inventory) check.Check {
 		}
 	}
 	if len(told) == 0 {
-		return skipped(c, i.whyNoPort("no port tells its link"))
+		return skipped(c, i.whyNoPort(message.T("no port tells its link")))
 	}
-	c.Observed, c.Status = strings.Join(told, ", "), check.Pass
+	c.Observed, c.Status = message.Data(strings.Join(told, ", ")), check.Pass
 	if len(up) == 0 {
 		c.Status = check.Fail
-		c.Fix = "Plug the network cable in, or try another cable or switch port."
+		c.Fix = message.T("Plug the network cable in, or try another cable or switch port.")
 	}
 	return c
 }
 
-func (i *Inventory) whyNoPort(reason string) string {
+func (i *Inventory) whyNoPort(reason message.Text) message.Text {
 	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
 		return i.why("nics")
 	}
 	if len(i.ports()) == 0 {
-		reason = "there is no network port"
+		reason = message.T("there is no network port")
 	}
-	return "not looked at: " + reason
+	return message.F("not looked at: %s", reason)
 }
 
 func judgeSpeed(i *Inventory, b Bound) check.Check {
 	c := check.Check{
-		ID: "hw-speed", Title: "Network speed", Expected: fmt.Sprintf("at least %d Mb/s", b.Warn), Source: b.Source,
-		Fix: "Try another cable: a damaged one often falls back to 100 Mb/s.",
+		ID: "hw-speed", Title: message.T("Network speed"), Expected: message.F("at least %d Mb/s", b.Warn), Source: b.Source,
+		Fix: message.T("Try another cable: a damaged one often falls back to 100 Mb/s."),
 	}
 	best, told := 0, []string{}
 	for _, n := range i.ports() {
@@ -89,75 +91,75 @@ func judgeSpeed(i *Inventory, b Bound) check.Check {
 		}
 	}
 	if best == 0 {
-		return skipped(c, i.whyNoPort("no port with a link tells its speed"))
+		return skipped(c, i.whyNoPort(message.T("no port with a link tells its speed")))
 	}
-	c.Observed = strings.Join(told, ", ")
+	c.Observed = message.Data(strings.Join(told, ", "))
 	return atLeast(c, int64(best), b)
 }
 
 func judgeTPM(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-tpm", Title: "Security chip (TPM)", Expected: "2.0", Source: sourceTrust, Observed: i.Firmware.TPM}
+	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: sourceTrust, Observed: message.Data(i.Firmware.TPM)}
 	switch i.Firmware.TPM {
 	case "", "unknown":
 		return skipped(c, i.why("tpm"))
 	case "2.0":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, "Switch the TPM on in the firmware if the site wants encrypted disks."
+		c.Status, c.Fix = check.Warn, message.T("Switch the TPM on in the firmware if the site wants encrypted disks.")
 	}
 	return c
 }
 
 func judgeSecureBoot(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-secure-boot", Title: "Secure Boot", Expected: "on", Source: sourceTrust, Observed: i.Firmware.SecureBoot}
+	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: sourceTrust, Observed: message.Data(i.Firmware.SecureBoot)}
 	switch i.Firmware.SecureBoot {
 	case "":
 		return skipped(c, i.why("boot"))
 	case "on":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, "Switch Secure Boot on in the firmware if the site's rules ask for it."
+		c.Status, c.Fix = check.Warn, message.T("Switch Secure Boot on in the firmware if the site's rules ask for it.")
 	}
 	return c
 }
 
 func judgeBootMode(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-boot-mode", Title: "Boot mode", Expected: "UEFI", Source: sourceTrust, Observed: i.Firmware.Boot}
+	c := check.Check{ID: "hw-boot-mode", Title: message.T("Boot mode"), Expected: message.T("UEFI"), Source: sourceTrust, Observed: message.Data(i.Firmware.Boot)}
 	switch i.Firmware.Boot {
 	case "":
 		return skipped(c, i.why("boot"))
 	case "UEFI":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, "Nothing to do on an installed node; choose UEFI in the firmware before a new installation."
+		c.Status, c.Fix = check.Warn, message.T("Nothing to do on an installed node; choose UEFI in the firmware before a new installation.")
 	}
 	return c
 }
 
 func judgeSerial(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-serial", Title: "Serial number", Expected: "present", Source: "Touchdown: site configs and reports are tied to it", Observed: i.Product.Serial}
+	c := check.Check{ID: "hw-serial", Title: message.T("Serial number"), Expected: message.T("present"), Source: "Touchdown: site configs and reports are tied to it", Observed: message.Data(i.Product.Serial)}
 	switch {
 	case i.Product.Serial != "":
 		c.Status = check.Pass
 	case i.Errors["product"] != "":
 		return skipped(c, i.why("product"))
 	default:
-		c.Status, c.Observed = check.Warn, "none in the firmware"
-		c.Fix = "Note the number on the type plate in the hand-over papers."
+		c.Status, c.Observed = check.Warn, message.T("none in the firmware")
+		c.Fix = message.T("Note the number on the type plate in the hand-over papers.")
 	}
 	return c
 }
 
 func judgeVirtual(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-virtual", Title: "Real hardware", Expected: "a physical machine", Source: "Touchdown: a node that ships is one", Observed: i.Virtual}
+	c := check.Check{ID: "hw-virtual", Title: message.T("Real hardware"), Expected: message.T("a physical machine"), Source: "Touchdown: a node that ships is one", Observed: message.Data(i.Virtual)}
 	switch i.Virtual {
 	case "":
 		return skipped(c, i.why("virtual"))
 	case "none":
-		c.Status, c.Observed = check.Pass, "physical machine"
+		c.Status, c.Observed = check.Pass, message.T("physical machine")
 	default:
-		c.Status, c.Observed = check.Warn, "virtual ("+i.Virtual+")"
-		c.Fix = "Nothing to do for a test; its speed and its hardware checks say little about a real node."
+		c.Status, c.Observed = check.Warn, message.F("virtual (%s)", i.Virtual)
+		c.Fix = message.T("Nothing to do for a test; its speed and its hardware checks say little about a real node.")
 	}
 	return c
 }

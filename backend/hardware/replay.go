@@ -18,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -33,8 +35,8 @@ func Replay(ctx context.Context, snapshot io.Reader) (*Inventory, error) {
 	if err := unpack(snapshot, dir); err != nil {
 		return nil, &problem.Problem{
 			Code:    "INV-SNAP",
-			Summary: "The snapshot cannot be replayed.",
-			Fix:     "Copy it again from where it was taken, or take a new one: touchdown inventory --snapshot FILE.",
+			Summary: message.T("The snapshot cannot be replayed."),
+			Fix:     message.T("Copy it again from where it was taken, or take a new one: touchdown inventory --snapshot FILE."),
 			Err:     err,
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
@@ -34,23 +36,23 @@ func Shipped(m *host.Machine, now *Inventory) (c check.Check, ok bool) {
 		return c, false
 	}
 	c = check.Check{
-		ID: "hw-shipped", Title: "As shipped", Status: check.Pass, Observed: "nothing was changed on the way",
-		Expected: "the parts that left the factory", Source: "inventory of the factory (" + layout.Shipped + ")",
+		ID: "hw-shipped", Title: message.T("As shipped"), Status: check.Pass, Observed: message.T("nothing was changed on the way"),
+		Expected: message.T("the parts that left the factory"), Source: "inventory of the factory (" + layout.Shipped + ")",
 	}
 	var then Inventory
 	if err == nil {
 		err = json.Unmarshal(data, &then)
 	}
 	if err != nil {
-		return skipped(c, "the factory's inventory cannot be read: "+err.Error()), true
+		return skipped(c, message.F("the factory's inventory cannot be read: %s", err.Error())), true
 	}
 	c.Evidence = differences(parts(&then), parts(now))
 	if n := len(c.Evidence); n > 0 {
-		c.Status, c.Observed = check.Warn, fmt.Sprintf("%d differences: %s", n, c.Evidence[0])
+		c.Status, c.Observed = check.Warn, message.F("%d differences: %s", n, c.Evidence[0])
 		if n == 1 {
-			c.Observed = c.Evidence[0]
+			c.Observed = message.Data(c.Evidence[0])
 		}
-		c.Fix = "Look whether a part came loose or was exchanged on the way, and tell the factory."
+		c.Fix = message.T("Look whether a part came loose or was exchanged on the way, and tell the factory.")
 	}
 	return c, true
 }

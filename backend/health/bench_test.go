@@ -48,7 +48,7 @@ func TestRealAPI(t *testing.T) {
 				t.Errorf("%s is %s on a cluster that did not move, without a node", id, k.Status)
 			}
 		case id == "cluster-dns":
-			if k.Status != check.Skip || !strings.Contains(k.Observed, "no DNS service") {
+			if k.Status != check.Skip || !strings.Contains(k.Observed.String(), "no DNS service") {
 				t.Errorf("%s is %s on a cluster without a node: %s", id, k.Status, k.Observed)
 			}
 		case id == "csrs" && len(csrs.Items) > 0, id == "cert-apps":

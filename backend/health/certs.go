@@ -3,10 +3,11 @@ package health
 import (
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,10 +43,10 @@ func life(from, to, at time.Time) (check.Status, string) {
 	return check.Pass, until
 }
 
-func judgeServed(s *State, id, title string) check.Check {
+func judgeServed(s *State, id string, title message.Text) check.Check {
 	c := check.Check{
-		ID: id, Title: title, Expected: "valid, for this name, from a CA that the kubeconfig trusts", Source: sourceCerts + "; TLS to the node",
-		Fix: "Wait: a new certificate is served some minutes after the change; else check the certificate's names and dates.",
+		ID: id, Title: title, Expected: message.T("valid, for this name, from a CA that the kubeconfig trusts"), Source: sourceCerts + "; TLS to the node",
+		Fix: message.T("Wait: a new certificate is served some minutes after the change; else check the certificate's names and dates."),
 	}
 	if c, no := unread(s, c, ""); no {
 		return c
@@ -53,10 +54,10 @@ func judgeServed(s *State, id, title string) check.Check {
 	shown := s.Served[id]
 	switch {
 	case shown.Skip != "":
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: "+shown.Skip, ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", shown.Skip), message.Text{}
 		return c
 	case shown.Err != nil:
-		c.Status, c.Observed = check.Fail, shown.Name+": "+firstLine(shown.Err.Error())
+		c.Status, c.Observed = check.Fail, message.F("%s: %s", shown.Name, firstLine(shown.Err.Error()))
 		return c
 	case shown.Leaf == nil:
 		return absent(c)
@@ -68,9 +69,9 @@ func judgeServed(s *State, id, title string) check.Check {
 	} else if shown.Trust != nil && status != check.Fail {
 		status, text = distrust(id), text+", "+doubt(shown)
 	}
-	c.Status, c.Observed = status, shown.Name+": "+text
+	c.Status, c.Observed = status, message.F("%s: %s", shown.Name, text)
 	if status == check.Pass {
-		c.Fix = ""
+		c.Fix = message.Text{}
 	}
 	return c
 }
@@ -94,8 +95,8 @@ func distrust(id string) check.Status {
 // judgeRotating looks at the certificates that the cluster renews automatically, by what it notes at their secrets.
 func judgeRotating(s *State) check.Check {
 	c := check.Check{
-		ID: "certs", Title: "Certificates that the cluster renews itself", Expected: "none expired, renewal not overdue", Source: sourceCerts,
-		Fix: "Leave the node running: it renews them within minutes; check its clock if it does not.",
+		ID: "certs", Title: message.T("Certificates that the cluster renews itself"), Expected: message.T("none expired, renewal not overdue"), Source: sourceCerts,
+		Fix: message.T("Leave the node running: it renews them within minutes; check its clock if it does not."),
 	}
 	if c, no := unread(s, c, "secrets"); no {
 		return c
@@ -125,12 +126,12 @@ func judgeRotating(s *State) check.Check {
 	slices.Sort(light)
 	switch {
 	case name == "":
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: the cluster notes no dates", ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster notes no dates"), message.Text{}
 		return c
 	case len(grave) > 0:
-		return found(c, check.Fail, append(grave, light...), "")
+		return found(c, check.Fail, append(grave, light...), message.Text{})
 	}
-	return found(c, check.Warn, light, fmt.Sprintf("all valid; first to end: %s on %s", name, first.UTC().Format(time.DateOnly)))
+	return found(c, check.Warn, light, message.F("all valid; first to end: %s on %s", name, first.UTC().Format(time.DateOnly)))
 }
 
 // copied tells the copies that a static pod's revision keeps: they stay as they were.

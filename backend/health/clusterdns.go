@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/miekg/dns"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,15 +148,15 @@ func resolve(ctx context.Context, server, name string) ([]netip.Addr, error) {
 
 func judgeNames(s *State) check.Check {
 	c := check.Check{
-		ID: "cluster-dns", Title: "Names inside the cluster (DNS as pods see it)", Expected: "the login page's and the API's name lead to this node",
+		ID: "cluster-dns", Title: message.T("Names inside the cluster (DNS as pods see it)"), Expected: message.T("the login page's and the API's name lead to this node"),
 		Source: "DNS query to the cluster's DNS service; the authentication operator needs it",
-		Fix:    "Wait a minute: CoreDNS keeps an answer \"no such name\" for 30 s. If it stays, restart the pods of openshift-dns: they have the node's name servers from their start.",
+		Fix:    message.T("Wait a minute: CoreDNS keeps an answer \"no such name\" for 30 s. If it stays, restart the pods of openshift-dns: they have the node's name servers from their start."),
 	}
 	if c, no := unread(s, c, "dns"); no {
 		return c
 	}
 	if s.Names.Skip != "" {
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: "+s.Names.Skip, ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
 		return c
 	}
 	var faults, fine []string
@@ -174,7 +176,7 @@ func judgeNames(s *State) check.Check {
 	if len(s.Names.Answers) == 0 {
 		return absent(c)
 	}
-	return found(c, check.Fail, faults, strings.Join(fine, "; "))
+	return found(c, check.Fail, faults, message.Data(strings.Join(fine, "; ")))
 }
 
 func joined(addrs []netip.Addr) string {

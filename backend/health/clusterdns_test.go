@@ -92,7 +92,7 @@ func TestNamesInsideTheCluster(t *testing.T) {
 			cluster := dnsCluster(t, `"status":{"clusterIP":"172.30.0.10"}`)
 			o := health.Options{Domain: "edge1.example.org", DNS: named(t, c.zone)}
 			for _, k := range health.Judge(health.Look(t.Context(), cluster, o), o) {
-				if k.ID == "cluster-dns" && (k.Status != c.want || !strings.Contains(k.Observed, c.says)) {
+				if k.ID == "cluster-dns" && (k.Status != c.want || !strings.Contains(k.Observed.String(), c.says)) {
 					t.Errorf("%s: %s", k.Status, k.Observed)
 				}
 			}
@@ -105,7 +105,7 @@ func TestNoDNSServiceIsSkipped(t *testing.T) {
 		cluster := dnsCluster(t, status)
 		o := health.Options{Domain: "edge1.example.org"}
 		for _, k := range health.Judge(health.Look(t.Context(), cluster, o), o) {
-			if k.ID == "cluster-dns" && (k.Status != check.Skip || !strings.Contains(k.Observed, "no DNS service")) {
+			if k.ID == "cluster-dns" && (k.Status != check.Skip || !strings.Contains(k.Observed.String(), "no DNS service")) {
 				t.Errorf("%q: %s: %s", status, k.Status, k.Observed)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,8 +14,8 @@ import (
 
 func judgeEtcd(s *State) check.Check {
 	c := check.Check{
-		ID: "etcd", Title: "Cluster database (etcd)", Expected: "its member is available, nothing degraded",
-		Source: "Etcd operator conditions EtcdMembersAvailable, *Degraded", Fix: "Wait some minutes; if it stays, check the disk: a slow or full one stops the database.",
+		ID: "etcd", Title: message.T("Cluster database (etcd)"), Expected: message.T("its member is available, nothing degraded"),
+		Source: "Etcd operator conditions EtcdMembersAvailable, *Degraded", Fix: message.T("Wait some minutes; if it stays, check the disk: a slow or full one stops the database."),
 	}
 	if c, no := unread(s, c, "etcd"); no {
 		return c
@@ -29,14 +31,14 @@ func judgeEtcd(s *State) check.Check {
 			faults = append(faults, strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": "))
 		}
 	}
-	return found(c, check.Fail, faults, "well")
+	return found(c, check.Fail, faults, message.T("well"))
 }
 
 func judgeStaticPods(s *State) check.Check {
 	c := check.Check{
-		ID: "static-pods", Title: "Control plane at its newest settings (static pod revisions)", Expected: "each at its latest revision",
+		ID: "static-pods", Title: message.T("Control plane at its newest settings (static pod revisions)"), Expected: message.T("each at its latest revision"),
 		Source: "operator status: currentRevision = latestAvailableRevision",
-		Fix:    "Wait: a new revision takes some minutes; one that failed is named with its cause.",
+		Fix:    message.T("Wait: a new revision takes some minutes; one that failed is named with its cause."),
 	}
 	var faults, seen []string
 	for _, what := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
@@ -66,7 +68,7 @@ func judgeStaticPods(s *State) check.Check {
 		}
 		return absent(c)
 	}
-	return found(c, check.Fail, faults, strings.Join(seen, ", "))
+	return found(c, check.Fail, faults, message.Data(strings.Join(seen, ", ")))
 }
 
 // staticPod returns the status of one of the control plane's operators, or nil.
@@ -97,6 +99,6 @@ func fallbacks(pods []corev1.Pod) []string {
 }
 
 func absent(c check.Check) check.Check {
-	c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
+	c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this cluster has none"), message.Text{}
 	return c
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,8 +21,8 @@ const signTime = 2 * time.Minute
 
 func judgeCSRs(s *State) check.Check {
 	c := check.Check{
-		ID: "csrs", Title: "Certificate requests (CSRs)", Expected: "none of the node's own waits longer than 2 minutes", Source: "Touchdown: a node whose request stays unanswered drops out",
-		Fix: "Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anybody approves them.",
+		ID: "csrs", Title: message.T("Certificate requests (CSRs)"), Expected: message.T("none of the node's own waits longer than 2 minutes"), Source: "Touchdown: a node whose request stays unanswered drops out",
+		Fix: message.T("Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anybody approves them."),
 	}
 	if c, no := unread(s, c, "csrs"); no {
 		return c
@@ -42,9 +44,9 @@ func judgeCSRs(s *State) check.Check {
 		}
 	}
 	if len(grave) == 0 {
-		return found(c, check.Warn, light, "none waits")
+		return found(c, check.Warn, light, message.T("none waits"))
 	}
-	return found(c, check.Fail, append(grave, light...), "")
+	return found(c, check.Fail, append(grave, light...), message.Text{})
 }
 
 // own reports whether a request is for the kubelet of one of the cluster's nodes.

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
@@ -17,7 +19,7 @@ const gatewayConfig = "k8s.ovn.org/l3-gateway-config"
 // br-ex, which may be the node's own. Pulls and routes work all the same, because they do not pass it.
 func judgeGateway(s *State) check.Check {
 	c := check.Check{
-		ID: "pod-gateway", Title: "The pods' way out", Expected: "through the node's address at the site",
+		ID: "pod-gateway", Title: message.T("The pods' way out"), Expected: message.T("through the node's address at the site"),
 		Source: "OVN-Kubernetes, annotation " + gatewayConfig,
 	}
 	if c, unread := unread(s, c, "nodes"); unread {
@@ -36,11 +38,11 @@ func judgeGateway(s *State) check.Check {
 		}
 	}
 	if seen == "" && len(faults) == 0 {
-		c.Status, c.Observed = check.Skip, "not looked at: this cluster's pods are not connected by OVN-Kubernetes"
+		c.Status, c.Observed = check.Skip, message.T("not looked at: this cluster's pods are not connected by OVN-Kubernetes")
 		return c
 	}
-	c.Fix = "On the node run /usr/local/bin/touchdown-internal-address, which puts the site's address first; if that does not help, restart the pod ovnkube-node."
-	return found(c, check.Fail, faults, seen)
+	c.Fix = message.T("On the node run /usr/local/bin/touchdown-internal-address, which puts the site's address first; if that does not help, restart the pod ovnkube-node.")
+	return found(c, check.Fail, faults, message.Data(seen))
 }
 
 // gatewayFault reads the annotation. In shared mode the pods' packets leave with one of the addresses for one of the next hops.

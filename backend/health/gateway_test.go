@@ -31,7 +31,7 @@ func TestPodsWayOut(t *testing.T) {
 			s.Nodes[0].Annotations = map[string]string{gatewayConfig: c.annotation}
 		}
 		got := judgeGateway(s)
-		if got.Status != c.want || got.Status == check.Fail && (got.Fix == "" || strings.Contains(got.Observed, "]]")) {
+		if got.Status != c.want || got.Status == check.Fail && (got.Fix.String() == "" || strings.Contains(got.Observed.String(), "]]")) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -4,10 +4,11 @@ package health
 import (
 	"context"
 	"crypto/x509"
-	"fmt"
 	"net/netip"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/check"
 )
@@ -61,9 +62,9 @@ func Judge(s *State, o Options) []check.Check {
 		checks = append(checks, judgeSite(s, site))
 	}
 	return append(checks,
-		judgeServed(s, "cert-api", "Certificate of the API's own name"),
-		judgeServed(s, "cert-api-new", "Certificate of the API's new name"),
-		judgeServed(s, "cert-apps", "Certificate of the web consoles (*.apps)"),
+		judgeServed(s, "cert-api", message.T("Certificate of the API's own name")),
+		judgeServed(s, "cert-api-new", message.T("Certificate of the API's new name")),
+		judgeServed(s, "cert-apps", message.T("Certificate of the web consoles (*.apps)")),
 		judgeRotating(s),
 	)
 }
@@ -85,22 +86,22 @@ func unread(s *State, c check.Check, what string) (check.Check, bool) {
 	err := s.Errors[what]
 	switch {
 	case s.Away != nil:
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: the cluster's API does not answer", ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster's API does not answer"), message.Text{}
 	case err == nil:
 		return c, false
 	case missing(err):
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: this cluster has none", ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this cluster has none"), message.Text{}
 	default:
-		c.Status, c.Observed = check.Fail, "could not be read: "+err.Error()
-		c.Fix = "Wait until the cluster's API answers steadily, then look again."
+		c.Status, c.Observed = check.Fail, message.F("could not be read: %s", err.Error())
+		c.Fix = message.T("Wait until the cluster's API answers steadily, then look again.")
 	}
 	return c, true
 }
 
 // found gives c the status bad when there is something to find fault with.
-func found(c check.Check, bad check.Status, faults []string, fine string) check.Check {
+func found(c check.Check, bad check.Status, faults []string, fine message.Text) check.Check {
 	if len(faults) == 0 {
-		c.Status, c.Observed, c.Fix = check.Pass, fine, ""
+		c.Status, c.Observed, c.Fix = check.Pass, fine, message.Text{}
 		return c
 	}
 	c.Status, c.Observed, c.Evidence = bad, shortList(faults), append(c.Evidence, faults...)
@@ -108,12 +109,12 @@ func found(c check.Check, bad check.Status, faults []string, fine string) check.
 }
 
 // shortList keeps a line readable; the whole list is evidence.
-func shortList(items []string) string {
+func shortList(items []string) message.Text {
 	const most = 3
 	if len(items) <= most {
-		return strings.Join(items, "; ")
+		return message.Data(strings.Join(items, "; "))
 	}
-	return fmt.Sprintf("%s; and %d more", strings.Join(items[:most], "; "), len(items)-most)
+	return message.F("%s; and %d more", strings.Join(items[:most], "; "), len(items)-most)
 }
 
 func firstLine(text string) string {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	configv1 "github.com/openshift/api/config/v1"
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -202,7 +204,7 @@ func TestHealthyClusterPasses(t *testing.T) {
 		if c.Status != check.Pass {
 			t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
 		}
-		if seen[c.ID] || c.Title == "" || c.Expected == "" || c.Source == "" || c.Fix != "" {
+		if seen[c.ID] || c.Title.String() == "" || c.Expected.String() == "" || c.Source == "" || c.Fix.String() != "" {
 			t.Errorf("check is incomplete or twice there: %+v", c)
 		}
 		seen[c.ID] = true
@@ -221,7 +223,7 @@ func TestFaultsAreFound(t *testing.T) {
 		want  check.Status
 		says  string
 	}{
-		{"recovery in use", func(s *health.State) { s.Detour = "The kubeconfig is not accepted." }, "access", check.Warn, "not accepted"},
+		{"recovery in use", func(s *health.State) { s.Detour = message.T("The kubeconfig is not accepted.") }, "access", check.Warn, "not accepted"},
 		{"name that pods do not find", func(s *health.State) {
 			s.Names.Answers[0] = health.NameAnswer{Name: "oauth-openshift.apps." + domain, Err: errors.New("no such name")}
 		}, "cluster-dns", check.Fail, "oauth-openshift.apps." + domain + ": no such name"},
@@ -367,10 +369,10 @@ func TestFaultsAreFound(t *testing.T) {
 			s := healthy()
 			c.spoil(s)
 			got := judge(s)[c.id]
-			if got.Status != c.want || !strings.Contains(got.Observed, c.says) {
+			if got.Status != c.want || !strings.Contains(got.Observed.String(), c.says) {
 				t.Errorf("%s is %s: %q; want %s with %q", c.id, got.Status, got.Observed, c.want, c.says)
 			}
-			if bad := got.Status == check.Warn || got.Status == check.Fail; bad != (got.Fix != "") {
+			if bad := got.Status == check.Warn || got.Status == check.Fail; bad != (got.Fix.String() != "") {
 				t.Errorf("%s is %s with the fix %q", c.id, got.Status, got.Fix)
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	configv1 "github.com/openshift/api/config/v1"
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -28,9 +30,9 @@ const callTime = 20 * time.Second
 // State is what one look at the cluster found.
 type State struct {
 	At        time.Time
-	Away      error  // why the API does not answer at all
-	NotReady  error  // the API answers, and says that it is not ready
-	Detour    string // why the node's own kubeconfig is not what the cluster is reached with
+	Away      error        // why the API does not answer at all
+	NotReady  error        // the API answers, and says that it is not ready
+	Detour    message.Text // why the node's own kubeconfig is not what the cluster is reached with
 	Version   *configv1.ClusterVersion
 	Infra     *configv1.Infrastructure
 	Operators []configv1.ClusterOperator

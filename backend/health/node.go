@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
@@ -16,15 +18,15 @@ const freshness = 100 * time.Second
 
 func judgeNode(s *State) check.Check {
 	c := check.Check{
-		ID: "node", Title: "Node works (Ready)", Expected: "Ready, last sign of life at most 100 s ago",
+		ID: "node", Title: message.T("Node works (Ready)"), Expected: message.T("Ready, last sign of life at most 100 s ago"),
 		Source: "OpenShift CI's gate for single nodes: Ready and lastHeartbeatTime <= 100 s",
-		Fix:    "Wait some minutes after a start; if it stays, look at kubelet's log in the support bundle.",
+		Fix:    message.T("Wait some minutes after a start; if it stays, look at kubelet's log in the support bundle."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c
 	}
 	if len(s.Nodes) == 0 {
-		c.Status, c.Observed = check.Fail, "the cluster knows no node"
+		c.Status, c.Observed = check.Fail, message.T("the cluster knows no node")
 		return c
 	}
 	var faults, names []string
@@ -48,7 +50,7 @@ func judgeNode(s *State) check.Check {
 			faults = append(faults, fmt.Sprintf("%s gave its last sign of life %s ago", n.Name, age.Round(time.Second)))
 		}
 	}
-	return found(c, check.Fail, faults, shortList(names)+" ready")
+	return found(c, check.Fail, faults, message.F("%s ready", shortList(names)))
 }
 
 func nodeCondition(n *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
@@ -62,9 +64,9 @@ func nodeCondition(n *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCo
 
 func judgePressure(s *State) check.Check {
 	c := check.Check{
-		ID: "node-pressure", Title: "Node has room (memory, disk, processes, network)", Expected: "no shortage",
+		ID: "node-pressure", Title: message.T("Node has room (memory, disk, processes, network)"), Expected: message.T("no shortage"),
 		Source: "Node conditions MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable",
-		Fix:    "Free what is short; with a full disk the node removes pods and images.",
+		Fix:    message.T("Free what is short; with a full disk the node removes pods and images."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c
@@ -84,14 +86,14 @@ func judgePressure(s *State) check.Check {
 		}
 	}
 	slices.Sort(faults)
-	return found(c, check.Fail, faults, "no shortage")
+	return found(c, check.Fail, faults, message.T("no shortage"))
 }
 
 func judgeSchedulable(s *State) check.Check {
 	c := check.Check{
-		ID: "node-schedulable", Title: "Node takes applications (schedulable)", Expected: "not cordoned", Source: "Node spec.unschedulable",
+		ID: "node-schedulable", Title: message.T("Node takes applications (schedulable)"), Expected: message.T("not cordoned"), Source: "Node spec.unschedulable",
 		// The daemon of the Machine Config Operator neither cordons nor drains the only node (pkg/daemon/drain.go, drainRequired).
-		Fix: "Find out who cordoned the node: OpenShift never cordons a single node. Then run: oc adm uncordon NODE",
+		Fix: message.T("Find out who cordoned the node: OpenShift never cordons a single node. Then run: oc adm uncordon NODE"),
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c
@@ -105,14 +107,14 @@ func judgeSchedulable(s *State) check.Check {
 			faults = append(faults, s.Nodes[i].Name+" takes no new pods (cordoned)")
 		}
 	}
-	return found(c, check.Fail, faults, "yes")
+	return found(c, check.Fail, faults, message.T("yes"))
 }
 
 func judgePools(s *State) check.Check {
 	c := check.Check{
-		ID: "pools", Title: "Node configuration (MachineConfigPools)", Expected: "updated, not updating, not degraded",
+		ID: "pools", Title: message.T("Node configuration (MachineConfigPools)"), Expected: message.T("updated, not updating, not degraded"),
 		Source: "MachineConfigPool conditions and counts; the node's machineconfiguration annotations",
-		Fix:    "Wait: a new configuration may reboot the node; a degraded pool says which file or unit it stumbles over.",
+		Fix:    message.T("Wait: a new configuration may reboot the node; a degraded pool says which file or unit it stumbles over."),
 	}
 	if c, no := unread(s, c, "pools"); no {
 		return c
@@ -134,14 +136,14 @@ func judgePools(s *State) check.Check {
 		case degraded != "":
 			faults = append(faults, p.Name+": degraded: "+degraded)
 		case p.Spec.Paused: // by the cluster's owner, as steps that need the pool refuse to work on one that is paused
-			paused = append(paused, p.Name+": "+why)
-		case why != "":
-			faults = append(faults, p.Name+": "+why)
+			paused = append(paused, p.Name+": "+why.String())
+		case why.String() != "":
+			faults = append(faults, p.Name+": "+why.String())
 		}
 	}
 	if len(faults) == 0 && len(paused) > 0 {
-		c.Fix = "Tell the cluster's owner: while it is paused, the node takes no new configuration and no update of the cluster."
-		return found(c, check.Warn, paused, "")
+		c.Fix = message.T("Tell the cluster's owner: while it is paused, the node takes no new configuration and no update of the cluster.")
+		return found(c, check.Warn, paused, message.Text{})
 	}
-	return found(c, check.Fail, append(faults, paused...), shortList(names)+" up to date")
+	return found(c, check.Fail, append(faults, paused...), message.F("%s up to date", shortList(names)))
 }

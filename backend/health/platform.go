@@ -1,9 +1,10 @@
 package health
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	configv1 "github.com/openshift/api/config/v1"
 
@@ -21,24 +22,24 @@ var optional = map[string]string{
 }
 
 func judgeAPI(s *State) check.Check {
-	c := check.Check{ID: "api", Title: "Cluster answers (API readyz)", Expected: "ready", Source: "Kubernetes: /readyz"}
+	c := check.Check{ID: "api", Title: message.T("Cluster answers (API readyz)"), Expected: message.T("ready"), Source: "Kubernetes: /readyz"}
 	switch {
 	case s.Away != nil:
-		c.Status, c.Observed = check.Fail, "no answer: "+firstLine(s.Away.Error())
-		c.Fix = "Wait: the API is away for about a minute at each restart, and for some minutes after the node starts."
+		c.Status, c.Observed = check.Fail, message.F("no answer: %s", firstLine(s.Away.Error()))
+		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for some minutes after the node starts.")
 	case s.NotReady != nil:
-		c.Status, c.Observed = check.Fail, "answers, but is not ready: "+firstLine(s.NotReady.Error())
-		c.Fix = "Wait some minutes; if it stays, make a support bundle."
+		c.Status, c.Observed = check.Fail, message.F("answers, but is not ready: %s", firstLine(s.NotReady.Error()))
+		c.Fix = message.T("Wait some minutes; if it stays, make a support bundle.")
 	default:
-		c.Status, c.Observed = check.Pass, "ready"
+		c.Status, c.Observed = check.Pass, message.T("ready")
 	}
 	return c
 }
 
 func judgeVersion(s *State) check.Check {
 	c := check.Check{
-		ID: "version", Title: "OpenShift release (ClusterVersion)", Expected: "installed completely, not failing, no update at work",
-		Source: "ClusterVersion conditions Available, Failing, Progressing", Fix: "Wait for a running update to end; if it stays, make a support bundle.",
+		ID: "version", Title: message.T("OpenShift release (ClusterVersion)"), Expected: message.T("installed completely, not failing, no update at work"),
+		Source: "ClusterVersion conditions Available, Failing, Progressing", Fix: message.T("Wait for a running update to end; if it stays, make a support bundle."),
 	}
 	if c, no := unread(s, c, "version"); no {
 		return c
@@ -67,7 +68,7 @@ func judgeVersion(s *State) check.Check {
 	if h := s.Version.Status.History; len(h) > 0 && h[0].State != configv1.CompletedUpdate {
 		faults = append(faults, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
 	}
-	return found(c, check.Fail, faults, s.Version.Status.Desired.Version)
+	return found(c, check.Fail, faults, message.Data(s.Version.Status.Desired.Version))
 }
 
 func versionCondition(v *configv1.ClusterVersion, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {
@@ -90,35 +91,35 @@ func offline(s *State) bool {
 
 func judgeOperators(s *State) check.Check {
 	c := check.Check{
-		ID: "operators", Title: "Platform services (ClusterOperators)", Expected: "all available, at rest, not degraded",
+		ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Expected: message.T("all available, at rest, not degraded"),
 		Source: "oc adm wait-for-stable-cluster; a condition that is not reported counts as bad",
-		Fix:    "Wait some minutes: services restart after a change; if one stays, its message says what it misses.",
+		Fix:    message.T("Wait some minutes: services restart after a change; if one stays, its message says what it misses."),
 	}
 	if c, no := unread(s, c, "operators"); no {
 		return c
 	}
 	if len(s.Operators) == 0 {
-		c.Status, c.Observed = check.Fail, "the cluster reports no services yet"
+		c.Status, c.Observed = check.Fail, message.T("the cluster reports no services yet")
 		return c
 	}
 	faults := pendingOperators(s, func(name string) bool { return optional[name] == "" || !offline(s) })
-	return found(c, check.Fail, faults, fmt.Sprintf("%d services, all well", len(s.Operators)))
+	return found(c, check.Fail, faults, message.F("%d services, all well", len(s.Operators)))
 }
 
 func judgeOptionalOperators(s *State) check.Check {
 	c := check.Check{
-		ID: "operators-optional", Title: "Services that need the Internet (ClusterOperators)", Expected: "well, or the site is offline",
+		ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Expected: message.T("well, or the site is offline"),
 		Source: "Touchdown: insights, marketplace, image-registry, openshift-samples only warn on a site without Internet",
-		Fix:    "Nothing to do on a site without Internet: applications on the node run without these.",
+		Fix:    message.T("Nothing to do on a site without Internet: applications on the node run without these."),
 	}
 	if c, no := unread(s, c, "operators"); no {
 		return c
 	}
 	if !offline(s) {
-		c.Status, c.Observed = check.Pass, "the site is online: judged with the others"
+		c.Status, c.Observed = check.Pass, message.T("the site is online: judged with the others")
 		return c
 	}
-	return found(c, check.Warn, pendingOperators(s, func(name string) bool { return optional[name] != "" }), "all well")
+	return found(c, check.Warn, pendingOperators(s, func(name string) bool { return optional[name] != "" }), message.T("all well"))
 }
 
 func pendingOperators(s *State, concerns func(name string) bool) []string {

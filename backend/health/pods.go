@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,34 +32,34 @@ type ailment struct {
 
 func judgePods(s *State) check.Check {
 	c := check.Check{
-		ID: "pods", Title: "Programs of the cluster (pods)", Expected: "all running and ready, or done",
+		ID: "pods", Title: message.T("Programs of the cluster (pods)"), Expected: message.T("all running and ready, or done"),
 		Source: "Pod phase and container states; 5 minutes to become ready",
-		Fix:    "Wait some minutes; if one stays, its reason and its log are in the support bundle.",
+		Fix:    message.T("Wait some minutes; if one stays, its reason and its log are in the support bundle."),
 	}
 	if c, no := unread(s, c, "pods"); no {
 		return c
 	}
 	grave, light := sick(s, false)
 	if len(grave) == 0 {
-		return found(c, check.Warn, light, fmt.Sprintf("%d pods, all well", len(s.Pods)))
+		return found(c, check.Warn, light, message.F("%d pods, all well", len(s.Pods)))
 	}
-	return found(c, check.Fail, append(grave, light...), "")
+	return found(c, check.Fail, append(grave, light...), message.Text{})
 }
 
 func judgeImages(s *State) check.Check {
 	c := check.Check{
-		ID: "images", Title: "Images of the cluster's programs (registry)", Expected: "all there, or to be fetched",
+		ID: "images", Title: message.T("Images of the cluster's programs (registry)"), Expected: message.T("all there, or to be fetched"),
 		Source: "Pod container states ImagePullBackOff, ErrImagePull and the like",
-		Fix:    "Check registry, mirror settings and pull secret, or seed the missing images from the stick.",
+		Fix:    message.T("Check registry, mirror settings and pull secret, or seed the missing images from the stick."),
 	}
 	if c, no := unread(s, c, "pods"); no {
 		return c
 	}
 	grave, light := sick(s, true)
 	if len(grave) == 0 {
-		return found(c, check.Warn, light, "all there")
+		return found(c, check.Warn, light, message.T("all there"))
 	}
-	return found(c, check.Fail, append(grave, light...), "")
+	return found(c, check.Fail, append(grave, light...), message.Text{})
 }
 
 // sick returns what is wrong with pods: gravely with the platform's, lightly with those that may still come up, that a

@@ -3,10 +3,11 @@ package health
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	routev1 "github.com/openshift/api/route/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,15 +18,17 @@ import (
 
 // site is a web console that people use; any of its routes will do.
 type site struct {
-	id, title, namespace string
-	routes               []string // the one with a name of the administrator's choice first
-	path                 string
+	id        string
+	title     message.Text
+	namespace string
+	routes    []string // the one with a name of the administrator's choice first
+	path      string
 }
 
 var sites = []site{
-	{"web-console", "Web console answers", "openshift-console", []string{"console-custom", "console"}, "/"},
-	{"web-login", "Login page answers (OAuth)", "openshift-authentication", []string{"oauth-openshift"}, "/healthz"},
-	{"web-canary", "Way in for applications answers (ingress canary)", "openshift-ingress-canary", []string{"canary"}, "/"},
+	{"web-console", message.T("Web console answers"), "openshift-console", []string{"console-custom", "console"}, "/"},
+	{"web-login", message.T("Login page answers (OAuth)"), "openshift-authentication", []string{"oauth-openshift"}, "/healthz"},
+	{"web-canary", message.T("Way in for applications answers (ingress canary)"), "openshift-ingress-canary", []string{"canary"}, "/"},
 }
 
 var errNoRoute = errors.New("the cluster has no route for it")
@@ -64,8 +67,8 @@ func (s *State) ask(ctx context.Context, w site, ingress, domain string) Answer 
 
 func judgeSite(s *State, w site) check.Check {
 	c := check.Check{
-		ID: w.id, Title: w.title, Expected: "a page", Source: "HTTPS to the node, with the site's name",
-		Fix: "Wait some minutes: the page restarts after a change of its name or certificate.",
+		ID: w.id, Title: w.title, Expected: message.T("a page"), Source: "HTTPS to the node, with the site's name",
+		Fix: message.T("Wait some minutes: the page restarts after a change of its name or certificate."),
 	}
 	if c, no := unread(s, c, "routes"); no {
 		return c
@@ -75,22 +78,22 @@ func judgeSite(s *State, w site) check.Check {
 	case errors.Is(a.Err, errNoRoute):
 		return absent(c)
 	case a.Err != nil:
-		c.Status, c.Observed = check.Fail, strings.TrimPrefix(a.Host+": ", ": ")+firstLine(a.Err.Error())
+		c.Status, c.Observed = check.Fail, message.F("%s%s", strings.TrimPrefix(a.Host+": ", ": "), firstLine(a.Err.Error()))
 	case a.Status >= http.StatusBadRequest || a.Status < http.StatusOK:
-		c.Status, c.Observed = check.Fail, fmt.Sprintf("%s answers %d %s", a.Host, a.Status, http.StatusText(a.Status))
+		c.Status, c.Observed = check.Fail, message.F("%s answers %d %s", a.Host, a.Status, http.StatusText(a.Status))
 	default:
-		c.Status, c.Fix, c.Observed = check.Pass, "", fmt.Sprintf("%s answers %d", a.Host, a.Status)
+		c.Status, c.Fix, c.Observed = check.Pass, message.Text{}, message.F("%s answers %d", a.Host, a.Status)
 	}
 	return c
 }
 
 func judgeRoutes(s *State, o Options) check.Check {
 	c := check.Check{
-		ID: "routes", Title: "Web addresses of the cluster (routes)", Expected: "taken by the router",
-		Source: "Route status.ingress Admitted=True", Fix: "Wait some minutes; an address that keeps its old name is made again by its service.",
+		ID: "routes", Title: message.T("Web addresses of the cluster (routes)"), Expected: message.T("taken by the router"),
+		Source: "Route status.ingress Admitted=True", Fix: message.T("Wait some minutes; an address that keeps its old name is made again by its service."),
 	}
 	if o.Domain != "" {
-		c.Expected += ", below " + o.Domain
+		c.Expected = message.F("%s, below %s", c.Expected, o.Domain)
 	}
 	if c, no := unread(s, c, "routes"); no {
 		return c
@@ -106,20 +109,20 @@ func judgeRoutes(s *State, o Options) check.Check {
 		case refusal != "":
 			light = append(light, name+" is not taken: "+refusal)
 		case platform(r.Namespace) && !s.moved(r, o):
-			light = append(light, name+" still has its old name "+shortList(hosts(r)))
+			light = append(light, name+" still has its old name "+shortList(hosts(r)).String())
 		default:
 			good++
 		}
 	}
 	for _, w := range sites {
 		if h := s.host(w, o.Domain); h != "" && !o.may(h) && !s.bound(w) {
-			grave = append(grave, "no new address for: "+w.title+" (only "+h+")")
+			grave = append(grave, "no new address for: "+w.title.String()+" (only "+h+")")
 		}
 	}
 	if len(grave) == 0 {
-		return found(c, check.Warn, light, fmt.Sprintf("%d addresses, all taken", good))
+		return found(c, check.Warn, light, message.F("%d addresses, all taken", good))
 	}
-	return found(c, check.Fail, append(grave, light...), "")
+	return found(c, check.Fail, append(grave, light...), message.Text{})
 }
 
 // hosts are the names that the router serves a route under, or those wanted while it serves none.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
@@ -89,7 +91,7 @@ func inTheWay(bad []check.Check) string {
 	if len(bad) == 0 {
 		return ""
 	}
-	text := bad[0].Title + ": " + bad[0].Observed
+	text := bad[0].Title.String() + ": " + bad[0].Observed.String()
 	if len(bad) > 1 {
 		text += fmt.Sprintf(" (and %d more)", len(bad)-1)
 	}
@@ -100,17 +102,17 @@ func inTheWay(bad []check.Check) string {
 func tooLate(bad []check.Check, w Window) error {
 	p := &problem.Problem{
 		Code:    "HEALTH",
-		Summary: fmt.Sprintf("The cluster was not healthy for %s without a break within %s.", w.For, w.Limit),
-		Fix:     "Retry: give the cluster more time.",
+		Summary: message.F("The cluster was not healthy for %s without a break within %s.", w.For, w.Limit),
+		Fix:     message.T("Retry: give the cluster more time."),
 	}
 	if len(bad) == 0 {
 		return p
 	}
-	p.Summary = fmt.Sprintf("The cluster did not become healthy within %s. %s: %s.", w.Limit, bad[0].Title, strings.TrimRight(bad[0].Observed, "."))
+	p.Summary = message.F("The cluster did not become healthy within %s. %s: %s.", w.Limit, bad[0].Title, strings.TrimRight(bad[0].Observed.String(), "."))
 	p.Fix = bad[0].Fix
 	var all []string
 	for _, c := range bad {
-		all = append(all, c.ID+": "+c.Observed)
+		all = append(all, c.ID+": "+c.Observed.String())
 	}
 	p.Err = fmt.Errorf("in the way: %s", strings.Join(all, " | "))
 	return p

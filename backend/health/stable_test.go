@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 )
@@ -19,8 +21,8 @@ func script(verdict func(passed time.Duration) check.Status) func(context.Contex
 		passed := time.Since(began)
 		time.Sleep(time.Second) // a look takes time
 		return []check.Check{
-			{ID: "api", Title: "Cluster answers", Status: check.Pass},
-			{ID: "operators", Title: "Platform services", Status: verdict(passed), Observed: "etcd is degraded", Fix: "Wait."},
+			{ID: "api", Title: message.T("Cluster answers"), Status: check.Pass},
+			{ID: "operators", Title: message.T("Platform services"), Status: verdict(passed), Observed: message.T("etcd is degraded"), Fix: message.T("Wait.")},
 		}
 	}
 }
@@ -62,7 +64,7 @@ func TestDeadlineNamesTheCulprit(t *testing.T) {
 		_, err := await(t.Context(), script(func(time.Duration) check.Status { return check.Fail }),
 			Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, string) {})
 		p := problem.From(err)
-		if p.Code != "HEALTH" || !strings.Contains(p.Summary, "Platform services: etcd is degraded") || p.Fix != "Wait." {
+		if p.Code != "HEALTH" || !strings.Contains(p.Summary.String(), "Platform services: etcd is degraded") || p.Fix.String() != "Wait." {
 			t.Errorf("the problem is %+v", p)
 		}
 	})

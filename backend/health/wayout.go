@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/miekg/dns"
 	"github.com/vishvananda/netns"
 
@@ -136,9 +138,9 @@ func askOnce(ctx context.Context, server netip.Addr) error {
 // so nothing else shows that answers to pods are lost.
 func judgeWayOut(s *State) check.Check {
 	c := check.Check{
-		ID: "pod-request", Title: "A pod's request to the site", Expected: "the site's name server answers pods as it answers the node",
+		ID: "pod-request", Title: message.T("A pod's request to the site"), Expected: message.T("the site's name server answers pods as it answers the node"),
 		Source: "DNS query from the network namespaces of the pods (" + PodNetworks + ")",
-		Fix:    "Look at the check pod-gateway. If it is well: does the site's firewall let the node's address through? Then restart the pod ovnkube-node.",
+		Fix:    message.T("Look at the check pod-gateway. If it is well: does the site's firewall let the node's address through? Then restart the pod ovnkube-node."),
 	}
 	w := s.WayOut
 	switch {
@@ -149,13 +151,13 @@ func judgeWayOut(s *State) check.Check {
 	}
 	switch {
 	case w.Skip == noServer:
-		c.Status, c.Observed, c.Fix = check.Skip, noServer, ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.T(noServer), message.Text{}
 	case w.Skip != "":
-		c.Status, c.Observed, c.Fix = check.Skip, "not looked at: "+w.Skip, ""
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", w.Skip), message.Text{}
 	case w.From != "":
-		c.Status, c.Observed, c.Fix = check.Pass, w.Server.String()+" answers", ""
+		c.Status, c.Observed, c.Fix = check.Pass, message.F("%s answers", w.Server.String()), message.Text{}
 	default:
-		c.Status, c.Observed = check.Fail, fmt.Sprintf("%s answers the node, and none of %d pods", w.Server, w.Asked)
+		c.Status, c.Observed = check.Fail, message.F("%s answers the node, and none of %d pods", w.Server, w.Asked)
 		c.Evidence = w.Errs
 	}
 	return c

@@ -43,23 +43,23 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 		}
 		return judgeWayOut(s)
 	}
-	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "no pod") {
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "no pod") {
 		t.Errorf("without pods: %+v", c)
 	}
 	if err := os.Symlink(node.Path(), filepath.Join(pods, "host")); err != nil { // a pod in the node's own network
 		t.Fatal(err)
 	}
-	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "no pod") {
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "no pod") {
 		t.Errorf("beside a pod in the node's own network: %+v", c)
 	}
 	if err := os.WriteFile(filepath.Join(pods, "ended"), nil, 0o600); err != nil { // a file that is no namespace
 		t.Fatal(err)
 	}
-	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "cannot be entered") {
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "cannot be entered") {
 		t.Errorf("beside a pod that has ended: %+v", c)
 	}
 	pod(t, node, pods, "lost", "10.128.0.9", "")
-	if c := ask(); c.Status != check.Fail || !strings.Contains(c.Observed, "none of 1 pods") || len(c.Evidence) != 1 {
+	if c := ask(); c.Status != check.Fail || !strings.Contains(c.Observed.String(), "none of 1 pods") || len(c.Evidence) != 1 {
 		t.Errorf("no answer finds its way: %+v", c)
 	}
 	pod(t, node, pods, "well", "10.128.0.10", "ip route add 10.128.0.10 dev well")
@@ -69,7 +69,7 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	if err := far.Shutdown(); err != nil {
 		t.Fatal(err)
 	}
-	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed, "the node either") {
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "the node either") {
 		t.Errorf("the site's server is away: %+v", c)
 	}
 }

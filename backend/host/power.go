@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
@@ -23,8 +25,8 @@ func (m *Machine) power(ctx context.Context, verb, reason string) error {
 	if m.NoPower {
 		return &problem.Problem{
 			Code:    "PWR-LCK",
-			Summary: "This Touchdown may not reboot the machine or switch it off.",
-			Fix:     "Reboot the machine by hand, then open Touchdown again: it continues automatically.",
+			Summary: message.T("This Touchdown may not reboot the machine or switch it off."),
+			Fix:     message.T("Reboot the machine by hand, then open Touchdown again: it continues automatically."),
 			Err:     fmt.Errorf("%s refused: power control is off", verb),
 		}
 	}
@@ -35,8 +37,8 @@ func (m *Machine) power(ctx context.Context, verb, reason string) error {
 	if _, err := m.Run(ctx, "systemctl", verb, "--message="+reason); err != nil {
 		return &problem.Problem{
 			Code:    "PWR-ERR",
-			Summary: "The machine did not accept the request to " + map[string]string{"reboot": "reboot.", "poweroff": "switch off."}[verb],
-			Fix:     "Retry; if it fails again, press the machine's power button briefly.",
+			Summary: message.F("The machine did not accept the request to %s", map[string]string{"reboot": "reboot.", "poweroff": "switch off."}[verb]),
+			Fix:     message.T("Retry; if it fails again, press the machine's power button briefly."),
 			Err:     err,
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // catalogs are the catalog sources whose pods are among those that did not come back and never will without a registry: market are
@@ -31,20 +33,20 @@ func (w Watching) catalogs(ctx context.Context, notReady []string) (market, tagg
 }
 
 // advice says what to do about a rehearsal that did not pass.
-func (r Rehearsal) advice() string {
-	var all []string
+func (r Rehearsal) advice() message.Text {
+	var all []message.Text
 	others := len(r.Missed) > 0
 	for _, pod := range r.NotReady {
 		others = others || !slices.ContainsFunc(slices.Concat(r.Market, r.Tagged), func(name string) bool { return strings.HasPrefix(pod, name+"-") })
 	}
 	if len(r.Market) > 0 {
-		all = append(all, "Switch the default catalog sources off with `touchdown factory bake`: the pull policy of their pods cannot be set.")
+		all = append(all, message.T("Switch the default catalog sources off with `touchdown factory bake`: the pull policy of their pods cannot be set."))
 	}
 	if len(r.Tagged) > 0 {
-		all = append(all, "Name the image of "+strings.Join(r.Tagged, ", ")+" by its digest in the CatalogSource.")
+		all = append(all, message.F("Name the image of %s by its digest in the CatalogSource.", strings.Join(r.Tagged, ", ")))
 	}
 	if others {
-		all = append(all, "Bring the registry within reach and run `touchdown images seed`.")
+		all = append(all, message.T("Bring the registry within reach and run `touchdown images seed`."))
 	}
-	return strings.Join(append(all, "Then rehearse again."), " ")
+	return message.Join(append(all, message.T("Then rehearse again.")), " ")
 }

@@ -47,7 +47,7 @@ func TestCatalogSourcesGetTheirOwnAdvice(t *testing.T) {
 			for _, want := range test.want {
 				wanted = wanted || want == words
 			}
-			if strings.Contains(fix, words) != wanted {
+			if strings.Contains(fix.String(), words) != wanted {
 				t.Errorf("%s: the advice is %q; %q: %v", name, fix, words, wanted)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/images/ref"
 	"touchdown/backend/images/remote"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 )
 
 // fetcher makes what is damaged in the store again from registries, as what it must be is known by digest. It does not go by
@@ -121,7 +122,7 @@ func (f *fetcher) each(holders []store.Image, get func(name string) error) error
 	case 1:
 		return errs[0]
 	}
-	return fmt.Errorf("%w; nor did %s", errs[0], quantity(len(errs)-1, "other repository", "other repositories"))
+	return fmt.Errorf("%w; nor did %s", errs[0], message.N(len(errs)-1, "%d other repository", "%d other repositories"))
 }
 
 // file fetches a manifest or a configuration. Signatures are in no registry under a digest: only a pull brings them.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
@@ -51,7 +53,7 @@ func (l Look) Run(ctx context.Context) (Status, error) {
 			if ctx.Err() != nil {
 				return s, err
 			}
-			s.Trouble = problem.From(err).Summary
+			s.Trouble = problem.From(err).Summary.String()
 		}
 	}
 	return s, s.save(l.Host)
@@ -146,7 +148,7 @@ func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Gene
 	}
 	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Progress) {
 		if l.Tell != nil {
-			l.Tell(mebibytes("the check of the layers", done.Bytes, done.BytesTotal, 0))
+			l.Tell(mebibytes(message.T("the check of the layers"), done.Bytes, done.BytesTotal, 0))
 		}
 	}}
 	if !l.Full {

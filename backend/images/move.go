@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
@@ -36,7 +38,7 @@ type Moved struct {
 func AskMove(m *host.Machine) error {
 	if !seeded(m) {
 		return &problem.Problem{
-			Code: "IMG-NONE", Summary: "There is no image store that images could be moved to.", Fix: "Run `touchdown images seed` first.",
+			Code: "IMG-NONE", Summary: message.T("There is no image store that images could be moved to."), Fix: message.T("Run `touchdown images seed` first."),
 		}
 	}
 	boot, err := m.BootID()
@@ -103,7 +105,7 @@ func move(ctx context.Context, m *host.Machine) error {
 	g, err := moveAll(ctx, m, asked)
 	done := Moved{Boot: boot, Generation: g.N, Images: len(g.Images), Layers: len(g.Layers), Seconds: time.Since(begun).Seconds()}
 	if p, known := errors.AsType[*problem.Problem](err); known {
-		done.Failed = strings.TrimSuffix(p.Summary, ".")
+		done.Failed = strings.TrimSuffix(p.Summary.String(), ".")
 	} else if err != nil {
 		done.Failed = err.Error()
 	}
@@ -138,13 +140,13 @@ func moveAll(ctx context.Context, m *host.Machine, asked string) (layerstore.Gen
 // Check is the move in the form that screens and reports show.
 func (d Moved) Check() check.Check {
 	c := check.Check{
-		ID: "images-moved", Title: "Images moved into the store", Status: check.Pass, Expected: "CRI-O's own store holds no second copy",
-		Observed: fmt.Sprintf("%s, %s, in %.2f s before CRI-O's start", quantity(d.Images, "image", "images"), quantity(d.Layers, "layer", "layers"), d.Seconds),
+		ID: "images-moved", Title: message.T("Images moved into the store"), Status: check.Pass, Expected: message.T("CRI-O's own store holds no second copy"),
+		Observed: message.F("%s, %s, in %.2f s before CRI-O's start", message.N(d.Images, "%d image", "%d images"), message.N(d.Layers, "%d layer", "%d layers"), d.Seconds),
 		Source:   "boot that the move was asked for",
 	}
 	if d.Failed != "" {
-		c.Status, c.Observed = check.Warn, "not done: "+d.Failed
-		c.Fix = "Nothing is lost: run `touchdown images seed` to copy them, or the move again."
+		c.Status, c.Observed = check.Warn, message.F("not done: %s", d.Failed)
+		c.Fix = message.T("Nothing is lost: run `touchdown images seed` to copy them, or the move again.")
 	}
 	return c
 }

@@ -103,7 +103,7 @@ func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
 		if err == nil || lost != nil || !strings.Contains(done.Failed, want) || m.Exists(asks) {
 			t.Errorf("%s: %v, %v, %+v", want, err, lost, done)
 		}
-		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0], done.Failed) {
+		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0].String(), done.Failed) {
 			t.Errorf("%s: told is %q", want, told)
 		}
 		if now, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current(); err != nil || now.N != before.N {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
@@ -99,8 +101,8 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 		}
 		if filepath.Base(file) > filepath.Base(pinsFile) && filepath.Dir(file) == crioDropIns {
 			return nil, &problem.Problem{
-				Code: "IMG-PINS", Summary: file + " pins images and hides the pins of any other file.",
-				Fix: "Rename it so that it sorts before " + filepath.Base(pinsFile) + ", then retry.",
+				Code: "IMG-PINS", Summary: message.F("%s pins images and hides the pins of any other file.", file),
+				Fix: message.F("Rename it so that it sorts before %s, then retry.", filepath.Base(pinsFile)),
 			}
 		}
 		pinned = names
@@ -120,8 +122,8 @@ func pinnedIn(m *host.Machine, file string) ([]string, error) {
 	var doc crioConfig
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return nil, &problem.Problem{
-			Code: "IMG-CRIO", Summary: file + " cannot be read as TOML.",
-			Fix: "CRI-O will not start with it either: fix the file or remove it, then retry.", Err: err,
+			Code: "IMG-CRIO", Summary: message.F("%s cannot be read as TOML.", file),
+			Fix: message.T("CRI-O will not start with it either: fix the file or remove it, then retry."), Err: err,
 		}
 	}
 	return doc.Crio.Image.Pinned, nil

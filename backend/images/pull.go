@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
@@ -72,9 +74,9 @@ func without(blobs []ref.Blob, have map[string]bool) []ref.Blob {
 }
 
 func pulling(p cri.Progress) progress.Progress {
-	what := "the pull of images"
+	what := message.T("the pull of images")
 	if len(p.Now) > 0 {
-		what = "the pull of " + p.Now[0]
+		what = message.F("the pull of %s", p.Now[0])
 	}
 	if p.Total == 0 {
 		return progress.Progress{Waiting: what, Done: int64(p.Done), Total: int64(p.Images), Unit: "images", Usual: p.Left.Seconds()}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
@@ -92,8 +94,8 @@ func (r Rehearsal) Save(m *host.Machine) error {
 // AskRehearsal lets the next boot be a rehearsal. needs and pods are what the node runs now.
 func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) error {
 	none := &problem.Problem{
-		Code: "IMG-NONE", Summary: "There is no seeded store: without the node's own store nothing would start.",
-		Fix: "Run `touchdown images seed` first.",
+		Code: "IMG-NONE", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
+		Fix: message.T("Run `touchdown images seed` first."),
 	}
 	if !seeded(m) {
 		return none

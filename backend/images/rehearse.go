@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
@@ -194,20 +196,20 @@ func objects(list any) []map[string]any {
 // Check is the rehearsal in the form that screens and reports show.
 func (r Rehearsal) Check() check.Check {
 	c := check.Check{
-		ID: "images-rehearsed", Title: "Start without registries", Expected: "all pods ready, no image missed",
+		ID: "images-rehearsed", Title: message.T("Start without registries"), Expected: message.T("all pods ready, no image missed"),
 		Source: "rehearsal: every registry blocked, CRI-O's own store empty",
 	}
 	switch {
 	case !r.Finished:
-		c.Status, c.Observed = check.Fail, "the rehearsal was cut short"
-		c.Fix = "Run `touchdown images rehearse` again and leave the node alone until it is back."
+		c.Status, c.Observed = check.Fail, message.T("the rehearsal was cut short")
+		c.Fix = message.T("Run `touchdown images rehearse` again and leave the node alone until it is back.")
 	case r.Passed():
 		c.Status = check.Pass
-		c.Observed = fmt.Sprintf("%s ready after %.0f s, %s from the store alone",
-			quantity(len(r.Pods), "pod", "pods"), r.Seconds, quantity(r.StoreSeen, "image", "images"))
+		c.Observed = message.F("%s ready after %.0f s, %s from the store alone",
+			message.N(len(r.Pods), "%d pod", "%d pods"), r.Seconds, message.N(r.StoreSeen, "%d image", "%d images"))
 	default:
 		c.Status = check.Fail
-		c.Observed = fmt.Sprintf("%s missed, %s not ready", quantity(len(r.Missed), "image", "images"), quantity(len(r.NotReady), "pod", "pods"))
+		c.Observed = message.F("%s missed, %s not ready", message.N(len(r.Missed), "%d image", "%d images"), message.N(len(r.NotReady), "%d pod", "%d pods"))
 		c.Fix = r.advice()
 		for _, n := range r.Missed {
 			who := "nobody"

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
@@ -16,7 +18,7 @@ import (
 )
 
 // mebibytes is how far work is that is counted in bytes. left is 0 where it is not known.
-func mebibytes(waiting string, done, total int64, left time.Duration) progress.Progress {
+func mebibytes(waiting message.Text, done, total int64, left time.Duration) progress.Progress {
 	return progress.Progress{Waiting: waiting, Done: done >> 20, Total: total >> 20, Unit: "MiB", Usual: left.Seconds()}
 }
 
@@ -26,9 +28,9 @@ type Seeding struct {
 	CRI     *cri.Client
 	Version string // of Touchdown, for the store's manifest
 	Wanted  *wanted.Result
-	Move    bool                          // copy nothing: the caller lets the next boot move the images (AskMove)
-	Tell    func(progress.Progress)       // may be nil
-	Say     func(format string, a ...any) // what was changed; may be nil
+	Move    bool                    // copy nothing: the caller lets the next boot move the images (AskMove)
+	Tell    func(progress.Progress) // may be nil
+	Say     func(message.Text)      // what was changed; may be nil
 }
 
 // Seeded is what a seeding came to.
@@ -71,7 +73,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 		return out, s.movable(ctx, p, primary)
 	}
 	next, err := p.Add(ctx, primary, layerstore.Selection{}, func(done store.Progress) {
-		s.Tell(mebibytes("the copy of the layers", done.Bytes, done.BytesTotal, 0))
+		s.Tell(mebibytes(message.T("the copy of the layers"), done.Bytes, done.BytesTotal, 0))
 	})
 	if err != nil {
 		return out, fmt.Errorf("copying the node's images: %w", err)
@@ -94,7 +96,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	if err := p.Switch(ctx, next.N); err != nil {
 		return out, fmt.Errorf("putting the new images into force: %w", err)
 	}
-	s.Say("The image store holds %s (generation %d).", quantity(len(next.Images), "image", "images"), next.N)
+	s.Say(message.F("The image store holds %s (generation %d).", message.N(len(next.Images), "%d image", "%d images"), next.N))
 	return out, nil
 }
 
@@ -123,7 +125,7 @@ func (s *Seeding) defaults() {
 		s.Tell = func(progress.Progress) {}
 	}
 	if s.Say == nil {
-		s.Say = func(string, ...any) {}
+		s.Say = func(message.Text) {}
 	}
 }
 
@@ -170,7 +172,7 @@ func (s Seeding) pull(ctx context.Context, out *Seeded) error {
 		}
 	}
 	if n := len(out.Pulled); n > 0 {
-		s.Say("%s pulled.", quantity(n, "image was", "images were"))
+		s.Say(message.F("%s pulled.", message.N(n, "%d image was", "%d images were")))
 	}
 	return nil
 }
@@ -186,14 +188,14 @@ func (s Seeding) place(ctx context.Context) error {
 	}
 	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
 		return &problem.Problem{
-			Code: "IMG-PLCE", Summary: "The image store cannot be brought to its place, " + Mount + ".",
-			Fix: "Bake the node first (touchdown factory bake): that lays the unit " + mountUnit + ".", Err: err,
+			Code: "IMG-PLCE", Summary: message.F("The image store cannot be brought to its place, %s.", Mount),
+			Fix: message.F("Bake the node first (touchdown factory bake): that lays the unit %s.", mountUnit), Err: err,
 		}
 	}
 	if !mounted(s.Host) {
 		return &problem.Problem{
-			Code: "IMG-PLCE", Summary: "The image store is not in its place, " + Mount + ", though systemd says so.",
-			Fix: "Look at the unit: systemctl status " + mountUnit + ".",
+			Code: "IMG-PLCE", Summary: message.F("The image store is not in its place, %s, though systemd says so.", Mount),
+			Fix: message.F("Look at the unit: systemctl status %s.", mountUnit),
 		}
 	}
 	if !named(s.Host) {

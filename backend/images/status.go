@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 )
@@ -66,40 +68,40 @@ func (s Status) save(m *host.Machine) error {
 
 // Notices are sentences for every screen: what a person should know of the images and would not look for. A store that is
 // well is no news.
-func Notices(m *host.Machine) []string {
-	var out []string
+func Notices(m *host.Machine) []message.Text {
+	var out []message.Text
 	if d, err := LoadMoved(m); err == nil && d.Failed != "" {
-		out = append(out, "Image store: the images could not be moved: "+d.Failed+". They are where they were.")
+		out = append(out, message.F("Image store: the images could not be moved: %s. They are where they were.", d.Failed))
 	}
 	s, err := LoadStatus(m)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out
 	}
 	if err != nil {
-		return append(out, "The state of the image store cannot be read: run `touchdown images verify`.")
+		return append(out, message.T("The state of the image store cannot be read: run `touchdown images verify`."))
 	}
 	if n := len(s.Repaired); n > 0 {
-		out = append(out, "Image store: "+quantity(n, "thing was", "things were")+" damaged and repaired automatically.")
+		out = append(out, message.F("Image store: %s damaged and repaired automatically.", message.N(n, "%d thing was", "%d things were")))
 	}
 	if s.Generation > 0 && !s.Well() {
-		out = append(out, "Image store: "+s.wrong()+". Run `touchdown images verify` while a registry can be reached.")
+		out = append(out, message.F("Image store: %s. Run `touchdown images verify` while a registry can be reached.", s.wrong()))
 	}
 	return out
 }
 
 // wrong says the worst that is not well.
-func (s Status) wrong() string {
+func (s Status) wrong() message.Text {
 	switch {
 	case len(s.Damage) > 0:
-		return quantity(len(s.Damage), "damage", "damages") + " found, first " + s.Damage[0]
+		return message.F("%s found, first %s", message.N(len(s.Damage), "%d damage", "%d damages"), s.Damage[0])
 	case !s.Mounted:
-		return "it is not in its place; the node runs on its own images alone"
+		return message.T("it is not in its place; the node runs on its own images alone")
 	case !s.Named:
-		return "CRI-O is not told of it"
+		return message.T("CRI-O is not told of it")
 	case len(s.Unlisted) > 0:
-		return quantity(len(s.Unlisted), "image is", "images are") + " not seen by CRI-O, first " + s.Unlisted[0]
+		return message.F("%s not seen by CRI-O, first %s", message.N(len(s.Unlisted), "%d image is", "%d images are"), s.Unlisted[0])
 	}
-	return s.Trouble
+	return message.Data(s.Trouble)
 }
 
 // Checks are the state in the form that screens and reports show.
@@ -107,39 +109,39 @@ func (s Status) Checks() []check.Check {
 	const source = "what was seeded (manifest of the store)"
 	if s.Generation == 0 {
 		return []check.Check{{
-			ID: "images-store", Title: "Image store", Status: check.Warn, Observed: "none: without a registry a lost image cannot come back",
-			Expected: "all images the node runs", Source: source, Fix: "Let Touchdown seed it: `touchdown images seed`.",
+			ID: "images-store", Title: message.T("Image store"), Status: check.Warn, Observed: message.T("none: without a registry a lost image cannot come back"),
+			Expected: message.T("all images the node runs"), Source: source, Fix: message.T("Let Touchdown seed it: `touchdown images seed`."),
 		}}
 	}
 	store := check.Check{
-		ID: "images-store", Title: "Image store", Status: check.Pass, Source: source, Expected: "in place, and known to CRI-O",
-		Observed: fmt.Sprintf("%s, %s, %s", quantity(s.Images, "image", "images"), quantity(s.Layers, "layer", "layers"), Size(s.Bytes)),
+		ID: "images-store", Title: message.T("Image store"), Status: check.Pass, Source: source, Expected: message.T("in place, and known to CRI-O"),
+		Observed: message.F("%s, %s, %s", message.N(s.Images, "%d image", "%d images"), message.N(s.Layers, "%d layer", "%d layers"), Size(s.Bytes)),
 	}
 	if !s.Mounted || !s.Named || s.Trouble != "" {
 		store.Status, store.Observed = check.Fail, s.wrong()
-		store.Fix = "Run `touchdown images seed` again; it changes only what is not right."
+		store.Fix = message.T("Run `touchdown images seed` again; it changes only what is not right.")
 	}
 	listed := check.Check{
-		ID: "images-listed", Title: "Images seen by CRI-O", Status: check.Pass, Source: source,
-		Observed: fmt.Sprintf("%d of %d", s.Listed, s.Images), Expected: fmt.Sprintf("%d", s.Images), Evidence: s.Unlisted,
+		ID: "images-listed", Title: message.T("Images seen by CRI-O"), Status: check.Pass, Source: source,
+		Observed: message.F("%d of %d", s.Listed, s.Images), Expected: message.F("%d", s.Images), Evidence: s.Unlisted,
 	}
 	if len(s.Unlisted) > 0 {
-		listed.Status, listed.Fix = check.Fail, "Restart CRI-O (systemctl restart crio); if it stays so, run `touchdown images verify`."
+		listed.Status, listed.Fix = check.Fail, message.T("Restart CRI-O (systemctl restart crio); if it stays so, run `touchdown images verify`.")
 	}
 	whole := check.Check{
-		ID: "images-whole", Title: "Layers of the store", Status: check.Pass, Source: source,
-		Observed: "every file is there", Expected: "every file is there", Evidence: s.Repaired,
+		ID: "images-whole", Title: message.T("Layers of the store"), Status: check.Pass, Source: source,
+		Observed: message.T("every file is there"), Expected: message.T("every file is there"), Evidence: s.Repaired,
 	}
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
-		whole.Fix = "Bring a registry within reach and run `touchdown images verify`."
+		whole.Fix = message.T("Bring a registry within reach and run `touchdown images verify`.")
 		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
 	case len(s.Repaired) > 0:
-		whole.Status, whole.Observed = check.Warn, quantity(len(s.Repaired), "damage was", "damages were")+" repaired"
-		whole.Fix = "Watch this disk: what was damaged once may be again."
+		whole.Status, whole.Observed = check.Warn, message.F("%s repaired", message.N(len(s.Repaired), "%d damage was", "%d damages were"))
+		whole.Fix = message.T("Watch this disk: what was damaged once may be again.")
 	case !s.Verified.IsZero():
-		whole.Observed += "; each byte verified " + s.Verified.UTC().Format("2006-01-02 15:04 UTC")
+		whole.Observed = message.F("%s; each byte verified %s", whole.Observed, s.Verified.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	return []check.Check{store, listed, whole}
 }
@@ -150,11 +152,4 @@ func Size(n int64) string {
 		return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-func quantity(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

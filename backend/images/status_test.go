@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/images"
+	"touchdown/backend/message"
 )
 
 const statusFile = "/var/lib/touchdown/images/status.json"
@@ -41,14 +42,14 @@ func TestStatusSaysTheWorst(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, _ := machine(t, map[string]string{statusFile: string(data)})
-		got := strings.Join(images.Notices(m), "\n")
+		got := strings.Join(message.English(images.Notices(m)), "\n")
 		if c.notice == "" && got != "" || !strings.Contains(got, c.notice) {
 			t.Errorf("%s: every screen says %q, want %q", name, got, c.notice)
 		}
 		found := false
 		for _, ch := range s.Checks() {
 			found = found || ch.ID == c.id && ch.Status == c.status
-			if ch.Status != check.Pass && ch.Fix == "" {
+			if ch.Status != check.Pass && ch.Fix.String() == "" {
 				t.Errorf("%s: %s says no way on", name, ch.ID)
 			}
 		}
@@ -69,14 +70,14 @@ func TestSizesAreReadable(t *testing.T) {
 	}
 	s := well()
 	s.Bytes = 90 << 20
-	if got := s.Checks()[0].Observed; got != "61 images, 170 layers, 90 MiB" {
+	if got := s.Checks()[0].Observed; got.String() != "61 images, 170 layers, 90 MiB" {
 		t.Errorf("a small store is told as %q", got)
 	}
 }
 
 func TestStatusThatCannotBeReadIsTold(t *testing.T) {
 	m, _ := machine(t, map[string]string{statusFile: "{"})
-	if got := images.Notices(m); len(got) != 1 || !strings.Contains(got[0], "touchdown images verify") {
+	if got := images.Notices(m); len(got) != 1 || !strings.Contains(got[0].String(), "touchdown images verify") {
 		t.Errorf("%q", got)
 	}
 	m, _ = machine(t, nil)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"reflect"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,8 +53,8 @@ func (c *Cluster) PutSecret(ctx context.Context, want *corev1.Secret, save Save)
 		if have, _, _ := unstructured.NestedString(o.Object, "type"); have != string(want.Type) {
 			return &lasting{&problem.Problem{
 				Code:    "CLU-TYPE",
-				Summary: fmt.Sprintf("The secret %s/%s has the type %q.", want.Namespace, want.Name, have),
-				Fix:     fmt.Sprintf("Delete it, when nothing uses it; Touchdown makes it again with the type %q.", want.Type),
+				Summary: message.F("The secret %s/%s has the type %q.", want.Namespace, want.Name, have),
+				Fix:     message.F("Delete it, when nothing uses it; Touchdown makes it again with the type %q.", want.Type),
 			}}
 		}
 		return nil
@@ -150,8 +152,8 @@ func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstruc
 	if field := lost(patch, got, e.part); field != "" {
 		return true, &lasting{&problem.Problem{
 			Code:    "CLU-LACK",
-			Summary: fmt.Sprintf("This version of OpenShift does not know %s of %s.", field, e.ref),
-			Fix:     "Use a release of OpenShift that Touchdown supports, 4.14 or newer.",
+			Summary: message.F("This version of OpenShift does not know %s of %s.", field, e.ref),
+			Fix:     message.T("Use a release of OpenShift that Touchdown supports, 4.14 or newer."),
 		}}
 	}
 	return true, nil

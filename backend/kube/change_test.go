@@ -314,7 +314,7 @@ func TestRetry(t *testing.T) {
 			return kubetest.Refuse(w, 403, "Forbidden", `apiservers "cluster" is forbidden: User "x" cannot get resource "apiservers" in API group "config.openshift.io"`)
 		})
 		p := problem.From(err)
-		if p.Code != "CLU-DENY" || n != 1 || !strings.Contains(p.Summary, "get apiservers") {
+		if p.Code != "CLU-DENY" || n != 1 || !strings.Contains(p.Summary.String(), "get apiservers") {
 			t.Error(err, n)
 		}
 	})

@@ -3,7 +3,8 @@ package kube
 import (
 	"context"
 	"errors"
-	"fmt"
+
+	"touchdown/backend/message"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -55,7 +56,7 @@ type RollOut struct {
 	// Degraded is the problem that a degraded pool is told as, with the pool's own reason as its cause; nil: it is waited out.
 	Degraded *problem.Problem
 	// Lacks says what is still missing once the machines have the pool's newest configuration, "" for nothing; nil: nothing is.
-	Lacks func(ctx context.Context, pool *machinev1.MachineConfigPool) (string, error)
+	Lacks func(ctx context.Context, pool *machinev1.MachineConfigPool) (message.Text, error)
 }
 
 // Await waits until the machines of a pool have its newest configuration. "Updated" alone may be old news.
@@ -71,39 +72,39 @@ func (r RollOut) Await(ctx context.Context, c *Cluster) error {
 			return Progress{}, false, &degraded
 		}
 		why := PoolPending(pool, nodes, r.Before)
-		if why == "" && r.Lacks != nil {
+		if why.String() == "" && r.Lacks != nil {
 			why, err = r.Lacks(ctx, pool)
 		}
-		return Progress{Waiting: why}, why == "" && err == nil, err
+		return Progress{Waiting: why}, why.String() == "" && err == nil, err
 	})
 }
 
 // PoolPending says why a pool's machines do not have its newest configuration yet; "" when they have. before is the
 // rendered configuration from before a change: while the pool still has it, "updated" is old news. "" takes any.
-func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) string {
+func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) message.Text {
 	s := pool.Status
 	switch {
 	case pool.Spec.Paused:
-		return "the configuration of the machines is paused"
+		return message.T("the configuration of the machines is paused")
 	case before != "" && pool.Spec.Configuration.Name == before:
-		return "the new configuration is not rendered yet"
+		return message.T("the new configuration is not rendered yet")
 	case pool.Spec.Configuration.Name != s.Configuration.Name:
-		return "the machine still has its old configuration"
+		return message.T("the machine still has its old configuration")
 	case !poolIs(pool, machinev1.MachineConfigPoolUpdated, corev1.ConditionTrue),
 		!poolIs(pool, machinev1.MachineConfigPoolUpdating, corev1.ConditionFalse):
-		return "the machine is taking its new configuration"
+		return message.T("the machine is taking its new configuration")
 	case !poolIs(pool, machinev1.MachineConfigPoolDegraded, corev1.ConditionFalse):
-		return "the machine could not take its new configuration"
+		return message.T("the machine could not take its new configuration")
 	case s.MachineCount != s.UpdatedMachineCount || s.MachineCount != s.ReadyMachineCount:
-		return fmt.Sprintf("%d of %d machines are ready", s.ReadyMachineCount, s.MachineCount)
+		return message.F("%d of %d machines are ready", s.ReadyMachineCount, s.MachineCount)
 	}
 	for i := range nodes {
 		a := nodes[i].Annotations
 		if a[currentConfig] != a[desiredConfig] || a[configState] != "Done" {
-			return "node " + nodes[i].Name + " is taking its new configuration"
+			return message.F("node %s is taking its new configuration", nodes[i].Name)
 		}
 	}
-	return ""
+	return message.Text{}
 }
 
 // PoolDegraded returns why a pool is degraded, "" when it is not.

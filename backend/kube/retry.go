@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
@@ -65,9 +67,9 @@ func (c *Cluster) once(ctx context.Context, call func(context.Context) error) er
 
 // backOff tells what we are waiting for and how long the API asked to be left alone.
 func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duration {
-	waiting := "the cluster's API, which does not answer"
+	waiting := message.T("the cluster's API, which does not answer")
 	if busy(err) {
-		waiting = "the cluster's API, which is busy"
+		waiting = message.T("the cluster's API, which is busy")
 	}
 	c.log.Warn("API call is repeated", "doing", doing, "for", time.Since(start).Round(time.Millisecond), "err", err)
 	c.tell(Progress{Waiting: waiting, Usual: 60})
@@ -117,15 +119,15 @@ func refused(doing string, err error) error {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%s: %w", doing, &problem.Problem{
 			Code:    "CLU-DENY",
-			Summary: "The cluster does not let Touchdown " + permission(err) + ".",
-			Fix:     "Give Touchdown the node's own administrator kubeconfig.",
+			Summary: message.F("The cluster does not let Touchdown %s.", permission(err)),
+			Fix:     message.T("Give Touchdown the node's own administrator kubeconfig."),
 			Err:     err,
 		})
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("%s: %w", doing, &problem.Problem{
 			Code:    "CLU-AUTH",
-			Summary: "The cluster does not accept Touchdown's client certificate.",
-			Fix:     "Check the node's clock; a certificate of the factory may have expired.",
+			Summary: message.T("The cluster does not accept Touchdown's client certificate."),
+			Fix:     message.T("Check the node's clock; a certificate of the factory may have expired."),
 			Err:     err,
 		})
 	}
@@ -152,18 +154,18 @@ func permission(err error) string {
 func away(doing string, after time.Duration, err error) error {
 	p := &problem.Problem{
 		Code:    "CLU-AWAY",
-		Summary: fmt.Sprintf("The cluster's API did not answer for %s.", after.Round(time.Second)),
-		Fix:     "Wait some minutes and retry; the API restarts automatically after a change of its certificates.",
+		Summary: message.F("The cluster's API did not answer for %s.", after.Round(time.Second)),
+		Fix:     message.T("Wait some minutes and retry; the API restarts automatically after a change of its certificates."),
 		Err:     err,
 	}
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case busy(err):
-		p.Code, p.Summary = "CLU-BUSY", fmt.Sprintf("The cluster's API was too busy for %s.", after.Round(time.Second))
+		p.Code, p.Summary = "CLU-BUSY", message.F("The cluster's API was too busy for %s.", after.Round(time.Second))
 	case errors.As(err, &unknown), errors.As(err, &invalid):
-		p.Code, p.Summary = "CLU-CERT", "The cluster's API shows a certificate that the node's kubeconfig does not trust."
-		p.Fix = "Check the node's clock."
+		p.Code, p.Summary = "CLU-CERT", message.T("The cluster's API shows a certificate that the node's kubeconfig does not trust.")
+		p.Fix = message.T("Check the node's clock.")
 	}
 	return fmt.Errorf("%s: %w", doing, p)
 }
@@ -171,8 +173,8 @@ func away(doing string, after time.Duration, err error) error {
 func racing(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, &problem.Problem{
 		Code:    "CLU-RACE",
-		Summary: "Something else in the cluster keeps changing the same object.",
-		Fix:     "Stop whatever manages this object, for example a GitOps agent, and retry.",
+		Summary: message.T("Something else in the cluster keeps changing the same object."),
+		Fix:     message.T("Stop whatever manages this object, for example a GitOps agent, and retry."),
 		Err:     err,
 	})
 }

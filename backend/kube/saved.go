@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -52,8 +54,8 @@ func parseSaved(b []byte) (*saved, error) {
 	if err != nil {
 		return nil, &problem.Problem{
 			Code:    "UND-READ",
-			Summary: "A saved original cannot be read, so its change cannot be undone.",
-			Fix:     "Use the release of Touchdown that made the change.",
+			Summary: message.T("A saved original cannot be read, so its change cannot be undone."),
+			Fix:     message.T("Use the release of Touchdown that made the change."),
 			Err:     err,
 		}
 	}

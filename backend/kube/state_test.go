@@ -119,7 +119,7 @@ func TestPoolPending(t *testing.T) {
 			n.Annotations["machineconfiguration.openshift.io/currentConfig"] = "rendered-1"
 		}, "", false},
 	} {
-		if p, nodes := make(test.change); (kube.PoolPending(p, nodes, test.before) == "") != test.done {
+		if p, nodes := make(test.change); (kube.PoolPending(p, nodes, test.before).String() == "") != test.done {
 			t.Errorf("%s: %q", name, kube.PoolPending(p, nodes, test.before))
 		}
 	}

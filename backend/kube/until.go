@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )
@@ -14,11 +16,11 @@ type Progress = progress.Progress
 
 // Wait is something that the cluster does automatically.
 type Wait struct {
-	What  string        // "the roll-out of the new names": the subject of a sentence
+	What  message.Text  // "the roll-out of the new names": the subject of a sentence
 	Limit time.Duration // after that it is a Problem
 	Usual time.Duration // at most, on a healthy cluster
 	Code  string        // of the Problem
-	Fix   string        // one thing to try
+	Fix   message.Text  // one thing to try
 }
 
 // Until looks every Pace.Poll until look says done, and tells the progress that look returns. An error of look ends it;
@@ -37,7 +39,7 @@ func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) 
 		if time.Since(start) >= w.Limit {
 			return &problem.Problem{
 				Code:    w.Code,
-				Summary: fmt.Sprintf("%s did not finish within %s.", upper(w.What), w.Limit),
+				Summary: message.F("Not finished within %s: %s.", w.Limit, w.What),
 				Fix:     w.Fix,
 				Err:     fmt.Errorf("still waiting for %s", p.Waiting),
 			}
@@ -46,11 +48,4 @@ func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) 
 			return fmt.Errorf("waiting for %s: %w", w.What, err)
 		}
 	}
-}
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
 }

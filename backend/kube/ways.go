@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"k8s.io/client-go/rest"
 
 	"touchdown/backend/problem"
@@ -227,24 +229,24 @@ func (w *ways) authorities(otherwise []byte) []byte {
 func unreadable(why error) *problem.Problem {
 	return &problem.Problem{
 		Code:    "CLU-CONF",
-		Summary: "The node's own way into its cluster, a kubeconfig, cannot be read.",
-		Fix:     "Switch the node off and on once. If it comes to this again, call support: that file has to be put back.",
+		Summary: message.T("The node's own way into its cluster, a kubeconfig, cannot be read."),
+		Fix:     message.T("Switch the node off and on once. If it comes to this again, call support: that file has to be put back."),
 		Err:     why,
 	}
 }
 
 // Detour says why the node's own kubeconfig is not what the cluster is reached with; "" when it is.
-func (c *Cluster) Detour() string {
+func (c *Cluster) Detour() message.Text {
 	w := c.ways
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.used == nil || w.used.rank == 0 {
-		return ""
+		return message.Text{}
 	}
-	return "The node's own kubeconfig does not work: " + w.why + ". Touchdown uses the cluster's " + w.all[w.used.rank].name + "."
+	return message.F("The node's own kubeconfig does not work: %s. Touchdown uses the cluster's %s.", w.why, w.all[w.used.rank].name)
 }
 
 // Notices are sentences for every screen.
-func (c *Cluster) Notices() []string {
-	return slices.DeleteFunc([]string{c.Detour()}, func(s string) bool { return s == "" })
+func (c *Cluster) Notices() []message.Text {
+	return slices.DeleteFunc([]message.Text{c.Detour()}, func(t message.Text) bool { return t == message.Text{} })
 }

@@ -186,7 +186,7 @@ func open(t testing.TB, g *guarded, log io.Writer) *kube.Cluster {
 		t.Fatal(err)
 	}
 	c.Pace = kube.Pace{Limit: time.Second, Pause: 50 * time.Millisecond}
-	if err := read(t, c); err != nil || c.Detour() != "" {
+	if err := read(t, c); err != nil || c.Detour().String() != "" {
 		t.Fatal(err, c.Detour())
 	}
 	return c
@@ -198,11 +198,11 @@ func detour(t testing.TB, c *kube.Cluster, words ...string) {
 		t.Fatal(err)
 	}
 	said := c.Detour()
-	if len(words) == 0 && said != "" || len(words) > 0 && len(c.Notices()) != 1 {
+	if len(words) == 0 && said.String() != "" || len(words) > 0 && len(c.Notices()) != 1 {
 		t.Errorf("it says %q", said)
 	}
 	for _, word := range words {
-		if !strings.Contains(said, word) {
+		if !strings.Contains(said.String(), word) {
 			t.Errorf("%q lacks %q", said, word)
 		}
 	}
@@ -275,7 +275,7 @@ func TestNothingIsAccepted(t *testing.T) {
 	g.token = "another"
 	err := read(t, c)
 	var p *problem.Problem
-	if !errors.As(err, &p) || p.Code != "CLU-AUTH" || c.Detour() != "" {
+	if !errors.As(err, &p) || p.Code != "CLU-AUTH" || c.Detour().String() != "" {
 		t.Error(err, c.Detour())
 	}
 	if strings.Contains(fmt.Sprintf("%+v %s", err, log), recoveryToken) {

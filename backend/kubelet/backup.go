@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
@@ -106,7 +108,7 @@ func Restore(ctx context.Context, m *host.Machine) error {
 	for _, p := range whole {
 		if err := putBack(ctx, m, p); err != nil {
 			return &problem.Problem{
-				Code: "ETC-BACK", Summary: "The backup of the cluster cannot be put back.", Fix: "Retry; if it fails again, make a support bundle and call support.", Err: err,
+				Code: "ETC-BACK", Summary: message.T("The backup of the cluster cannot be put back."), Fix: message.T("Retry; if it fails again, make a support bundle and call support."), Err: err,
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -36,8 +38,8 @@ func Damage(m *host.Machine) error {
 		case torn != "":
 			return &problem.Problem{
 				Code:    Torn,
-				Summary: "The cluster's database (etcd) does not start: a loss of power has damaged its files.",
-				Fix:     "Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back." + older(m),
+				Summary: message.T("The cluster's database (etcd) does not start: a loss of power has damaged its files."),
+				Fix:     message.F("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.%s", older(m)),
 				Err:     errors.New(head(torn)),
 			}
 		case served:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
@@ -47,8 +49,8 @@ func Release(ctx context.Context, m *host.Machine) error {
 	for _, unit := range []string{runtime, service} {
 		if _, err := m.Run(ctx, "systemctl", "start", unit); err != nil {
 			return &problem.Problem{
-				Code: "KBL-STRT", Summary: "The node's service " + strings.TrimSuffix(unit, ".service") + " does not start.",
-				Fix: "Retry; if it fails again, look at its log in the support bundle.", Err: err,
+				Code: "KBL-STRT", Summary: message.F("The node's service %s does not start.", strings.TrimSuffix(unit, ".service")),
+				Fix: message.T("Retry; if it fails again, look at its log in the support bundle."), Err: err,
 			}
 		}
 	}
@@ -68,12 +70,12 @@ func Hold(ctx context.Context, m *host.Machine) error {
 func Stop(ctx context.Context, m *host.Machine) error {
 	if _, err := m.Run(ctx, "systemctl", "stop", service); err != nil {
 		return &problem.Problem{
-			Code: "KBL-STOP", Summary: "The kubelet does not stop.", Fix: "Retry, or reboot the node.", Err: err,
+			Code: "KBL-STOP", Summary: message.T("The kubelet does not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
 		}
 	}
 	if err := stopPods(ctx, m); err != nil {
 		return &problem.Problem{
-			Code: "KBL-PODS", Summary: "The node's containers do not stop.", Fix: "Retry, or reboot the node.", Err: err,
+			Code: "KBL-PODS", Summary: message.T("The node's containers do not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
 		}
 	}
 	return nil
@@ -107,20 +109,20 @@ func stopPods(ctx context.Context, m *host.Machine) error {
 // Await waits until the API answers, and tells what of it is missing meanwhile. limit must leave room for a control plane whose
 // certificates have expired: it renews them first, which takes up to 10 minutes.
 func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Duration) error {
-	w := kube.Wait{What: "the start of the cluster's API", Limit: limit, Usual: 3 * time.Minute, Code: "API-LATE"}
+	w := kube.Wait{What: message.T("the start of the cluster's API"), Limit: limit, Usual: 3 * time.Minute, Code: "API-LATE"}
 	// What the problem names is looked for only when it is one.
-	w.Fix = "Retry to go on waiting; the log of the API server is in the support bundle."
+	w.Fix = message.T("Retry to go on waiting; the log of the API server is in the support bundle.")
 	last := ""
 	first := starts(m)
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		missing, err := waiting(ctx, m, c, starts(m)-first)
-		last = missing
-		return kube.Progress{Waiting: missing}, missing == "" && err == nil, err
+		last = missing.String()
+		return kube.Progress{Waiting: missing}, missing.String() == "" && err == nil, err
 	})
 	if p := problem.From(err); err != nil && p.Code == "API-LATE" {
 		if line := Complaint(m); line != "" {
-			p.Summary = "The cluster's API does not start: its server ends with an error."
-			p.Fix = "Undo brings the factory's state back; give the error below to support."
+			p.Summary = message.T("The cluster's API does not start: its server ends with an error.")
+			p.Fix = message.T("Undo brings the factory's state back; give the error below to support.")
 			p.Err = fmt.Errorf("waiting for %s; the API server says: %s", last, line)
 		}
 	}
@@ -138,8 +140,8 @@ func room(m *host.Machine) error {
 	}
 	return &problem.Problem{
 		Code:    "DSK-FULL",
-		Summary: fmt.Sprintf("The disk is full: %d MB are left on /var, and the cluster's database needs %d to start.", free>>20, needs>>20),
-		Fix:     "Free some space on /var, then retry.",
+		Summary: message.F("The disk is full: %d MB are left on /var, and the cluster's database needs %d to start.", free>>20, needs>>20),
+		Fix:     message.T("Free some space on /var, then retry."),
 	}
 }
 
@@ -147,25 +149,25 @@ func room(m *host.Machine) error {
 const crashLoop = 3
 
 // waiting names the first thing in the way of the API, whose server was restarted that often meanwhile.
-func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, restarts int) (string, error) {
+func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, restarts int) (message.Text, error) {
 	if err := ctx.Err(); err != nil {
-		return "", fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
+		return message.Text{}, fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
 	}
 	ready, why := c.Ready(ctx)
 	if ready {
-		return "", nil
+		return message.Text{}, nil
 	}
 	if err := room(m); err != nil {
-		return "", err
+		return message.Text{}, err
 	}
 	if err := Damage(m); err != nil {
-		return "", err
+		return message.Text{}, err
 	}
 	if Here(m) && !Active(ctx, m) {
-		return "the kubelet, which does not run", nil
+		return message.T("the kubelet, which does not run"), nil
 	}
 	if line := Complaint(m); restarts >= crashLoop && line != "" {
-		return fmt.Sprintf("the cluster's API, whose server ended %d times: %s", restarts, line), nil
+		return message.F("the cluster's API, whose server ended %d times: %s", restarts, line), nil
 	}
-	return "the cluster's API: " + why, nil
+	return message.F("the cluster's API: %s", why), nil
 }

@@ -97,7 +97,7 @@ func TestAwait(t *testing.T) {
 		return true
 	}
 	var told []string
-	c = c.WithProgress(func(p kube.Progress) { told = append(told, p.Waiting) })
+	c = c.WithProgress(func(p kube.Progress) { told = append(told, p.Waiting.String()) })
 	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
 		if looks < 2 {
 			return "", errors.New("exit status 3")
@@ -115,7 +115,7 @@ func TestAwait(t *testing.T) {
 	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
 		return kubetest.Refuse(w, 500, "InternalError", "etcd failed")
 	}
-	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "API-LATE" || !strings.Contains(err.Error(), "did not finish") {
+	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "API-LATE" || !strings.Contains(err.Error(), "Not finished within 50ms: the start of the cluster's API") {
 		t.Errorf("err is %v", err)
 	}
 	m.File("/var/log/pods/openshift-kube-apiserver_kube-apiserver-n_1/kube-apiserver/0.log", "2026-11-21T00:00:00Z stderr F I1121 fine\n"+
@@ -207,7 +207,7 @@ func TestUnready(t *testing.T) {
 			api.Put("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n", c.lease)
 		}
 		why, err := kubelet.Unready(t.Context(), cluster, "n", now)
-		if err != nil || (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+		if err != nil || (why.String() == "") != (c.why == "") || !strings.Contains(why.String(), c.why) {
 			t.Errorf("%s: %q (%v)", c.what, why, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,13 +20,13 @@ import (
 const freshness = 100 * time.Second
 
 // Unready says why the node does not work yet; "" when it is Ready and has said so just now.
-func Unready(ctx context.Context, c *kube.Cluster, name string, now time.Time) (string, error) {
+func Unready(ctx context.Context, c *kube.Cluster, name string, now time.Time) (message.Text, error) {
 	node, err := c.Get(ctx, kube.Ref{Version: "v1", Resource: "nodes", Name: name})
 	if err != nil {
-		return "", err
+		return message.Text{}, err
 	}
 	if node == nil {
-		return "the kubelet to register the node", nil
+		return message.T("the kubelet to register the node"), nil
 	}
 	conditions, _ := below(node, "status")["conditions"].([]any)
 	for _, raw := range conditions {
@@ -33,29 +35,29 @@ func Unready(ctx context.Context, c *kube.Cluster, name string, now time.Time) (
 			continue
 		}
 		if cond["status"] != string(corev1.ConditionTrue) {
-			return fmt.Sprintf("the node to become ready: %v", cond["message"]), nil
+			return message.F("the node to become ready: %v", cond["message"]), nil
 		}
 		beat, _ := cond["lastHeartbeatTime"].(string)
 		return stale(ctx, c, name, beat, now)
 	}
-	return "the node to say whether it is ready", nil
+	return message.T("the node to say whether it is ready"), nil
 }
 
 // stale looks at the node's lease too: it is renewed every 10 s, the status of a quiet node only every 5 minutes.
-func stale(ctx context.Context, c *kube.Cluster, name, beat string, now time.Time) (string, error) {
+func stale(ctx context.Context, c *kube.Cluster, name, beat string, now time.Time) (message.Text, error) {
 	lease, err := c.Get(ctx, kube.Ref{
 		Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: corev1.NamespaceNodeLease, Name: name,
 	})
 	if err != nil {
-		return "", err
+		return message.Text{}, err
 	}
 	renewed, _ := below(lease, "spec")["renewTime"].(string)
 	for _, text := range []string{beat, renewed} {
 		if at, err := time.Parse(time.RFC3339, text); err == nil && now.Sub(at) <= freshness {
-			return "", nil
+			return message.Text{}, nil
 		}
 	}
-	return "a fresh sign of life of the node", nil
+	return message.T("a fresh sign of life of the node"), nil
 }
 
 func below(object map[string]any, key string) map[string]any {

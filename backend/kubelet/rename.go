@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
@@ -55,7 +57,7 @@ func Rename(ctx context.Context, m *host.Machine, c *kube.Cluster, from, to stri
 	}
 	if _, err := m.Run(ctx, "hostnamectl", "hostname", to); err != nil {
 		return &problem.Problem{
-			Code: "HST-SET", Summary: "The machine does not take its new name.", Fix: "Retry; undo keeps the old name.", Err: err,
+			Code: "HST-SET", Summary: message.T("The machine does not take its new name."), Fix: message.T("Retry; undo keeps the old name."), Err: err,
 		}
 	}
 	return nil

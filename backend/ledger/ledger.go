@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -243,19 +245,19 @@ func Copy(clashes []Clash) error {
 	}
 	return &problem.Problem{
 		Code:    "FAC-COPY",
-		Summary: "This node has the identity of another one in the ledger: " + strings.Join(texts, "; ") + more + ".",
-		Fix:     "Install it again instead of copying a disk. If it has to be, run touchdown factory --shared-identity REASON.",
+		Summary: message.F("This node has the identity of another one in the ledger: %s%s.", strings.Join(texts, "; "), more),
+		Fix:     message.T("Install it again instead of copying a disk. If it has to be, run touchdown factory --shared-identity REASON."),
 	}
 }
 
 func unusable(path string, err error) error {
 	p := &problem.Problem{
-		Code: "FAC-LEDG", Summary: "The ledger " + path + " cannot be used.",
-		Fix: "Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry.", Err: err,
+		Code: "FAC-LEDG", Summary: message.F("The ledger %s cannot be used.", path),
+		Fix: message.T("Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry."), Err: err,
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		p.Summary = "The ledger " + path + " is not there."
-		p.Fix = "Mount the volume that it lies on again, at the same place, or give another one: touchdown factory --ledger FILE. Then retry."
+		p.Summary = message.F("The ledger %s is not there.", path)
+		p.Fix = message.T("Mount the volume that it lies on again, at the same place, or give another one: touchdown factory --ledger FILE. Then retry.")
 	}
 	return p
 }

@@ -71,7 +71,7 @@ func TestCopiesAreFound(t *testing.T) {
 			}
 			before, _ := os.ReadFile(file)
 			err = Enter(file, e)
-			if code(err) != "FAC-COPY" || !strings.Contains(problem.From(err).Summary, "SN SN1, sealed on 2026-11-23") {
+			if code(err) != "FAC-COPY" || !strings.Contains(problem.From(err).Summary.String(), "SN SN1, sealed on 2026-11-23") {
 				t.Errorf("a copy is entered: %v", err)
 			}
 			if after, _ := os.ReadFile(file); string(after) != string(before) {
@@ -112,7 +112,7 @@ func TestAMissingLedger(t *testing.T) {
 	file := filepath.Join(folder, "ledger.jsonl")
 	_, err := Find(file, node(1))
 	for what, err := range map[string]error{"found": err, "entered": Enter(file, node(1))} {
-		if p := problem.From(err); p.Code != "FAC-LEDG" || !strings.Contains(p.Fix, "Mount the volume") {
+		if p := problem.From(err); p.Code != "FAC-LEDG" || !strings.Contains(p.Fix.String(), "Mount the volume") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

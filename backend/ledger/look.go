@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/crypto/ssh"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,8 +51,8 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) 
 	}
 	if e.Serial == "" && len(e.MACs) == 0 {
 		return e, &problem.Problem{
-			Code: "FAC-WHO", Summary: "This machine has neither a serial number nor a network port that tells it from others.",
-			Fix: "Have the manufacturer write its serial number, or seal it without a ledger.",
+			Code: "FAC-WHO", Summary: message.T("This machine has neither a serial number nor a network port that tells it from others."),
+			Fix: message.T("Have the manufacturer write its serial number, or seal it without a ledger."),
 		}
 	}
 	return e, nil

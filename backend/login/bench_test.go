@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
 	"touchdown/backend/problem"
@@ -117,7 +119,7 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 	second, next := make()
 	refused := func(what string, k kube.Kubeconfig) {
 		t.Helper()
-		err := c.Until(t.Context(), kube.Wait{What: what, Limit: 2 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+		err := c.Until(t.Context(), kube.Wait{What: message.Data(what), Limit: 2 * time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
 			err := k.Try(ctx, c.Address())
 			return kube.Progress{}, errors.Is(err, kube.ErrRefused), nil
 		})

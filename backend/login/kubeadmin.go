@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"time"
+
+	"touchdown/backend/message"
 
 	configv1 "github.com/openshift/api/config/v1"
 	"golang.org/x/crypto/bcrypt"
@@ -24,10 +25,10 @@ const maxAge = time.Hour
 
 // Kubeadmin is how people log in to the cluster, as far as its first administrator is concerned.
 type Kubeadmin struct {
-	Gone   string // why kubeadmin cannot log in, in a sentence; "" when it can
-	Others string // who else lets people in, in a sentence; "" when nobody does
-	hash   string // of its password
-	mark   string // what Replace wrote beside it; "" while the password is the factory's
+	Gone   message.Text // why kubeadmin cannot log in, in a sentence; "" when it can
+	Others message.Text // who else lets people in, in a sentence; "" when nobody does
+	hash   string       // of its password
+	mark   string       // what Replace wrote beside it; "" while the password is the factory's
 }
 
 // markKey is the annotation of kubeadmin's secret that tells, after a hand-over too, whose password is in it.
@@ -47,7 +48,7 @@ func (k Kubeadmin) Changed() bool { return k.hash != "" && k.mark != "" && !k.Ou
 
 // Accepts tells whether kubeadmin may log in with the password.
 func (k Kubeadmin) Accepts(password string) bool {
-	return k.Gone == "" && bcrypt.CompareHashAndPassword([]byte(k.hash), []byte(password)) == nil
+	return k.Gone.String() == "" && bcrypt.CompareHashAndPassword([]byte(k.hash), []byte(password)) == nil
 }
 
 func secretRef() kube.Ref { return kube.Secret(metav1.NamespaceSystem, User) }
@@ -62,7 +63,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 		auth, err := c.Config.Authentications().Get(ctx, "cluster", get)
 		switch {
 		case err == nil && auth.Spec.Type != "" && auth.Spec.Type != configv1.AuthenticationTypeIntegratedOAuth:
-			k.Gone = fmt.Sprintf("The cluster's own login is switched off (type %s).", auth.Spec.Type)
+			k.Gone = message.F("The cluster's own login is switched off (type %s).", auth.Spec.Type)
 			return nil
 		case err != nil && !apierrors.IsNotFound(err):
 			return err
@@ -70,14 +71,14 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 		oauth, err := c.Config.OAuths().Get(ctx, "cluster", get)
 		switch {
 		case err == nil && len(oauth.Spec.IdentityProviders) > 0:
-			k.Others = fmt.Sprintf("People log in with the cluster's identity provider %s.", oauth.Spec.IdentityProviders[0].Name)
+			k.Others = message.F("People log in with the cluster's identity provider %s.", oauth.Spec.IdentityProviders[0].Name)
 		case err != nil && !apierrors.IsNotFound(err):
 			return err
 		}
 		found, err := c.Core.Secrets(metav1.NamespaceSystem).Get(ctx, User, get)
 		switch {
 		case apierrors.IsNotFound(err):
-			k.Gone = "The cluster's owner has removed kubeadmin."
+			k.Gone = message.T("The cluster's owner has removed kubeadmin.")
 			return nil
 		case err != nil:
 			return err
@@ -88,16 +89,16 @@ func Look(ctx context.Context, c *kube.Cluster) (Kubeadmin, error) {
 		}
 		secret = found
 		if found.CreationTimestamp.After(system.CreationTimestamp.Add(maxAge)) {
-			k.Gone = "The secret of kubeadmin was made again after the installation, so OpenShift does not accept it."
+			k.Gone = message.T("The secret of kubeadmin was made again after the installation, so OpenShift does not accept it.")
 		}
 		return nil
 	})
-	if err != nil || secret == nil || k.Gone != "" {
+	if err != nil || secret == nil || k.Gone.String() != "" {
 		return k, err
 	}
 	k.hash, k.mark = string(secret.Data[User]), secret.Annotations[markKey]
 	if _, err := bcrypt.Cost([]byte(k.hash)); err != nil || secret.DeletionTimestamp != nil {
-		k.Gone = "The secret of kubeadmin holds no password that OpenShift accepts."
+		k.Gone = message.T("The secret of kubeadmin holds no password that OpenShift accepts.")
 	}
 	return k, nil
 }
@@ -115,8 +116,8 @@ func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) 
 	if err == nil && (k.hash != hash || !k.Ours()) {
 		err = &problem.Problem{
 			Code:    "LOG-BCK",
-			Summary: "The password in " + secretRef().String() + " is not the one that was put there.",
-			Fix:     "Retry; if it happens again, stop whatever else manages this secret.",
+			Summary: message.F("The password in %s is not the one that was put there.", secretRef().String()),
+			Fix:     message.T("Retry; if it happens again, stop whatever else manages this secret."),
 		}
 	}
 	return err

@@ -61,8 +61,8 @@ func TestLook(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(k.Gone, test.gone) || (k.Gone == "") != (test.gone == "") ||
-				!strings.Contains(k.Others, test.others) || (k.Others == "") != (test.others == "") {
+			if !strings.Contains(k.Gone.String(), test.gone) || (k.Gone.String() == "") != (test.gone == "") ||
+				!strings.Contains(k.Others.String(), test.others) || (k.Others.String() == "") != (test.others == "") {
 				t.Errorf("%+v", k)
 			}
 			if k.Accepts(old) != (test.gone == "") || k.Accepts("aaaaa-bbbbb-ccccc-ddddx") {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 )
@@ -127,14 +129,14 @@ func replaced(ctx context.Context, c *kube.Cluster, by string, save kube.Save) e
 // accepted waits until the API lets the kubeconfig in.
 func accepted(ctx context.Context, c *kube.Cluster, k kube.Kubeconfig) error {
 	return c.Until(ctx, kube.Wait{
-		What: "the API's acceptance of the new kubeconfig", Limit: acceptTime, Usual: 2 * time.Minute, Code: "LOG-SLOW",
-		Fix: "Look at the kube-apiserver operator; ask for the kubeconfig again.",
+		What: message.T("the API's acceptance of the new kubeconfig"), Limit: acceptTime, Usual: 2 * time.Minute, Code: "LOG-SLOW",
+		Fix: message.T("Look at the kube-apiserver operator; ask for the kubeconfig again."),
 	}, func(ctx context.Context) (kube.Progress, bool, error) {
 		err := k.Try(ctx, c.Address())
 		if ctx.Err() != nil {
 			return kube.Progress{}, false, context.Cause(ctx)
 		}
-		return kube.Progress{Waiting: "the API to accept the new kubeconfig"}, err == nil, nil
+		return kube.Progress{Waiting: message.T("the API to accept the new kubeconfig")}, err == nil, nil
 	})
 }
 
@@ -176,8 +178,8 @@ func trusted(ctx context.Context, c *kube.Cluster, name string, w Want) ([]byte,
 	}
 	if err != nil {
 		return nil, nil, &problem.Problem{
-			Code: "LOG-CERT", Summary: "The API does not serve a good certificate for " + name + ".",
-			Fix: "Wait until the new names are rolled out, then ask again.", Err: err,
+			Code: "LOG-CERT", Summary: message.F("The API does not serve a good certificate for %s.", name),
+			Fix: message.T("Wait until the new names are rolled out, then ask again."), Err: err,
 		}
 	}
 	return []byte(bundle), served.Leaf(), nil

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/media/envelope"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
@@ -65,7 +67,7 @@ func (s *target) try(t *testing.T, dir, what string, b []byte) bool {
 		t.Errorf("%s: something was written: %v, %v, %v", what, names, readErr, dirErr)
 	}
 	if err != nil {
-		if p := problem.From(err); strings.Contains(err.Error(), "TOO MUCH MEMORY") || p.Code == "UNKNWN" || p.Fix == "" || p.Summary == "" {
+		if p := problem.From(err); strings.Contains(err.Error(), "TOO MUCH MEMORY") || p.Code == "UNKNWN" || p.Fix.String() == "" || p.Summary.String() == "" {
 			t.Errorf("%s: no good error: %v", what, err)
 		}
 		return false
@@ -90,7 +92,7 @@ func (s *target) take(t *testing.T, path string) ([]byte, *envelope.Document, er
 	}
 	e := content.Find(EnvelopeFile)
 	if e == nil {
-		return nil, nil, &problem.Problem{Code: "MED-NONE", Summary: "There is nothing on it.", Fix: "Use another one."}
+		return nil, nil, &problem.Problem{Code: "MED-NONE", Summary: message.T("There is nothing on it."), Fix: message.T("Use another one.")}
 	}
 	d, _, err := envelope.Verify(e.Data, s.trust)
 	if err == nil {
@@ -109,7 +111,7 @@ func (s *target) take(t *testing.T, path string) ([]byte, *envelope.Document, er
 		err = errs.Err()
 	}
 	if err != nil {
-		return nil, nil, &problem.Problem{Code: "SIT-BAD", Summary: "The site config is wrong.", Fix: "Correct it.", Err: fmt.Errorf("%w", err)}
+		return nil, nil, &problem.Problem{Code: "SIT-BAD", Summary: message.T("The site config is wrong."), Fix: message.T("Correct it."), Err: fmt.Errorf("%w", err)}
 	}
 	return config, d, nil
 }

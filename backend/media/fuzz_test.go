@@ -18,7 +18,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := understand(text)
 		if err != nil {
-			if p := problem.From(err); len(p.Code) > 8 || len(p.Summary) > 500 {
+			if p := problem.From(err); len(p.Code) > 8 || len(p.Summary.String()) > 500 {
 				t.Fatal(err)
 			}
 			return

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
@@ -56,8 +58,8 @@ func Inspect(ctx context.Context, path string) (*volume.Content, error) {
 	}
 	if err != nil {
 		return nil, &problem.Problem{
-			Code: "MED-HALT", Summary: "Reading the volume was stopped: it took more time or memory than a site medium needs, or the reader failed.",
-			Fix: "Write it again with touchdown media write, or use another stick.", Err: err,
+			Code: "MED-HALT", Summary: message.T("Reading the volume was stopped: it took more time or memory than a site medium needs, or the reader failed."),
+			Fix: message.T("Write it again with touchdown media write, or use another stick."), Err: err,
 		}
 	}
 	return understand(out)
@@ -66,12 +68,12 @@ func Inspect(ctx context.Context, path string) (*volume.Content, error) {
 func openVolume(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, &problem.Problem{Code: "MED-OPEN", Summary: "The volume cannot be opened.", Fix: "Check its name, and run the command as a user who may read it.", Err: err}
+		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.T("The volume cannot be opened."), Fix: message.T("Check its name, and run the command as a user who may read it."), Err: err}
 	}
 	info, err := f.Stat()
 	if mode := info.Mode(); err != nil || !mode.IsRegular() && mode.Type() != os.ModeDevice {
 		_ = f.Close()
-		return nil, &problem.Problem{Code: "MED-OPEN", Summary: path + " is neither a block device nor an image file.", Fix: "Name a volume, for example /dev/sdb1, or an image.", Err: err}
+		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.F("%s is neither a block device nor an image file.", path), Fix: message.T("Name a volume, for example /dev/sdb1, or an image."), Err: err}
 	}
 	return f, nil
 }
@@ -89,7 +91,7 @@ func Serve(in *os.File, out io.Writer) error {
 	var r reply
 	if r.Content, err = volume.Read(in, size, wanted); err != nil {
 		p := problem.From(err)
-		r.Problem = &told{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+		r.Problem = &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
 		if p.Err != nil {
 			r.Problem.Cause = p.Err.Error()
 		}
@@ -103,7 +105,7 @@ func Serve(in *os.File, out io.Writer) error {
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
 func understand(out []byte) (*volume.Content, error) {
 	bad := func(err error) error {
-		return &problem.Problem{Code: "MED-HALT", Summary: "The volume's reader gave an answer that it cannot have found.", Fix: "Do not use the volume, and tell your security contact.", Err: err}
+		return &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 	}
 	var r reply
 	decoder := json.NewDecoder(bytes.NewReader(out))
@@ -112,7 +114,7 @@ func understand(out []byte) (*volume.Content, error) {
 		return nil, bad(err)
 	}
 	if p := r.Problem; p != nil {
-		e := &problem.Problem{Code: cut(p.Code, 8), Summary: cut(p.Summary, 500), Fix: cut(p.Fix, 500)}
+		e := &problem.Problem{Code: cut(p.Code, 8), Summary: message.Data(cut(p.Summary, 500)), Fix: message.Data(cut(p.Fix, 500))}
 		if p.Cause != "" {
 			e.Err = errors.New(cut(p.Cause, 500))
 		}

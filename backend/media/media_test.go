@@ -135,7 +135,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		}
 	}
 	_, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: strings.Repeat("x", 1000), Fix: "y", Cause: strings.Repeat("z", 1000)}}))
-	if p := problem.From(err); len(p.Code) > 8 || len(p.Summary) > 500 || len(p.Err.Error()) > 500 {
+	if p := problem.From(err); len(p.Code) > 8 || len(p.Summary.String()) > 500 || len(p.Err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}
 }

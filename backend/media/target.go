@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/media/volume"
@@ -41,7 +43,7 @@ func WriteTo(path string, image *volume.Image, allow Allow) error {
 	case err == nil:
 		err = errors.New("it is neither a block device nor a file")
 	}
-	return &problem.Problem{Code: "MED-OUT", Summary: "The medium cannot be written to " + path + ".", Fix: "Name a block device, for example /dev/sdb, or a file.", Err: err}
+	return &problem.Problem{Code: "MED-OUT", Summary: message.F("The medium cannot be written to %s.", path), Fix: message.T("Name a block device, for example /dev/sdb, or a file."), Err: err}
 }
 
 func writeImage(path string, image *volume.Image, force bool) error {
@@ -51,7 +53,7 @@ func writeImage(path string, image *volume.Image, force bool) error {
 	}
 	f, err := os.OpenFile(path, how, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return &problem.Problem{Code: "MED-FULL", Summary: path + " is there already.", Fix: "Name another file, or overwrite it with --force."}
+		return &problem.Problem{Code: "MED-FULL", Summary: message.F("%s is there already.", path), Fix: message.T("Name another file, or overwrite it with --force.")}
 	}
 	if err != nil {
 		return fmt.Errorf("writing the medium: %w", err)
@@ -78,7 +80,7 @@ func writeDevice(path string, is disk, image *volume.Image, force bool) error {
 	// The kernel refuses O_EXCL for a device that is mounted, is swap or part of a volume group, also when only a partition of it is.
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_EXCL|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.EBUSY) {
-		return &problem.Problem{Code: "MED-BUSY", Summary: path + " is in use by this system, or one of its partitions is.", Fix: "Check the name of the device. Unmount it if it is the stick."}
+		return &problem.Problem{Code: "MED-BUSY", Summary: message.F("%s is in use by this system, or one of its partitions is.", path), Fix: message.T("Check the name of the device. Unmount it if it is the stick.")}
 	}
 	if err != nil {
 		return fmt.Errorf("writing the medium: %w", err)
@@ -89,14 +91,14 @@ func writeDevice(path string, is disk, image *volume.Image, force bool) error {
 		return fmt.Errorf("asking for the size of %s: %w", path, err)
 	}
 	if size < image.Size {
-		return &problem.Problem{Code: "MED-SMAL", Summary: fmt.Sprintf("%s has %d bytes, and %d are needed.", path, size, image.Size), Fix: "Use a larger stick."}
+		return &problem.Problem{Code: "MED-SMAL", Summary: message.F("%s has %d bytes, and %d are needed.", path, size, image.Size), Fix: message.T("Use a larger stick.")}
 	}
 	head := make([]byte, min(size, used))
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	if !force && len(bytes.Trim(head, "\x00")) > 0 {
-		return &problem.Problem{Code: "MED-FULL", Summary: path + " holds something: its first sectors are not empty. It is " + is.String() + ".", Fix: "Check that it is the stick. If everything on it may be lost, add --force."}
+		return &problem.Problem{Code: "MED-FULL", Summary: message.F("%s holds something: its first sectors are not empty. It is %s.", path, is.String()), Fix: message.T("Check that it is the stick. If everything on it may be lost, add --force.")}
 	}
 	// What another file system left behind would make it look like two.
 	clean := make([]byte, max(len(image.Head), int(min(image.Size, used))))

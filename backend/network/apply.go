@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -78,7 +80,7 @@ func (n *Network) prefer(ctx context.Context, before []profile) error {
 			continue
 		}
 		if _, err := n.host.Run(ctx, "nmcli", "connection", "modify", "--temporary", "uuid", p.UUID, "connection.autoconnect-priority", "100"); err != nil {
-			return &problem.Problem{Code: "NET-FAIL", Summary: "NetworkManager did not take a profile's priority.", Fix: "Try again.", Err: err}
+			return &problem.Problem{Code: "NET-FAIL", Summary: message.T("NetworkManager did not take a profile's priority."), Fix: message.T("Try again."), Err: err}
 		}
 	}
 	return nil
@@ -194,7 +196,7 @@ func (n *Network) inForce(ctx context.Context, p *Plan) (bool, error) {
 
 func tooLate() error {
 	return &problem.Problem{
-		Code: "NET-LATE", Summary: "The trial of the network settings is over: its time was up, or NetworkManager was restarted. The old settings are back.",
-		Fix: "Apply them again, and answer sooner if you were asked.",
+		Code: "NET-LATE", Summary: message.T("The trial of the network settings is over: its time was up, or NetworkManager was restarted. The old settings are back."),
+		Fix: message.T("Apply them again, and answer sooner if you were asked."),
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -65,7 +67,7 @@ func (n *Network) Revive(ctx context.Context) (bool, error) {
 		return p != nil && p.Active, err
 	})
 	if err == nil && (p == nil || !p.Active) {
-		err = &problem.Problem{Code: "NET-BREX", Summary: "The bridge " + Bridge + " does not come up.", Fix: "Check the cable; then reboot the node."}
+		err = &problem.Problem{Code: "NET-BREX", Summary: message.F("The bridge %s does not come up.", Bridge), Fix: message.T("Check the cable; then reboot the node.")}
 	}
 	return true, err
 }
@@ -116,7 +118,7 @@ func (n *Network) BuildBridge(ctx context.Context, timeout time.Duration) error 
 
 func noBridge(err error) error {
 	return &problem.Problem{
-		Code: "NET-OVS", Summary: "OpenShift did not build its bridge " + Bridge + " on the new settings.",
-		Fix: "Reboot the node: the settings are on its disk.", Err: err,
+		Code: "NET-OVS", Summary: message.F("OpenShift did not build its bridge %s on the new settings.", Bridge),
+		Fix: message.T("Reboot the node: the settings are on its disk."), Err: err,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -37,8 +39,8 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 	if len(now.Own) == 0 {
 		return nil, &problem.Problem{
 			Code:    "NET-BAKE",
-			Summary: "This node was not prepared for another network: nothing would keep the address that its cluster was installed with.",
-			Fix:     "Run `touchdown factory bake` on the node where it was installed. Its network was not changed.",
+			Summary: message.T("This node was not prepared for another network: nothing would keep the address that its cluster was installed with."),
+			Fix:     message.T("Run `touchdown factory bake` on the node where it was installed. Its network was not changed."),
 			Err:     fmt.Errorf("there is no %s", host.OwnFile),
 		}
 	}
@@ -79,8 +81,8 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 
 func unwritable(err error) error {
 	return &problem.Problem{
-		Code: "NET-ARG", Summary: "The network settings cannot be written as profiles of NetworkManager: " + err.Error() + ".",
-		Fix: "Correct spec.networkConfig; if the settings were typed as a form, make a support bundle.", Err: err,
+		Code: "NET-ARG", Summary: message.F("The network settings cannot be written as profiles of NetworkManager: %s.", err.Error()),
+		Fix: message.T("Correct spec.networkConfig; if the settings were typed as a form, make a support bundle."), Err: err,
 	}
 }
 

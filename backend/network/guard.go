@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -61,8 +63,8 @@ func (n *Network) guard(ctx context.Context, p *Plan) error {
 	} {
 		if err != nil {
 			return &problem.Problem{
-				Code: "NET-OWN", Summary: "The nmstate document " + err.Error() + ".",
-				Fix: "Leave that out of spec.networkConfig; describe the site's ports, bonds and VLANs alone.", Err: err,
+				Code: "NET-OWN", Summary: message.F("The nmstate document %s.", err.Error()),
+				Fix: message.T("Leave that out of spec.networkConfig; describe the site's ports, bonds and VLANs alone."), Err: err,
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/godbus/dbus/v5"
 	"golang.org/x/sys/unix"
 
@@ -227,14 +229,14 @@ const NoManager = "NET-NM"
 
 func noManager(err error) error {
 	return &problem.Problem{
-		Code: NoManager, Summary: "NetworkManager does not answer.",
-		Fix: "Retry in a few seconds: systemd restarts it. If it stays so, reboot the node.", Err: err,
+		Code: NoManager, Summary: message.T("NetworkManager does not answer."),
+		Fix: message.T("Retry in a few seconds: systemd restarts it. If it stays so, reboot the node."), Err: err,
 	}
 }
 
 func checkpointOpen(err error) error {
 	return &problem.Problem{
-		Code: Busy, Summary: "Someone else is trying out network settings on this node.",
-		Fix: "Wait until their time is up and retry, or take over: their settings are then put back first.", Err: err,
+		Code: Busy, Summary: message.T("Someone else is trying out network settings on this node."),
+		Fix: message.T("Wait until their time is up and retry, or take over: their settings are then put back first."), Err: err,
 	}
 }

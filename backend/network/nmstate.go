@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/nmstate/nmstate/rust/src/go/nmstate/v2"
 	"gopkg.in/yaml.v3"
 
@@ -116,22 +118,22 @@ func explain(doing string, err error, desired []byte) error {
 	case strings.Contains(said, "CheckpointConflict"):
 		return checkpointOpen(f)
 	case f.kind == "InvalidArgument":
-		p.Code, p.Summary = "NET-ARG", "nmstate does not accept the network settings: "+f.text+"."
-		p.Fix = "Correct the settings; if they were typed as a form, make a support bundle."
+		p.Code, p.Summary = "NET-ARG", message.F("nmstate does not accept the network settings: %s.", f.text)
+		p.Fix = message.T("Correct the settings; if they were typed as a form, make a support bundle.")
 	case f.kind == "VerificationError":
-		p.Code, p.Summary = NotTaken, "The network did not become as asked; the old settings are back."
-		p.Fix = "Check cable and port, then try again; where it differed is in the log."
+		p.Code, p.Summary = NotTaken, message.T("The network did not become as asked; the old settings are back.")
+		p.Fix = message.T("Check cable and port, then try again; where it differed is in the log.")
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
-		p.Code, p.Summary = "NET-NOSP", "This machine's NetworkManager cannot do what the settings ask for."
-		p.Fix = "Leave out what is special (VLAN, bond, MTU) and try again."
+		p.Code, p.Summary = "NET-NOSP", message.T("This machine's NetworkManager cannot do what the settings ask for.")
+		p.Fix = message.T("Leave out what is special (VLAN, bond, MTU) and try again.")
 	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
-		p.Code, p.Summary = NoManager, "NetworkManager lost the trial of the network settings, as it does when it is restarted."
-		p.Fix = "Try again; if it comes to this again, make a support bundle."
+		p.Code, p.Summary = NoManager, message.T("NetworkManager lost the trial of the network settings, as it does when it is restarted.")
+		p.Fix = message.T("Try again; if it comes to this again, make a support bundle.")
 	case strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") || strings.Contains(said, "failed to connect"):
 		return noManager(f)
 	default:
-		p.Code, p.Summary = "NET-FAIL", "NetworkManager did not carry out the network settings; the old ones are back."
-		p.Fix = "Try again once; if it fails again, make a support bundle."
+		p.Code, p.Summary = "NET-FAIL", message.T("NetworkManager did not carry out the network settings; the old ones are back.")
+		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	}
 	return p
 }

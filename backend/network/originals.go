@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -160,8 +162,8 @@ func readOriginals(data []byte) (*originals, error) {
 	}
 	if err != nil {
 		return nil, &problem.Problem{
-			Code: "NET-ORIG", Summary: "What was saved of the old network cannot be read.",
-			Fix: "Set the network by hand in the form.", Err: fmt.Errorf("reading the originals: %w", err),
+			Code: "NET-ORIG", Summary: message.T("What was saved of the old network cannot be read."),
+			Fix: message.T("Set the network by hand in the form."), Err: fmt.Errorf("reading the originals: %w", err),
 		}
 	}
 	return &o, nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -211,13 +213,13 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 	}
 	if errors.Is(err, unix.EBUSY) {
 		return &problem.Problem{
-			Code: "NET-LED", Summary: "Someone else lets a LED of this machine blink.", Fix: "Try again in a moment.", Err: err,
+			Code: "NET-LED", Summary: message.T("Someone else lets a LED of this machine blink."), Fix: message.T("Try again in a moment."), Err: err,
 		}
 	}
 	if err != nil {
 		return &problem.Problem{
-			Code: "NET-LED", Summary: "The driver of " + port + " cannot blink its LED.",
-			Fix: "Find the port by its MAC on the sticker, or by pulling the cable and watching the list.", Err: err,
+			Code: "NET-LED", Summary: message.F("The driver of %s cannot blink its LED.", port),
+			Fix: message.T("Find the port by its MAC on the sticker, or by pulling the cable and watching the list."), Err: err,
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -105,8 +107,8 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 	left, err := n.asBefore(ctx, o, restoreWait)
 	if err == nil && len(left) > 0 {
 		err = &problem.Problem{
-			Code: "NET-BACK", Summary: "The old network settings could not be put back completely.",
-			Fix: "Reboot the node: its profiles on the disk are the old ones.", Err: fmt.Errorf("left: %s", strings.Join(left, "; ")),
+			Code: "NET-BACK", Summary: message.T("The old network settings could not be put back completely."),
+			Fix: message.T("Reboot the node: its profiles on the disk are the old ones."), Err: fmt.Errorf("left: %s", strings.Join(left, "; ")),
 		}
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -54,8 +56,8 @@ func (p *Plan) raw() (physical []byte, err error) {
 
 func badDocument(err error) error {
 	return &problem.Problem{
-		Code: "NET-DOC", Summary: "The nmstate document cannot be used: " + err.Error() + ".",
-		Fix: "Correct spec.networkConfig.", Err: err,
+		Code: "NET-DOC", Summary: message.F("The nmstate document cannot be used: %s.", err.Error()),
+		Fix: message.T("Correct spec.networkConfig."), Err: err,
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -86,7 +88,7 @@ const routeTime = 3 * time.Second
 // that it gives. It is the wait for a lease or an announcement; a static address is there at once. It returns the interface
 // that has them, which becomes br-ex where configure-ovs built it meanwhile.
 func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (carrier string, err error) {
-	var missing string
+	var missing message.Text
 	var leased time.Time // when only the route of a lease was missing
 	err = until(ctx, timeout, func() (bool, error) {
 		live, err := n.library.show(ctx, false)
@@ -99,7 +101,7 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 			}
 		}
 		var routed bool
-		if missing, routed = p.missing(live); missing != "" {
+		if missing, routed = p.missing(live); missing.String() != "" {
 			return false, nil
 		}
 		if leased.IsZero() {
@@ -107,45 +109,45 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 		}
 		return routed || time.Since(leased) >= routeTime, nil
 	})
-	if err == nil && missing != "" {
+	if err == nil && missing.String() != "" {
 		err = &problem.Problem{
 			Code: "NET-WAIT", Summary: missing,
-			Fix: "Check the cable and the port's VLAN, or give the address by hand (static).",
+			Fix: message.T("Check the cable and the port's VLAN, or give the address by hand (static)."),
 		}
 	}
 	return p.Carrier, err
 }
 
 // missing tells what p asks for and the machine does not have, and whether all default routes are there that may come.
-func (p *Plan) missing(live *state) (what string, routed bool) {
+func (p *Plan) missing(live *state) (what message.Text, routed bool) {
 	i := live.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if i == nil {
-		return p.Carrier + " does not come up.", false
+		return message.F("%s does not come up.", p.Carrier), false
 	}
 	want, err := parseState(p.desired)
 	if err != nil {
-		return err.Error(), false
+		return message.Data(err.Error()), false
 	}
 	w := want.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if w == nil {
-		return "", true
+		return message.Text{}, true
 	}
 	// Two families that are both automatic are served by either.
 	auto4, auto6 := w.IPv4 != nil && isSet(w.IPv4.DHCP), w.IPv6 != nil && isSet(w.IPv6.Autoconf)
 	has4, has6 := leased(i.IPv4), leased(i.IPv6)
 	switch {
 	case auto4 && auto6 && !has4 && !has6:
-		return "No DHCP server and no router gave an address.", false
+		return message.T("No DHCP server and no router gave an address."), false
 	case auto4 && !auto6 && !has4:
-		return "No DHCP server gave an address.", false
+		return message.T("No DHCP server gave an address."), false
 	case auto6 && !auto4 && !has6:
-		return "No router announced an IPv6 prefix.", false
+		return message.T("No router announced an IPv6 prefix."), false
 	}
 	has := live.Routes != nil && len(defaults(live.Routes.Running, p.Carrier)) > 0
 	if !has && want.leadsOut(p.Carrier) {
-		return "There is no default route.", false
+		return message.T("There is no default route."), false
 	}
-	return "", has || !auto4 && !auto6
+	return message.Text{}, has || !auto4 && !auto6
 }
 
 // leadsOut tells whether a desired state gives an interface a default route itself.

@@ -71,7 +71,7 @@ func (f *faults) networks(path string, d document, view *state) {
 // problemText is the sentence of a Problem, or the error.
 func problemText(err error) string {
 	if p := problem.From(err); p.Code != "UNKNWN" {
-		return p.Summary
+		return p.Summary.String()
 	}
 	return err.Error()
 }

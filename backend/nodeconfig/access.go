@@ -2,10 +2,11 @@ package nodeconfig
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -32,7 +33,7 @@ func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 		return nil, nil
 	}
 	ch := Change{
-		What: "SSH keys of the user core", New: count(len(keys), "more; current ones stay", "more; current ones stay"),
+		What: message.T("SSH keys of the user core"), New: message.Data(count(len(keys), "more; current ones stay", "more; current ones stay")),
 		Login: true,
 		In: func(r Config) bool {
 			return !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(r.Keys, k) })
@@ -59,7 +60,7 @@ func (w Want) chrony(ctx context.Context, c Reader) ([]Change, error) {
 		return nil, err
 	}
 	ch := Change{
-		What: "Time servers", Old: strings.Join(Sources(base), ", "), New: strings.Join(Sources(content), ", "), File: chronyFile,
+		What: message.T("Time servers"), Old: message.Data(strings.Join(Sources(base), ", ")), New: message.Data(strings.Join(Sources(content), ", ")), File: chronyFile,
 		In: func(r Config) bool { return r.Files[chronyFile] == content },
 	}
 	return compared(ctx, c, machineConfig(chronyConfig, ch, fileConfig(chronyFile, content)))
@@ -74,8 +75,8 @@ func (w Want) chronyBase(ctx context.Context, c Reader) (string, error) {
 	case owner > chronyConfig:
 		return "", &problem.Problem{
 			Code:    "NTP-OWNR",
-			Summary: fmt.Sprintf("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),
-			Fix:     "Put the site's time servers into that MachineConfig, and leave them out of the site config.",
+			Summary: message.F("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),
+			Fix:     message.T("Put the site's time servers into that MachineConfig, and leave them out of the site config."),
 		}
 	case owner == "":
 		return w.Chrony, nil
@@ -132,8 +133,8 @@ func AddSources(conf string, servers []string) (string, error) {
 		}
 		if !isHost(s) {
 			return "", &problem.Problem{
-				Code: "NTP-NAME", Summary: "A time server is neither a host name nor an address.",
-				Fix: "Correct spec.additionalNTPSources.",
+				Code: "NTP-NAME", Summary: message.T("A time server is neither a host name nor an address."),
+				Fix: message.T("Correct spec.additionalNTPSources."),
 			}
 		}
 		conf += "server " + s + " iburst\n"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -114,7 +116,7 @@ func Renders(changes []Change) bool {
 func (b Batch) write(ctx context.Context, pending []Change) error {
 	for _, ch := range pending {
 		if _, err := ch.Write(ctx, b.Cluster, b.Save); err != nil {
-			return fmt.Errorf("changing %s: %w", strings.ToLower(ch.What), err)
+			return fmt.Errorf("changing %s: %w", strings.ToLower(ch.What.String()), err)
 		}
 	}
 	return nil
@@ -124,8 +126,8 @@ func (b Batch) write(ctx context.Context, pending []Change) error {
 // objects may look otherwise in another release, so only a MachineConfig of ours has to be there when the time is up.
 func (b Batch) rendered(ctx context.Context, changes []Change) error {
 	w := kube.Wait{
-		What: "the new configuration of the node", Limit: b.Timeouts.Render, Usual: 30 * time.Second, Code: "NCF-RNDR",
-		Fix: "Look at the machine-config operator; retry to go on, or undo.",
+		What: message.T("the new configuration of the node"), Limit: b.Timeouts.Render, Usual: 30 * time.Second, Code: "NCF-RNDR",
+		Fix: message.T("Look at the machine-config operator; retry to go on, or undo."),
 	}
 	start := time.Now()
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -138,7 +140,7 @@ func (b Batch) rendered(ctx context.Context, changes []Change) error {
 		}
 		missing, ours, err := b.missing(ctx, p.Spec.Configuration.Name, changes)
 		late := time.Since(start) >= b.Timeouts.Render
-		return kube.Progress{Waiting: "the operator to render " + missing}, missing == "" || late && !ours, err
+		return kube.Progress{Waiting: message.F("the operator to render %s", missing)}, missing == "" || late && !ours, err
 	})
 }
 
@@ -153,7 +155,7 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 		if ch.In == nil || ch.In(have) {
 			continue
 		}
-		what, ours = strings.ToLower(ch.What), ours || ch.Ours
+		what, ours = strings.ToLower(ch.What.String()), ours || ch.Ours
 	}
 	return what, ours, nil
 }
@@ -162,7 +164,7 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 // another one after from, after which no more follows.
 func (b Batch) again(ctx context.Context, from, before string) error {
 	start, newest, since := time.Now(), from, time.Now()
-	w := kube.Wait{What: "the old configuration of the node", Limit: b.Timeouts.Render + time.Minute}
+	w := kube.Wait{What: message.T("the old configuration of the node"), Limit: b.Timeouts.Render + time.Minute}
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
@@ -172,7 +174,7 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 			newest, since = name, time.Now()
 		}
 		done := newest == before || newest != from && time.Since(since) >= b.Timeouts.Rest || time.Since(start) >= b.Timeouts.Render
-		return kube.Progress{Waiting: "the operator to render the old configuration"}, done, renderFailed(p)
+		return kube.Progress{Waiting: message.T("the operator to render the old configuration")}, done, renderFailed(p)
 	})
 }
 
@@ -181,21 +183,21 @@ func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
 	c := b.Cluster.Within(max(b.Timeouts.Roll, b.Cluster.Pace.Limit)) // the node may reboot for it
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: "the node's new configuration", Limit: b.Timeouts.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
-			Fix: "Look at the machine-config operator; retry to go on waiting, or undo.",
+			What: message.T("the node's new configuration"), Limit: b.Timeouts.Roll, Usual: 3 * time.Minute, Code: "NCF-LATE",
+			Fix: message.T("Look at the machine-config operator; retry to go on waiting, or undo."),
 		},
 		Pool: layout.Pool,
 		Degraded: &problem.Problem{
 			Code:    "NCF-DGRD",
-			Summary: "The node could not take its new configuration.",
-			Fix:     "Undo, or look at the machine-config operator.",
+			Summary: message.T("The node could not take its new configuration."),
+			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
-		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (string, error) {
+		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
 			if !ours {
-				return "", err
+				return message.Text{}, err
 			}
-			return "the node to have " + missing, err
+			return message.F("the node to have %s", missing), err
 		},
 	}.Await(ctx, c)
 }
@@ -206,8 +208,8 @@ func renderFailed(p *machinev1.MachineConfigPool) error {
 		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
 			return &problem.Problem{
 				Code:    "NCF-BAD",
-				Summary: "The machine-config operator cannot make a configuration of what was written.",
-				Fix:     "Undo, correct the values and try again.",
+				Summary: message.T("The machine-config operator cannot make a configuration of what was written."),
+				Fix:     message.T("Undo, correct the values and try again."),
 				Err:     errors.New(cond.Message),
 			}
 		}

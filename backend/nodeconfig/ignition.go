@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -95,8 +97,8 @@ func keysConfig(keys []string) (map[string]any, error) {
 	for i, k := range keys {
 		if k == "" || !utf8.ValidString(k) || strings.ContainsFunc(k, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }) {
 			return nil, &problem.Problem{
-				Code: "SSH-LINE", Summary: "An SSH key is not one line of text.",
-				Fix: "Correct spec.sshKeys: one line of an authorized_keys file each.",
+				Code: "SSH-LINE", Summary: message.T("An SSH key is not one line of text."),
+				Fix: message.T("Correct spec.sshKeys: one line of an authorized_keys file each."),
 			}
 		}
 		list[i] = k

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/kube"
@@ -47,8 +49,8 @@ func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 	case owner > storeConfig:
 		return nil, &problem.Problem{
 			Code:    "STO-OWNR",
-			Summary: fmt.Sprintf("The cluster's MachineConfig %s lays %s and wins over any other.", owner, storageFile),
-			Fix:     fmt.Sprintf("Add %s to additionalimagestores in that MachineConfig.", w.ImageStore),
+			Summary: message.F("The cluster's MachineConfig %s lays %s and wins over any other.", owner, storageFile),
+			Fix:     message.F("Add %s to additionalimagestores in that MachineConfig.", w.ImageStore),
 		}
 	case owner == "":
 		base = w.Storage
@@ -68,7 +70,7 @@ func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 // storeChange is the change as the review shows it, whatever object it is written to.
 func storeChange(before []string, store string, in func(Config) bool) Change {
 	return Change{
-		What: "Image store", Old: strings.Join(before, ", "), New: strings.Join(union(before, store), ", "), File: storageFile,
+		What: message.T("Image store"), Old: message.Data(strings.Join(before, ", ")), New: message.Data(strings.Join(union(before, store), ", ")), File: storageFile,
 		Renders: true, Ours: true, In: in,
 	}
 }
@@ -96,14 +98,14 @@ func stores(conf string) ([]string, error) {
 }
 
 func unreadable(err error) error {
-	summary := "The node's " + storageFile + " cannot be read as TOML."
+	summary := message.F("The node's %s cannot be read as TOML.", storageFile)
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, column := at.Position()
-		summary = fmt.Sprintf("The node's %s cannot be read as TOML: line %d, column %d.", storageFile, line, column)
+		summary = message.F("The node's %s cannot be read as TOML: line %d, column %d.", storageFile, line, column)
 	}
 	return &problem.Problem{
 		Code: "STO-CONF", Summary: summary,
-		Fix: "Someone edited it by hand. Put the content of the rendered MachineConfig back, then retry.", Err: err,
+		Fix: message.T("Someone edited it by hand. Put the content of the rendered MachineConfig back, then retry."), Err: err,
 	}
 }
 

@@ -57,7 +57,7 @@ func TestAddStoreKeepsTheMeaningOfOddFiles(t *testing.T) {
 func TestAddStoreNamesTheLineThatIsNoTOML(t *testing.T) {
 	_, err := nodeconfig.AddStore("[storage]\ndriver = overlay\n", ourStore)
 	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Code != "STO-CONF" || !strings.Contains(p.Summary, "line 2") {
+	if !ok || p.Code != "STO-CONF" || !strings.Contains(p.Summary.String(), "line 2") {
 		t.Errorf("%v", err)
 	}
 }
@@ -73,7 +73,7 @@ func TestImageStoreIsMadeFromWhatTheClusterLays(t *testing.T) {
 	written := func() string {
 		t.Helper()
 		changes, err := nodeconfig.Changes(t.Context(), c, want)
-		if err != nil || len(changes) != 1 || !changes[0].Pending || changes[0].New != ourStore {
+		if err != nil || len(changes) != 1 || !changes[0].Pending || changes[0].New.String() != ourStore {
 			t.Fatalf("%+v, %v", changes, err)
 		}
 		if _, err := changes[0].Write(t.Context(), c, func(kube.Ref, []byte) error { return nil }); err != nil {

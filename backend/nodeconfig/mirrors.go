@@ -2,9 +2,10 @@ package nodeconfig
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
@@ -92,8 +93,8 @@ func (w Want) olderObject() ([]object, error) {
 	if lacks != "" {
 		return nil, &problem.Problem{
 			Code:    "MIR-LACK",
-			Summary: "This version of OpenShift does not know " + lacks + ".",
-			Fix:     "Leave them out of the site config.",
+			Summary: message.F("This version of OpenShift does not know %s.", lacks),
+			Fix:     message.T("Leave them out of the site config."),
 		}
 	}
 	return []object{mirrorObject(policies(mirrorName), "ImageContentSourcePolicy", "repositoryDigestMirrors", w.DigestMirrors)}, nil
@@ -115,11 +116,11 @@ func mirrorObject(ref kube.Ref, kind, field string, mirrors []Mirror) object {
 		lines = append(lines, m.Source+" from "+strings.Join(m.Mirrors, ", "))
 	}
 	ch := Change{
-		What: "Images by digest", New: strings.Join(lines, "; "), File: registriesFile, Renders: true,
+		What: message.T("Images by digest"), New: message.Data(strings.Join(lines, "; ")), File: registriesFile, Renders: true,
 		In: func(r Config) bool { return namesAll(r.Files[registriesFile], mirrors) },
 	}
 	if kind == "ImageTagMirrorSet" {
-		ch.What = "Images by tag"
+		ch.What = message.T("Images by tag")
 	}
 	return object{Change: ch, ref: ref, kind: kube.New{Kind: kind}, change: func(spec map[string]any) error {
 		spec[field] = list
@@ -143,7 +144,7 @@ func namesAll(conf string, mirrors []Mirror) bool {
 func removal(ref kube.Ref, o map[string]any, kept []string) Change {
 	places := placesOf(o)
 	return Change{
-		What: "Mirrors of the factory", Old: fmt.Sprintf("%s (%s)", ref.Name, strings.Join(places, ", ")), New: "removed",
+		What: message.T("Mirrors of the factory"), Old: message.F("%s (%s)", ref.Name, strings.Join(places, ", ")), New: message.T("removed"),
 		File: registriesFile, Renders: true, Pending: true,
 		In: func(r Config) bool {
 			return !slices.ContainsFunc(places, func(p string) bool {

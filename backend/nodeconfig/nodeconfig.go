@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // Files of the node that the Machine Config Operator makes of the cluster's objects.
@@ -59,13 +60,13 @@ type Want struct {
 
 // Change is one thing of the batch.
 type Change struct {
-	What, Old, New string   // for the review
-	File           string   // of the node that changes with it; "": none
-	Units          []string // of the node that change with it
-	Login          bool     // the keys of the user core change with it
-	PullSecret     bool     // it is the cluster's credentials for registries
-	Renders        bool     // the Machine Config Operator makes a new configuration of it
-	Pending        bool     // the cluster does not have it yet
+	What, Old, New message.Text // for the review
+	File           string       // of the node that changes with it; "": none
+	Units          []string     // of the node that change with it
+	Login          bool         // the keys of the user core change with it
+	PullSecret     bool         // it is the cluster's credentials for registries
+	Renders        bool         // the Machine Config Operator makes a new configuration of it
+	Pending        bool         // the cluster does not have it yet
 
 	// In tells whether a rendered configuration has it; nil: it is in none.
 	In func(Config) bool
@@ -80,7 +81,7 @@ type Change struct {
 // whether a content of the node's file has them.
 func PullSecret(pending bool, has func(content []byte) bool, write func(context.Context, *kube.Cluster, kube.Save) (bool, error)) Change {
 	return Change{
-		What: "Registry credentials", File: pullSecretFile, PullSecret: true, Renders: true, Pending: pending, Write: write,
+		What: message.T("Registry credentials"), File: pullSecretFile, PullSecret: true, Renders: true, Pending: pending, Write: write,
 		In: func(r Config) bool { return has([]byte(r.Files[pullSecretFile])) },
 	}
 }

@@ -184,7 +184,7 @@ func TestChangesKeepWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ch := range changes {
-		if strings.Contains(ch.Old+ch.New, "hunter2") {
+		if strings.Contains(ch.Old.String()+ch.New.String(), "hunter2") {
 			t.Errorf("the review shows a password: %s", ch.New)
 		}
 	}
@@ -347,7 +347,7 @@ func TestReboots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(changes, func(ch nodeconfig.Change) bool { return ch.What == "Trusted authorities" && ch.Pending }) {
+	if !slices.ContainsFunc(changes, func(ch nodeconfig.Change) bool { return ch.What.String() == "Trusted authorities" && ch.Pending }) {
 		t.Error("the trust bundle is not among the changes")
 	}
 	reboots := func() string {

@@ -2,7 +2,8 @@ package nodeconfig
 
 import (
 	"context"
-	"fmt"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
@@ -13,9 +14,9 @@ import (
 func Held() *problem.Problem {
 	return &problem.Problem{
 		Code:    "NCF-HELD",
-		Summary: "The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it.",
-		Fix: "Nothing was written. Find out why it is paused; then its owner can end the pause: " +
-			"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then retry.",
+		Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
+		Fix: message.T("Nothing was written. Find out why it is paused; then its owner can end the pause: " +
+			"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then retry."),
 	}
 }
 
@@ -31,8 +32,8 @@ func Working(ctx context.Context, c *kube.Cluster) error {
 		if why != "" {
 			return &problem.Problem{
 				Code:    "NCF-IDLE",
-				Summary: "The Machine Config Operator does not run, so the node would not take a new configuration: " + why + ".",
-				Fix:     fmt.Sprintf("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
+				Summary: message.F("The Machine Config Operator does not run, so the node would not take a new configuration: %s.", why),
+				Fix:     message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
 			}
 		}
 	}

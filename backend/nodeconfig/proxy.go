@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/kube"
 )
 
@@ -34,8 +36,8 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	}
 	o := object{
 		Change: Change{
-			What: "Proxy", Units: units, Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
-			New:  described(w.Proxy.HTTP, w.Proxy.HTTPS) + "; not for " + strings.Join(skip, ", "),
+			What: message.T("Proxy"), Units: units, Old: message.Data(described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy"))),
+			New:  message.F("%s; not for %s", described(w.Proxy.HTTP, w.Proxy.HTTPS), strings.Join(skip, ", ")),
 			File: proxyFile, Renders: true,
 			In: func(r Config) bool {
 				if slices.Contains(skip, everything) {

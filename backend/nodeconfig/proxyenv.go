@@ -1,6 +1,7 @@
 package nodeconfig
 
 import (
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
 )
@@ -12,8 +13,8 @@ func (p Proxy) sourceable() error {
 	for _, setting := range append([]string{p.HTTP, p.HTTPS}, p.NoProxy...) {
 		if value.NotForScripts(setting) >= 0 {
 			return &problem.Problem{
-				Code: "PRX-CHAR", Summary: "The proxy's settings have a character that the node's scripts would not read as part of them.",
-				Fix: "Correct spec.proxy: write special characters of user and password as % and two digits.",
+				Code: "PRX-CHAR", Summary: message.T("The proxy's settings have a character that the node's scripts would not read as part of them."),
+				Fix: message.T("Correct spec.proxy: write special characters of user and password as % and two digits."),
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 )
@@ -41,7 +43,7 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 		hosts = append(hosts, strings.ReplaceAll(caKey(ca), "..", ":"))
 	}
 	// It is no part of the rendered configuration: the operator's daemon lays the files beside it.
-	ch := Change{What: "Authorities of registries", New: "added for " + strings.Join(hosts, ", ")}
+	ch := Change{What: message.T("Authorities of registries"), New: message.F("added for %s", strings.Join(hosts, ", "))}
 	objects := []object{{
 		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
 		change: func(data map[string]any) error {
@@ -54,7 +56,7 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 	}}
 	if named == "" {
 		objects = append(objects, object{
-			Change: Change{What: "ConfigMap of the registries' authorities", New: cm},
+			Change: Change{What: message.T("ConfigMap of the registries' authorities"), New: message.Data(cm)},
 			ref:    kube.Config("images"), kind: kube.New{Kind: "Image"},
 			change: func(spec map[string]any) error {
 				spec["additionalTrustedCA"] = map[string]any{"name": cm}
@@ -98,7 +100,7 @@ func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	}
 	objects := []object{{
 		Change: Change{
-			What: "Trusted authorities", New: "also " + strings.Join(names, "; "), File: anchorFile, Renders: true,
+			What: message.T("Trusted authorities"), New: message.F("also %s", strings.Join(names, "; ")), File: anchorFile, Renders: true,
 			In: func(r Config) bool { return MergePEM(r.Files[anchorFile], added) == r.Files[anchorFile] },
 		},
 		ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
@@ -110,7 +112,7 @@ func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	}}
 	if !named {
 		objects = append(objects, object{
-			Change: Change{What: "Trust bundle of the cluster", New: cm, File: anchorFile, Renders: true},
+			Change: Change{What: message.T("Trust bundle of the cluster"), New: message.Data(cm), File: anchorFile, Renders: true},
 			ref:    kube.Config("proxies"), kind: kube.New{Kind: "Proxy"},
 			change: func(spec map[string]any) error {
 				spec["trustedCA"] = map[string]any{"name": cm}
@@ -178,7 +180,7 @@ func certificates(text string) ([]*x509.Certificate, error) {
 
 func badPEM(what string, err error) error {
 	return &problem.Problem{
-		Code: "CA-BAD", Summary: "A certificate cannot be read: " + what + ".",
-		Fix: "Give it as PEM, with the lines BEGIN CERTIFICATE and END CERTIFICATE.", Err: err,
+		Code: "CA-BAD", Summary: message.F("A certificate cannot be read: %s.", what),
+		Fix: message.T("Give it as PEM, with the lines BEGIN CERTIFICATE and END CERTIFICATE."), Err: err,
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
@@ -32,11 +34,11 @@ func (r *run) candidate(ctx context.Context, f *family) error {
 }
 
 func (f *family) dhcpCheck() check.Check {
-	return check.Check{ID: f.id("net-dhcp"), Title: f.title("Address by DHCP"), Expected: "an offer from one DHCP server"}
+	return check.Check{ID: f.id("net-dhcp"), Title: f.title(message.T("Address by DHCP")), Expected: message.T("an offer from one DHCP server")}
 }
 
 func (f *family) routerCheck() check.Check {
-	return check.Check{ID: f.id("net-router"), Title: "Address by a router (IPv6)", Expected: "a router that tells the network's prefix"}
+	return check.Check{ID: f.id("net-router"), Title: message.T("Address by a router (IPv6)"), Expected: message.T("a router that tells the network's prefix")}
 }
 
 // take judges the offers and goes on with the first one.
@@ -45,8 +47,8 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 		c.Evidence = append(c.Evidence, o.String())
 	}
 	if len(offers) == 0 {
-		c.Status, c.Observed = check.Fail, "No DHCP server answered."
-		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address."
+		c.Status, c.Observed = check.Fail, message.T("No DHCP server answered.")
+		c.Fix = message.F("Check the cable%s, or type the address.", r.vlanHint())
 		c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 		r.say(c)
 		return
@@ -54,14 +56,14 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 	f.offer = offers[0]
 	f.address, f.gateway = f.offer.Address, f.offer.Gateway
 	c.Status = check.Pass
-	c.Observed = fmt.Sprintf("Offered: %s, by the server %s. It was not taken yet.", f.address, f.offer.From)
+	c.Observed = message.F("Offered: %s, by the server %s. It was not taken yet.", f.address, f.offer.From)
 	for _, o := range offers[1:] {
 		// Two servers that tell the same network are a pair that stands in for each other.
 		if o.Address.Masked() != f.address.Masked() || o.Gateway != f.gateway {
 			c.Status = check.Warn
-			c.Observed = fmt.Sprintf("Several DHCP servers contradict each other: %s offers %s, %s offers %s.",
+			c.Observed = message.F("Several DHCP servers contradict each other: %s offers %s, %s offers %s.",
 				f.offer.From, f.address, o.From, o.Address)
-			c.Fix = "Ask the site's network administrator which server is meant and to switch the other off, or type the address."
+			c.Fix = message.T("Ask the site's network administrator which server is meant and to switch the other off, or type the address.")
 		}
 	}
 	r.say(c)
@@ -164,13 +166,13 @@ func (r *run) takeRouter(f *family, heard []advertised) {
 	switch {
 	case f.address.IsValid():
 		c.Status = check.Pass
-		c.Observed = fmt.Sprintf("The router %s tells the network %s; tried out with %s.", f.offer.From, f.address.Masked(), f.address.Addr())
+		c.Observed = message.F("The router %s tells the network %s; tried out with %s.", f.offer.From, f.address.Masked(), f.address.Addr())
 	case len(heard) > 0:
-		c.Status, c.Observed = check.Fail, "A router answers, but it offers no addresses to take."
-		c.Fix = "Choose DHCP for IPv6, or type the address."
+		c.Status, c.Observed = check.Fail, message.T("A router answers, but it offers no addresses to take.")
+		c.Fix = message.T("Choose DHCP for IPv6, or type the address.")
 	default:
-		c.Status, c.Observed = check.Fail, "No IPv6 router answered."
-		c.Fix = "Check the cable" + r.vlanHint() + ", or type the address."
+		c.Status, c.Observed = check.Fail, message.T("No IPv6 router answered.")
+		c.Fix = message.F("Check the cable%s, or type the address.", r.vlanHint())
 		c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 	}
 	r.say(c)
@@ -190,8 +192,8 @@ func (r *run) applied(ctx context.Context, f *family) error {
 		pause(wait, 200*time.Millisecond)
 	}
 	c := check.Check{
-		ID: f.id("net-address"), Title: f.title("Address is set"), Status: check.Pass,
-		Observed: fmt.Sprintf("%s has %s.", r.t.Interface, f.address), Expected: "an address on " + r.t.Interface,
+		ID: f.id("net-address"), Title: f.title(message.T("Address is set")), Status: check.Pass,
+		Observed: message.F("%s has %s.", r.t.Interface, f.address), Expected: message.F("an address on %s", r.t.Interface),
 	}
 	switch f.set.Method {
 	case DHCP:
@@ -200,8 +202,8 @@ func (r *run) applied(ctx context.Context, f *family) error {
 		c.ID, c.Title = f.routerCheck().ID, f.routerCheck().Title
 	}
 	if !f.address.IsValid() {
-		c.Status, c.Observed = check.Fail, fmt.Sprintf("%s has no %s address that these settings bring.", r.t.Interface, f.name)
-		c.Fix = "Go back to the former settings; then check the cable and the method by which the address comes."
+		c.Status, c.Observed = check.Fail, message.F("%s has no %s address that these settings bring.", r.t.Interface, f.name)
+		c.Fix = message.T("Go back to the former settings; then check the cable and the method by which the address comes.")
 	}
 	r.say(c)
 	return nil

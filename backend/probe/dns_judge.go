@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
 	"gvisor.dev/gvisor/pkg/tcpip"
@@ -32,8 +34,8 @@ func (r *run) judgeEarly(s *server) {
 func (r *run) judgeServers() {
 	if nobodyToAsk(r.servers, r.families) {
 		r.say(check.Check{
-			ID: "net-dns-1", Title: "DNS server", Status: check.Skip,
-			Observed: "Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients.",
+			ID: "net-dns-1", Title: message.T("DNS server"), Status: check.Skip,
+			Observed: message.T("Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients."),
 		})
 	}
 	one := slices.ContainsFunc(r.servers, (*server).helps)
@@ -56,8 +58,8 @@ func nobodyToAsk(servers []*server, families []*family) bool {
 
 func (r *run) serverCheck(s *server) check.Check {
 	c := check.Check{
-		ID: fmt.Sprintf("net-dns-%d", slices.Index(r.servers, s)+1), Title: "DNS server " + s.address.String(),
-		Expected: "an answer in less than a second", Evidence: []string{r.through(s.address)},
+		ID: fmt.Sprintf("net-dns-%d", slices.Index(r.servers, s)+1), Title: message.F("DNS server %s", s.address.String()),
+		Expected: message.T("an answer in less than a second"), Evidence: []string{r.through(s.address)},
 	}
 	for _, a := range s.answers {
 		c.Evidence = append(c.Evidence, a.String())
@@ -68,24 +70,24 @@ func (r *run) serverCheck(s *server) check.Check {
 func (r *run) judgeUseless(s *server) check.Check {
 	c := r.serverCheck(s)
 	c.Status = check.Fail
-	c.Fix = "Check the DNS server's address with the site's network administrator."
+	c.Fix = message.T("Check the DNS server's address with the site's network administrator.")
 	refused := slices.ContainsFunc(s.answers, func(a answer) bool { return a.err == nil })
 	switch {
 	case s.why != nil && s.why.follows:
-		c.Status, c.Fix = check.Skip, ""
-		c.Observed = fmt.Sprintf("Not tried: %s.", s.why.why)
+		c.Status, c.Fix = check.Skip, message.Text{}
+		c.Observed = message.F("Not tried: %s.", s.why.why)
 	case s.why != nil:
-		c.Observed = fmt.Sprintf("The DNS server %s cannot be asked: %s.", s.address, s.why.why)
+		c.Observed = message.F("The DNS server %s cannot be asked: %s.", s.address, s.why.why)
 	case refused:
-		c.Observed = fmt.Sprintf("The DNS server %s answers, but it refuses to look names up.", s.address)
-		c.Fix = "Ask the site's network administrator to let this node use the DNS server, or for another one."
+		c.Observed = message.F("The DNS server %s answers, but it refuses to look names up.", s.address)
+		c.Fix = message.T("Ask the site's network administrator to let this node use the DNS server, or for another one.")
 	case slices.ContainsFunc(s.answers, func(a answer) bool { return closedPort(a.err) }):
-		c.Observed = fmt.Sprintf("There is a machine at %s, but it is no DNS server.", s.address)
+		c.Observed = message.F("There is a machine at %s, but it is no DNS server.", s.address)
 	case r.neighbourMissing(s.address):
-		c.Observed = fmt.Sprintf("Nobody on this network has the address %s.", s.address)
-		c.Fix = "Check the DNS server's address and the prefix length."
+		c.Observed = message.F("Nobody on this network has the address %s.", s.address)
+		c.Fix = message.T("Check the DNS server's address and the prefix length.")
 	default:
-		c.Observed = fmt.Sprintf("The DNS server %s does not answer%s.", s.address, r.behind(s.address))
+		c.Observed = message.F("The DNS server %s does not answer%s.", s.address, r.behind(s.address))
 	}
 	return c
 }
@@ -103,31 +105,31 @@ func closedPort(err error) bool {
 // administrator can put the records right later.
 func (r *run) judgeAnswers(s *server) check.Check {
 	c := r.serverCheck(s)
-	c.Status, c.Observed = check.Pass, "It answers, and knows the names that were asked for."
-	var wrong []string
-	fix := ""
-	note := func(text, advice string) {
+	c.Status, c.Observed = check.Pass, message.T("It answers, and knows the names that were asked for.")
+	var wrong []message.Text
+	fix := message.Text{}
+	note := func(text, advice message.Text) {
 		wrong = append(wrong, text)
-		if fix == "" {
+		if (fix == message.Text{}) {
 			fix = advice
 		}
 	}
 	for _, a := range s.answers {
-		if text, advice := r.judgeName(s, a); text != "" {
+		if text, advice := r.judgeName(s, a); text.String() != "" {
 			note(text, advice)
 		}
 	}
 	if slowest := slices.MaxFunc(s.answers, func(a, b answer) int { return int(a.took - b.took) }); slowest.took > dnsSlow {
-		note(fmt.Sprintf("it is slow: an answer took %.1f s", slowest.took.Seconds()), "Ask the site's network administrator why the DNS server is slow.")
+		note(message.F("it is slow: an answer took %.1f s", slowest.took.Seconds()), message.T("Ask the site's network administrator why the DNS server is slow."))
 	}
 	if len(wrong) > 0 {
 		c.Status, c.Fix = check.Warn, fix
-		c.Observed = "It answers, but " + strings.Join(slices.Compact(wrong), "; ") + "."
+		c.Observed = message.F("It answers, but %s.", message.Join(slices.Compact(wrong), "; "))
 	}
 	return c
 }
 
-func (r *run) judgeName(s *server, a answer) (text, advice string) {
+func (r *run) judgeName(s *server, a answer) (text, advice message.Text) {
 	shown := a.name
 	ours := r.t.Domain != "" && strings.HasSuffix(a.name, "."+r.t.Domain) && (a.name == "api."+r.t.Domain || strings.HasPrefix(a.name, "touchdown-"))
 	if strings.HasPrefix(a.name, "touchdown-") && ours {
@@ -136,22 +138,22 @@ func (r *run) judgeName(s *server, a answer) (text, advice string) {
 	expected := r.leadTo(a.kind)
 	switch {
 	case a.name == ".":
-		return "", ""
+		return message.Text{}, message.Text{}
 	case a.err != nil:
-		return fmt.Sprintf("it gave no answer for %s", shown), "Retry; if it stays so, ask the site's network administrator about the DNS server."
+		return message.F("it gave no answer for %s", shown), message.T("Retry; if it stays so, ask the site's network administrator about the DNS server.")
 	case ours && len(expected) == 0:
-		return "", ""
+		return message.Text{}, message.Text{}
 	case ours && len(a.found) == 0:
-		return fmt.Sprintf("it does not know %s yet", shown),
-			fmt.Sprintf("Ask the site's DNS administrator for the record: %s %s %s. The node works without it, other machines do not find it.",
+		return message.F("it does not know %s yet", shown),
+			message.F("Ask the site's DNS administrator for the record: %s %s %s. The node works without it, other machines do not find it.",
 				shown, strings.TrimPrefix(a.kind.String(), "Type"), expected[0])
 	case ours && !slices.ContainsFunc(a.found, func(f netip.Addr) bool { return slices.Contains(expected, f) }):
-		return fmt.Sprintf("it leads %s to %s instead of %s", shown, listAddrs(a.found), listAddrs(expected)),
-			fmt.Sprintf("Check this node's address; if it is right, ask the site's DNS administrator to correct %s.", shown)
+		return message.F("it leads %s to %s instead of %s", shown, listAddrs(a.found), listAddrs(expected)),
+			message.F("Check this node's address; if it is right, ask the site's DNS administrator to correct %s.", shown)
 	case !ours && len(a.found) == 0 && !s.finds(a.name):
-		return fmt.Sprintf("it does not know %s", shown), fmt.Sprintf("Check the name %s, or use the site's own DNS server.", shown)
+		return message.F("it does not know %s", shown), message.F("Check the name %s, or use the site's own DNS server.", shown)
 	}
-	return "", ""
+	return message.Text{}, message.Text{}
 }
 
 // finds tells whether the server knows an address of either kind.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -30,11 +32,11 @@ type family struct {
 
 func (f *family) id(name string) string { return name + f.suffix }
 
-func (f *family) title(text string) string {
+func (f *family) title(text message.Text) message.Text {
 	if f.suffix == "" {
 		return text
 	}
-	return text + " (" + f.name + ")"
+	return message.F("%s (%s)", text, f.name)
 }
 
 // family finds the address, makes sure that it is free, and asks the gateway.
@@ -90,8 +92,8 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	}
 	if ports := answering(r.links, r.t); f.held && len(ports) > 0 {
 		r.say(check.Check{
-			ID: f.id("net-duplicate"), Title: f.title("Address is free"), Status: check.Pass,
-			Observed: fmt.Sprintf("This machine has %s already.", a), Expected: "no other machine with this address",
+			ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free")), Status: check.Pass,
+			Observed: message.F("This machine has %s already.", a), Expected: message.T("no other machine with this address"),
 			Evidence: []string{"not asked again, because this machine itself would answer at " + strings.Join(ports, ", ")},
 		})
 		f.usable = true
@@ -102,8 +104,8 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 		return err
 	}
 	c := check.Check{
-		ID: f.id("net-duplicate"), Title: f.title("Address is free"), Status: check.Pass,
-		Observed: fmt.Sprintf("Nobody else on this network has %s.", a), Expected: "no other machine with this address",
+		ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free")), Status: check.Pass,
+		Observed: message.F("Nobody else on this network has %s.", a), Expected: message.T("no other machine with this address"),
 		Evidence: []string{fmt.Sprintf("asked %d times who has %s: %d answers", askTimes, a, len(others))},
 	}
 	for _, mac := range others {
@@ -112,10 +114,10 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	switch {
 	case len(others) > 0:
 		c.Status = check.Fail
-		c.Observed = fmt.Sprintf("Another machine has the address %s already (its card is %s).", a, listMACs(others))
-		c.Fix = "Ask the site's network administrator for a free address, or switch the other machine off."
+		c.Observed = message.F("Another machine has the address %s already (its card is %s).", a, listMACs(others))
+		c.Fix = message.T("Ask the site's network administrator for a free address, or switch the other machine off.")
 	case f.held:
-		c.Observed = fmt.Sprintf("This machine has %s already, and nobody else has it.", a)
+		c.Observed = message.F("This machine has %s already, and nobody else has it.", a)
 	}
 	f.usable = len(others) == 0
 	r.say(c)
@@ -149,7 +151,7 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 	if !f.gateway.IsValid() {
 		return f.withoutGateway(ctx, r)
 	}
-	c := check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway"), Expected: "an answer from the gateway"}
+	c := check.Check{ID: f.id("net-gateway"), Title: f.title(message.T("Gateway")), Expected: message.T("an answer from the gateway")}
 	macs, err := r.look(ctx, f.address.Addr(), f.gateway, true)
 	if err != nil {
 		return err
@@ -163,19 +165,19 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 	c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 	switch {
 	case len(macs) == 1:
-		c.Status, c.Observed = check.Pass, fmt.Sprintf("The gateway %s answers.", f.gateway)
+		c.Status, c.Observed = check.Pass, message.F("The gateway %s answers.", f.gateway)
 	case len(macs) > 1:
 		c.Status = check.Warn
-		c.Observed = fmt.Sprintf("Several machines answer as the gateway %s: %s.", f.gateway, listMACs(macs))
-		c.Fix = "Ask the site's network administrator which one is meant; the other one has a wrong address."
+		c.Observed = message.F("Several machines answer as the gateway %s: %s.", f.gateway, listMACs(macs))
+		c.Fix = message.T("Ask the site's network administrator which one is meant; the other one has a wrong address.")
 	case len(seen) > 0:
 		c.Status = check.Fail
-		c.Observed = fmt.Sprintf("There is a machine at %s, but it does not answer %s.", f.gateway, f.address)
-		c.Fix = "Check the address and the prefix length: the gateway seems to belong to another network."
+		c.Observed = message.F("There is a machine at %s, but it does not answer %s.", f.gateway, f.address)
+		c.Fix = message.T("Check the address and the prefix length: the gateway seems to belong to another network.")
 	default:
 		c.Status = check.Fail
-		c.Observed = fmt.Sprintf("Nobody at %s answers.", f.gateway)
-		c.Fix = "Check the gateway's address" + r.vlanHint() + ", and that the cable is in the right socket of the switch."
+		c.Observed = message.F("Nobody at %s answers.", f.gateway)
+		c.Fix = message.F("Check the gateway's address%s, and that the cable is in the right socket of the switch.", r.vlanHint())
 	}
 	r.say(c)
 	return nil

@@ -280,7 +280,7 @@ func (o outcome) wellFormed(t *testing.T) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, c := range o.Result.Checks {
-		if seen[c.ID] || c.Title == "" || c.Observed == "" {
+		if seen[c.ID] || c.Title.String() == "" || c.Observed.String() == "" {
 			t.Errorf("%+v twice, or without words", c)
 		}
 		seen[c.ID] = true

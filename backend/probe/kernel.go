@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -16,7 +18,7 @@ import (
 
 // carrier judges the ports and returns those with a link; why says what keeps all probes from being made.
 func (r *run) carrier() (usable []netlink.Link, why string, err error) {
-	c := check.Check{ID: "net-carrier", Title: "Cable and link", Expected: "a link on " + strings.Join(r.t.Ports, " and ")}
+	c := check.Check{ID: "net-carrier", Title: message.T("Cable and link"), Expected: message.F("a link on %s", strings.Join(r.t.Ports, " and "))}
 	var without, off, missing []string
 	for _, name := range r.t.Ports {
 		l, err := netlink.LinkByName(name)
@@ -53,19 +55,19 @@ func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []str
 	add(without, "has no link")
 	add(off, "is switched off in the system, so a cable cannot be seen")
 	add(missing, "does not exist")
-	c.Observed = strings.Join(parts, "; ") + "."
-	c.Fix = "Plug the cable in at both ends, try another cable or another socket of the switch, or choose another port."
+	c.Observed = message.F("%s.", strings.Join(parts, "; "))
+	c.Fix = message.T("Plug the cable in at both ends, try another cable or another socket of the switch, or choose another port.")
 	switch {
 	case len(parts) == 0 && usable == 0:
-		c.Observed, c.Fix = "No port was chosen.", "Choose the port that the cable is in."
+		c.Observed, c.Fix = message.T("No port was chosen."), message.T("Choose the port that the cable is in.")
 	case len(parts) == 0:
-		c.Status, c.Observed, c.Fix = check.Pass, "The cable is plugged in and the other side answers.", ""
+		c.Status, c.Observed, c.Fix = check.Pass, message.T("The cable is plugged in and the other side answers."), message.Text{}
 		return ""
 	case usable > 0:
 		c.Status = check.Warn
 		return ""
 	case len(off) > 0 && len(without) == 0 && len(missing) == 0 && !r.live:
-		c.Status, c.Fix = check.Warn, "Nothing to do: it is looked at again when the settings are applied."
+		c.Status, c.Fix = check.Warn, message.T("Nothing to do: it is looked at again when the settings are applied.")
 		return "the port is switched off in the system"
 	}
 	c.Status = check.Fail

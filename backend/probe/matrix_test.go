@@ -99,7 +99,7 @@ func TestAForgottenGateway(t *testing.T) {
 		if !of {
 			continue
 		}
-		if seen++; c.Status != check.Warn || !strings.Contains(c.Observed, sign) || c.Fix == "" {
+		if seen++; c.Status != check.Warn || !strings.Contains(c.Observed.String(), sign) || c.Fix.String() == "" {
 			t.Errorf("%s is %s: %q, fix %q", c.ID, c.Status, c.Observed, c.Fix)
 		}
 	}
@@ -174,8 +174,8 @@ func judged(s matrix.Site, checks []check.Check) (fault string) {
 	absent := map[string]matrix.Has{"net-dns-1": s.DNS, "net-ntp-1": s.NTP, "net-registry": s.Registry, "net-gateway": s.Gateway, "net-gateway-ipv6": s.Gateway}
 	for _, c := range checks {
 		has, of := absent[c.ID]
-		said := strings.HasPrefix(c.Observed, "Absent, not needed")
-		if of && s.DHCP != matrix.Wrong && said != (has == matrix.Absent) || c.Fix == "" && (c.Status == check.Fail || c.Status == check.Warn) {
+		said := strings.HasPrefix(c.Observed.String(), "Absent, not needed")
+		if of && s.DHCP != matrix.Wrong && said != (has == matrix.Absent) || c.Fix.String() == "" && (c.Status == check.Fail || c.Status == check.Warn) {
 			return fmt.Sprintf("%s says %q, fix %q", c.ID, c.Observed, c.Fix)
 		}
 	}

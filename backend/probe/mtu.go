@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"time"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 	"gvisor.dev/gvisor/pkg/tcpip"
 	"gvisor.dev/gvisor/pkg/tcpip/checksum"
@@ -29,12 +31,12 @@ const echoSmall = 100
 // packets asks the first gateway that answered for an echo of the largest packet. A switch or tunnel on the way that
 // carries less drops it without a word, and later every larger transfer hangs.
 func (r *run) packets(ctx context.Context) {
-	c := check.Check{ID: "net-mtu", Title: "Large packets", Status: check.Skip}
+	c := check.Check{ID: "net-mtu", Title: message.T("Large packets"), Status: check.Skip}
 	size := r.t.MTU
 	if size == 0 {
 		size = r.wire.mtu
 	}
-	c.Expected = fmt.Sprintf("the gateway echoes a packet of %d bytes", size)
+	c.Expected = message.F("the gateway echoes a packet of %d bytes", size)
 	defer func() { r.say(c) }()
 	var f *family
 	for _, have := range r.families {
@@ -44,23 +46,23 @@ func (r *run) packets(ctx context.Context) {
 	}
 	switch {
 	case f == nil:
-		c.Observed = "Not tried: there is no gateway that answers."
+		c.Observed = message.T("Not tried: there is no gateway that answers.")
 		return
 	case size > r.wire.mtu:
-		c.Observed = fmt.Sprintf("Not tried: the port is set to %d bytes now, and %d can be tried after applying only.", r.wire.mtu, size)
+		c.Observed = message.F("Not tried: the port is set to %d bytes now, and %d can be tried after applying only.", r.wire.mtu, size)
 		return
 	case !r.echo(ctx, f, echoSmall):
-		c.Observed = "Not tried: the gateway does not answer an echo (ping), as many do not."
+		c.Observed = message.T("Not tried: the gateway does not answer an echo (ping), as many do not.")
 		return
 	}
 	c.Evidence = append(c.Evidence, fmt.Sprintf("%s echoed %d bytes", f.gateway, echoSmall))
 	if r.echo(ctx, f, size) {
-		c.Status, c.Observed = check.Pass, fmt.Sprintf("Packets of %d bytes come through.", size)
+		c.Status, c.Observed = check.Pass, message.F("Packets of %d bytes come through.", size)
 		return
 	}
 	c.Status = check.Warn
-	c.Observed = fmt.Sprintf("The gateway echoes small packets, but not one of %d bytes.", size)
-	c.Fix = "Ask the site's network administrator for the network's MTU and type it; 1500 is usual."
+	c.Observed = message.F("The gateway echoes small packets, but not one of %d bytes.", size)
+	c.Fix = message.T("Ask the site's network administrator for the network's MTU and type it; 1500 is usual.")
 }
 
 // echo sends an echo request of size bytes, IP header included and never to be cut, and waits for the whole of it.

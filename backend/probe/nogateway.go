@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
@@ -15,8 +17,8 @@ import (
 // forgotten, so the cable is asked for a router; what DHCP or a router announces is believed.
 func (f *family) withoutGateway(ctx context.Context, r *run) error {
 	c := check.Check{
-		ID: f.id("net-gateway"), Title: f.title("Gateway"), Status: check.Skip,
-		Observed: fmt.Sprintf("Absent, not needed: node and pods reach the machines of %s only.", f.address.Masked()),
+		ID: f.id("net-gateway"), Title: f.title(message.T("Gateway")), Status: check.Skip,
+		Observed: message.F("Absent, not needed: node and pods reach the machines of %s only.", f.address.Masked()),
 	}
 	if f.set.Method == Static {
 		signs, err := f.routerSigns(ctx, r)
@@ -25,8 +27,8 @@ func (f *family) withoutGateway(ctx context.Context, r *run) error {
 		}
 		if len(signs) > 0 {
 			c.Status = check.Warn
-			c.Observed = fmt.Sprintf("No gateway is set, but this network seems to have one: %s.", strings.Join(signs, "; "))
-			c.Fix = fmt.Sprintf("Ask the site's network administrator for the gateway. Without it the node and its pods reach only %s.", f.address.Masked())
+			c.Observed = message.F("No gateway is set, but this network seems to have one: %s.", strings.Join(signs, "; "))
+			c.Fix = message.F("Ask the site's network administrator for the gateway. Without it the node and its pods reach only %s.", f.address.Masked())
 		}
 	}
 	r.say(c)

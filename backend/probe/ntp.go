@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/beevik/ntp"
 
 	"touchdown/backend/check"
@@ -88,12 +90,12 @@ func (r *run) trusted() *source {
 // judgeSources never fails: the clock can be set, and another server be named, when the node has moved.
 func (r *run) judgeSources() {
 	if len(r.sources) == 0 {
-		r.say(check.Check{ID: "net-ntp-1", Title: "Time server", Status: check.Skip, Observed: "Absent, not needed: the machine keeps its own time."})
+		r.say(check.Check{ID: "net-ntp-1", Title: message.T("Time server"), Status: check.Skip, Observed: message.T("Absent, not needed: the machine keeps its own time.")})
 	}
 	for i, s := range r.sources {
 		c := check.Check{
-			ID: fmt.Sprintf("net-ntp-%d", i+1), Title: "Time server " + s.name,
-			Expected: "an answer, and less than " + span(ClockWarn) + " between its clock and this machine's",
+			ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.F("Time server %s", s.name),
+			Expected: message.F("an answer, and less than %s between its clock and this machine's", span(ClockWarn)),
 		}
 		r.judgeSource(&c, s)
 		r.say(c)
@@ -107,18 +109,18 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 	}
 	if s.err != nil {
 		c.Evidence = append(c.Evidence, s.err.Error())
-		c.Observed, c.Fix = r.silentSource(s), "Check the time server's address, or go on: the time can be typed by hand."
+		c.Observed, c.Fix = r.silentSource(s), message.T("Check the time server's address, or go on: the time can be typed by hand.")
 		none, _ := errors.AsType[unreachable](s.err)
 		switch {
 		case s.address.IsValid():
 		case nobodyToAsk(r.servers, r.families):
-			c.Observed, c.Fix = fmt.Sprintf("%s is a name, and there is no DNS server to look it up.", s.name), "Type the time server's address instead."
+			c.Observed, c.Fix = message.F("%s is a name, and there is no DNS server to look it up.", s.name), message.T("Type the time server's address instead.")
 		case !r.asks():
 			none = unreachable{why: noDNS, follows: true}
 		}
 		if none.follows {
-			c.Status, c.Fix = check.Skip, ""
-			c.Observed = fmt.Sprintf("Not tried: %s.", none.why)
+			c.Status, c.Fix = check.Skip, message.Text{}
+			c.Observed = message.F("Not tried: %s.", none.why)
 		}
 		return
 	}
@@ -128,19 +130,19 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 	switch err := s.response.Validate(); {
 	case err != nil:
 		c.Evidence = append(c.Evidence, err.Error())
-		c.Observed = "It answers, but it says itself that its time is not to be trusted."
-		c.Fix = "Use another time server, or ask the site's network administrator."
+		c.Observed = message.T("It answers, but it says itself that its time is not to be trusted.")
+		c.Fix = message.T("Use another time server, or ask the site's network administrator.")
 	case r.trusted() == nil:
-		c.Observed = fmt.Sprintf("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))
-		c.Fix = "Compare with a watch (UTC) and leave out the server that is wrong."
+		c.Observed = message.F("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))
+		c.Fix = message.T("Compare with a watch (UTC) and leave out the server that is wrong.")
 	case offset.Abs() > ClockWarn:
 		now := r.t.Now()
-		c.Observed = fmt.Sprintf("This machine's clock says %s, the time server says %s: they differ by %s.",
+		c.Observed = message.F("This machine's clock says %s, the time server says %s: they differ by %s.",
 			now.UTC().Format(clockFormat), now.Add(offset).UTC().Format(clockFormat), span(offset.Abs()))
-		c.Fix = "Compare with a watch (UTC). If the server is right, there is nothing to do: the clock is set before the move. If not, use another server."
+		c.Fix = message.T("Compare with a watch (UTC). If the server is right, there is nothing to do: the clock is set before the move. If not, use another server.")
 	default:
 		c.Status = check.Pass
-		c.Observed = fmt.Sprintf("It answers; this machine's clock differs by %s.", span(offset.Abs()))
+		c.Observed = message.F("It answers; this machine's clock differs by %s.", span(offset.Abs()))
 	}
 }
 
@@ -161,17 +163,17 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.0f days", d.Hours()/24)
 }
 
-func (r *run) silentSource(s *source) string {
+func (r *run) silentSource(s *source) message.Text {
 	none, _ := errors.AsType[unreachable](s.err)
 	switch {
 	case !s.address.IsValid():
-		return "Its address could not be found: " + s.err.Error() + "."
+		return message.F("Its address could not be found: %s.", s.err.Error())
 	case none.why != "":
-		return fmt.Sprintf("%s cannot be asked: %s.", s.name, none.why)
+		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):
-		return fmt.Sprintf("There is a machine at %s, but it is no time server.", s.address)
+		return message.F("There is a machine at %s, but it is no time server.", s.address)
 	case r.neighbourMissing(s.address):
-		return fmt.Sprintf("Nobody on this network has the address %s.", s.address)
+		return message.F("Nobody on this network has the address %s.", s.address)
 	}
-	return s.name + " does not answer" + r.behind(s.address) + "."
+	return message.F("%s does not answer%s.", s.name, r.behind(s.address))
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
@@ -136,12 +138,12 @@ func startOver(ctx context.Context, t Target, tell func(check.Check), live bool,
 // unable says why nothing could be probed.
 func unable(err error) error {
 	p := &problem.Problem{
-		Code: "PROBE", Summary: "The network could not be tried out.",
-		Fix: "Retry; if it fails again, go on without the test and look whether the node can be reached.", Err: err,
+		Code: "PROBE", Summary: message.T("The network could not be tried out."),
+		Fix: message.T("Retry; if it fails again, go on without the test and look whether the node can be reached."), Err: err,
 	}
 	if errors.Is(err, unix.EPERM) {
-		p.Summary = "The network could not be tried out: this needs root."
-		p.Fix = "Run Touchdown as root."
+		p.Summary = message.T("The network could not be tried out: this needs root.")
+		p.Fix = message.T("Run Touchdown as root.")
 	}
 	return p
 }

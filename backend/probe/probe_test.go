@@ -42,7 +42,7 @@ func (o outcome) table() string {
 	var b strings.Builder
 	for _, c := range o.Result.Checks {
 		fmt.Fprintf(&b, "%-18s %-5s %s", c.ID, c.Status, c.Observed)
-		if c.Fix != "" {
+		if c.Fix.String() != "" {
 			fmt.Fprintf(&b, " -> %s", c.Fix)
 		}
 		for _, e := range c.Evidence {
@@ -63,10 +63,10 @@ func (o outcome) want(t *testing.T, wants ...string) {
 		if len(f) == 3 {
 			words = f[2]
 		}
-		if string(c.Status) != f[1] || !strings.Contains(c.Observed, words) {
+		if string(c.Status) != f[1] || !strings.Contains(c.Observed.String(), words) {
 			t.Errorf("want %s, got %s %s %s", w, c.ID, c.Status, c.Observed)
 		}
-		if (c.Status == check.Fail || c.Status == check.Warn) && c.Fix == "" {
+		if (c.Status == check.Fail || c.Status == check.Warn) && c.Fix.String() == "" {
 			t.Errorf("%s %s has no fix", c.ID, c.Status)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
@@ -107,12 +109,12 @@ func takeAny(host string) *tls.Config {
 // judgeRegistry warns only: images are in the node, and the registry can be set right after the move.
 func (r *run) judgeRegistry(h handshake) {
 	c := check.Check{
-		ID: "net-registry", Title: "Image registry " + r.t.Registry, Status: check.Warn,
-		Expected: "a connection, and a certificate that is trusted and valid",
+		ID: "net-registry", Title: message.F("Image registry %s", r.t.Registry), Status: check.Warn,
+		Expected: message.T("a connection, and a certificate that is trusted and valid"),
 	}
 	switch {
 	case r.t.Registry == "":
-		c.Title, c.Status, c.Observed = "Image registry", check.Skip, "Absent, not needed: the node keeps the images that it runs."
+		c.Title, c.Status, c.Observed = message.T("Image registry"), check.Skip, message.T("Absent, not needed: the node keeps the images that it runs.")
 	case h.err != nil:
 		r.judgeFailed(&c, h)
 	default:
@@ -131,44 +133,44 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 		who = "proxy"
 	}
 	c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v", h.stage, h.err))
-	c.Fix = fmt.Sprintf("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
+	c.Fix = message.F("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
 	none, _ := errors.AsType[unreachable](h.err)
 	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](h.err)
 	status, isStatus := errors.AsType[refused](h.err)
 	switch {
 	case h.stage == looking && nobodyToAsk(r.servers, r.families):
-		c.Observed = fmt.Sprintf("%s is a name, and there is no DNS server to look it up.", h.first)
-		c.Fix = fmt.Sprintf("Type the address of the site's DNS server, or the %s's address instead of its name.", who)
+		c.Observed = message.F("%s is a name, and there is no DNS server to look it up.", h.first)
+		c.Fix = message.F("Type the address of the site's DNS server, or the %s's address instead of its name.", who)
 	case none.follows || h.stage == looking && !r.asks():
-		c.Status, c.Fix = check.Skip, ""
+		c.Status, c.Fix = check.Skip, message.Text{}
 		if !none.follows {
 			none.why = noDNS
 		}
-		c.Observed = fmt.Sprintf("Not tried: %s.", none.why)
+		c.Observed = message.F("Not tried: %s.", none.why)
 	case h.stage == looking:
-		c.Observed = fmt.Sprintf("The address of %s could not be found.", h.first)
-		c.Fix = "Check the name and the DNS servers."
+		c.Observed = message.F("The address of %s could not be found.", h.first)
+		c.Fix = message.T("Check the name and the DNS servers.")
 	case none.why != "":
-		c.Observed = fmt.Sprintf("The %s at %s cannot be asked: %s.", who, h.address, none.why)
-		c.Fix = "See the checks of the address and the gateway first."
+		c.Observed = message.F("The %s at %s cannot be asked: %s.", who, h.address, none.why)
+		c.Fix = message.T("See the checks of the address and the gateway first.")
 	case closedPort(h.err):
-		c.Observed = fmt.Sprintf("The machine at %s refuses the connection: the %s does not run there, or it has another port.", h.address, who)
+		c.Observed = message.F("The machine at %s refuses the connection: the %s does not run there, or it has another port.", h.address, who)
 	case r.neighbourMissing(h.address.Addr()):
-		c.Observed = fmt.Sprintf("Nobody on this network has the address %s of the %s.", h.address.Addr(), who)
+		c.Observed = message.F("Nobody on this network has the address %s of the %s.", h.address.Addr(), who)
 	case h.stage == connecting && unreachableHost(h.err):
-		c.Observed = fmt.Sprintf("The network says that %s cannot be reached.", h.address.Addr())
+		c.Observed = message.F("The network says that %s cannot be reached.", h.address.Addr())
 	case isUntrusted:
-		c.Observed = fmt.Sprintf("The proxy's certificate is not trusted: %v.", untrusted.Err)
-		c.Fix = "Give the CA certificate of the proxy (additionalTrustBundle), or check that this is the right proxy."
+		c.Observed = message.F("The proxy's certificate is not trusted: %v.", untrusted.Err)
+		c.Fix = message.T("Give the CA certificate of the proxy (additionalTrustBundle), or check that this is the right proxy.")
 	case isStatus:
-		c.Observed = fmt.Sprintf("The proxy does not let this node to the registry: it answered %s.", status.status)
-		c.Fix = "Check the proxy's user and password, and ask the site's network administrator to allow the registry."
+		c.Observed = message.F("The proxy does not let this node to the registry: it answered %s.", status.status)
+		c.Fix = message.T("Check the proxy's user and password, and ask the site's network administrator to allow the registry.")
 	case h.stage == greeting && timedOut(h.err):
-		c.Observed = fmt.Sprintf("%s accepts the connection and then says nothing.", h.address)
+		c.Observed = message.F("%s accepts the connection and then says nothing.", h.address)
 	case h.stage == greeting:
-		c.Observed = fmt.Sprintf("%s answers, but not as a registry does: there is no TLS at this port.", h.address)
+		c.Observed = message.F("%s answers, but not as a registry does: there is no TLS at this port.", h.address)
 	default:
-		c.Observed = fmt.Sprintf("The %s at %s does not answer%s.", who, h.address, r.behind(h.address.Addr()))
+		c.Observed = message.F("The %s at %s does not answer%s.", who, h.address, r.behind(h.address.Addr()))
 	}
 }
 
@@ -206,20 +208,20 @@ func (r *run) judgeChain(c *check.Check, h handshake) {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch _, wrongName := errors.AsType[x509.HostnameError](err); {
 	case err == nil:
-		c.Status, c.Observed = check.Pass, "It answers, and its certificate is trusted and valid."
+		c.Status, c.Observed = check.Pass, message.T("It answers, and its certificate is trusted and valid.")
 	case wrongName:
-		c.Observed = fmt.Sprintf("The certificate is for other names than %s: %s.", h.host, strings.Join(names(leaf), ", "))
-		c.Fix = "Use a name that the certificate has, or ask the registry's administrator for a certificate for this name."
+		c.Observed = message.F("The certificate is for other names than %s: %s.", h.host, strings.Join(names(leaf), ", "))
+		c.Fix = message.T("Use a name that the certificate has, or ask the registry's administrator for a certificate for this name.")
 	case isInvalid && invalid.Reason == x509.Expired:
-		c.Observed = fmt.Sprintf("The certificate is valid from %s to %s; by %s it is %s now.", leaf.NotBefore.UTC().Format(clockFormat),
+		c.Observed = message.F("The certificate is valid from %s to %s; by %s it is %s now.", leaf.NotBefore.UTC().Format(clockFormat),
 			leaf.NotAfter.UTC().Format(clockFormat), told, now.UTC().Format(clockFormat))
-		c.Fix = "Compare the time with a watch (UTC). If it is right, ask the registry's administrator for a new certificate."
+		c.Fix = message.T("Compare the time with a watch (UTC). If it is right, ask the registry's administrator for a new certificate.")
 	case errors.As(err, &x509.UnknownAuthorityError{}):
-		c.Observed = fmt.Sprintf("The certificate was signed by %q, whom this node does not trust.", leaf.Issuer.CommonName)
-		c.Fix = "Give the CA certificate of the registry (registryCerts), or check that this is the right registry."
+		c.Observed = message.F("The certificate was signed by %q, whom this node does not trust.", leaf.Issuer.CommonName)
+		c.Fix = message.T("Give the CA certificate of the registry (registryCerts), or check that this is the right registry.")
 	default:
-		c.Observed = "The certificate cannot be used."
-		c.Fix = "Ask the registry's administrator for a new certificate."
+		c.Observed = message.T("The certificate cannot be used.")
+		c.Fix = message.T("Ask the registry's administrator for a new certificate.")
 	}
 }
 

@@ -3,6 +3,8 @@ package probe
 import (
 	"fmt"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 )
 
@@ -13,7 +15,7 @@ func (r *run) result(why string) Result {
 	for _, c := range r.list() {
 		told, ok := r.told[c.ID]
 		if !ok {
-			c.Status, c.Observed = check.Skip, "Not tried: "+r.reason(why)+"."
+			c.Status, c.Observed = check.Skip, message.F("Not tried: %s.", r.reason(why))
 			r.say(c)
 			told = c
 		}
@@ -41,7 +43,7 @@ func (r *run) reason(why string) string {
 
 // list is every check of this run.
 func (r *run) list() []check.Check {
-	all := []check.Check{{ID: "net-carrier", Title: "Cable and link"}}
+	all := []check.Check{{ID: "net-carrier", Title: message.T("Cable and link")}}
 	for _, f := range r.families {
 		switch {
 		case f.set.Method == DHCP:
@@ -49,28 +51,28 @@ func (r *run) list() []check.Check {
 		case f.set.Method == Autoconf:
 			all = append(all, f.routerCheck())
 		case r.live:
-			all = append(all, check.Check{ID: f.id("net-address"), Title: f.title("Address is set")})
+			all = append(all, check.Check{ID: f.id("net-address"), Title: f.title(message.T("Address is set"))})
 		}
 		all = append(all,
-			check.Check{ID: f.id("net-duplicate"), Title: f.title("Address is free")},
-			check.Check{ID: f.id("net-gateway"), Title: f.title("Gateway")})
+			check.Check{ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free"))},
+			check.Check{ID: f.id("net-gateway"), Title: f.title(message.T("Gateway"))})
 	}
 	if r.servers == nil && r.sources == nil {
 		r.names() // nobody came as far as this
 	}
 	for i := range max(1, len(r.servers)) {
-		c := check.Check{ID: fmt.Sprintf("net-dns-%d", i+1), Title: "DNS server"}
+		c := check.Check{ID: fmt.Sprintf("net-dns-%d", i+1), Title: message.T("DNS server")}
 		if len(r.servers) > 0 {
-			c.Title += " " + r.servers[i].address.String()
+			c.Title = message.F("%s %s", c.Title, r.servers[i].address)
 		}
 		all = append(all, c)
 	}
 	for i := range max(1, len(r.sources)) {
-		c := check.Check{ID: fmt.Sprintf("net-ntp-%d", i+1), Title: "Time server"}
+		c := check.Check{ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.T("Time server")}
 		if len(r.sources) > 0 {
-			c.Title += " " + r.sources[i].name
+			c.Title = message.F("%s %s", c.Title, r.sources[i].name)
 		}
 		all = append(all, c)
 	}
-	return append(all, check.Check{ID: "net-registry", Title: "Image registry"}, check.Check{ID: "net-mtu", Title: "Large packets"})
+	return append(all, check.Check{ID: "net-registry", Title: message.T("Image registry")}, check.Check{ID: "net-mtu", Title: message.T("Large packets")})
 }

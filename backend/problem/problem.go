@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"touchdown/backend/message"
 )
 
 // Problem is made where the cause is known, in the backend, and travels as an error.
 type Problem struct {
-	Code    string // at most 8 characters out of A-Z 2-9 and "-": read over the phone, so no 0 or 1 to be taken for O or I
-	Summary string // one sentence: what is wrong
-	Fix     string // one thing to try
-	Err     error  // the cause, for an engineer
+	Code    string       // at most 8 characters out of A-Z 2-9 and "-": read over the phone, so no 0 or 1 to be taken for O or I
+	Summary message.Text // one sentence: what is wrong
+	Fix     message.Text // one thing to try
+	Err     error        // the cause, for an engineer
 }
 
 // Error gives the summary, and the cause when there is one.
@@ -34,15 +36,15 @@ func From(err error) *Problem {
 		return p
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &Problem{Code: "DSK-FULL", Summary: "The disk is full.", Fix: "Free some space on /var, then retry.", Err: err}
+		return &Problem{Code: "DSK-FULL", Summary: message.T("The disk is full."), Fix: message.T("Free some space on /var, then retry."), Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Problem{Code: "LATE", Summary: "An answer did not come within the time that Touchdown waits.", Fix: "Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support.", Err: err}
+		return &Problem{Code: "LATE", Summary: message.T("An answer did not come within the time that Touchdown waits."), Fix: message.T("Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support."), Err: err}
 	}
 	return &Problem{
 		Code:    "UNKNWN",
-		Summary: "Something failed that Touchdown has no explanation for.",
-		Fix:     "Retry once; if it fails again, make a support bundle and call support.",
+		Summary: message.T("Something failed that Touchdown has no explanation for."),
+		Fix:     message.T("Retry once; if it fails again, make a support bundle and call support."),
 		Err:     err,
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"syscall"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
 func TestEveryFailureHasACode(t *testing.T) {
 	full := fmt.Errorf("writing: %w", &os.PathError{Op: "write", Path: "/etc/x", Err: syscall.ENOSPC})
-	known := &problem.Problem{Code: "KNOWN", Summary: "It is known.", Err: full}
+	known := &problem.Problem{Code: "KNOWN", Summary: message.T("It is known."), Err: full}
 	for _, c := range []struct {
 		err  error
 		want string
@@ -23,11 +25,11 @@ func TestEveryFailureHasACode(t *testing.T) {
 		{fmt.Errorf("at work: %w", known), "KNOWN"},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "LATE"},
 	} {
-		if p := problem.From(c.err); p.Code != c.want || p.Summary == "" {
+		if p := problem.From(c.err); p.Code != c.want || p.Summary.String() == "" {
 			t.Errorf("%v is %+v", c.err, p)
 		}
 	}
-	if p := problem.From(full); p.Fix == "" || !errors.Is(p, syscall.ENOSPC) {
+	if p := problem.From(full); p.Fix.String() == "" || !errors.Is(p, syscall.ENOSPC) {
 		t.Errorf("a full disk is %+v", p)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -128,8 +130,8 @@ func split(pullSecret []byte) (auths, whole map[string]json.RawMessage, err erro
 	if bad {
 		return nil, nil, &problem.Problem{
 			Code:    "PULL-BAD",
-			Summary: "The pull secret is not the JSON that registry credentials are kept in.",
-			Fix:     "Download it again and give it whole.",
+			Summary: message.T("The pull secret is not the JSON that registry credentials are kept in."),
+			Fix:     message.T("Download it again and give it whole."),
 		}
 	}
 	if auths == nil {
@@ -165,21 +167,21 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: "the roll-out of the pull secret to the node", Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
-			Fix: "Look at the machine-config operator; retry to go on waiting.",
+			What: message.T("the roll-out of the pull secret to the node"), Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
+			Fix: message.T("Look at the machine-config operator; retry to go on waiting."),
 		},
 		Pool: layout.Pool, Before: before,
 		Degraded: &problem.Problem{
 			Code:    "PULL-DGR",
-			Summary: "The node could not take its new configuration.",
-			Fix:     "Undo, or look at the machine-config operator.",
+			Summary: message.T("The node could not take its new configuration."),
+			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
-		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (string, error) {
+		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (message.Text, error) {
 			want, err := read(ctx, c)
 			if err != nil || has(m, want) {
-				return "", err
+				return message.Text{}, err
 			}
-			return "the pull secret on the node's disk", nil
+			return message.T("the pull secret on the node's disk"), nil
 		},
 	}.Await(ctx, c)
 }

@@ -133,7 +133,7 @@ func New(job Job, facts Facts, made time.Time) *Document {
 		for _, c := range s.Checks {
 			d.Checks = append(d.Checks, Check{Step: s.ID, Check: c})
 			if w := c.Waiver; c.Status == check.Waived && w != nil {
-				d.Waivers = append(d.Waivers, Waiver{Check: c.ID, Title: c.Title, Observed: c.Observed, By: w.By, Reason: w.Reason})
+				d.Waivers = append(d.Waivers, Waiver{Check: c.ID, Title: c.Title.String(), Observed: c.Observed.String(), By: w.By, Reason: w.Reason})
 			}
 		}
 	}

@@ -58,17 +58,17 @@ func (d *Document) JUnit() ([]byte, error) {
 }
 
 func (s *junitSuite) add(c check.Check) {
-	tc := junitCase{ID: s.Name + "." + c.ID, Title: c.Title}
-	lines := append([]string{string(c.Status) + ": " + c.Observed, "expected: " + c.Expected}, c.Evidence...)
+	tc := junitCase{ID: s.Name + "." + c.ID, Title: c.Title.String()}
+	lines := append([]string{string(c.Status) + ": " + c.Observed.String(), "expected: " + c.Expected.String()}, c.Evidence...)
 	text := strings.Join(lines, "\n")
 	s.Tests++
 	switch c.Status {
 	case check.Fail:
 		s.Failures++
-		tc.Failure = &junitMessage{Message: c.Observed, Text: text + "\n" + c.Fix}
+		tc.Failure = &junitMessage{Message: c.Observed.String(), Text: text + "\n" + c.Fix.String()}
 	case check.Skip:
 		s.Skipped++
-		tc.Skipped = &junitMessage{Message: c.Observed}
+		tc.Skipped = &junitMessage{Message: c.Observed.String()}
 	case check.Waived:
 		if c.Waiver != nil {
 			text += "\nwaived by " + c.Waiver.By + ": " + c.Waiver.Reason

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
@@ -35,20 +37,20 @@ func job() report.Job {
 		Version: "v0.1.0", Serial: "SN-4711", Hostname: "node1", Started: made.Add(-time.Hour),
 		Steps: []report.JobStep{
 			step("hardware", "Check the hardware", "done", "", 1.4,
-				check.Check{ID: "hw-cpu", Title: "Processor threads (vCPU)", Status: check.Pass, Observed: "16 threads on 8 cores, Xeon D\u20112183IT"},
+				check.Check{ID: "hw-cpu", Title: message.T("Processor threads (vCPU)"), Status: check.Pass, Observed: message.T("16 threads on 8 cores, Xeon D\u20112183IT")},
 				check.Check{
-					ID: "hw-tpm", Title: "Security chip (TPM)", Status: check.Waived, Observed: "none", Expected: "2.0",
+					ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Status: check.Waived, Observed: message.T("none"), Expected: message.T("2.0"),
 					Waiver: &check.Waiver{By: "J. Müller", Reason: "ordered without"},
 				}),
 			step("cluster-names", "Move the cluster's names", "done", "", 612.7),
 			step("seed-images", "Seed the image store", "skipped", "no images on the stick", 0),
 			step("health", "Verify the cluster's health", "done", "", 133,
 				check.Check{
-					ID: "operators-optional", Title: "Services that need the Internet (ClusterOperators)", Status: check.Warn, Expected: "well, or the site is offline",
-					Observed: "insights is degraded: Unable to report: unable to build request to connect to Insights server: Post \"https://console.redhat.com/api/ingress/v1/upload\": dial tcp: lookup console.redhat.com: no such host",
+					ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: check.Warn, Expected: message.T("well, or the site is offline"),
+					Observed: message.T("insights is degraded: Unable to report: unable to build request to connect to Insights server: Post \"https://console.redhat.com/api/ingress/v1/upload\": dial tcp: lookup console.redhat.com: no such host"),
 					Evidence: []string{"insights is degraded"},
 				},
-				check.Check{ID: "hw-rtc", Title: "Hardware clock", Status: check.Skip, Observed: "not looked at: no such file"}),
+				check.Check{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Skip, Observed: message.T("not looked at: no such file")}),
 			step("hand-over", "Write the hand-over report", "", "", 0),
 		},
 		Problems: []string{"NET-GW: the gateway did not answer at first; the cable was in the wrong port."},
@@ -122,11 +124,11 @@ func TestFactoryReport(t *testing.T) {
 // TestJUnitCounts: what failed, was skipped or waived is what a reader of the XML sees; a hostile text does not break it.
 func TestJUnitCounts(t *testing.T) {
 	j := report.Job{Hostname: "n", Steps: []report.JobStep{{Step: report.Step{ID: "s", Outcome: "done", Seconds: 1.5}, Checks: []check.Check{
-		{ID: "a", Title: "A", Status: check.Pass, Observed: "<&\x00]]>"},
-		{ID: "b", Title: "B", Status: check.Fail, Observed: "bad", Fix: "fix"},
-		{ID: "c", Title: "C", Status: check.Skip, Observed: "not here"},
-		{ID: "d", Title: "D", Status: check.Waived, Waiver: &check.Waiver{By: "me", Reason: "why"}},
-		{ID: "e", Title: "E", Status: check.Warn, Observed: "hm"},
+		{ID: "a", Title: message.T("A"), Status: check.Pass, Observed: message.T("<&\x00]]>")},
+		{ID: "b", Title: message.T("B"), Status: check.Fail, Observed: message.T("bad"), Fix: message.T("fix")},
+		{ID: "c", Title: message.T("C"), Status: check.Skip, Observed: message.T("not here")},
+		{ID: "d", Title: message.T("D"), Status: check.Waived, Waiver: &check.Waiver{By: "me", Reason: "why"}},
+		{ID: "e", Title: message.T("E"), Status: check.Warn, Observed: message.T("hm")},
 	}}}}
 	raw, err := report.New(j, report.Facts{}, made).JUnit()
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -132,11 +134,11 @@ func same(a, b *Document) bool {
 
 func unwritten(err error) error {
 	p := &problem.Problem{
-		Code: "RPT-SAVE", Summary: "The hand-over report could not be written.",
-		Fix: "Retry; if it fails again, make a support bundle.", Err: err,
+		Code: "RPT-SAVE", Summary: message.T("The hand-over report could not be written."),
+		Fix: message.T("Retry; if it fails again, make a support bundle."), Err: err,
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		p.Code, p.Summary, p.Fix = "RPT-FULL", "The disk is full: the hand-over report could not be written.", "Free some space on /var, then retry."
+		p.Code, p.Summary, p.Fix = "RPT-FULL", message.T("The disk is full: the hand-over report could not be written."), message.T("Free some space on /var, then retry.")
 	}
 	return p
 }

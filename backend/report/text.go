@@ -118,12 +118,12 @@ func tally(checks []Check) string {
 }
 
 func verdict(c Check) string {
-	text := c.Title
-	if c.Observed != "" {
-		text += ": " + c.Observed
+	text := c.Title.String()
+	if c.Observed.String() != "" {
+		text += ": " + c.Observed.String()
 	}
-	if c.Status != check.Pass && c.Expected != "" {
-		text += " (expected: " + c.Expected + ")"
+	if c.Status != check.Pass && c.Expected.String() != "" {
+		text += " (expected: " + c.Expected.String() + ")"
 	}
 	return hang(fmt.Sprintf("  %-6s  ", strings.ToUpper(string(c.Status))), text)
 }

@@ -11,6 +11,8 @@ import (
 	"net"
 	"strconv"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -72,8 +74,8 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 		below, err := m.Folder(registries).Below(folder(r))
 		if err != nil {
 			return nil, &problem.Problem{
-				Code: "CA-NAME", Summary: "A registry's name cannot be the name of a folder.",
-				Fix: "Correct spec.registryCerts: registryHostname is a host name or an address.", Err: err,
+				Code: "CA-NAME", Summary: message.T("A registry's name cannot be the name of a folder."),
+				Fix: message.T("Correct spec.registryCerts: registryHostname is a host name or an address."), Err: err,
 			}
 		}
 		add(below.Path("ca.crt"), []byte(r.PEM), 0o644)
@@ -142,8 +144,8 @@ func Refresh(ctx context.Context, m *host.Machine) error {
 	for _, argv := range [][]string{{"update-ca-trust", "extract"}, {"systemctl", "try-restart", "crio.service"}} {
 		if _, err := m.Run(ctx, argv...); err != nil {
 			return &problem.Problem{
-				Code: "CA-TRUST", Summary: "The node could not be made to trust the site's authorities.",
-				Fix: "Check the certificates of the trust bundle; retry.", Err: err,
+				Code: "CA-TRUST", Summary: message.T("The node could not be made to trust the site's authorities."),
+				Fix: message.T("Check the certificates of the trust bundle; retry."), Err: err,
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/problem"
@@ -138,7 +140,7 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 	if p := snapshot.Problem; p != nil && p.Code == engine.RecordsLost && !a.flags.afterLoss {
 		return nil, 0, &problem.Problem{
 			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail),
-			Fix: "Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`.",
+			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
 	}
 	switch snapshot.State {
@@ -188,7 +190,7 @@ func (a *applying) printReview(r *engine.ReviewView) error {
 		renderReview(printed(a.cmd), r)
 	}
 	if len(r.Problems) > 0 {
-		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(r.Problems, "\n  "))}
+		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(message.English(r.Problems), "\n  "))}
 	}
 	return nil
 }
@@ -281,7 +283,7 @@ func (a *applying) end(ctx context.Context) error {
 	case snapshot.State == engine.IsDone:
 		return nil
 	case snapshot.Problem != nil && snapshot.Problem.Code == engine.RebootRefused:
-		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary)}
+		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary.String())}
 	}
 	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
 }

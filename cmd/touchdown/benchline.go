@@ -53,7 +53,7 @@ func (c *common) benchNode() (*backend.Node, error) {
 func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground {
 	titles, waiting := map[string]string{}, ""
 	for _, s := range stepsOf(stages) {
-		titles[s.ID()] = s.Title()
+		titles[s.ID()] = s.Title().String()
 	}
 	each := func(e steps.Event) {
 		switch e.Kind {
@@ -63,8 +63,8 @@ func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground
 				fmt.Fprint(b.out, steps.Linef(before, title))
 			}
 		case steps.Progressed: // what we are waiting for, once
-			if w := e.Progress.Waiting; w != "" && w != waiting {
-				waiting = w
+			if w := e.Progress.Waiting; w.String() != "" && w.String() != waiting {
+				waiting = w.String()
 				fmt.Fprint(b.out, steps.Linef("  ... %s", w))
 			}
 		case steps.Checked:
@@ -89,7 +89,7 @@ func (b *benchLine) undo(ctx context.Context, stages []steps.Stage) error {
 // printCheck prints a verdict, and what to do where it did not pass.
 func printCheck(w io.Writer, c steps.Check) {
 	fmt.Fprint(w, steps.Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
-	if c.Status != steps.Pass && c.Fix != "" {
+	if c.Status != steps.Pass && c.Fix.String() != "" {
 		fmt.Fprint(w, steps.Linef("        try: %s", c.Fix))
 	}
 	for _, line := range c.Evidence {

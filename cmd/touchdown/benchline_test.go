@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/host"
 	"touchdown/steps"
@@ -16,23 +18,23 @@ import (
 // boltStep tightens a bolt, and asks before it does.
 type boltStep struct{ err error }
 
-func (*boltStep) ID() string    { return "bolt" }
-func (*boltStep) Title() string { return "Tighten the bolt" }
+func (*boltStep) ID() string          { return "bolt" }
+func (*boltStep) Title() message.Text { return message.T("Tighten the bolt") }
 
 func (s *boltStep) Run(ctx context.Context, _ *backend.Node, report steps.Report) error {
-	report.Progress(steps.Progress{Waiting: "the spanner"})
-	report.Progress(steps.Progress{Waiting: "the spanner", Done: 1})
+	report.Progress(steps.Progress{Waiting: message.T("the spanner")})
+	report.Progress(steps.Progress{Waiting: message.T("the spanner"), Done: 1})
 	answer, err := report.Ask(ctx, steps.Question{ID: "sure", Default: "yes", Choices: []steps.Choice{{Value: "no"}, {Value: "yes"}}})
 	if err != nil || answer != "yes" {
 		return errors.Join(err, errors.New("asked in vain"))
 	}
-	report.Check(steps.Check{ID: "torque", Title: "Torque", Status: steps.Warn, Observed: "low", Fix: "Turn.", Evidence: []string{"9 Nm"}})
-	report.Say("The bolt is %s.", "tight")
+	report.Check(steps.Check{ID: "torque", Title: message.T("Torque"), Status: steps.Warn, Observed: message.T("low"), Fix: message.T("Turn."), Evidence: []string{"9 Nm"}})
+	report.Say(message.F("The bolt is %s.", "tight"))
 	return s.err
 }
 
 func (*boltStep) Undo(_ context.Context, _ *backend.Node, report steps.Report) error {
-	report.Say("The bolt is loose.")
+	report.Say(message.T("The bolt is loose."))
 	return nil
 }
 

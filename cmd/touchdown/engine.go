@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
@@ -119,7 +121,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
-		Notices: func() []string { return append(cluster.Notices(), images.Notices(node.Host)...) },
+		Notices: func() []message.Text { return append(cluster.Notices(), images.Notices(node.Host)...) },
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet})
 			if h.stages != nil {

@@ -37,7 +37,7 @@ func (n *node) fails(step string, says ...string) {
 	s := n.ends()
 	n.is(engine.HasFailed, s)
 	p := s.Problem
-	if p == nil || p.Summary == "" || p.Fix == "" || p.Code == "" || len(p.Code) > 8 {
+	if p == nil || p.Summary.String() == "" || p.Fix.String() == "" || p.Code == "" || len(p.Code) > 8 {
 		n.t.Fatalf("the problem tells too little: %+v", p)
 	}
 	n.t.Logf("%s failed with %s: %s Try: %s", s.Current, p.Code, p.Summary, p.Fix)
@@ -45,7 +45,7 @@ func (n *node) fails(step string, says ...string) {
 		n.t.Errorf("%s failed, not %s", s.Current, step)
 	}
 	for _, want := range says {
-		if !strings.Contains(p.Code+" "+p.Summary+" "+p.Detail, want) {
+		if !strings.Contains(p.Code+" "+p.Summary.String()+" "+p.Detail, want) {
 			n.t.Errorf("the problem does not say %q: %+v", want, p)
 		}
 	}

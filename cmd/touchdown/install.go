@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"touchdown/backend/message"
+
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/factory"
@@ -95,8 +97,8 @@ func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 			return nil // nothing was ever begun here
 		}
 		return &problem.Problem{
-			Code: "HND-DUMB", Summary: "The engine does not answer, so it is not known whether work is under way.",
-			Fix: "See why with `journalctl -u touchdown-engine`. To give up what was begun, move " + c.engine.state + " away.", Err: err,
+			Code: "HND-DUMB", Summary: message.T("The engine does not answer, so it is not known whether work is under way."),
+			Fix: message.F("See why with `journalctl -u touchdown-engine`. To give up what was begun, move %s away.", c.engine.state), Err: err,
 		}
 	}
 	snapshot, err := session.Snapshot(ctx)
@@ -108,8 +110,8 @@ func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "HND-BUSY", Summary: fmt.Sprintf("Work is under way on this node, or has stopped on its way (%s).", snapshot.State),
-		Fix: "Let it come to its end at the wizard, or put everything back with `touchdown undo`; then run the same command again.",
+		Code: "HND-BUSY", Summary: message.F("Work is under way on this node, or has stopped on its way (%s).", snapshot.State),
+		Fix: message.T("Let it come to its end at the wizard, or put everything back with `touchdown undo`; then run the same command again."),
 	}
 }
 
@@ -117,7 +119,7 @@ func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 func (c *common) mayPurge(cmd *cobra.Command) error {
 	if terminal(cmd) == nil {
 		return usage(&problem.Problem{
-			Code: "HND-ASK", Summary: "Nobody can be asked here: this is no terminal.", Fix: "Look with --dry-run, then remove with --purge --yes.",
+			Code: "HND-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."), Fix: message.T("Look with --dry-run, then remove with --purge --yes."),
 		})
 	}
 	return confirmed(cmd, "Remove answers, journal, report and saved originals in "+c.engine.state+" for good?")

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/tui"
@@ -34,16 +36,16 @@ func TestNoTextForgesALine(t *testing.T) {
 		var r engine.ReviewView
 		plantText(reflect.ValueOf(&r).Elem(), 8, text)
 		for i := range r.Steps {
-			r.Steps[i].Skip = ""
+			r.Steps[i].Skip = message.Text{}
 		}
 		renderReview(tui.Outlet(&review), &r)
 		out["review"] = review.String()
 		var direct bytes.Buffer
 		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
 		each(steps.Event{Kind: steps.Undoing, Step: "bake-arm"})
-		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: text}})
-		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: text, Observed: text, Fix: text, Evidence: []string{text}}})
-		each(steps.Event{Kind: steps.Said, Text: text})
+		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
+		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []string{text}}})
+		each(steps.Event{Kind: steps.Said, Text: message.Data(text)})
 		out["factory"] = direct.String()
 		return out
 	}

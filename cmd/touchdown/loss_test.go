@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -22,7 +24,7 @@ type lost struct {
 }
 
 func (l *lost) Snapshot(context.Context) (*engine.Snapshot, error) {
-	return &engine.Snapshot{State: engine.HasFailed, Problem: &steps.Trouble{Code: engine.RecordsLost, Summary: "Lost."}}, nil
+	return &engine.Snapshot{State: engine.HasFailed, Problem: &steps.Trouble{Code: engine.RecordsLost, Summary: message.T("Lost.")}}, nil
 }
 
 func (l *lost) Do(_ context.Context, _ string, a engine.Action) error {
@@ -40,7 +42,7 @@ func TestApplyDoesNotContinueAfterALoss(t *testing.T) {
 		if refused == after || (len(session.did) > 0) != after {
 			t.Errorf("--after-loss=%t: %v, did %v", after, err, session.did)
 		}
-		if p := problem.From(err); !after && (!strings.Contains(p.Fix, "--after-loss") || !strings.Contains(p.Fix, "touchdown undo")) {
+		if p := problem.From(err); !after && (!strings.Contains(p.Fix.String(), "--after-loss") || !strings.Contains(p.Fix.String(), "touchdown undo")) {
 			t.Errorf("no way on in %q", p.Fix)
 		}
 	}

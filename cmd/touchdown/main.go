@@ -98,7 +98,7 @@ func failureOf(err error) (f failure) {
 		f.Error.Summary = err.Error()
 		return f
 	}
-	f.Error.Code, f.Error.Summary, f.Error.Fix = p.Code, p.Summary, p.Fix
+	f.Error.Code, f.Error.Summary, f.Error.Fix = p.Code, p.Summary.String(), p.Fix.String()
 	if p.Err != nil {
 		f.Error.Detail = p.Err.Error()
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/media/envelope"
 	"touchdown/backend/problem"
 )
@@ -35,8 +37,8 @@ func (f *mediaFlags) checkOut(rows []row) error {
 		}
 		if _, err := os.Lstat(filepath.Join(f.out, name)); !errors.Is(err, os.ErrNotExist) {
 			return &problem.Problem{
-				Code: "MED-FULL", Summary: filepath.Join(f.out, name) + " is there already.",
-				Fix: "Name another folder for this table, or make its media again with --force.", Err: err,
+				Code: "MED-FULL", Summary: message.F("%s is there already.", filepath.Join(f.out, name)),
+				Fix: message.T("Name another folder for this table, or make its media again with --force."), Err: err,
 			}
 		}
 	}
@@ -44,9 +46,9 @@ func (f *mediaFlags) checkOut(rows []row) error {
 	if err == nil && len(others) == 0 {
 		return nil
 	}
-	p := &problem.Problem{Code: "MED-FULL", Summary: filepath.Join(f.out, passphraseFile) + " is no list of passphrases.", Fix: "Name another folder for this table.", Err: err}
+	p := &problem.Problem{Code: "MED-FULL", Summary: message.F("%s is no list of passphrases.", filepath.Join(f.out, passphraseFile)), Fix: message.T("Name another folder for this table."), Err: err}
 	if err == nil {
-		p.Summary = fmt.Sprintf("%s has the passphrases of %d machines that are not in this table, such as %s.", filepath.Join(f.out, passphraseFile), len(others), others[0])
+		p.Summary = message.F("%s has the passphrases of %d machines that are not in this table, such as %s.", filepath.Join(f.out, passphraseFile), len(others), others[0])
 	}
 	return p
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 	"unicode"
 
+	"touchdown/backend/message"
+
 	"github.com/spf13/cobra"
 
 	"touchdown/steps"
@@ -53,7 +55,11 @@ func plantText(v reflect.Value, depth int, text string) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		plantText(v.Index(0), depth-1, text)
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[time.Time]() {
+		switch v.Type() {
+		case reflect.TypeFor[time.Time]():
+			return
+		case reflect.TypeFor[message.Text]():
+			v.Set(reflect.ValueOf(message.Data(text)))
 			return
 		}
 		for i := range v.NumField() {

@@ -41,8 +41,8 @@ func renderEvent(e steps.Event) string {
 		return ""
 	}
 	out := strings.ToUpper(string(e.Kind)) + " " + name
-	if e.Text != "" && e.Step != "" {
-		out += ": " + e.Text
+	if e.Text.String() != "" && e.Step != "" {
+		out += ": " + e.Text.String()
 	}
 	if e.Seconds >= 0.1 {
 		out += fmt.Sprintf(" (%.1f s)", e.Seconds)
@@ -71,8 +71,8 @@ func renderProgress(p steps.Progress) string {
 	} else if p.Done > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s", p.Done, p.Unit))
 	}
-	if p.Waiting != "" {
-		parts = append(parts, "waiting for "+p.Waiting)
+	if p.Waiting.String() != "" {
+		parts = append(parts, "waiting for "+p.Waiting.String())
 	}
 	return strings.Join(parts, ", ")
 }
@@ -95,7 +95,7 @@ func renderTrouble(t *steps.Trouble) string {
 func renderReview(out io.Writer, r *engine.ReviewView) {
 	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
 	for _, s := range r.Steps {
-		if s.Skip != "" {
+		if s.Skip.String() != "" {
 			say("  %s: left out, %s", s.Title, s.Skip)
 			continue
 		}
@@ -104,7 +104,7 @@ func renderReview(out io.Writer, r *engine.ReviewView) {
 		}
 		say("  %s", s.Title)
 		for _, c := range s.Plan.Changes {
-			say("    %s: %s -> %s", c.What, orNone(c.Old), c.New)
+			say("    %s: %s -> %s", c.What, orNone(c.Old.String()), c.New)
 		}
 		for _, d := range s.Plan.Disturbances {
 			say("    %s, about %s: %s", d.What, time.Duration(d.Seconds*float64(time.Second)), d.Cause)
@@ -137,7 +137,7 @@ func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 	}
 	if s.Left > 0 {
 		say("time left: about %d min", int(math.Ceil(s.Left/60)))
-		if s.Late != "" {
+		if s.Late.String() != "" {
 			say("longer than usual: waiting for %s", s.Late)
 		}
 	}
@@ -151,8 +151,8 @@ func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 			if step.Progress != nil {
 				line += ": " + renderProgress(*step.Progress)
 			}
-			if step.Skip != "" {
-				line += ": " + step.Skip
+			if step.Skip.String() != "" {
+				line += ": " + step.Skip.String()
 			}
 			say("%s", line)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
 )
@@ -31,7 +33,7 @@ func TestALandingAfterLongStorage(t *testing.T) {
 	s := n.ends()
 	n.is(engine.IsDone, s)
 	const says = "client certificate expired on "
-	if told := strings.Join(s.Notices, " "); !strings.Contains(told, says) || !strings.Contains(told, "recovery account") {
+	if told := strings.Join(message.English(s.Notices), " "); !strings.Contains(told, says) || !strings.Contains(told, "recovery account") {
 		t.Errorf("notices: %q", told)
 	}
 	if _, out := n.touchdown("status"); !strings.Contains(strings.Join(strings.Fields(out), " "), says) {

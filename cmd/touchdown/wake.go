@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
@@ -77,8 +79,8 @@ func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awa
 		}
 		var text strings.Builder
 		printError(&text, &problem.Problem{
-			Code: "ENG-DOWN", Summary: "Touchdown's engine does not start on this node.",
-			Fix: "Switch the node off and on. If it comes to this again, call support and read these lines out.",
+			Code: "ENG-DOWN", Summary: message.T("Touchdown's engine does not start on this node."),
+			Fix: message.T("Switch the node off and on. If it comes to this again, call support and read these lines out."),
 			Err: errors.New(lastWords(ctx, machine)),
 		})
 		fmt.Fprintf(&text, "\nIt is tried again every %.0f seconds. Press Enter to log in to this machine instead.\n", wakeAgain.Seconds())
@@ -133,8 +135,8 @@ func entered(ctx context.Context, in *os.File, limit time.Duration) (bool, error
 // noEngine says what to do when nothing listens on the socket.
 func noEngine(err error) error {
 	return &problem.Problem{
-		Code: "NO-ENGNE", Summary: "No engine is running on this node.",
-		Fix: "Start one with `touchdown engine` in another terminal, or add --local on a laptop.",
+		Code: "NO-ENGNE", Summary: message.T("No engine is running on this node."),
+		Fix: message.T("Start one with `touchdown engine` in another terminal, or add --local on a laptop."),
 		Err: err,
 	}
 }

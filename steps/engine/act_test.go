@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -18,17 +20,17 @@ type lamp struct {
 	ended chan string // values whose act was ended from outside
 }
 
-func (*lamp) ID() string    { return "port" }
-func (*lamp) Title() string { return "Choose the port" }
+func (*lamp) ID() string          { return "port" }
+func (*lamp) Title() message.Text { return message.T("Choose the port") }
 func (*lamp) Fields() []steps.Field {
 	return []steps.Field{
-		{Path: "spec.network.interface", Kind: steps.Pick, Label: "Port", Dynamic: true, Act: &steps.Act{Label: "Blink", Doing: "blinks"}},
-		{Path: "spec.network.mtu", Kind: steps.Text, Label: "MTU", Optional: true},
+		{Path: "spec.network.interface", Kind: steps.Pick, Label: message.T("Port"), Dynamic: true, Act: &steps.Act{Label: message.T("Blink"), Doing: message.T("blinks")}},
+		{Path: "spec.network.mtu", Kind: steps.Text, Label: message.T("MTU"), Optional: true},
 	}
 }
 
 func (*lamp) Inspect(_ context.Context, _ *backend.Node, report steps.Report) error {
-	report.Offer("spec.network.interface", []steps.Choice{{Value: "one", Label: "one"}, {Value: "two", Label: "two"}})
+	report.Offer("spec.network.interface", []steps.Choice{{Value: "one", Label: message.T("one")}, {Value: "two", Label: message.T("two")}})
 	return nil
 }
 
@@ -74,7 +76,7 @@ func TestAct(t *testing.T) {
 	withLamp(t, func(t *testing.T, _ *rig, s Session, l *lamp) {
 		pen := take(t, s)
 		snapshot := until(t, s, "the choices", func(s *Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
-		if a := field(snapshot, portPath).Act; a == nil || a.Label != "Blink" || field(snapshot, "spec.network.mtu").Act != nil {
+		if a := field(snapshot, portPath).Act; a == nil || a.Label.String() != "Blink" || field(snapshot, "spec.network.mtu").Act != nil {
 			t.Errorf("what can be done for the fields: %+v", snapshot.Stages[2].Steps[0].Fields)
 		}
 		done := make(chan error, 2)
@@ -88,8 +90,8 @@ func TestAct(t *testing.T) {
 		got(t, l.ended, "one") // one at a time
 		must(t, <-done)
 		got(t, l.begun, portPath+" two")
-		l.end <- &problem.Problem{Code: "LED", Summary: "No lamp.", Fix: "Look at the label.", Err: errors.New("EOPNOTSUPP")}
-		if p := problem.From(<-done); p.Code != "LED" || p.Summary != "No lamp." || p.Fix != "Look at the label." {
+		l.end <- &problem.Problem{Code: "LED", Summary: message.T("No lamp."), Fix: message.T("Look at the label."), Err: errors.New("EOPNOTSUPP")}
+		if p := problem.From(<-done); p.Code != "LED" || p.Summary.String() != "No lamp." || p.Fix.String() != "Look at the label." {
 			t.Errorf("it cannot be done: %+v", p)
 		}
 		snapshot, err := s.Snapshot(t.Context())

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/steps"
 )
@@ -132,16 +134,16 @@ func (c *core) start(a Action) error {
 		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
 	}
 	if len(c.draft.review.Problems) > 0 {
-		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(c.draft.review.Problems, "; "))
+		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(message.English(c.draft.review.Problems), "; "))
 	}
 	now := &ReviewView{}
 	_, stages := c.draft.effective()
 	if now.judgeChecks(c.job, stages); len(now.Problems) > 0 {
-		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(now.Problems, "; "))
+		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(message.English(now.Problems), "; "))
 	}
 	if a.Unattended && len(c.draft.review.Warnings) > 0 && !c.draft.site.Spec.Policy.KeepGoingOnWarnings {
 		return fmt.Errorf("%w: there are warnings and nobody to judge them; fix them, start at a console, or set "+
-			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(c.draft.review.Warnings, "; "))
+			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(message.English(c.draft.review.Warnings), "; "))
 	}
 	if !c.job.touched() {
 		if err := c.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
@@ -152,7 +154,7 @@ func (c *core) start(a Action) error {
 	if err := c.store.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: c.draft.inputs(), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
+	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
 		event.By = unattended
 	}
@@ -198,7 +200,10 @@ func (c *core) skip(a Action) error {
 	if c.job.undoing {
 		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)
 	}
-	why := strings.TrimSpace("left out by a person. " + a.Reason)
+	why := message.T("left out by a person.")
+	if a.Reason != "" {
+		why = message.F("left out by a person. %s", a.Reason)
+	}
 	if err := c.recorder.emit(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: c.control.holder}); err != nil {
 		return err
 	}

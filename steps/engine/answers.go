@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -190,7 +191,7 @@ func (d *draft) view(f steps.Field) FieldView {
 	}
 	if f.Check != nil && value != "" {
 		if err := f.Check(value); err != nil {
-			v.Problem = d.mask.Mask(err.Error())
+			v.Problem = beside(err).Map(d.mask.Mask)
 		}
 	}
 	if d.site.IsSecret(f.Path) || f.Kind == steps.Secret {
@@ -222,4 +223,16 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 		return err
 	}
 	return e.core.answered(e.core.draft.load(values, source))
+}
+
+// beside is what a person reads of a field's error beside the field.
+func beside(err error) message.Text {
+	e, ok := errors.AsType[*site.Error](err)
+	switch {
+	case !ok || e.Path != "" || e.File != "" || e.Line > 0:
+		return message.Data(err.Error())
+	case e.Fix == message.Text{}:
+		return e.Msg
+	}
+	return message.F("%s; %s", e.Msg, e.Fix)
 }

@@ -21,7 +21,7 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 		answer(r, pen, map[string]string{"spec.clusterName": "Not A Name"})
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
-		if f := field(s, "spec.clusterName"); f.Problem == "" {
+		if f := field(s, "spec.clusterName"); f.Problem.String() == "" {
 			t.Errorf("a wrong name is fine: %+v", f)
 		}
 		answer(r, pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"})

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
@@ -79,7 +81,7 @@ func TestReadOnlyFiles(t *testing.T) {
 			if field(s, "spec.clusterName").Value != "shop" {
 				t.Errorf("the answer is %q", field(s, "spec.clusterName").Value)
 			}
-			if told := strings.Contains(strings.Join(s.Notices, " "), "cannot be saved"); told != (c.file == "sums.jsonl") {
+			if told := strings.Contains(strings.Join(message.English(s.Notices), " "), "cannot be saved"); told != (c.file == "sums.jsonl") {
 				t.Errorf("notices %q", s.Notices)
 			}
 			if c.file == "sums.jsonl" {
@@ -105,7 +107,7 @@ func TestDraftThatIsNone(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: {clusterName: [shop"), 0o600))
 	r.open(t)
 	s := until(t, r, "an empty form", inState(Collecting))
-	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "site.yaml.unreadable") || !strings.Contains(s.Notices[0], "spec.nothing") {
+	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "site.yaml.unreadable") || !strings.Contains(s.Notices[0].String(), "spec.nothing") {
 		t.Errorf("notices %q", s.Notices)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "secrets", "spec.nothing")); !errors.Is(err, os.ErrNotExist) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -19,23 +21,23 @@ const certPath = "spec.ingressCert.cert"
 // certificate is a step that has something to say only while a certificate is given.
 type certificate struct{ cfg *site.Config }
 
-func (certificate) ID() string    { return "certificate" }
-func (certificate) Title() string { return "Look at the certificate" }
+func (certificate) ID() string          { return "certificate" }
+func (certificate) Title() message.Text { return message.T("Look at the certificate") }
 func (certificate) Fields() []steps.Field {
-	return []steps.Field{{Path: certPath, Kind: steps.PEM, Label: "Apps certificate", Optional: true}}
+	return []steps.Field{{Path: certPath, Kind: steps.PEM, Label: message.T("Apps certificate"), Optional: true}}
 }
 
 func (certificate) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (s certificate) Inspect(_ context.Context, _ *backend.Node, report steps.Report) error {
-	c := steps.Check{ID: "apps-cert", Title: "Apps certificate", Status: check.Fail, Observed: "no certificate", Fix: "Give another one."}
+	c := steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Fail, Observed: message.T("no certificate"), Fix: message.T("Give another one.")}
 	switch strings.TrimSpace(s.cfg.Spec.IngressCert.Cert) {
 	case "":
 		return nil
 	case "unreadable":
 		return errors.New("the disk does not answer")
 	case "good":
-		c = steps.Check{ID: "apps-cert", Title: "Apps certificate", Status: check.Pass}
+		c = steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Pass}
 	}
 	report.Check(c)
 	return nil
@@ -80,7 +82,7 @@ func TestCheckGoesWithItsCause(t *testing.T) {
 			t.Fatalf("nonsense: %+v", c)
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		if p := until(t, s, "the review", inState(Reviewed)).Review.Problems; !slices.Contains(p, "Apps certificate: no certificate. Give another one.") {
+		if p := until(t, s, "the review", inState(Reviewed)).Review.Problems; !slices.Contains(message.English(p), "Apps certificate: no certificate. Give another one.") {
 			t.Fatalf("problems with nonsense: %q", p)
 		}
 		if c, there := certify(t, s, pen, "")["apps-cert"]; there {
@@ -174,14 +176,14 @@ func journalOf(t *testing.T, r *rig) []steps.Event {
 type port struct{ w *world }
 
 func (port) ID() string                                             { return "port" }
-func (port) Title() string                                          { return "Look at the port" }
+func (port) Title() message.Text                                    { return message.T("Look at the port") }
 func (port) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 func (port) Reads() []string                                        { return []string{"spec.clusterName"} }
 
 func (s port) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
 	switch s.w.get("port") {
 	case "down":
-		report.Check(steps.Check{ID: "link", Title: "Link", Status: check.Fail, Observed: "none"})
+		report.Check(steps.Check{ID: "link", Title: message.T("Link"), Status: check.Fail, Observed: message.T("none")})
 	case "broken":
 		return errors.New("the card does not answer")
 	case "hangs":

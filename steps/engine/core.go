@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/handout"
@@ -63,7 +65,7 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
 		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets()); err != nil {
 			c.o.Node.Log.Error("wiping after the hand-over", "error", err)
-			c.notices["wipe"] = "Saved originals and secrets could not be wiped after the hand-over; look into " + c.store.dir + "."
+			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)
@@ -130,7 +132,7 @@ func (c *core) noticeDisk() {
 	was := c.notices[notice]
 	delete(c.notices, notice)
 	if err := c.store.writable(); err != nil {
-		c.notices[notice] = "Answers and progress cannot be saved: " + err.Error() + ". Look at the disk that holds " + c.store.dir + "."
+		c.notices[notice] = message.F("Answers and progress cannot be saved: %s. Look at the disk that holds %s.", err, c.store.dir)
 	}
 	if c.notices[notice] != was {
 		c.recorder.changed()
@@ -142,8 +144,8 @@ func (c *core) resume() {
 	c.resumed = c.recorder.now()
 	if c.job.state != UndoingAll && c.accepted() != nil {
 		event := steps.Event{Kind: steps.Failed, Step: c.job.current, Problem: trouble(&problem.Problem{
-			Code: "CFG-DFF", Summary: "The answers on the disk are not those that were accepted before the restart.",
-			Fix: "Go back to the answers, look them through, and start again.",
+			Code: "CFG-DFF", Summary: message.T("The answers on the disk are not those that were accepted before the restart."),
+			Fix: message.T("Go back to the answers, look them through, and start again."),
 		})}
 		if c.recorder.emit(event) != nil { // told all the same; the next engine finds the same
 			c.recorder.fold(event)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/test/wait"
@@ -41,10 +43,10 @@ func waitStarted(t *testing.T, e *Engine) *Snapshot {
 // noisy has the light step leave one record of each kind.
 func noisy(r *rig) {
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "lamp", Title: "Lamp", Status: "pass", Observed: "there"})
-		report.Say("it is dark")
+		report.Check(steps.Check{ID: "lamp", Title: message.T("Lamp"), Status: "pass", Observed: message.T("there")})
+		report.Say(message.T("it is dark"))
 		_, err := report.Ask(ctx, steps.Question{
-			ID: "sure", Text: "Sure?", Default: "no", Choices: []steps.Choice{{Value: "no", Label: "No"}, {Value: "yes", Label: "Yes"}},
+			ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},
 		})
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // is tells whether a hurt file is one of those, or lies in one of those folders.
@@ -50,7 +52,7 @@ func (d *damaged) changed() (n int) {
 // first looks at the engine that finds the damage.
 func (d *damaged) first(e *Engine) {
 	s := waitStarted(d.t, e)
-	d.told = slices.ContainsFunc(s.Notices, func(n string) bool { return strings.HasPrefix(n, "Records were lost") })
+	d.told = slices.ContainsFunc(message.English(s.Notices), func(n string) bool { return strings.HasPrefix(n, "Records were lost") })
 	if d.matters() && !d.told && !d.refused(s) {
 		d.t.Errorf("the loss is not told: state %s, notices %q", s.State, s.Notices)
 	}
@@ -81,7 +83,7 @@ func (d *damaged) still(s *Snapshot) {
 	if lost && (d.changed() > 0 || underWay(s.State)) {
 		d.t.Errorf("it goes on after a loss: state %s, %d changes of the machine", s.State, d.changed())
 	}
-	if lost && underWay(d.state) && (s.State != HasFailed || s.Problem == nil || s.Problem.Fix == "") {
+	if lost && underWay(d.state) && (s.State != HasFailed || s.Problem == nil || s.Problem.Fix.String() == "") {
 		d.t.Errorf("a job at work is %s with the problem %+v", s.State, s.Problem)
 	}
 }

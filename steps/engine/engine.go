@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -49,11 +51,11 @@ type Options struct {
 	AfterEvent func(steps.Event)
 
 	// Notices, when set, gives sentences about the machine for every screen. It is asked with each snapshot, so it must be quick.
-	Notices func() []string
+	Notices func() []message.Text
 }
 
 // notices are the sentences about the machine.
-func (o *Options) notices() []string {
+func (o *Options) notices() []message.Text {
 	if o.Notices == nil {
 		return nil
 	}

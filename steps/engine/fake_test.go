@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
@@ -68,17 +70,17 @@ type setting struct {
 	skip string
 }
 
-func (s *setting) ID() string    { return s.id }
-func (s *setting) Title() string { return "Set the " + s.id }
-func (s *setting) Skip() string  { return s.skip }
+func (s *setting) ID() string          { return s.id }
+func (s *setting) Title() message.Text { return message.F("Set the %s", s.id) }
+func (s *setting) Skip() message.Text  { return message.Data(s.skip) }
 func (s *setting) Fields() []steps.Field {
 	if s.id != "names" {
 		return nil
 	}
 	return []steps.Field{
-		{Path: "spec.clusterName", Kind: steps.Text, Label: "Cluster name", Check: site.ClusterName},
-		{Path: "spec.baseDomain", Kind: steps.Text, Label: "Base domain", Check: site.BaseDomain},
-		{Path: "spec.pullSecret", Kind: steps.Secret, Label: "Pull secret", Optional: true, Check: site.PullSecret},
+		{Path: "spec.clusterName", Kind: steps.Text, Label: message.T("Cluster name"), Check: site.ClusterName},
+		{Path: "spec.baseDomain", Kind: steps.Text, Label: message.T("Base domain"), Check: site.BaseDomain},
+		{Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret},
 	}
 }
 
@@ -89,9 +91,9 @@ func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 	s.w.mu.Lock()
 	cable := s.w.cable
 	s.w.mu.Unlock()
-	c := steps.Check{ID: "cable", Title: "Cable", Status: check.Fail, Observed: "no link", Fix: "Plug it in."}
+	c := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail, Observed: message.T("no link"), Fix: message.T("Plug it in.")}
 	if cable {
-		c = steps.Check{ID: "cable", Title: "Cable", Status: check.Pass, Observed: "link"}
+		c = steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Pass, Observed: message.T("link")}
 	}
 	report.Check(c)
 	report.Suggest("metadata.name", "store-1", "hostname")
@@ -99,7 +101,7 @@ func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 }
 
 func (s *setting) Plan(context.Context, *backend.Node) (steps.Plan, error) {
-	return steps.Plan{Changes: []steps.Change{{What: s.id, Old: s.w.get(s.id), New: s.want()}}, Seconds: s.w.lasts[s.id]}, nil
+	return steps.Plan{Changes: []steps.Change{{What: message.Data(s.id), Old: message.Data(s.w.get(s.id)), New: message.Data(s.want())}}, Seconds: s.w.lasts[s.id]}, nil
 }
 
 func (s *setting) Run(ctx context.Context, node *backend.Node, report steps.Report) error {
@@ -118,7 +120,7 @@ func (s *setting) Run(ctx context.Context, node *backend.Node, report steps.Repo
 		return err
 	}
 	if s.w.get(s.id) == s.want() {
-		report.Say("%s is right already", s.id)
+		report.Say(message.F("%s is right already", s.id))
 		return nil
 	}
 	if err := report.Save(s.id, []byte(s.w.get(s.id))); err != nil {
@@ -156,8 +158,8 @@ func (w *world) stages(cfg *site.Config) []steps.Stage {
 		more = append(w.asks(cfg), more...)
 	}
 	return append([]steps.Stage{
-		{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: w, id: "names", want: cfg.Domain}}},
-		{ID: "work", Title: "Work", Steps: []steps.Step{
+		{ID: "entry", Title: message.T("Entry"), Steps: []steps.Step{&setting{w: w, id: "names", want: cfg.Domain}}},
+		{ID: "work", Title: message.T("Work"), Steps: []steps.Step{
 			&setting{w: w, id: "light", want: lit},
 			&setting{w: w, id: "never", want: lit, skip: "not asked for"},
 		}},
@@ -259,5 +261,5 @@ func (r *rig) start(t *testing.T, s Session, pen string, unattended bool) {
 
 // broken is a failure with a code.
 func broken() error {
-	return &problem.Problem{Code: "BRKN", Summary: "It broke.", Fix: "Fix it.", Err: errors.New("cause")}
+	return &problem.Problem{Code: "BRKN", Summary: message.T("It broke."), Fix: message.T("Fix it."), Err: errors.New("cause")}
 }

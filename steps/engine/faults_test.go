@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
@@ -26,7 +28,7 @@ func newFaulty(t *testing.T, undo func(context.Context, steps.Report) error) *fa
 	w := newWorld()
 	lamp := &setting{w: w, id: "lamp", want: func() string { return "on" }}
 	w.state["lamp"] = "off"
-	w.more = []steps.Stage{{ID: "more", Title: "More", Steps: []steps.Step{&undoing{lamp, undo}}}}
+	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{&undoing{lamp, undo}}}}
 	f := &faulty{rig: &rig{w: w, host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}}
 	f.seen = func() map[string]int {
 		counts := map[string]int{}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
@@ -47,9 +49,9 @@ func TestForeground(t *testing.T) {
 		if err := report.Note("where", []byte("half")); err != nil {
 			return err
 		}
-		report.Progress(steps.Progress{Waiting: "one"})
-		report.Progress(steps.Progress{Waiting: "two"})
-		report.Say("it is lit")
+		report.Progress(steps.Progress{Waiting: message.T("one")})
+		report.Progress(steps.Progress{Waiting: message.T("two")})
+		report.Say(message.T("it is lit"))
 		return nil
 	}
 	must(t, f.Run(t.Context()))
@@ -94,7 +96,7 @@ func TestForegroundEnds(t *testing.T) {
 	}
 	w.fail["light"] = nil
 	w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "bulb", Title: "Bulb", Status: check.Fail})
+		report.Check(steps.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
 		return nil
 	}
 	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != ChecksFailed {

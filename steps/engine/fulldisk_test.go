@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -170,7 +172,7 @@ func TestNoRebootWithoutARecord(t *testing.T) {
 	f := newFaulty(t, nil)
 	f.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
 		f.setFull(true)
-		return steps.Reboot("new kernel arguments")
+		return steps.Reboot(message.T("new kernel arguments"))
 	}
 	f.start(t, f, take(t, f), false)
 	if s := until(t, f, "the failure", inState(HasFailed)); s.Problem.Code != "DSK-FULL" {
@@ -216,7 +218,7 @@ func TestRefusedResumeIsShownOnAFullDisk(t *testing.T) {
 func TestQuestionThatCannotBeEncoded(t *testing.T) {
 	for what, q := range map[string]steps.Question{
 		"no time":   {Deadline: math.Inf(1)},
-		"too large": {Choices: []steps.Choice{{Value: "big", Label: string(make([]byte, maxJournalLine))}}},
+		"too large": {Choices: []steps.Choice{{Value: "big", Label: message.Data(string(make([]byte, maxJournalLine)))}}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			f := newFaulty(t, nil)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"regexp"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/handout"
@@ -106,7 +108,7 @@ func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.Log
 	}{{got.Password, "password"}, {got.Kubeconfig, "kubeconfig"}} {
 		if what.text != "" {
 			c.recorder.warn(step.ID(), c.recorder.emit(steps.Event{
-				Kind: steps.Said, Step: step.ID(), Text: fmt.Sprintf("The %s was given to %s.", what.name, c.control.holder),
+				Kind: steps.Said, Step: step.ID(), Text: message.F("The %s was given to %s.", what.name, c.control.holder),
 			}))
 		}
 	}

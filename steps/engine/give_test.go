@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/handout"
@@ -33,8 +35,8 @@ type gift struct {
 	hook func() error
 }
 
-func (*gift) ID() string    { return "login" }
-func (*gift) Title() string { return "Login" }
+func (*gift) ID() string          { return "login" }
+func (*gift) Title() message.Text { return message.T("Login") }
 
 func (g *gift) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
 	return report.Save("password", []byte("the factory's hash"))
@@ -64,7 +66,7 @@ func landed(t *testing.T, test func(*testing.T, *rig, Session, string, *gift)) {
 	eachIn(t, func() *world {
 		w := newWorld()
 		*g = gift{w: w}
-		w.more = []steps.Stage{{ID: "end", Title: "End", Steps: []steps.Step{g}}}
+		w.more = []steps.Stage{{ID: "end", Title: message.T("End"), Steps: []steps.Step{g}}}
 		return w
 	}, func(t *testing.T, r *rig, s Session) {
 		pen := take(t, s)
@@ -108,7 +110,7 @@ func TestGivenToOneConsoleAlone(t *testing.T) {
 			t.Error("an error is none")
 		}
 		g.hook = nil
-		(&stepReport{e: r.Engine, step: "login"}).Say("the password is %s", givenPassword)
+		(&stepReport{e: r.Engine, step: "login"}).Say(message.Data(message.F("the password is %s", givenPassword).String()))
 		text := everything(t, r, s)
 		for _, secret := range []string{givenPassword, "TUlJRXZRSUJBREFOQmdrcWhraUc5dzBC"} {
 			if strings.Contains(text, secret) {

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -50,7 +52,7 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 type slow struct{}
 
 func (slow) ID() string                                             { return "slow" }
-func (slow) Title() string                                          { return "Look for long" }
+func (slow) Title() message.Text                                    { return message.T("Look for long") }
 func (slow) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (slow) Inspect(ctx context.Context, _ *backend.Node, _ steps.Report) error {
@@ -109,7 +111,7 @@ type probing struct {
 }
 
 func (probing) ID() string                                             { return "probing" }
-func (probing) Title() string                                          { return "Look at many things" }
+func (probing) Title() message.Text                                    { return message.T("Look at many things") }
 func (probing) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
@@ -124,7 +126,7 @@ func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Repo
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		report.Check(steps.Check{ID: fmt.Sprint("probe-", n), Title: "Probe", Status: check.Pass})
+		report.Check(steps.Check{ID: fmt.Sprint("probe-", n), Title: message.T("Probe"), Status: check.Pass})
 	}
 	if p.hangs {
 		pause(24 * time.Hour)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/steps"
 )
@@ -30,17 +32,17 @@ type job struct {
 	doubtful     bool               // the record of a hand-over may be among those that were lost
 	lost         []string           // records that were lost, until a person has begun again
 	time         worktime           // of the job, or of its undo
-	met          []string           // failures on the way, for the report
+	met          []message.Text     // failures on the way, for the report
 	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted
 }
 
 // stepState is where one step is.
 type stepState struct {
 	status      StepStatus
-	skip        string
+	skip        message.Text
 	checks      []steps.Check
 	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
-	said        []string
+	said        []message.Text
 	progress    *steps.Progress
 	expects     time.Time // since when the progress tells the same usual time
 	started     time.Time
@@ -142,7 +144,7 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
 			s.boots = append(s.boots, e.Boot)
 		}
-		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, ""
+		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, message.Text{}
 		s.forgetFailed()
 	case steps.Done:
 		s.status, s.progress, s.reboots, s.boots = StepDone, nil, nil, nil
@@ -152,7 +154,7 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 		s.status, s.progress, s.boots = StepFailed, nil, nil
 		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
-			j.met = append(j.met, e.Step+": "+e.Problem.Code+" "+e.Problem.Summary)
+			j.meet(e.Step, e.Problem)
 		}
 	case steps.Rebooting:
 		if !slices.Contains(s.reboots, e.Boot) {
@@ -192,7 +194,7 @@ func (j *job) applyJob(e steps.Event) {
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
 		for _, s := range j.steps {
 			if s.status != StepUndone { // there was nothing to put back
-				s.status, s.skip, s.seconds, s.touched, s.handSkipped = Pending, "", 0, false, false
+				s.status, s.skip, s.seconds, s.touched, s.handSkipped = Pending, message.Text{}, 0, false, false
 			}
 		}
 	case steps.Failed: // no step was at work, or none is known
@@ -212,14 +214,14 @@ const handOverText = "handed over"
 // handOverEvent tells that the hand-over was accepted and undo has ended.
 func handOverEvent(by string) steps.Event {
 	return steps.Event{
-		Kind: steps.Done, Text: handOverText, By: by,
+		Kind: steps.Done, Text: message.T(handOverText), By: by,
 		Job: &steps.JobState{State: string(IsDone), Landed: true, HandedOver: true},
 	}
 }
 
 // upgraded is an event of the journal as this release would have written it.
 func upgraded(e steps.Event) steps.Event {
-	if e.Kind == steps.Done && e.Step == "" && e.Text == handOverText && e.Job == nil {
+	if e.Kind == steps.Done && e.Step == "" && e.Text.String() == handOverText && e.Job == nil {
 		e.Job = handOverEvent(e.By).Job
 	}
 	return e
@@ -228,11 +230,11 @@ func upgraded(e steps.Event) steps.Event {
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
 func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
-	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text, e.By == unattended
+	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == unattended
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
-		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, "", nil, nil, nil
+		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, message.Text{}, nil, nil, nil
 	}
 }
 
@@ -289,4 +291,13 @@ func (s *stepState) failing() []steps.Check {
 func seconds(s float64) time.Duration {
 	const most = 100 * 365 * 24 * 3600
 	return time.Duration(max(-most, min(s, most)) * float64(time.Second))
+}
+
+// meet notes a failure on the way.
+func (j *job) meet(step string, t *steps.Trouble) {
+	met := message.F("%s %s", t.Code, t.Summary)
+	if step != "" {
+		met = message.F("%s: %s", step, met)
+	}
+	j.met = append(j.met, met)
 }

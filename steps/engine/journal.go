@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -119,8 +121,8 @@ func (j *journal) renew(path string, data []byte) (damage string) {
 
 func otherVersion(first string) error {
 	return &problem.Problem{
-		Code: "JRNLFMT", Summary: "The journal was written by another version of Touchdown.",
-		Fix: "Finish the job with the version that began it, or move the state folder aside to start again.",
+		Code: "JRNLFMT", Summary: message.T("The journal was written by another version of Touchdown."),
+		Fix: message.T("Finish the job with the version that began it, or move the state folder aside to start again."),
 		Err: fmt.Errorf("first line of the journal is %.60q", first),
 	}
 }
@@ -164,13 +166,13 @@ func (j *journal) rewind() error {
 
 func journalProblem(err error) error {
 	p := &problem.Problem{
-		Code: "JRNL-ERR", Summary: "The journal cannot be written, so the work stopped before its next change.",
-		Fix: "Look at the disk that holds the state folder, then retry.", Err: err,
+		Code: "JRNL-ERR", Summary: message.T("The journal cannot be written, so the work stopped before its next change."),
+		Fix: message.T("Look at the disk that holds the state folder, then retry."), Err: err,
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		p.Code = "DSK-FULL"
-		p.Summary = "The disk is full, so the work stopped before its next change."
-		p.Fix = "Free at least 64 MiB on the disk that holds the state folder, then retry."
+		p.Summary = message.T("The disk is full, so the work stopped before its next change.")
+		p.Fix = message.T("Free at least 64 MiB on the disk that holds the state folder, then retry.")
 	}
 	return p
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host"
@@ -63,7 +65,7 @@ func TestJournalThatCannotBeOpened(t *testing.T) {
 			spoil(t, path)
 			r.open(t)
 			s := until(t, r, "the end, which the checksums know", inState(IsDone))
-			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "journal") {
+			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "journal") {
 				t.Errorf("notices %q", s.Notices)
 			}
 		})
@@ -105,10 +107,10 @@ func TestRecordThatFails(t *testing.T) {
 			file := &memory{}
 			j := &journal{file: file}
 			must(t, j.start(filepath.Join(t.TempDir(), "journal.jsonl")))
-			must(t, j.append(steps.Event{Kind: steps.Said, Text: "first"}))
+			must(t, j.append(steps.Event{Kind: steps.Said, Text: message.T("first")}))
 			before := file.String()
 			file.writes, file.syncs, file.cuts = c.fault.writes, c.fault.syncs, c.fault.cuts
-			err := j.append(steps.Event{Kind: steps.Said, Text: "second"})
+			err := j.append(steps.Event{Kind: steps.Said, Text: message.T("second")})
 			if problem.From(err).Code != c.code || errors.Is(err, syscall.EROFS) != c.both {
 				t.Errorf("got %v", err)
 			}
@@ -152,8 +154,8 @@ func TestMegabytesOfOutput(t *testing.T) {
 		lines = append(lines, "more")
 	}
 	f.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Say("%s", flood)
-		report.Check(steps.Check{ID: "flood", Title: "Flood", Status: check.Warn, Observed: flood, Expected: flood, Fix: flood, Evidence: lines})
+		report.Say(message.Data(flood))
+		report.Check(steps.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: lines})
 		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
 	}
 	f.start(t, f, pen, false)

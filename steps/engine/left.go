@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/report"
 )
 
@@ -10,7 +12,7 @@ import (
 func (v *ReviewView) lasts(pace float64) map[string]float64 {
 	all := map[string]float64{}
 	for _, s := range v.Steps {
-		if s.Skip == "" && s.Plan.Seconds > 0 {
+		if s.Skip.String() == "" && s.Plan.Seconds > 0 {
 			all[s.Step] = s.Plan.Seconds * pace
 		}
 	}
@@ -35,9 +37,9 @@ func (j *job) pace() float64 {
 
 // left is about how many seconds the job will still work, and what its step waits for when that takes longer than its plan said.
 // It is 0 while nothing is at work, and when the job was begun by a release that told no times.
-func (j *job) left(now time.Time) (left float64, late string) {
+func (j *job) left(now time.Time) (left float64, late message.Text) {
 	if len(j.lasts) == 0 || j.undoing || j.state != Working && j.state != InQuestion {
-		return 0, ""
+		return 0, message.Text{}
 	}
 	pace := j.pace()
 	for id, usual := range j.lasts {

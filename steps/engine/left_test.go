@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/report"
 	"touchdown/steps"
@@ -26,7 +28,7 @@ func TestTimeLeft(t *testing.T) {
 			return nil
 		}
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
-			report.Progress(steps.Progress{Waiting: "the lamp", Usual: 600})
+			report.Progress(steps.Progress{Waiting: message.T("the lamp"), Usual: 600})
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -34,7 +36,7 @@ func TestTimeLeft(t *testing.T) {
 			t.Helper()
 			s, err := r.Snapshot(t.Context())
 			must(t, err)
-			if math.Abs(s.Left-want) > 1 || s.Late != late {
+			if math.Abs(s.Left-want) > 1 || s.Late.String() != late {
 				t.Errorf("%s: %.0f s left, late %q; want %.0f s, %q", what, s.Left, s.Late, want, late)
 			}
 		}

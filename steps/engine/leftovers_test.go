@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"touchdown/backend/message"
 )
 
 const registryPull = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
@@ -62,7 +64,7 @@ func TestUnreadableSecretLosesOnlyItself(t *testing.T) {
 			if field(s, "spec.clusterName").Value != "shop" || proxy == "" || field(s, "spec.pullSecret").SecretSet {
 				t.Errorf("name %q, proxy %q, pull secret set %t", field(s, "spec.clusterName").Value, proxy, field(s, "spec.pullSecret").SecretSet)
 			}
-			if all := strings.Join(s.Notices, " "); !strings.Contains(all, "spec.pullSecret") || strings.Contains(all, "auths") {
+			if all := strings.Join(message.English(s.Notices), " "); !strings.Contains(all, "spec.pullSecret") || strings.Contains(all, "auths") {
 				t.Errorf("notices %q", s.Notices)
 			}
 			must(t, r.Set(t.Context(), take(t, r), "spec.pullSecret", registryPull))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -30,8 +32,8 @@ func takeLock(path string) (*os.File, error) {
 		}
 		f.Close()
 		return nil, &problem.Problem{
-			Code: "BUSY", Summary: "Another engine is already at work on this node.",
-			Fix: "Attach to it with `touchdown console`; its process id is " + pid + ".",
+			Code: "BUSY", Summary: message.T("Another engine is already at work on this node."),
+			Fix: message.F("Attach to it with `touchdown console`; its process id is %s.", pid),
 			Err: fmt.Errorf("locking %s: %w", path, err),
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -118,7 +120,7 @@ func (i *inspector) notSeen(step steps.Step, err error) steps.Check {
 	i.recorder.log.Warn("inspection", "step", step.ID(), "error", i.recorder.mask.Mask(err.Error()))
 	p := problem.From(err)
 	c := steps.Check{
-		ID: step.ID() + "-inspect", Title: step.Title() + ": first look", Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
+		ID: step.ID() + "-inspect", Title: message.F("%s: first look", step.Title()), Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
 	}
 	if p.Err != nil {
 		c.Evidence = []string{p.Err.Error()}

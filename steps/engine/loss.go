@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
@@ -20,7 +22,7 @@ func (j *job) applyLost(e steps.Event) {
 	k := e.Job
 	j.state, j.current, j.undoing, j.handedOver, j.doubtful = State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
 	j.landedBefore = j.landedBefore || k.Landed
-	j.question, j.lost = nil, append(j.lost, e.Text)
+	j.question, j.lost = nil, append(j.lost, e.Text.String())
 	if k.Inputs != "" {
 		j.inputs = k.Inputs
 	}
@@ -37,7 +39,7 @@ func (j *job) applyLost(e steps.Event) {
 	}
 	if e.Problem != nil {
 		j.problem = e.Problem
-		j.met = append(j.met, strings.TrimSpace(k.Step+": "+e.Problem.Code+" "+e.Problem.Summary))
+		j.meet(k.Step, e.Problem)
 	}
 }
 
@@ -120,12 +122,12 @@ func (c *core) noticeLoss() {
 	}
 	text := strings.Join(s.lost, "; ") + "."
 	c.o.Node.Log.Error("records were lost", "what", text)
-	event := steps.Event{Kind: steps.Lost, Text: text, Step: s.known.Step, Job: s.known}
+	event := steps.Event{Kind: steps.Lost, Text: message.Data(text), Step: s.known.Step, Job: s.known}
 	if s.asks {
 		s.known.State = string(HasFailed)
 		event.Problem = trouble(&problem.Problem{
-			Code: RecordsLost, Summary: "Records of this job were damaged or lost, so it does not continue automatically.",
-			Fix: "Continue from what the machine shows, edit the answers to start over, or undo.", Err: errors.New(text),
+			Code: RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
+			Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Err: errors.New(text),
 		})
 	}
 	if !s.records || c.recorder.emit(event) != nil { // when it cannot be recorded, the next engine finds and tells the same

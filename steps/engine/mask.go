@@ -174,26 +174,26 @@ func clip(text string, limit int) string {
 
 // event masks the texts of an event that a step or a backend wrote, and bounds them.
 func (m *Masker) event(e *steps.Event) {
-	e.Text = m.text(e.Text)
+	e.Text = e.Text.Map(m.text)
 	if e.Progress != nil {
 		p := *e.Progress
-		p.Waiting = m.text(p.Waiting)
+		p.Waiting = p.Waiting.Map(m.text)
 		e.Progress = &p
 	}
 	if e.Check != nil {
 		c := *e.Check
-		c.Observed, c.Expected, c.Fix = m.text(c.Observed), m.text(c.Expected), m.text(c.Fix)
+		c.Observed, c.Expected, c.Fix = c.Observed.Map(m.text), c.Expected.Map(m.text), c.Fix.Map(m.text)
 		c.Evidence = m.lines(c.Evidence)
 		e.Check = &c
 	}
 	if e.Question != nil {
 		q := *e.Question
-		q.Text, q.Detail = m.text(q.Text), m.text(q.Detail)
+		q.Text, q.Detail = q.Text.Map(m.text), q.Detail.Map(m.text)
 		e.Question = &q
 	}
 	if e.Problem != nil {
 		p := *e.Problem
-		p.Summary, p.Fix, p.Detail, p.Output = m.text(p.Summary), m.text(p.Fix), m.text(p.Detail), m.lines(p.Output)
+		p.Summary, p.Fix, p.Detail, p.Output = p.Summary.Map(m.text), p.Fix.Map(m.text), m.text(p.Detail), m.lines(p.Output)
 		e.Problem = &p
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 )
 
@@ -110,7 +112,7 @@ func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) 
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	case a := <-answer:
-		return a.value, r.e.emit(steps.Event{Kind: steps.Answered, Step: r.step, Text: a.value, By: a.by})
+		return a.value, r.e.emit(steps.Event{Kind: steps.Answered, Step: r.step, Text: message.Data(a.value), By: a.by})
 	}
 }
 

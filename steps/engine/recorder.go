@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -29,7 +31,7 @@ type recorder struct {
 }
 
 // notices are sentences for every screen, by what they are about.
-type notices map[string]string
+type notices map[string]message.Text
 
 // emit journals an event, folds it into the job and publishes it.
 func (r *recorder) emit(event steps.Event) error {

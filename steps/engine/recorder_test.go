@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/check"
 	"touchdown/steps"
 )
@@ -28,7 +30,7 @@ func newRecorder(t *testing.T) *recorder {
 // TestRecorder: what a look sees is published and not written; what the work sees is; a fold reaches only the job.
 func TestRecorder(t *testing.T) {
 	r := newRecorder(t)
-	cable := steps.Check{ID: "cable", Title: "Cable", Status: check.Fail}
+	cable := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
 	r.check("names", cable, false)
 	r.check("names", cable, false) // the same verdict
 	if events, _ := r.hub.after(0); len(events) != 1 {
@@ -67,12 +69,12 @@ func TestRecorderOfABadDisk(t *testing.T) {
 	file := r.journal.file
 	r.journal.file = shut{errors.New("no room")}
 	r.check("names", steps.Check{ID: "cable", Status: check.Pass}, false)
-	if len(r.job.step("names").checks) > 0 || r.notices["disk"] == "" || r.seq != 1 {
+	if len(r.job.step("names").checks) > 0 || r.notices["disk"].String() == "" || r.seq != 1 {
 		t.Errorf("the job has %v, notices %q, last event %d", r.job.step("names").checks, r.notices, r.seq)
 	}
 	r.journal.file = file
 	must(t, r.emit(steps.Event{Kind: steps.Done}))
-	if r.notices["disk"] != "" {
+	if r.notices["disk"].String() != "" {
 		t.Errorf("notices %q on a disk that has room", r.notices)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
@@ -49,7 +51,7 @@ func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
 	delete(e.core.notices, notice)
 	if err != nil {
 		p := problem.From(err)
-		e.core.notices[notice] = p.Summary + " " + p.Fix
+		e.core.notices[notice] = message.F("%s %s", p.Summary, p.Fix)
 		e.o.Node.Log.Error("putting right what was interrupted", "step", report.step, "error", e.mask.Mask(err.Error()))
 	}
 }

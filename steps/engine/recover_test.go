@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/layout"
 	"touchdown/steps"
@@ -49,8 +51,8 @@ func (r *rig) openTrying(t *testing.T) {
 	o.Stages = func(cfg *site.Config) []steps.Stage {
 		on := func() string { return "on" }
 		return []steps.Stage{
-			{ID: "entry", Title: "Entry", Steps: []steps.Step{&setting{w: r.w, id: "names", want: cfg.Domain}}},
-			{ID: "work", Title: "Work", Steps: []steps.Step{&trying{setting{w: r.w, id: "light", want: on}}}},
+			{ID: "entry", Title: message.T("Entry"), Steps: []steps.Step{&setting{w: r.w, id: "names", want: cfg.Domain}}},
+			{ID: "work", Title: message.T("Work"), Steps: []steps.Step{&trying{setting{w: r.w, id: "light", want: on}}}},
 		}
 	}
 	e, err := Open(o)
@@ -120,7 +122,7 @@ func TestRecoverThatFailsIsSaid(t *testing.T) {
 	must(t, r.Close())
 	r.w.setFail("recover", broken())
 	r.openTrying(t)
-	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0] == "It broke. Fix it." })
+	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0].String() == "It broke. Fix it." })
 }
 
 // startUnder starts with a watchdog that no site config may ask for.
@@ -178,7 +180,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 	pen := take(t, r)
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
 		_, err := report.Ask(ctx, steps.Question{
-			ID: "sure", Text: "Sure?", Default: "no", Choices: []steps.Choice{{Value: "no", Label: "No"}, {Value: "yes", Label: "Yes"}},
+			ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},
 		})
 		return err
 	}

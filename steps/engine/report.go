@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"fmt"
 	"time"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/report"
 	"touchdown/steps"
@@ -55,8 +56,8 @@ func (r *stepReport) Check(c steps.Check) {
 }
 
 // Say implements steps.Report.
-func (r *stepReport) Say(format string, args ...any) {
-	event := steps.Event{Kind: steps.Said, Step: r.step, Text: fmt.Sprintf(format, args...)}
+func (r *stepReport) Say(text message.Text) {
+	event := steps.Event{Kind: steps.Said, Step: r.step, Text: text}
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(event))

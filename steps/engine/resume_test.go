@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
@@ -178,7 +180,7 @@ func TestUnreadableDraftIsKept(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: [broken"), 0o600))
 	r.open(t)
 	snapshot := until(t, r, "the form", inState(Collecting))
-	if len(snapshot.Notices) != 1 || !strings.Contains(snapshot.Notices[0], "site.yaml.unreadable") {
+	if len(snapshot.Notices) != 1 || !strings.Contains(snapshot.Notices[0].String(), "site.yaml.unreadable") {
 		t.Errorf("notices %q", snapshot.Notices)
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "site.yaml.unreadable")); err != nil {
@@ -200,7 +202,7 @@ func TestDamagedJournalIsKeptAside(t *testing.T) {
 	must(t, os.WriteFile(path, bytes.Join(lines, nil), 0o600))
 	r.open(t)
 	snapshot := until(t, r, "the end", inState(IsDone))
-	if len(snapshot.Notices) == 0 || !strings.Contains(snapshot.Notices[0], "journal.jsonl.damaged") {
+	if len(snapshot.Notices) == 0 || !strings.Contains(snapshot.Notices[0].String(), "journal.jsonl.damaged") {
 		t.Errorf("notices %q", snapshot.Notices)
 	}
 	if kept, err := os.ReadFile(path + ".damaged"); err != nil || !bytes.Contains(kept, lines[4]) {
@@ -221,7 +223,7 @@ func TestForeignJournalIsRefused(t *testing.T) {
 func TestSecondEngineIsRefused(t *testing.T) {
 	r := newRig(t, newWorld())
 	_, err := Open(r.options())
-	if p := problem.From(err); p.Code != "BUSY" || !strings.Contains(p.Fix, fmt.Sprint(os.Getpid())) {
+	if p := problem.From(err); p.Code != "BUSY" || !strings.Contains(p.Fix.String(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second engine: %v", err)
 	}
 }
@@ -252,7 +254,7 @@ func TestChangedAnswersAreNotResumed(t *testing.T) {
 func rebooting(r *rig, forever bool) {
 	r.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 		if boot, _ := node.Host.BootID(); forever || boot == "boot-1" {
-			return steps.Reboot("new kernel arguments")
+			return steps.Reboot(message.T("new kernel arguments"))
 		}
 		return nil
 	}
@@ -325,8 +327,8 @@ func TestRebootRefusedByPolicy(t *testing.T) {
 func asking(r *rig, deadline float64) {
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
 		answer, err := report.Ask(ctx, steps.Question{
-			ID: "keep", Text: "Keep the light on?", Default: "no", Deadline: deadline,
-			Choices: []steps.Choice{{Value: "yes", Label: "Keep"}, {Value: "no", Label: "Put back"}},
+			ID: "keep", Text: message.T("Keep the light on?"), Default: "no", Deadline: deadline,
+			Choices: []steps.Choice{{Value: "yes", Label: message.T("Keep")}, {Value: "no", Label: message.T("Put back")}},
 		})
 		if err == nil {
 			r.w.set("answer", answer)
@@ -536,7 +538,7 @@ func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "gateway", Title: "Gateway", Status: check.Fail, Observed: "nobody answers", Fix: "Fix it."})
+		report.Check(steps.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
 		return broken()
 	}
 	r.start(t, r, pen, false)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
@@ -62,7 +64,7 @@ func (e *Engine) makeReview(ctx context.Context) error {
 
 // judge adds what is wrong with the answers.
 func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
-	labels := map[string]string{}
+	labels := map[string]message.Text{}
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {
@@ -70,14 +72,14 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 			}
 		}
 	}
-	say := func(err *site.Error) string {
+	say := func(err *site.Error) message.Text {
 		label := labels[err.Path]
-		if label == "" {
-			label = err.Path
+		if label.String() == "" {
+			label = message.Data(err.Path)
 		}
-		text := label + " " + err.Msg
-		if err.Fix != "" {
-			text += ": " + err.Fix
+		text := message.F("%s %s", label, err.Msg)
+		if err.Fix.String() != "" {
+			text = message.F("%s: %s", text, err.Fix)
 		}
 		return text
 	}
@@ -95,7 +97,7 @@ func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.No
 	if s, ok := step.(steps.Skipper); ok {
 		plan.Skip = s.Skip()
 	}
-	if planner, ok := step.(steps.Planner); ok && plan.Skip == "" && len(v.Problems) == 0 {
+	if planner, ok := step.(steps.Planner); ok && plan.Skip.String() == "" && len(v.Problems) == 0 {
 		ctx, stop := context.WithTimeout(ctx, planLimit)
 		defer stop()
 		err := guard(func() (err error) {
@@ -105,7 +107,7 @@ func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.No
 		if err != nil {
 			p := problem.From(err)
 			node.Log.Warn("plan", "step", step.ID(), "error", mask.Mask(err.Error()))
-			v.Problems = append(v.Problems, fmt.Sprintf("%s: %s %s (%s)", step.Title(), p.Summary, p.Fix, p.Code))
+			v.Problems = append(v.Problems, message.F("%s: %s %s (%s)", step.Title(), p.Summary, p.Fix, p.Code))
 		}
 	}
 	v.Steps = append(v.Steps, plan)
@@ -120,14 +122,14 @@ func (v *ReviewView) judgeChecks(j *job, stages []steps.Stage) {
 				continue
 			}
 			for _, c := range j.step(step.ID()).checks {
-				seen := c.Title + ": " + strings.TrimSuffix(c.Observed, ".") + ". "
+				seen := c.Title.String() + ": " + strings.TrimSuffix(c.Observed.String(), ".") + ". "
 				switch c.Status {
 				case check.Fail:
-					v.Problems = append(v.Problems, seen+c.Fix)
+					v.Problems = append(v.Problems, message.F("%s%s", seen, c.Fix))
 				case check.Warn:
-					v.Warnings = append(v.Warnings, seen+c.Fix)
+					v.Warnings = append(v.Warnings, message.F("%s%s", seen, c.Fix))
 				case check.Waived:
-					v.Warnings = append(v.Warnings, fmt.Sprintf("%sWaived by %s (%s)", seen, c.Waiver.By, c.Waiver.Reason))
+					v.Warnings = append(v.Warnings, message.F("%sWaived by %s (%s)", seen, c.Waiver.By, c.Waiver.Reason))
 				}
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -100,7 +102,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	case err != nil && ctx.Err() != nil:
 		r.stopped(ctx, id, took, err)
 	case reboot:
-		r.reboot(ctx, id, reason, took)
+		r.reboot(ctx, id, reason.String(), took)
 	case err != nil:
 		r.fail(id, err, took)
 	default:
@@ -111,7 +113,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 
 // skipped tells whether the step is left out, and journals why.
 func (r *run) skipped(step steps.Step) bool {
-	why := ""
+	var why message.Text
 	if s, ok := step.(steps.Skipper); ok {
 		why = s.Skip()
 	}
@@ -121,7 +123,7 @@ func (r *run) skipped(step steps.Step) bool {
 	if s.handSkipped {
 		return true
 	}
-	if why == "" {
+	if (why.String() == message.Text{}.String()) {
 		return false
 	}
 	if s.status != StepSkip {
@@ -136,8 +138,8 @@ func (r *run) tooManyBoots(id string) error {
 	defer r.e.mu.Unlock()
 	if n := len(r.e.core.job.step(id).boots); n > maxStarts {
 		return &problem.Problem{
-			Code: "BOOT-CNT", Summary: fmt.Sprintf("The node went down %d times while this step was at work.", n-1),
-			Fix: "Look at power and cabling. Then retry, or undo to put everything back.",
+			Code: "BOOT-CNT", Summary: message.F("The node went down %d times while this step was at work.", n-1),
+			Fix: message.T("Look at power and cabling. Then retry, or undo to put everything back."),
 		}
 	}
 	return nil
@@ -149,7 +151,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 	boots := slices.Clone(r.e.core.job.step(step.ID()).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
-		return 0, steps.Reboot("the reboot that was asked for has not happened yet")
+		return 0, steps.Reboot(message.T("the reboot that was asked for has not happened yet"))
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog, errWatchdog)
 	defer dog.stop()
@@ -181,11 +183,11 @@ func (r *run) finish(id string, took float64) bool {
 func checkProblem(failing []steps.Check) error {
 	titles := make([]string, len(failing))
 	for i, c := range failing {
-		titles[i] = c.Title
+		titles[i] = c.Title.String()
 	}
 	return &problem.Problem{
-		Code: ChecksFailed, Summary: "Not everything passed: " + strings.Join(titles, ", ") + ".",
-		Fix: "Fix what the checks name and retry, or waive a check with your name and a reason.",
+		Code: ChecksFailed, Summary: message.F("Not everything passed: %s.", strings.Join(titles, ", ")),
+		Fix: message.T("Fix what the checks name and retry, or waive a check with your name and a reason."),
 	}
 }
 
@@ -197,8 +199,8 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 		return
 	}
 	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: trouble(&problem.Problem{
-		Code: "STOPPED", Summary: "The work was stopped by a person.",
-		Fix: "Retry to go on from here, or undo to put everything back.",
+		Code: "STOPPED", Summary: message.T("The work was stopped by a person."),
+		Fix: message.T("Retry to go on from here, or undo to put everything back."),
 	})}
 	if err := r.e.emit(event); err != nil {
 		r.fail(id, err, took)
@@ -239,19 +241,19 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 	r.e.mu.Unlock()
 	if len(boots) >= maxBoots && !slices.Contains(boots, boot) {
 		r.fail(id, &problem.Problem{
-			Code: "BOOT-LP", Summary: fmt.Sprintf("The node was rebooted %d times without getting further.", maxBoots),
-			Fix: "Make a support bundle, then undo.", Err: errors.New(reason),
+			Code: "BOOT-LP", Summary: message.F("The node was rebooted %d times without getting further.", maxBoots),
+			Fix: message.T("Make a support bundle, then undo."), Err: errors.New(reason),
 		}, took)
 		return
 	}
 	if !r.cfg.Spec.Policy.AllowReboot {
 		r.fail(id, &problem.Problem{
-			Code: RebootRefused, Summary: "The node must reboot to go on, and the site config does not allow it.",
-			Fix: "Choose reboot here and retry afterwards, or set spec.policy.allowReboot.", Err: errors.New(reason),
+			Code: RebootRefused, Summary: message.T("The node must reboot to go on, and the site config does not allow it."),
+			Fix: message.T("Choose reboot here and retry afterwards, or set spec.policy.allowReboot."), Err: errors.New(reason),
 		}, took)
 		return
 	}
-	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: reason, Boot: boot, Seconds: took}); err != nil {
+	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: message.Data(reason), Boot: boot, Seconds: took}); err != nil {
 		r.fail(id, err, took)
 		return
 	}
@@ -271,8 +273,8 @@ func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &problem.Problem{
-				Code: "BUG", Summary: "Touchdown itself made a mistake in this step.",
-				Fix: "Retry once; if it happens again, make a support bundle and call support.",
+				Code: "BUG", Summary: message.T("Touchdown itself made a mistake in this step."),
+				Fix: message.T("Retry once; if it happens again, make a support bundle and call support."),
 				Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 			}
 		}

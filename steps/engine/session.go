@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/handout"
 )
@@ -135,23 +138,46 @@ type Snapshot struct {
 	Ended    time.Time      `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
 	Worked   float64        `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
 	Left     float64        `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
-	Late     string         `json:"late,omitempty"`        // what the step at work waits for, when it takes longer than its plan said
+	Late     message.Text   `json:"late,omitzero"`         // what the step at work waits for, when it takes longer than its plan said
 	Current  string         `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
 	Resumed  time.Time      `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
 	Stages   []StageView    `json:"stages"`
 	Review   *ReviewView    `json:"review,omitempty"`
 	Question *QuestionView  `json:"question,omitempty"`
 	Problem  *steps.Trouble `json:"problem,omitempty"`
-	Notices  []string       `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
-	Met      []string       `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
+	Notices  []message.Text `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Met      []message.Text `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Pen      PenView        `json:"pen"`
+}
+
+type plainSnapshot Snapshot
+
+// snapshotJSON is a Snapshot on the wire: texts in English, and beside them which messages they are.
+type snapshotJSON struct {
+	*plainSnapshot
+	Messages message.Messages `json:"messages,omitempty"`
+}
+
+// MarshalJSON writes the snapshot with its messages.
+func (s *Snapshot) MarshalJSON() ([]byte, error) {
+	return json.Marshal(snapshotJSON{(*plainSnapshot)(s), message.Of(s)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (s *Snapshot) UnmarshalJSON(data []byte) error {
+	in := snapshotJSON{plainSnapshot: (*plainSnapshot)(s)}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return fmt.Errorf("reading a snapshot: %w", err)
+	}
+	message.Restore(s, in.Messages)
+	return nil
 }
 
 // StageView is one entry of the progress sidebar.
 type StageView struct {
-	ID    string     `json:"id"`
-	Title string     `json:"title"`
-	Steps []StepView `json:"steps"`
+	ID    string       `json:"id"`
+	Title message.Text `json:"title"`
+	Steps []StepView   `json:"steps"`
 }
 
 // StepStatus is where a step is.
@@ -170,14 +196,14 @@ const (
 // StepView is a step as a console sees it.
 type StepView struct {
 	ID         string          `json:"id"`
-	Title      string          `json:"title"`
+	Title      message.Text    `json:"title"`
 	Status     StepStatus      `json:"status"`
 	Inspecting bool            `json:"inspecting,omitempty"`
-	Skip       string          `json:"skip,omitempty"` // why it is or will be skipped
+	Skip       message.Text    `json:"skip,omitzero"` // why it is or will be skipped
 	Fields     []FieldView     `json:"fields,omitempty"`
 	Checks     []steps.Check   `json:"checks,omitempty"`
 	Stale      []string        `json:"stale,omitempty"` // IDs of the checks that are about earlier answers and are made again
-	Said       []string        `json:"said,omitempty"`  // the last sentences, oldest first
+	Said       []message.Text  `json:"said,omitempty"`  // the last sentences, oldest first
 	Progress   *steps.Progress `json:"progress,omitempty"`
 	Started    time.Time       `json:"started,omitzero"`
 	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked: all its attempts and reboots in this job, without waiting for answers
@@ -190,8 +216,8 @@ type StepView struct {
 type FieldView struct {
 	Path      string         `json:"path"`
 	Kind      steps.Kind     `json:"kind"`
-	Label     string         `json:"label"`
-	Help      string         `json:"help,omitempty"`
+	Label     message.Text   `json:"label"`
+	Help      message.Text   `json:"help,omitzero"`
 	Example   string         `json:"example,omitempty"`
 	Optional  bool           `json:"optional,omitempty"`
 	Value     string         `json:"value,omitempty"`  // "" for a secret
@@ -200,7 +226,7 @@ type FieldView struct {
 	Choices   []steps.Choice `json:"choices,omitempty"`
 	Loading   bool           `json:"loading,omitempty"` // the choices are still being looked for
 	Visible   bool           `json:"visible"`
-	Problem   string         `json:"problem,omitempty"`   // why the value is refused, and how to fix it
+	Problem   message.Text   `json:"problem,omitzero"`    // why the value is refused, and how to fix it
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
 	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
 	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded
@@ -208,19 +234,19 @@ type FieldView struct {
 
 // ReviewView is what is accepted before anything changes.
 type ReviewView struct {
-	Fingerprint string     `json:"fingerprint"` // of every input and plan; Start must name it
-	Steps       []StepPlan `json:"steps"`
-	Seconds     float64    `json:"seconds,omitempty"`  // about how long all of it takes
-	Problems    []string   `json:"problems,omitempty"` // each keeps the work from starting
-	Warnings    []string   `json:"warnings,omitempty"`
+	Fingerprint string         `json:"fingerprint"` // of every input and plan; Start must name it
+	Steps       []StepPlan     `json:"steps"`
+	Seconds     float64        `json:"seconds,omitempty"`  // about how long all of it takes
+	Problems    []message.Text `json:"problems,omitempty"` // each keeps the work from starting
+	Warnings    []message.Text `json:"warnings,omitempty"`
 }
 
 // StepPlan is what one step would do.
 type StepPlan struct {
-	Step  string     `json:"step"`
-	Title string     `json:"title"`
-	Skip  string     `json:"skip,omitempty"`
-	Plan  steps.Plan `json:"plan"`
+	Step  string       `json:"step"`
+	Title message.Text `json:"title"`
+	Skip  message.Text `json:"skip,omitzero"`
+	Plan  steps.Plan   `json:"plan"`
 }
 
 // QuestionView is a question that waits for an answer.

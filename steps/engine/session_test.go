@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -71,12 +73,12 @@ func TestForm(t *testing.T) {
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
 		f := field(snapshot, "spec.baseDomain")
-		if f.Value != "Not_A_Domain" || f.Problem == "" || !f.Changed || f.Source != "typed" {
+		if f.Value != "Not_A_Domain" || f.Problem.String() == "" || !f.Changed || f.Source != "typed" {
 			t.Errorf("a wrong value is kept with its problem, got %+v", f)
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
 		snapshot = until(t, s, "the review", inState(Reviewed))
-		all := strings.Join(snapshot.Review.Problems, "\n")
+		all := strings.Join(message.English(snapshot.Review.Problems), "\n")
 		for _, want := range []string{"Base domain", "Cluster name", "Cable"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("the review's problems lack %q:\n%s", want, all)
@@ -102,12 +104,12 @@ func TestWholeJob(t *testing.T) {
 		if err := s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: "other"}); !errors.Is(err, ErrInvalid) {
 			t.Errorf("started with another review's fingerprint: %v", err)
 		}
-		if old := snapshot.Review.Steps[0].Plan.Changes[0]; old.Old != "factory" || old.New != "shop.example.com" {
+		if old := snapshot.Review.Steps[0].Plan.Changes[0]; old.Old.String() != "factory" || old.New.String() != "shop.example.com" {
 			t.Errorf("plan %+v", old)
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
 		snapshot = until(t, s, "the end", inState(IsDone))
-		if got := snapshot.Stages[1].Steps[1]; got.Status != StepSkip || got.Skip != "not asked for" {
+		if got := snapshot.Stages[1].Steps[1]; got.Status != StepSkip || got.Skip.String() != "not asked for" {
 			t.Errorf("the step that does not apply: %+v", got)
 		}
 		if snapshot.Life != "landed" || r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
@@ -194,7 +196,7 @@ func TestFailureHasWaysOn(t *testing.T) {
 		pen := take(t, s)
 		r.start(t, s, pen, false)
 		snapshot := until(t, s, "the failure", inState(HasFailed))
-		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix != "Fix it." || p.Detail != "cause" || snapshot.Current != "light" {
+		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix.String() != "Fix it." || p.Detail != "cause" || snapshot.Current != "light" {
 			t.Errorf("problem %+v at %s", p, snapshot.Current)
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
@@ -212,7 +214,7 @@ func TestFailureHasWaysOn(t *testing.T) {
 		}
 		must(t, s.Do(t.Context(), pen, Action{Verb: Skip, Step: "light", Reason: "no lamp here"}))
 		snapshot = until(t, s, "the end", inState(IsDone))
-		if got := snapshot.Stages[1].Steps[0]; got.Status != StepSkip || !strings.Contains(got.Skip, "no lamp here") {
+		if got := snapshot.Stages[1].Steps[0]; got.Status != StepSkip || !strings.Contains(got.Skip.String(), "no lamp here") {
 			t.Errorf("the skipped step: %+v", got)
 		}
 		if r.w.calls["names"] != 1 {
@@ -227,7 +229,7 @@ func TestWaiver(t *testing.T) {
 		r.fill(t, s, pen)
 		r.w.mu.Lock()
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-			report.Check(steps.Check{ID: "lamp", Title: "Lamp", Status: check.Fail, Observed: "dark"})
+			report.Check(steps.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
 			return nil
 		}
 		r.w.mu.Unlock()
@@ -263,7 +265,7 @@ func TestWaivedIsSeenInTheReview(t *testing.T) {
 		must(t, s.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
 		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
 		warnings := until(t, s, "the review", inState(Reviewed)).Review.Warnings
-		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(warnings, want) {
+		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(message.English(warnings), want) {
 			t.Errorf("the review's warnings lack %q: %q", want, warnings)
 		}
 	})
@@ -349,7 +351,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("answers:\n%s", answers)
 		}
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-			report.Say("using %s and secret-word", token)
+			report.Say(message.F("using %s and secret-word", token))
 			return broken()
 		}
 		r.start(t, s, pen, false)

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -37,10 +39,10 @@ func (l *line) do(f func(*line)) {
 	f(l)
 }
 
-func (timeServer) ID() string    { return "server" }
-func (timeServer) Title() string { return "Ask the time server" }
+func (timeServer) ID() string          { return "server" }
+func (timeServer) Title() message.Text { return message.T("Ask the time server") }
 func (timeServer) Fields() []steps.Field {
-	return []steps.Field{{Path: "spec.additionalNTPSources", Kind: steps.Text, Label: "Time server", Optional: true}}
+	return []steps.Field{{Path: "spec.additionalNTPSources", Kind: steps.Text, Label: message.T("Time server"), Optional: true}}
 }
 
 func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
@@ -49,7 +51,7 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 	takes, deaf, down := s.l.takes, s.l.deaf, s.l.down
 	s.l.asked = append(s.l.asked, address)
 	s.l.mu.Unlock()
-	report.Check(steps.Check{ID: "link", Title: "Link", Status: check.Pass})
+	report.Check(steps.Check{ID: "link", Title: message.T("Link"), Status: check.Pass})
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
@@ -58,9 +60,9 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 		}
 		time.Sleep(takes)
 	}
-	c := steps.Check{ID: "server", Title: "Server", Status: check.Pass, Observed: "answers"}
+	c := steps.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers")}
 	if down || address != "" && address != "192.0.2.1" {
-		c = steps.Check{ID: "server", Title: "Server", Status: check.Fail, Observed: "silent", Fix: "Check the address."}
+		c = steps.Check{ID: "server", Title: message.T("Server"), Status: check.Fail, Observed: message.T("silent"), Fix: message.T("Check the address.")}
 	}
 	report.Check(c)
 	return nil
@@ -69,8 +71,8 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 // Run tells the same check, once it has been asked for long.
 func (s timeServer) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
 	time.Sleep(time.Minute)
-	report.Check(steps.Check{ID: "server", Title: "Server", Status: check.Pass, Observed: "answers at work"})
-	report.Check(steps.Check{ID: "only-run", Title: "At work", Status: check.Pass})
+	report.Check(steps.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers at work")})
+	report.Check(steps.Check{ID: "only-run", Title: message.T("At work"), Status: check.Pass})
 	return nil
 }
 
@@ -142,7 +144,7 @@ func TestReviewWaitsForTheLook(t *testing.T) {
 		must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
-		if want := "Server: silent. Check the address."; s.Review == nil || !slices.Contains(s.Review.Problems, want) {
+		if want := "Server: silent. Check the address."; s.Review == nil || !slices.Contains(message.English(s.Review.Problems), want) {
 			t.Fatalf("the review lacks %q: %+v", want, s.Review)
 		}
 		if err := r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, ErrInvalid) {

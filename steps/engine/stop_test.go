@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -53,7 +55,7 @@ func TestStopOfAnUndoAtWork(t *testing.T) {
 		if !hang {
 			return nil
 		}
-		report.Say("waiting")
+		report.Say(message.T("waiting"))
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
@@ -184,7 +186,7 @@ func TestRebootThatCannotBe(t *testing.T) {
 		f := newFaulty(t, nil)
 		f.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 			must(t, os.Remove(node.Host.Path("/proc/sys/kernel/random/boot_id")))
-			return steps.Reboot("new kernel arguments")
+			return steps.Reboot(message.T("new kernel arguments"))
 		}
 		f.start(t, f, take(t, f), false)
 		s := until(t, f, "the failure", inState(HasFailed))
@@ -250,12 +252,12 @@ type hiding struct {
 	saw *string
 }
 
-func (*hiding) ID() string      { return "hiding" }
-func (*hiding) Title() string   { return "Hide a field" }
-func (*hiding) Reads() []string { return []string{"spec.clusterName"} }
+func (*hiding) ID() string          { return "hiding" }
+func (*hiding) Title() message.Text { return message.T("Hide a field") }
+func (*hiding) Reads() []string     { return []string{"spec.clusterName"} }
 func (s *hiding) Fields() []steps.Field {
 	dns := func() bool { return s.cfg.Spec.ClusterName != "shop" }
-	return []steps.Field{{Path: "metadata.name", Kind: steps.Text, Label: "Name", Optional: true, Visible: dns}}
+	return []steps.Field{{Path: "metadata.name", Kind: steps.Text, Label: message.T("Name"), Optional: true, Visible: dns}}
 }
 
 func (s *hiding) Run(context.Context, *backend.Node, steps.Report) error {
@@ -267,7 +269,7 @@ func (s *hiding) Run(context.Context, *backend.Node, steps.Report) error {
 func TestAnswerThatBecameNeedless(t *testing.T) {
 	w, saw := newWorld(), "not run"
 	w.asks = func(cfg *site.Config) []steps.Stage {
-		return []steps.Stage{{ID: "asks", Title: "Asks", Steps: []steps.Step{&hiding{cfg, &saw}}}}
+		return []steps.Stage{{ID: "asks", Title: message.T("Asks"), Steps: []steps.Step{&hiding{cfg, &saw}}}}
 	}
 	r := newRig(t, w)
 	pen := take(t, r)

@@ -117,7 +117,7 @@ func TestDraftThatCannotBeRead(t *testing.T) {
 			spoil(filepath.Join(r.dir, "site.yaml"))
 			r.open(t)
 			s := until(t, r, "the form", inState(Collecting))
-			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "site.yaml") || field(s, "spec.clusterName").Value != "" || !field(s, "spec.pullSecret").SecretSet {
+			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "site.yaml") || field(s, "spec.clusterName").Value != "" || !field(s, "spec.pullSecret").SecretSet {
 				t.Errorf("notices %q, name %q, secret set %t", s.Notices, field(s, "spec.clusterName").Value, field(s, "spec.pullSecret").SecretSet)
 			}
 			if kept, _ := filepath.Glob(filepath.Join(r.dir, "site.yaml.unreadable*")); len(kept) == 0 {
@@ -189,7 +189,7 @@ func TestHandOverThatCannotBeWiped(t *testing.T) {
 	deepFolder(t, filepath.Join(r.dir, "saved", "light"))
 	r.reopen(t)
 	s := until(t, r, "the end", inState(IsDone))
-	if !s.Locked || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], r.dir) {
+	if !s.Locked || len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), r.dir) {
 		t.Errorf("locked %t, notices %q", s.Locked, s.Notices)
 	}
 	must(t, os.RemoveAll(filepath.Join(r.dir, "saved", "light")))

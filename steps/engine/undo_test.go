@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
@@ -12,11 +14,11 @@ import (
 // watched is a step that looks at what was reached, as the health step does: it has nothing to put back.
 type watched struct{}
 
-func (watched) ID() string    { return "watched" }
-func (watched) Title() string { return "Watch the light" }
+func (watched) ID() string          { return "watched" }
+func (watched) Title() message.Text { return message.T("Watch the light") }
 func (watched) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
-	report.Check(steps.Check{ID: "light", Title: "Light", Status: check.Pass, Observed: "on"})
-	report.Say("the light was on without a break")
+	report.Check(steps.Check{ID: "light", Title: message.T("Light"), Status: check.Pass, Observed: message.T("on")})
+	report.Say(message.T("the light was on without a break"))
 	return nil
 }
 
@@ -27,7 +29,7 @@ type held struct {
 }
 
 func (s *held) Undo(ctx context.Context, node *backend.Node, report steps.Report) error {
-	report.Say("switching off")
+	report.Say(message.T("switching off"))
 	<-s.hold
 	return s.setting.Undo(ctx, node, report)
 }
@@ -41,8 +43,8 @@ func ofTheWay(s *Snapshot) []string {
 				left = append(left, "check "+c.ID)
 			}
 			for _, text := range step.Said {
-				if text != "switching off" {
-					left = append(left, text)
+				if text.String() != "switching off" {
+					left = append(left, text.String())
 				}
 			}
 			if step.Progress != nil {
@@ -53,7 +55,7 @@ func ofTheWay(s *Snapshot) []string {
 			}
 		}
 	}
-	return append(left, s.Met...)
+	return append(left, message.English(s.Met)...)
 }
 
 // TestUndoShowsNothingOfTheWayForward: what the work noted and saw describes a node that the undo takes away.
@@ -62,11 +64,11 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	w := newWorld()
 	on := &setting{w: w, id: "lamp", want: func() string { return "on" }}
 	w.run["lamp"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Say("the lamp is on")
+		report.Say(message.T("the lamp is on"))
 		report.Progress(steps.Progress{Done: 1, Total: 2, Unit: "lamps"})
 		return nil
 	}
-	w.more = []steps.Stage{{ID: "more", Title: "More", Steps: []steps.Step{&held{on, hold}, watched{}}}}
+	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{&held{on, hold}, watched{}}}}
 	r := newRig(t, w)
 	pen := take(t, r)
 	until(t, r, "the form", inState(Collecting))
@@ -148,7 +150,7 @@ func (s *ready) PrepareUndo(context.Context, *backend.Node, steps.Report) error 
 func TestUndoIsPrepared(t *testing.T) {
 	w := newWorld()
 	first := &ready{setting: &setting{w: w, id: "lamp", want: func() string { return "on" }}}
-	w.more = []steps.Stage{{ID: "more", Title: "More", Steps: []steps.Step{first}}}
+	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{first}}}
 	r := newRig(t, w)
 	pen := take(t, r)
 	r.start(t, r, pen, false)

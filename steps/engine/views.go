@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/report"
 	"touchdown/steps"
 )
@@ -19,7 +21,7 @@ func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
 }
 
 // snapshot is everything a console shows. The sentences about the machine come from Options.Notices.
-func (c *core) snapshot(machine []string) *Snapshot {
+func (c *core) snapshot(machine []message.Text) *Snapshot {
 	j, now := c.job, c.recorder.now()
 	s := &Snapshot{
 		Seq: c.recorder.seq, Version: c.o.Version, Hostname: c.hostname, Serial: c.serial,
@@ -48,9 +50,9 @@ func (c *core) snapshot(machine []string) *Snapshot {
 }
 
 // notes are the sentences for every screen.
-func (c *core) notes(machine []string) (all []string) {
+func (c *core) notes(machine []message.Text) (all []message.Text) {
 	for _, text := range c.job.lost {
-		all = append(all, "Records were lost: "+text)
+		all = append(all, message.F("Records were lost: %s", text))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.notices)) {
 		all = append(all, c.notices[name])
@@ -59,15 +61,15 @@ func (c *core) notes(machine []string) (all []string) {
 }
 
 // reportJob is the job in the words of the report.
-func (c *core) reportJob(machine []string) report.Job {
+func (c *core) reportJob(machine []message.Text) report.Job {
 	out := report.Job{
 		Version: c.o.Version, Serial: c.serial, Hostname: c.hostname, Started: c.job.started,
-		Warnings: c.notes(machine), Problems: slices.Clone(c.job.met),
+		Warnings: message.English(c.notes(machine)), Problems: message.English(c.job.met),
 	}
 	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {
 			s := c.job.step(step.ID())
-			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
+			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title().String(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
 			if s.status == StepDone || s.status == StepSkip || s.status == StepFailed {
 				js.Outcome = string(s.status)
 			}
@@ -97,7 +99,7 @@ func (c *core) stepView(step steps.Step) StepView {
 	if s.status == Running && c.job.current == v.ID {
 		v.Waited = c.job.time.waited.Seconds()
 	}
-	if skipper, ok := step.(steps.Skipper); ok && v.Skip == "" {
+	if skipper, ok := step.(steps.Skipper); ok && v.Skip.String() == "" {
 		v.Skip = skipper.Skip()
 	}
 	if s.progress != nil {

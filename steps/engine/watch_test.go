@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/backend/report"
 	"touchdown/steps"
@@ -17,7 +19,7 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 	h := newHub(nil)
 	const all = keptEvents + 10
 	for n := range uint64(all) {
-		h.publish(steps.Event{Seq: n + 1, Text: fmt.Sprint(n + 1)})
+		h.publish(steps.Event{Seq: n + 1, Text: message.Data(fmt.Sprint(n + 1))})
 	}
 	events, _ := h.after(0)
 	if n := len(events); n > keptEvents || n < keptEvents/2 || events[n-1].Seq != all || events[0].Seq != uint64(all-n+1) {
@@ -39,8 +41,8 @@ type reporting struct {
 	seen chan<- report.Job
 }
 
-func (reporting) ID() string    { return "reporting" }
-func (reporting) Title() string { return "Write the report" }
+func (reporting) ID() string          { return "reporting" }
+func (reporting) Title() message.Text { return message.T("Write the report") }
 func (s reporting) Run(_ context.Context, _ *backend.Node, rep steps.Report) error {
 	s.seen <- rep.Job()
 	return nil

@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -54,7 +55,7 @@ func (d *watchdog) stop() { d.rest() }
 
 func tooLong(limit time.Duration, err error) error {
 	return &problem.Problem{
-		Code: "WATCHDOG", Summary: fmt.Sprintf("This step made no progress for %s and was stopped.", limit),
-		Fix: "Read what it was waiting for. Retry to go on from here, or undo to put everything back.", Err: err,
+		Code: "WATCHDOG", Summary: message.F("This step made no progress for %s and was stopped.", limit),
+		Fix: message.T("Read what it was waiting for. Retry to go on from here, or undo to put everything back."), Err: err,
 	}
 }

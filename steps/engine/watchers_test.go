@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps"
 	"touchdown/test/wait"
 )
@@ -39,10 +41,10 @@ func TestNoticesAreAskedOutsideTheLock(t *testing.T) {
 	must(t, r.Close())
 	slow, asked := make(chan struct{}), make(chan struct{}, 100)
 	o := r.options()
-	o.Notices = func() []string {
+	o.Notices = func() []message.Text {
 		asked <- struct{}{}
 		<-slow
-		return []string{"the disk is slow"}
+		return []message.Text{message.T("the disk is slow")}
 	}
 	e, err := Open(o)
 	must(t, err)

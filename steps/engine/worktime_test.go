@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend"
 	"touchdown/steps"
 )
@@ -28,7 +30,7 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			select {
 			case <-hold: // the second attempt
-				report.Say("at work")
+				report.Say(message.T("at work"))
 				time.Sleep(20 * time.Second)
 				<-ctx.Done()
 				return ctx.Err()

@@ -3,6 +3,8 @@ package site
 import (
 	"net/netip"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 const (
@@ -32,9 +34,9 @@ func hostAddress(s string, four, linkLocal bool) error {
 	case f != nil:
 		return f
 	case four && !addr.Is4():
-		return fault("write an IPv4 address like 198.51.100.10", "is %s, an IPv6 address", shown(s))
+		return fault(message.T("write an IPv4 address like 198.51.100.10"), message.F("is %s, an IPv6 address", shown(s)))
 	case !four && addr.Is4():
-		return fault("write an IPv6 address like 2001:db8:51::10", "is %s, an IPv4 address", shown(s))
+		return fault(message.T("write an IPv6 address like 2001:db8:51::10"), message.F("is %s, an IPv4 address", shown(s)))
 	case linkLocal && !four && addr.IsLinkLocalUnicast():
 		return nil
 	}
@@ -49,17 +51,17 @@ func parseAddress(s string) (netip.Addr, *Error) {
 	addr, err := netip.ParseAddr(s)
 	switch {
 	case s == "":
-		return addr, fault("write it like 198.51.100.10", "is missing")
+		return addr, fault(message.T("write it like 198.51.100.10"), message.T("is missing"))
 	case strings.Contains(s, "/"):
-		return addr, fault("write the address alone; the prefix length is a separate value", "is %s, an address with a prefix length", shown(s))
+		return addr, fault(message.T("write the address alone; the prefix length is a separate value"), message.F("is %s, an address with a prefix length", shown(s)))
 	case err != nil && leadingZero(s):
-		return addr, fault("write the numbers without leading zeros", "is %s, where a number starts with 0", shown(s))
+		return addr, fault(message.T("write the numbers without leading zeros"), message.F("is %s, where a number starts with 0", shown(s)))
 	case err != nil:
-		return addr, fault("write it like 198.51.100.10 or 2001:db8:51::10", "is %s, which is no IP address", shown(s))
+		return addr, fault(message.T("write it like 198.51.100.10 or 2001:db8:51::10"), message.F("is %s, which is no IP address", shown(s)))
 	case addr.Zone() != "":
-		return addr, fault("remove the % and what follows", "is %s, an address with a zone", shown(s))
+		return addr, fault(message.T("remove the % and what follows"), message.F("is %s, an address with a zone", shown(s)))
 	case addr.Is4In6():
-		return addr, fault("write "+addr.Unmap().String(), "is %s, an IPv4 address written as IPv6", shown(s))
+		return addr, fault(message.F("write %s", addr.Unmap().String()), message.F("is %s, an IPv4 address written as IPv6", shown(s)))
 	}
 	return addr, nil
 }
@@ -94,7 +96,7 @@ func reachable(addr netip.Addr) *Error {
 	default:
 		return nil
 	}
-	return fault("ask the site's network team for the address", "is %s, %s", shown(addr.String()), what)
+	return fault(message.T("ask the site's network team for the address"), message.F("is %s, %s", shown(addr.String()), what))
 }
 
 // DNSServers reports what is wrong with the list of name servers.

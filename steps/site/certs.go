@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // minRSA is the shortest RSA key that the DEFAULT crypto policy of RHEL 9 accepts; the router does not start with less.
@@ -54,33 +56,33 @@ func parseCerts(s string) ([]*x509.Certificate, *Error) {
 		}
 		switch {
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-			return nil, fault("keep only the CERTIFICATE blocks in it", "holds a private key")
+			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a private key"))
 		case block.Type != "CERTIFICATE":
-			return nil, fault("keep only the CERTIFICATE blocks in it", "holds a block that is no certificate")
+			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a block that is no certificate"))
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, fault("copy it again", "has a certificate that cannot be read, number %d", len(certs)+1)
+			return nil, fault(message.T("copy it again"), message.F("has a certificate that cannot be read, number %d", len(certs)+1))
 		}
 		certs = append(certs, cert)
 	}
 	switch {
 	case bytes.Contains(rest, []byte("-----BEGIN")):
-		return nil, fault("copy it again, from BEGIN to END", "has a block that is cut off or damaged, number %d", len(certs)+1)
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.F("has a block that is cut off or damaged, number %d", len(certs)+1))
 	case len(certs) == 0 && s == "":
-		return nil, fault("give the certificate as PEM", "is missing")
+		return nil, fault(message.T("give the certificate as PEM"), message.T("is missing"))
 	case len(certs) == 0:
-		return nil, fault("give it as PEM, which starts with -----BEGIN CERTIFICATE-----", "holds no certificate")
+		return nil, fault(message.T("give it as PEM, which starts with -----BEGIN CERTIFICATE-----"), message.T("holds no certificate"))
 	}
 	return certs, nil
 }
 
 // checkOrder wants the server's own certificate first, and behind each the one that signed it.
 func checkOrder(chain []*x509.Certificate) *Error {
-	fix := "put the server's certificate first, then the one that signed it, and so on"
+	fix := message.T("put the server's certificate first, then the one that signed it, and so on")
 	for i := 0; i+1 < len(chain); i++ {
 		if !signedBy(chain[i], chain[i+1]) {
-			return fault(fix, "has its certificates in the wrong order: number %d did not sign number %d", i+2, i+1)
+			return fault(fix, message.F("has its certificates in the wrong order: number %d did not sign number %d", i+2, i+1))
 		}
 	}
 	return nil
@@ -110,10 +112,10 @@ func parseKey(s string) (crypto.Signer, *Error) {
 			continue
 		}
 		if !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return nil, fault("keep only the PRIVATE KEY block in it", "holds a block that is no private key")
+			return nil, fault(message.T("keep only the PRIVATE KEY block in it"), message.T("holds a block that is no private key"))
 		}
 		if key != nil {
-			return nil, fault("keep the one that belongs to the certificate", "holds two private keys")
+			return nil, fault(message.T("keep the one that belongs to the certificate"), message.T("holds two private keys"))
 		}
 		var f *Error
 		if key, f = parseKeyBlock(block); f != nil {
@@ -122,18 +124,18 @@ func parseKey(s string) (crypto.Signer, *Error) {
 	}
 	switch {
 	case bytes.Contains(rest, []byte("-----BEGIN")):
-		return nil, fault("copy it again, from BEGIN to END", "is cut off or damaged")
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.T("is cut off or damaged"))
 	case key == nil && s == "":
-		return nil, fault("give the key as PEM", "is missing")
+		return nil, fault(message.T("give the key as PEM"), message.T("is missing"))
 	case key == nil:
-		return nil, fault("give it as PEM, which starts with -----BEGIN and PRIVATE KEY-----", "holds no private key")
+		return nil, fault(message.T("give it as PEM, which starts with -----BEGIN and PRIVATE KEY-----"), message.T("holds no private key"))
 	}
 	return key, nil
 }
 
 func parseKeyBlock(block *pem.Block) (crypto.Signer, *Error) {
 	if block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
-		return nil, fault("decrypt it: openssl pkey -in OLD -out NEW", "is encrypted with a password")
+		return nil, fault(message.T("decrypt it: openssl pkey -in OLD -out NEW"), message.T("is encrypted with a password"))
 	}
 	var parsed any
 	var err error
@@ -145,19 +147,19 @@ func parseKeyBlock(block *pem.Block) (crypto.Signer, *Error) {
 	case "PRIVATE KEY":
 		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
 	default:
-		return nil, fault("use an RSA or EC key", "is of a kind that OpenShift does not take")
+		return nil, fault(message.T("use an RSA or EC key"), message.T("is of a kind that OpenShift does not take"))
 	}
 	if err != nil {
-		return nil, fault("copy it again, from BEGIN to END", "cannot be read")
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.T("cannot be read"))
 	}
 	switch key := parsed.(type) {
 	case *rsa.PrivateKey:
 		if key.N.BitLen() < minRSA {
-			return nil, fault("have a certificate made with a longer key", "is an RSA key of %d bits, less than %d", key.N.BitLen(), minRSA)
+			return nil, fault(message.T("have a certificate made with a longer key"), message.F("is an RSA key of %d bits, less than %d", key.N.BitLen(), minRSA))
 		}
 		return key, nil
 	case *ecdsa.PrivateKey:
 		return key, nil
 	}
-	return nil, fault("use an RSA or EC key", "is of a kind that OpenShift does not take")
+	return nil, fault(message.T("use an RSA or EC key"), message.T("is of a kind that OpenShift does not take"))
 }

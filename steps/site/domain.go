@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -35,13 +37,13 @@ func SiteName(s string) error {
 // ClusterName reports what is wrong with the first label of the cluster's domain.
 func ClusterName(s string) error {
 	if strings.Contains(s, ".") {
-		return fault("write only the first part; the rest is the base domain", "is %s, which has a dot in it", shown(s))
+		return fault(message.T("write only the first part; the rest is the base domain"), message.F("is %s, which has a dot in it", shown(s)))
 	}
 	if f := dnsName(s, "store0042"); f != nil {
 		return f
 	}
 	if len(s) > maxClusterName {
-		return fault("choose a shorter name", "has %d characters, more than the %d that are allowed", len(s), maxClusterName)
+		return fault(message.T("choose a shorter name"), message.F("has %d characters, more than the %d that are allowed", len(s), maxClusterName))
 	}
 	return nil
 }
@@ -49,7 +51,7 @@ func ClusterName(s string) error {
 // BaseDomain reports what is wrong with the domain below which the cluster lives.
 func BaseDomain(s string) error {
 	if strings.HasSuffix(s, ".") {
-		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
+		return fault(message.T("remove the dot at the end"), message.F("is %s, which ends with a dot", shown(s)))
 	}
 	if f := dnsName(s, "example.com"); f != nil {
 		return f
@@ -58,14 +60,14 @@ func BaseDomain(s string) error {
 	last := labels[len(labels)-1]
 	switch {
 	case strings.Trim(last, "0123456789") == "": // RFC 3696, 2: else it could be taken for an address
-		return fault("write a domain name, for example example.com", "is %s, which ends with a number like an address does", shown(s))
+		return fault(message.T("write a domain name, for example example.com"), message.F("is %s, which ends with a number like an address does", shown(s)))
 	case last == "localhost" || last == "invalid": // RFC 6761, 6.3 and 6.4
-		return fault("use the domain of the site", "is %s, but .%s never resolves", shown(s), last)
+		return fault(message.T("use the domain of the site"), message.F("is %s, but .%s never resolves", shown(s), last))
 	case s == "cluster.local" || strings.HasSuffix(s, ".cluster.local"):
-		return fault("use the domain of the site", "is %s, the domain of the services inside every cluster", shown(s))
+		return fault(message.T("use the domain of the site"), message.F("is %s, the domain of the services inside every cluster", shown(s)))
 	}
 	if most := maxDNSName - len(longestRoute) - len("c."); len(s) > most {
-		return fault("choose a shorter domain", "has %d characters; with the cluster's own host names in front %d are the most", len(s), most)
+		return fault(message.T("choose a shorter domain"), message.F("has %d characters; with the cluster's own host names in front %d are the most", len(s), most))
 	}
 	return nil
 }
@@ -74,18 +76,18 @@ func BaseDomain(s string) error {
 func Hostname(s string) error {
 	const most = 63 // the value of the label kubernetes.io/hostname (k8s.io/apimachinery, LabelValueMaxLength)
 	if strings.HasSuffix(s, ".") {
-		return fault("remove the dot at the end", "is %s, which ends with a dot", shown(s))
+		return fault(message.T("remove the dot at the end"), message.F("is %s, which ends with a dot", shown(s)))
 	}
 	if f := dnsName(s, "node-0042"); f != nil {
 		return f
 	}
 	switch {
 	case len(s) > most:
-		return fault("choose a shorter name", "has %d characters, more than the %d of a node's name", len(s), most)
+		return fault(message.T("choose a shorter name"), message.F("has %d characters, more than the %d of a node's name", len(s), most))
 	case strings.HasPrefix(s, "localhost"):
-		return fault("choose another name for the node", "is %s; a name that starts with localhost is taken for none", shown(s))
+		return fault(message.T("choose another name for the node"), message.F("is %s; a name that starts with localhost is taken for none", shown(s)))
 	case strings.Trim(s, "0123456789.") == "":
-		return fault("use a letter in it", "is %s, which reads like an address", shown(s))
+		return fault(message.T("use a letter in it"), message.F("is %s, which reads like an address", shown(s)))
 	}
 	return nil
 }
@@ -96,7 +98,7 @@ func StabilityWindow(s string) error {
 		return f
 	}
 	if d, _ := time.ParseDuration(s); d < time.Second || d > maxStability {
-		return fault("write 1s to 30m", "is %s, outside of 1s to 30m", shown(s))
+		return fault(message.T("write 1s to 30m"), message.F("is %s, outside of 1s to 30m", shown(s)))
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func Watchdog(s string) error {
 		return f
 	}
 	if d, _ := time.ParseDuration(s); d < minWatchdog || d > maxWatchdog {
-		return fault("write 5m to 4h", "is %s, outside of 5m to 4h", shown(s))
+		return fault(message.T("write 5m to 4h"), message.F("is %s, outside of 5m to 4h", shown(s)))
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func Watchdog(s string) error {
 // UTC reports what is wrong with a point in time.
 func UTC(s string) error {
 	if _, err := time.Parse(time.RFC3339, s); err != nil {
-		return fault("write it like 2026-06-01T12:00:00Z", "is %s, which is no date and time", shown(s))
+		return fault(message.T("write it like 2026-06-01T12:00:00Z"), message.F("is %s, which is no date and time", shown(s)))
 	}
 	return nil
 }
@@ -123,45 +125,45 @@ func UTC(s string) error {
 // QuestionID reports what is wrong with the id of a question.
 func QuestionID(s string) error {
 	if len(validation.IsDNS1123Label(s)) > 0 {
-		return fault("use the id that the question shows, for example keep-network", "is not the id of a question")
+		return fault(message.T("use the id that the question shows, for example keep-network"), message.T("is not the id of a question"))
 	}
 	return nil
 }
 
 // dnsName names the commonest mistakes before it leaves the rest to DNS-1123.
 func dnsName(s, example string) *Error {
-	write := "write it like " + example
+	write := message.F("write it like %s", example)
 	switch {
 	case s == "":
-		return fault(write, "is missing")
+		return fault(write, message.T("is missing"))
 	case strings.Contains(s, "://"):
-		return fault("write the name without http:// and path", "is %s, a web address", shown(s))
+		return fault(message.T("write the name without http:// and path"), message.F("is %s, a web address", shown(s)))
 	case strings.ContainsAny(s, " \t"):
-		return fault("remove the space", "is %s, which has a space in it", shown(s))
+		return fault(message.T("remove the space"), message.F("is %s, which has a space in it", shown(s)))
 	case strings.Contains(s, "_"):
-		return fault("use - instead of _", "is %s, which has an underscore in it", shown(s))
+		return fault(message.T("use - instead of _"), message.F("is %s, which has an underscore in it", shown(s)))
 	case strings.HasPrefix(s, "*"):
-		return fault("remove the *", "is %s, which starts with a wildcard", shown(s))
+		return fault(message.T("remove the *"), message.F("is %s, which starts with a wildcard", shown(s)))
 	case strings.Contains(s, "..") || strings.HasPrefix(s, "."):
-		return fault(write, "is %s, which has nothing between two dots or before the first", shown(s))
+		return fault(write, message.F("is %s, which has nothing between two dots or before the first", shown(s)))
 	case strings.ToLower(s) != s && len(validation.IsDNS1123Subdomain(strings.ToLower(s))) == 0:
-		return fault("write "+strings.ToLower(s), "is %s, which has upper-case letters in it", shown(s))
+		return fault(message.F("write %s", strings.ToLower(s)), message.F("is %s, which has upper-case letters in it", shown(s)))
 	}
 	for _, r := range s {
 		if r > 0x7f {
-			return fault("write it in its DNS form, which starts with xn--", "is %s, which has a letter that DNS does not know", shown(s))
+			return fault(message.T("write it in its DNS form, which starts with xn--"), message.F("is %s, which has a letter that DNS does not know", shown(s)))
 		}
 	}
 	for _, label := range strings.Split(s, ".") {
 		if len(label) > maxLabel {
-			return fault("choose a shorter name", "is %s, where one part has %d characters, more than %d", shown(s), len(label), maxLabel)
+			return fault(message.T("choose a shorter name"), message.F("is %s, where one part has %d characters, more than %d", shown(s), len(label), maxLabel))
 		}
 		if len(validation.IsDNS1123Label(label)) > 0 {
-			return fault("use letters a to z, digits and -, with a letter or digit at both ends", "is %s, which is no DNS name", shown(s))
+			return fault(message.T("use letters a to z, digits and -, with a letter or digit at both ends"), message.F("is %s, which is no DNS name", shown(s)))
 		}
 	}
 	if len(s) > maxDNSName {
-		return fault("choose a shorter name", "has %d characters, more than the %d of a domain name", len(s), maxDNSName)
+		return fault(message.T("choose a shorter name"), message.F("has %d characters, more than the %d of a domain name", len(s), maxDNSName))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // maxErrors is how many mistakes one document is told at once: more than fit on a screen of 24 lines help nobody, and
@@ -14,12 +16,12 @@ const maxErrors = 20
 
 // Error is one mistake in a SiteConfig: where it is, what is wrong and how to fix it. It never holds a secret.
 type Error struct {
-	File   string `json:"file,omitempty"`   // the document, empty for what was typed
-	Line   int    `json:"line,omitempty"`   // counted from 1; 0 when there is none to point at
-	Column int    `json:"column,omitempty"` // counted from 1
-	Path   string `json:"path,omitempty"`   // for example spec.baseDomain
-	Msg    string `json:"msg"`              // what is wrong
-	Fix    string `json:"fix,omitempty"`    // one thing to do about it
+	File   string       `json:"file,omitempty"`   // the document, empty for what was typed
+	Line   int          `json:"line,omitempty"`   // counted from 1; 0 when there is none to point at
+	Column int          `json:"column,omitempty"` // counted from 1
+	Path   string       `json:"path,omitempty"`   // for example spec.baseDomain
+	Msg    message.Text `json:"msg"`              // what is wrong
+	Fix    message.Text `json:"fix,omitzero"`     // one thing to do about it
 }
 
 // Error returns "file:line:column: path: what is wrong; how to fix it", without the parts that are not known.
@@ -29,7 +31,7 @@ func (e *Error) Error() string {
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
 	}
-	for _, part := range []string{e.Path, e.Msg} {
+	for _, part := range []string{e.Path, e.Msg.String()} {
 		if part == "" {
 			continue
 		}
@@ -38,8 +40,8 @@ func (e *Error) Error() string {
 		}
 		b.WriteString(part)
 	}
-	if e.Fix != "" {
-		b.WriteString("; " + e.Fix)
+	if e.Fix.String() != "" {
+		b.WriteString("; " + e.Fix.String())
 	}
 	return b.String()
 }
@@ -102,8 +104,8 @@ func (e Errors) sorted() Errors {
 }
 
 // fault makes the error of a single field; who knows the place adds it.
-func fault(fix, format string, args ...any) *Error {
-	return &Error{Msg: fmt.Sprintf(format, args...), Fix: fix}
+func fault(fix, msg message.Text) *Error {
+	return &Error{Msg: msg, Fix: fix}
 }
 
 // asFault turns the error of a field validator into its own Error that can be given a place.
@@ -113,7 +115,7 @@ func asFault(err error) *Error {
 		copied := *e
 		return &copied
 	}
-	return &Error{Msg: err.Error()}
+	return &Error{Msg: message.Data(err.Error())}
 }
 
 // shown quotes a value that is no secret for a message. A secret that was typed into the wrong field is left out.

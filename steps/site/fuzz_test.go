@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%d errors: %v", len(errs), err)
 			}
 			for _, e := range errs {
-				if e.File == "" || e.Msg == "" || e.Line == 0 && len(data) <= maxDocument {
+				if e.File == "" || e.Msg.String() == "" || e.Line == 0 && len(data) <= maxDocument {
 					t.Fatalf("no place: %#v", e)
 				}
 			}

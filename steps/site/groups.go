@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -117,7 +119,7 @@ func (c *Config) storeGroups(e *entry, value string) *Error {
 	r := &reader{config: New()}
 	if strings.TrimSpace(value) != "" {
 		if len(value) > maxDocument {
-			return fault("", "is larger than 1 MiB, the limit of the document")
+			return fault(message.Text{}, message.T("is larger than 1 MiB, the limit of the document"))
 		}
 		n, f := fragment([]byte(value))
 		if f != nil {
@@ -128,9 +130,9 @@ func (c *Config) storeGroups(e *entry, value string) *Error {
 	if len(r.errs) > 0 {
 		f := r.errs.sorted()[0]
 		if inside := strings.TrimPrefix(f.Path, e.Path); inside != "" {
-			return fault(f.Fix, "has in its line %d a mistake: %s %s", f.Line, inside, f.Msg)
+			return fault(f.Fix, message.F("has in its line %d a mistake: %s %s", f.Line, inside, f.Msg))
 		}
-		return fault(f.Fix, "%s", f.Msg)
+		return fault(f.Fix, f.Msg)
 	}
 	c.copyGroups(e, r.config)
 	return nil

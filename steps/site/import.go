@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -20,9 +22,9 @@ type importer struct {
 // newImport opens the document that --from calls from.
 func newImport(data []byte, name, from string) (*importer, error) {
 	root, err := document(data, name)
-	if err != nil && err.Msg == secondDocument {
-		err.Msg += "; only one can be imported, and the file holds " + several(data)
-		err.Fix = "copy the one that you want into its own file"
+	if err != nil && err.Msg.String() == secondDocument {
+		err.Msg = message.F("%s; only one can be imported, and the file holds %s", err.Msg, several(data))
+		err.Fix = message.T("copy the one that you want into its own file")
 	}
 	if err != nil {
 		return nil, Errors{err}
@@ -31,8 +33,8 @@ func newImport(data []byte, name, from string) (*importer, error) {
 	return im, im.expect(from)
 }
 
-func (im *importer) refuse(path, msg string) error {
-	return Errors{position{im.name, im.root.Line, im.root.Column}.at(path, fault("check that it is the right file", "%s", msg))}
+func (im *importer) refuse(path string, msg message.Text) error {
+	return Errors{position{im.name, im.root.Line, im.root.Column}.at(path, fault(message.T("check that it is the right file"), msg))}
 }
 
 // at returns the node at a path of the foreign document, or nil when there is nothing.
@@ -117,7 +119,7 @@ func (im *importer) mirrors(from, to string) {
 func (im *importer) node(n *yaml.Node, from, to string, value *yaml.Node) {
 	text, err := encode(value)
 	if err != nil {
-		im.fail(n, from, fault("check that it is the right file", "cannot be taken over"))
+		im.fail(n, from, fault(message.T("check that it is the right file"), message.T("cannot be taken over")))
 		return
 	}
 	im.store(n, from, to, string(text))

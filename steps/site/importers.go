@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -15,7 +17,7 @@ func FromSeedReconfiguration(data []byte, name string) (*Config, []string, error
 		return nil, nil, err
 	}
 	if v := child(im.root, "api_version"); v == nil || v.Value != "1" {
-		return nil, nil, im.refuse("api_version", "is not 1, the only version that is known")
+		return nil, nil, im.refuse("api_version", message.T("is not 1, the only version that is known"))
 	}
 	im.take("base_domain", "spec.baseDomain")
 	im.take("cluster_name", "spec.clusterName")
@@ -39,12 +41,12 @@ func FromClusterRelocation(data []byte, name string) (*Config, []string, error) 
 		return nil, nil, err
 	}
 	if v := child(im.root, "apiVersion"); v == nil || v.Value != "rhsyseng.github.io/v1beta1" {
-		return nil, nil, im.refuse("apiVersion", "is not rhsyseng.github.io/v1beta1")
+		return nil, nil, im.refuse("apiVersion", message.T("is not rhsyseng.github.io/v1beta1"))
 	}
 	spec := child(im.root, "spec")
 	domain := child(spec, "domain")
 	if domain == nil || !strings.Contains(domain.Value, ".") {
-		return nil, nil, im.refuse("spec.domain", "is missing, or has no dot where cluster name and base domain part")
+		return nil, nil, im.refuse("spec.domain", message.T("is missing, or has no dot where cluster name and base domain part"))
 	}
 	cluster, base, _ := strings.Cut(domain.Value, ".")
 	im.store(domain, "spec.domain", "spec.clusterName", cluster)
@@ -98,7 +100,7 @@ func FromAgentConfig(data []byte, name string) (*Config, []string, error) {
 		return nil, nil, err
 	}
 	if old := child(im.root, "spec"); old != nil { // it had rendezvousIP and nodes in there
-		im.fail(old, "spec", fault("write hosts and the other keys at the top level", "is how the first agent-configs were written, which cannot be imported"))
+		im.fail(old, "spec", fault(message.T("write hosts and the other keys at the top level"), message.T("is how the first agent-configs were written, which cannot be imported")))
 		return im.done()
 	}
 	im.take("metadata.name", "spec.clusterName")

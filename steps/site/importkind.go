@@ -2,9 +2,10 @@ package site
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"gopkg.in/yaml.v3"
 )
@@ -24,9 +25,9 @@ func Imports() []string {
 
 // shape is what a foreign document is, by its kind or by the keys that only one program writes.
 type shape struct {
-	what string // "a ClusterRelocation (rhsyseng.github.io/v1beta1)"
-	from string // the importer that reads it; "" for none
-	fix  string // what to do with it where no importer does
+	what string       // "a ClusterRelocation (rhsyseng.github.io/v1beta1)"
+	from string       // the importer that reads it; "" for none
+	fix  message.Text // what to do with it where no importer does
 }
 
 // expect refuses every document but the one that --from names: most keys of another kind would be left out without a word, and
@@ -38,9 +39,9 @@ func (im *importer) expect(from string) error {
 	}
 	fix := is.fix
 	if is.from != "" {
-		fix = "use --from " + is.from
+		fix = message.F("use --from %s", is.from)
 	}
-	return Errors{position{im.name, im.root.Line, im.root.Column}.at("", fault(fix, "is %s, not %s", is.what, named(from)))}
+	return Errors{position{im.name, im.root.Line, im.root.Column}.at("", fault(fix, message.F("is %s, not %s", is.what, named(from))))}
 }
 
 // named is an importer's document in a sentence.
@@ -58,7 +59,7 @@ func shapeOf(root *yaml.Node) shape {
 	kind, version := word(root, "kind"), word(root, "apiVersion")
 	switch {
 	case kind == Kind && strings.HasPrefix(version, "touchdown.dev/"):
-		return shape{what: "a site config of Touchdown already", fix: "use it without importing it"}
+		return shape{what: "a site config of Touchdown already", fix: message.T("use it without importing it")}
 	case kind == "ClusterRelocation":
 		return shape{what: kindText(kind, version), from: ClusterRelocation}
 	case kind == "AgentConfig":
@@ -66,13 +67,13 @@ func shapeOf(root *yaml.Node) shape {
 	case kind == "InstallConfig", !has("kind") && has("baseDomain", "controlPlane", "imageDigestSources", "imageContentSources"):
 		return shape{what: named(InstallConfig), from: InstallConfig}
 	case has("kind"):
-		return shape{what: kindText(kind, version), fix: unread()}
+		return shape{what: kindText(kind, version), fix: message.Data(unread())}
 	case has("api_version", "cluster_name", "base_domain"):
 		return shape{what: named(SeedReconfiguration), from: SeedReconfiguration}
 	case has("interfaces", "dns-resolver"):
-		return shape{what: "an nmstate document", fix: "put it under spec.networkConfig of a site config"}
+		return shape{what: "an nmstate document", fix: message.T("put it under spec.networkConfig of a site config")}
 	}
-	return shape{what: "a document of no known kind", fix: unread()}
+	return shape{what: "a document of no known kind", fix: message.Data(unread())}
 }
 
 // unread is what to do with a document that no importer reads.
@@ -140,5 +141,5 @@ func (im *importer) versions(known ...string) error {
 	if v == nil || v.Kind == yaml.ScalarNode && slices.Contains(known, v.Value) {
 		return nil
 	}
-	return im.refuse("apiVersion", fmt.Sprintf("is not %s", strings.Join(known, " or ")))
+	return im.refuse("apiVersion", message.F("is not %s", strings.Join(known, " or ")))
 }

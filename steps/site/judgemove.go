@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // relocation judges what the node gets besides its network.
@@ -13,11 +15,11 @@ func (v *judge) relocation() {
 	v.mirrors("spec.imageDigestMirrors", s.ImageDigestMirrors)
 	v.mirrors("spec.imageTagMirrors", s.ImageTagMirrors)
 	if s.RemoveFactoryMirrors && len(s.ImageDigestMirrors)+len(s.ImageTagMirrors) == 0 {
-		v.warn("spec.removeFactoryMirrors", fault("give the site's mirrors", "is true, but there are no others: images that are not on the disk come from their source"))
+		v.warn("spec.removeFactoryMirrors", fault(message.T("give the site's mirrors"), message.T("is true, but there are no others: images that are not on the disk come from their source")))
 	}
 	v.registryCerts(s.RegistryCerts)
 	if s.Proxy.NoProxy != "" && s.Proxy.HTTPProxy == "" && s.Proxy.HTTPSProxy == "" {
-		v.fail("spec.proxy.noProxy", fault("give the proxy, or remove it", "is given, but there is no proxy"))
+		v.fail("spec.proxy.noProxy", fault(message.T("give the proxy, or remove it"), message.T("is given, but there is no proxy")))
 	}
 	v.authorities("spec.additionalTrustBundle", s.AdditionalTrustBundle)
 }
@@ -27,10 +29,9 @@ func (v *judge) hostname(s Spec) {
 	switch {
 	case s.Hostname == "":
 	case !s.Policy.AllowHostnameChange:
-		v.fail(path, fault("remove it to keep the factory's name, or write spec.policy.allowHostnameChange: true",
-			"is given, but spec.policy.allowHostnameChange is false"))
+		v.fail(path, fault(message.T("remove it to keep the factory's name, or write spec.policy.allowHostnameChange: true"), message.T("is given, but spec.policy.allowHostnameChange is false")))
 	case !s.Policy.AllowReboot:
-		v.fail(path, fault("write spec.policy.allowReboot: true", "is given, but the reboot that it takes is not allowed"))
+		v.fail(path, fault(message.T("write spec.policy.allowReboot: true"), message.T("is given, but the reboot that it takes is not allowed")))
 	}
 }
 
@@ -39,11 +40,11 @@ func (v *judge) mirrors(path string, mirrors []Mirror) {
 	for i, m := range mirrors {
 		here := itemPath(path, i)
 		if m.Source != "" && slices.Contains(seen, m.Source) {
-			v.fail(here+".source", fault("put all mirrors of a source into one item", "is there twice: %s", shown(m.Source)))
+			v.fail(here+".source", fault(message.T("put all mirrors of a source into one item"), message.F("is there twice: %s", shown(m.Source))))
 		}
 		seen = append(seen, m.Source)
 		if slices.Contains(m.Mirrors, m.Source) {
-			v.fail(here+".mirrors", fault("remove it", "names the source itself"))
+			v.fail(here+".mirrors", fault(message.T("remove it"), message.T("names the source itself")))
 		}
 	}
 }
@@ -61,7 +62,7 @@ func (v *judge) registryCerts(certs []RegistryCert) {
 			port = 443
 		}
 		if r := (registry{c.RegistryHostname, port}); slices.Contains(seen, r) {
-			v.fail(here+".registryHostname", fault("put all certificates of a registry into one item", "is there twice with that port"))
+			v.fail(here+".registryHostname", fault(message.T("put all certificates of a registry into one item"), message.T("is there twice with that port")))
 		} else {
 			seen = append(seen, r)
 		}
@@ -79,7 +80,7 @@ func (v *judge) authorities(path, bundle string) {
 		return
 	}
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
-		v.warn(path, fault("give the certificate of the authority", "holds a certificate that is no authority, number %d", i+1))
+		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
 	}
 	v.dates(path, cas)
 }

@@ -4,20 +4,22 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // network judges the values of spec.network against each other.
 func (v *judge) network() {
 	s, n := v.config.Spec, v.config.Spec.Network
 	if s.NetworkConfig != "" && !n.IsZero() {
-		v.fail("spec.networkConfig", fault("keep one of the two", "is given as well as spec.network (%s)", v.firstBelow("spec.network.")))
+		v.fail("spec.networkConfig", fault(message.T("keep one of the two"), message.F("is given as well as spec.network (%s)", v.firstBelow("spec.network."))))
 		return
 	}
 	v.bond(n)
 	v.family("spec.network.ipv4", n.IPv4, 32)
 	v.family("spec.network.ipv6", n.IPv6, 128)
 	if n.IPv4.Method == Disabled && n.IPv6.Method == Disabled {
-		v.fail("spec.network.ipv6.method", fault("choose another method for one of the two", "is disabled, and so is spec.network.ipv4.method: the node would have no address"))
+		v.fail("spec.network.ipv6.method", fault(message.T("choose another method for one of the two"), message.T("is disabled, and so is spec.network.ipv4.method: the node would have no address")))
 	}
 	v.nameServers(n)
 }
@@ -36,12 +38,12 @@ func (v *judge) bond(n Network) {
 	switch {
 	case n.Bond.IsZero():
 	case len(n.Bond.Ports) == 0:
-		v.fail("spec.network.bond.ports", fault("name at least one port, or remove the bond's mode", "is missing, but there is a mode"))
+		v.fail("spec.network.bond.ports", fault(message.T("name at least one port, or remove the bond's mode"), message.T("is missing, but there is a mode")))
 	case n.Bond.Mode == "":
-		v.fail("spec.network.bond.mode", fault("write the mode that the switch is set to, for example active-backup", "is missing, but there are ports"))
+		v.fail("spec.network.bond.mode", fault(message.T("write the mode that the switch is set to, for example active-backup"), message.T("is missing, but there are ports")))
 	}
 	if !n.Bond.IsZero() && n.Interface != "" {
-		v.fail("spec.network.interface", fault("remove it; the bond's ports lead to the site", "is given as well as a bond"))
+		v.fail("spec.network.interface", fault(message.T("remove it; the bond's ports lead to the site"), message.T("is given as well as a bond")))
 	}
 }
 
@@ -58,10 +60,10 @@ func (v *judge) family(path string, f Family, bits int) {
 		switch {
 		case !value.set:
 		case f.Method == "":
-			v.fail(path+"."+value.name, fault("add "+path+".method: static", "is given without a method"))
+			v.fail(path+"."+value.name, fault(message.F("add %s.method: static", path), message.T("is given without a method")))
 			return
 		default:
-			v.fail(path+"."+value.name, fault("remove it, or write "+path+".method: static", "is given, but the method is %s", shown(f.Method)))
+			v.fail(path+"."+value.name, fault(message.F("remove it, or write %s.method: static", path), message.F("is given, but the method is %s", shown(f.Method))))
 			return
 		}
 	}
@@ -69,10 +71,10 @@ func (v *judge) family(path string, f Family, bits int) {
 
 func (v *judge) static(path string, f Family, bits int) {
 	if f.Address == "" {
-		v.fail(path+".address", fault("write the node's address at the site", "is missing, but the method is static"))
+		v.fail(path+".address", fault(message.T("write the node's address at the site"), message.T("is missing, but the method is static")))
 	}
 	if f.PrefixLength == 0 {
-		v.fail(path+".prefixLength", fault("write the size of the subnet, for example 24", "is missing, but the method is static"))
+		v.fail(path+".prefixLength", fault(message.T("write the size of the subnet, for example 24"), message.T("is missing, but the method is static")))
 	}
 	addr, err := netip.ParseAddr(f.Address)
 	bad := func(name string) bool { return v.errs.At(path+"."+name) != nil }
@@ -81,7 +83,7 @@ func (v *judge) static(path string, f Family, bits int) {
 	}
 	subnet := netip.PrefixFrom(addr, f.PrefixLength).Masked()
 	if what := reserved(addr, subnet); what != "" {
-		v.fail(path+".address", fault("write the node's own address", "is %s, %s of the subnet %s", f.Address, what, subnet))
+		v.fail(path+".address", fault(message.T("write the node's own address"), message.F("is %s, %s of the subnet %s", f.Address, what, subnet)))
 	}
 	v.gateway(path+".gateway", f, subnet)
 }
@@ -96,11 +98,11 @@ func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
 	}
 	switch what := reserved(gateway, subnet); {
 	case !subnet.Contains(gateway):
-		v.fail(path, fault("check gateway, address and prefix length", "is %s, outside of the node's subnet %s", f.Gateway, subnet))
+		v.fail(path, fault(message.T("check gateway, address and prefix length"), message.F("is %s, outside of the node's subnet %s", f.Gateway, subnet)))
 	case gateway.String() == f.Address:
-		v.fail(path, fault("write the address of the site's router", "is the node's own address"))
+		v.fail(path, fault(message.T("write the address of the site's router"), message.T("is the node's own address")))
 	case what != "":
-		v.fail(path, fault("write the address of the site's router", "is %s, %s of the subnet %s", f.Gateway, what, subnet))
+		v.fail(path, fault(message.T("write the address of the site's router"), message.F("is %s, %s of the subnet %s", f.Gateway, what, subnet)))
 	}
 }
 
@@ -158,12 +160,11 @@ func (v *judge) nameServers(n Network) {
 		switch {
 		case err != nil:
 		case slices.Contains([]string{n.IPv4.Address, n.IPv6.Address}, server):
-			v.fail(path, fault("write the site's name server", "has %s, the node's own address", server))
+			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, the node's own address", server)))
 		case family.Method == Disabled:
-			v.fail(path, fault("write one of the other family", "has %s, which cannot be reached: %s is disabled", server, name))
+			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s is disabled", server, name)))
 		case beyond(family, addr) && v.errs.At(name+".address") == nil && v.errs.At(name+".prefixLength") == nil:
-			v.fail(path, fault("add "+name+".gateway, or remove the name server",
-				"has %s, which is outside of the node's subnet %s, and there is no gateway", server, family.subnet()))
+			v.fail(path, fault(message.F("add %s.gateway, or remove the name server", name), message.F("has %s, which is outside of the node's subnet %s, and there is no gateway", server, family.subnet())))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package site
 import (
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -32,7 +34,7 @@ func (r *reader) list(key, value *yaml.Node, e *entry, path string) {
 
 func plainList(n *yaml.Node) *Error {
 	if n.Tag == "!!null" && n.Anchor == "" {
-		return fault("write a value or remove the line", "has no value")
+		return fault(message.T("write a value or remove the line"), message.T("has no value"))
 	}
 	return plainNode(n, yaml.SequenceNode)
 }
@@ -51,11 +53,11 @@ func (e *entry) item(n *yaml.Node) *Error {
 	}
 	switch items := e.split(n.Value); len(items) {
 	case 0:
-		return fault("remove it", "has an item without a value")
+		return fault(message.T("remove it"), message.T("has an item without a value"))
 	case 1:
 		return nil
 	}
-	return fault("make each a separate item", "has an item that holds several values")
+	return fault(message.T("make each a separate item"), message.T("has an item that holds several values"))
 }
 
 // groups reads a list of groups.
@@ -65,7 +67,7 @@ func (r *reader) groups(value *yaml.Node, e *entry, path string) {
 		return
 	}
 	if len(value.Content) > maxItems {
-		r.report(value, path, fault("check that it is the right file", "has %d items, more than the %d that are allowed", len(value.Content), maxItems))
+		r.report(value, path, fault(message.T("check that it is the right file"), message.F("has %d items, more than the %d that are allowed", len(value.Content), maxItems)))
 		return
 	}
 	list, _ := e.at(r.config).(groups)
@@ -97,7 +99,7 @@ func (r *reader) nmstate(key, value *yaml.Node, path string) {
 	}
 	text, err := encode(value)
 	if err != nil {
-		r.report(value, path, fault("write it as a text of many lines, after networkConfig: |", "cannot be kept unchanged"))
+		r.report(value, path, fault(message.T("write it as a text of many lines, after networkConfig: |"), message.T("cannot be kept unchanged")))
 		return
 	}
 	if f := r.config.store(path, string(text)); f != nil {
@@ -119,7 +121,7 @@ func plainTree(n *yaml.Node) (*yaml.Node, *Error) {
 				return child, f
 			}
 			if seen[child.Value] {
-				return child, fault("keep one of them", "has a key twice in one group")
+				return child, fault(message.T("keep one of them"), message.T("has a key twice in one group"))
 			}
 			seen[child.Value] = true
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"touchdown/backend/message"
 )
 
 // Load reads the document at a path of this machine. The files that it names are read below its folder and nowhere
@@ -16,7 +18,7 @@ import (
 func Load(name string) (*Config, error) {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
-		return nil, Errors{{File: filepath.Base(name), Msg: "cannot be read: " + cause(err)}}
+		return nil, Errors{{File: filepath.Base(name), Msg: message.F("cannot be read: %s", cause(err))}}
 	}
 	defer func() { _ = root.Close() }()
 	return LoadFS(unwaiting{root}, filepath.Base(name))
@@ -32,7 +34,7 @@ func LoadFS(files fs.FS, name string) (*Config, error) {
 	}
 	beside, err := fs.Sub(files, path.Dir(name))
 	if err != nil {
-		return nil, Errors{{File: base, Msg: "cannot be read: " + cause(err)}}
+		return nil, Errors{{File: base, Msg: message.F("cannot be read: %s", cause(err))}}
 	}
 	return Parse(data, base, beside)
 }
@@ -40,28 +42,28 @@ func LoadFS(files fs.FS, name string) (*Config, error) {
 // readReferenced reads a file that the document names.
 func readReferenced(files fs.FS, name string, limit int) (string, *Error) {
 	if files == nil {
-		return "", fault("put the value itself into the document", "names a file, but this document was not read from a folder")
+		return "", fault(message.T("put the value itself into the document"), message.T("names a file, but this document was not read from a folder"))
 	}
 	if strings.ContainsAny(name, "\n\r{}") || strings.Contains(name, "-----BEGIN") {
-		return "", fault("write the name of the file, or use the key without File", "holds the value itself instead of a file name")
+		return "", fault(message.T("write the name of the file, or use the key without File"), message.T("holds the value itself instead of a file name"))
 	}
 	if len(name) > maxFileName {
-		return "", fault("use a shorter name", "is a file name of more than %d bytes", maxFileName)
+		return "", fault(message.T("use a shorter name"), message.F("is a file name of more than %d bytes", maxFileName))
 	}
 	if path.IsAbs(name) || strings.Contains(name, `\`) || !fs.ValidPath(path.Clean(name)) {
-		return "", fault("copy the file beside the document and write only its name", "leads out of the document's folder")
+		return "", fault(message.T("copy the file beside the document and write only its name"), message.T("leads out of the document's folder"))
 	}
 	data, f := readLimited(files, path.Clean(name), limit)
 	if f != nil {
-		return "", fault(f.Fix, "the file %s %s", shown(name), f.Msg)
+		return "", fault(f.Fix, message.F("the file %s %s", shown(name), f.Msg))
 	}
 	text, f := readable(data)
 	if f != nil {
-		fix := orElse(derHint(data), f.Fix)
-		return "", fault(fix, "the file %s %s, in its line %d", shown(name), f.Msg, f.Line)
+		fix := orElse(derHint(data), f.Fix.String())
+		return "", fault(message.Data(fix), message.F("the file %s %s, in its line %d", shown(name), f.Msg, f.Line))
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return "", fault("check the file", "the file %s is empty", shown(name))
+		return "", fault(message.T("check the file"), message.F("the file %s is empty", shown(name)))
 	}
 	return string(text), nil
 }
@@ -94,14 +96,14 @@ func readLimited(files fs.FS, name string, limit int) ([]byte, *Error) {
 	}
 	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fault("name a regular file", "is no regular file")
+		return nil, fault(message.T("name a regular file"), message.T("is no regular file"))
 	}
 	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	if len(data) > limit {
-		return nil, fault("check that it is the right file", "is larger than %d KiB", limit>>10)
+		return nil, fault(message.T("check that it is the right file"), message.F("is larger than %d KiB", limit>>10))
 	}
 	return data, nil
 }
@@ -109,11 +111,11 @@ func readLimited(files fs.FS, name string, limit int) ([]byte, *Error) {
 func unreadable(err error) *Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault("check the name, upper and lower case too", "does not exist")
+		return fault(message.T("check the name, upper and lower case too"), message.T("does not exist"))
 	case strings.Contains(err.Error(), "path escapes"): // os.Root has no error value for it
-		return fault("copy the file itself beside the document", "is a link that leads out of the document's folder")
+		return fault(message.T("copy the file itself beside the document"), message.T("is a link that leads out of the document's folder"))
 	}
-	return fault("", "cannot be read: %s", cause(err))
+	return fault(message.Text{}, message.F("cannot be read: %s", cause(err)))
 }
 
 // cause drops the path of this machine from an error.

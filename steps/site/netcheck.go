@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 const (
@@ -52,15 +54,15 @@ func InterfaceName(s string) error {
 func interfaceName(s string) *Error {
 	switch {
 	case s == "":
-		return fault("write it like enp1s0", "is missing")
+		return fault(message.T("write it like enp1s0"), message.T("is missing"))
 	case macLike.MatchString(s):
 		return macAddress(s)
 	case len(s) > maxInterface:
-		return fault("write the name that ip link shows", "has %d characters, more than the %d of an interface's name", len(s), maxInterface)
+		return fault(message.T("write the name that ip link shows"), message.F("has %d characters, more than the %d of an interface's name", len(s), maxInterface))
 	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s):
-		return fault("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56", "is %s, neither a name nor a MAC address", shown(s))
+		return fault(message.T("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56"), message.F("is %s, neither a name nor a MAC address", shown(s)))
 	case s == "lo" || clusterOwned(s):
-		return fault("choose the port that leads to the site", "is %s, which is no port but something that the node makes itself", shown(s))
+		return fault(message.T("choose the port that leads to the site"), message.F("is %s, which is no port but something that the node makes itself", shown(s)))
 	}
 	return nil
 }
@@ -69,9 +71,9 @@ func macAddress(s string) *Error {
 	mac, err := net.ParseMAC(s)
 	switch {
 	case err != nil:
-		return fault("write it like 00:53:00:12:34:56", "is %s, which is no MAC address", shown(s))
+		return fault(message.T("write it like 00:53:00:12:34:56"), message.F("is %s, which is no MAC address", shown(s)))
 	case mac[0]&1 == 1 || slices.Max(mac) == 0:
-		return fault("write the address that is printed on the port", "is %s, which is no port's own address", shown(s))
+		return fault(message.T("write the address that is printed on the port"), message.F("is %s, which is no port's own address", shown(s)))
 	}
 	return nil
 }
@@ -97,7 +99,7 @@ func IPv6Method(s string) error { return oneOf(s, ipv6Methods) }
 
 func oneOf(s string, choices []string) error {
 	if !slices.Contains(choices, s) {
-		return fault("write one of "+strings.Join(choices, ", "), "is %s, which is none of the choices", shown(s))
+		return fault(message.F("write one of %s", strings.Join(choices, ", ")), message.F("is %s, which is none of the choices", shown(s)))
 	}
 	return nil
 }
@@ -111,17 +113,17 @@ func BondPorts(s string) error {
 func eachOf(s string, most int, check func(string) *Error) error {
 	items := separate(s)
 	if len(items) == 0 {
-		return fault("give at least one", "is missing")
+		return fault(message.T("give at least one"), message.T("is missing"))
 	}
 	if len(items) > most {
-		return fault("keep the most important ones", "has %d entries, more than the %d that are allowed", len(items), most)
+		return fault(message.T("keep the most important ones"), message.F("has %d entries, more than the %d that are allowed", len(items), most))
 	}
 	for i, item := range items {
 		if f := check(item); f != nil {
 			return f
 		}
 		if slices.Contains(items[:i], item) {
-			return fault("keep one of them", "has %s twice", shown(item))
+			return fault(message.T("keep one of them"), message.F("has %s twice", shown(item)))
 		}
 	}
 	return nil
@@ -147,7 +149,7 @@ func between(s string, low, high int) error {
 		return f
 	}
 	if n, _ := strconv.Atoi(s); n < low || n > high {
-		return fault("write "+strconv.Itoa(low)+" to "+strconv.Itoa(high), "is %s, outside of %d to %d", s, low, high)
+		return fault(message.F("write %s to %s", strconv.Itoa(low), strconv.Itoa(high)), message.F("is %s, outside of %d to %d", s, low, high))
 	}
 	return nil
 }

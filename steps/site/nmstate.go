@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -19,11 +21,11 @@ func NetworkConfig(s string) error {
 		return f
 	}
 	if f := plainNode(root, yaml.MappingNode); f != nil {
-		f.Fix = "write it like networkConfig in agent-config.yaml, which starts with interfaces:"
+		f.Fix = message.T("write it like networkConfig in agent-config.yaml, which starts with interfaces:")
 		return f
 	}
 	if where, f := plainTree(root); f != nil {
-		f.Msg += ", in its line " + lineNumber(where)
+		f.Msg = message.F("%s, in its line %s", f.Msg, lineNumber(where))
 		return f
 	}
 	if f := desiredState(root); f != nil {
@@ -38,21 +40,21 @@ func desiredState(root *yaml.Node) *Error {
 		switch {
 		case slices.Contains(nmstateKeys, key.Value):
 		case key.Value == "hostname":
-			return fault("write it as spec.hostname", "sets the node's name, in its line %s", lineNumber(key))
+			return fault(message.T("write it as spec.hostname"), message.F("sets the node's name, in its line %s", lineNumber(key)))
 		case key.Value == "ovn" || key.Value == "ovs-db":
-			return fault("remove it", "changes what belongs to the cluster itself (%s), in its line %s", key.Value, lineNumber(key))
+			return fault(message.T("remove it"), message.F("changes what belongs to the cluster itself (%s), in its line %s", key.Value, lineNumber(key)))
 		default:
-			return fault("use "+strings.Join(nmstateKeys, ", "), "has a group that is not nmstate's, in its line %s", lineNumber(key))
+			return fault(message.F("use %s", strings.Join(nmstateKeys, ", ")), message.F("has a group that is not nmstate's, in its line %s", lineNumber(key)))
 		}
 	}
 	automatic := false
 	for _, port := range items(root, "interfaces") {
 		name := child(port, "name")
 		if name == nil || name.Value == "" {
-			return fault("write its name", "has an interface without a name, in its line %s", lineNumber(port))
+			return fault(message.T("write its name"), message.F("has an interface without a name, in its line %s", lineNumber(port)))
 		}
 		if clusterOwned(name.Value) {
-			return fault("describe the physical port; the cluster makes its bridge again at every boot", "describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name))
+			return fault(message.T("describe the physical port; the cluster makes its bridge again at every boot"), message.F("describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name)))
 		}
 		automatic = automatic || asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
 	}
@@ -80,7 +82,7 @@ func reaches(root *yaml.Node, automatic bool) *Error {
 		return err == nil && prefix.Bits() == 0
 	}
 	if !slices.ContainsFunc(items(child(root, "routes"), "config"), isDefault) {
-		return fault("add it below routes.config: destination 0.0.0.0/0 or ::/0", "has no default route, no interface that gets one by DHCP, and not one interface alone with an address")
+		return fault(message.T("add it below routes.config: destination 0.0.0.0/0 or ::/0"), message.T("has no default route, no interface that gets one by DHCP, and not one interface alone with an address"))
 	}
 	return nil
 }

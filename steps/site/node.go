@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -13,24 +15,24 @@ import (
 func plainNode(n *yaml.Node, kind yaml.Kind) *Error {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return fault("write the value out", "uses an alias (*name), which is not allowed")
+		return fault(message.T("write the value out"), message.T("uses an alias (*name), which is not allowed"))
 	case n.Anchor != "":
-		return fault("remove it", "has an anchor (&name), which is not allowed")
+		return fault(message.T("remove it"), message.T("has an anchor (&name), which is not allowed"))
 	case n.Style&yaml.TaggedStyle != 0:
-		return fault("remove it", "has a tag (!name), which is not allowed")
+		return fault(message.T("remove it"), message.T("has a tag (!name), which is not allowed"))
 	case n.Kind == kind:
 		return nil
 	case kind == yaml.SequenceNode:
-		return fault("write a list: [one, two], or each value on its own line after a dash", "is %s where a list is expected", article(n.Tag))
+		return fault(message.T("write a list: [one, two], or each value on its own line after a dash"), message.F("is %s where a list is expected", article(n.Tag)))
 	case kind == yaml.ScalarNode:
-		return fault("write one value", "is %s where one value is expected", article(n.Tag))
+		return fault(message.T("write one value"), message.F("is %s where one value is expected", article(n.Tag)))
 	}
-	return fault("write keys and values below it, indented", "is %s where keys and values are expected", article(n.Tag))
+	return fault(message.T("write keys and values below it, indented"), message.F("is %s where keys and values are expected", article(n.Tag)))
 }
 
 func plainKey(n *yaml.Node) *Error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!merge" {
-		return fault("write the keys out", "has a merge key (<<), which is not allowed")
+		return fault(message.T("write the keys out"), message.T("has a merge key (<<), which is not allowed"))
 	}
 	return plainNode(n, yaml.ScalarNode)
 }
@@ -54,9 +56,9 @@ func article(tag string) string {
 
 // unknownKey says what is wrong with a key that the schema does not have, and which one was meant.
 func unknownKey(prefix, key string) *Error {
-	f := fault("remove it", "is no key of this document")
+	f := fault(message.T("remove it"), message.T("is no key of this document"))
 	if strings.TrimSuffix(prefix, ".") == strings.TrimSuffix(answers, ".") {
-		return fault("use the id that the question shows, for example keep-network", "is not the id of a question")
+		return fault(message.T("use the id that the question shows, for example keep-network"), message.T("is not the id of a question"))
 	}
 	var here []string
 	for _, e := range schema {
@@ -67,11 +69,11 @@ func unknownKey(prefix, key string) *Error {
 		}
 	}
 	if near := nearest(key, here); near != "" {
-		f.Fix = "did you mean " + near + "?"
+		f.Fix = message.F("did you mean %s?", near)
 		return f
 	}
 	if home := homeOf(key); home != "" {
-		return fault("move it below "+home, "does not belong here")
+		return fault(message.F("move it below %s", home), message.T("does not belong here"))
 	}
 	return f
 }

@@ -1,9 +1,11 @@
 package site
 
 import (
-	"fmt"
+	"cmp"
 	"io/fs"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"gopkg.in/yaml.v3"
 )
@@ -41,7 +43,7 @@ func (r *reader) report(n *yaml.Node, path string, f *Error) {
 	case len(r.errs) < maxErrors-1:
 		r.errs = append(r.errs, r.place(n).at(path, f))
 	case len(r.errs) == maxErrors-1:
-		r.errs = append(r.errs, r.place(n).at("", fault("fix those above first", "has more mistakes from here on")))
+		r.errs = append(r.errs, r.place(n).at("", fault(message.T("fix those above first"), message.T("has more mistakes from here on"))))
 	}
 }
 
@@ -49,9 +51,9 @@ func (r *reader) report(n *yaml.Node, path string, f *Error) {
 func (r *reader) header(root *yaml.Node) (ours bool) {
 	version, kind := child(root, "apiVersion"), child(root, "kind")
 	ours = kind != nil && kind.Value == Kind || version != nil && version.Value == APIVersion
-	fix := ""
+	var fix message.Text
 	if what := foreign(root); what != "" && !ours {
-		fix = "it looks like " + what + ", which has to be imported"
+		fix = message.F("it looks like %s, which has to be imported", what)
 	}
 	for _, h := range []struct {
 		node       *yaml.Node
@@ -59,12 +61,12 @@ func (r *reader) header(root *yaml.Node) (ours bool) {
 	}{{version, "apiVersion", APIVersion}, {kind, "kind", Kind}} {
 		switch {
 		case h.node == nil:
-			r.report(root, h.path, fault(orElse(fix, "add the line "+h.path+": "+h.want), "is missing"))
+			r.report(root, h.path, fault(cmp.Or(fix, message.F("add the line %s: %s", h.path, h.want)), message.T("is missing")))
 		case plainNode(h.node, yaml.ScalarNode) != nil || h.node.Value != h.want:
-			r.report(h.node, h.path, fault(orElse(fix, "write "+h.path+": "+h.want), "is not one that this release reads"))
+			r.report(h.node, h.path, fault(cmp.Or(fix, message.F("write %s: %s", h.path, h.want)), message.T("is not one that this release reads")))
 			ours = false
 		}
-		if fix != "" && len(r.errs) > 0 {
+		if fix.String() != "" && len(r.errs) > 0 {
 			return false
 		}
 	}
@@ -105,7 +107,7 @@ func (r *reader) mapping(n *yaml.Node, prefix string) {
 			continue
 		}
 		if first := seen[key.Value]; first != nil {
-			r.report(key, join(parent, key.Value), fault("keep one of them", "is there twice, first in line %d", first.Line))
+			r.report(key, join(parent, key.Value), fault(message.T("keep one of them"), message.F("is there twice, first in line %d", first.Line)))
 			continue
 		}
 		seen[key.Value] = key
@@ -150,7 +152,7 @@ func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
 	}
 	if f := plainNode(value, yaml.ScalarNode); f != nil {
 		if value.Kind == yaml.MappingNode && e.Type == typeJSON {
-			f.Fix = "put the JSON text in single quotes"
+			f.Fix = message.T("put the JSON text in single quotes")
 		}
 		r.report(value, path, f)
 		return
@@ -202,7 +204,7 @@ func (r *reader) exclusive(seen map[string]*yaml.Node, prefix string) {
 		name := strings.TrimPrefix(e.into, below)
 		file, inline := seen[strings.TrimPrefix(e.Path, below)], seen[name]
 		if file != nil && inline != nil {
-			r.report(file, prefix+lastPart(e.Path), fault("keep one of the two", "is given as well as %s in line %d", name, inline.Line))
+			r.report(file, prefix+lastPart(e.Path), fault(message.T("keep one of the two"), message.F("is given as well as %s in line %d", name, inline.Line)))
 		}
 	}
 }
@@ -210,25 +212,25 @@ func (r *reader) exclusive(seen map[string]*yaml.Node, prefix string) {
 // accepts reports a value of the wrong type: YAML reads 42 as a number and true as a truth value.
 func (e *entry) accepts(n *yaml.Node, key string) *Error {
 	if n.Tag == "!!null" {
-		return fault("write a value or remove the line", "has no value")
+		return fault(message.T("write a value or remove the line"), message.T("has no value"))
 	}
 	switch {
 	case e.Type == typeBool:
 		if n.Tag != "!!bool" {
-			return fault("write true or false, without quotes", "is neither true nor false")
+			return fault(message.T("write true or false, without quotes"), message.T("is neither true nor false"))
 		}
 	case e.Type == typeNumber:
 		if n.Tag != "!!int" {
-			return fault("write a number, without quotes", "is %s where a whole number is expected", article(n.Tag))
+			return fault(message.T("write a number, without quotes"), message.F("is %s where a whole number is expected", article(n.Tag)))
 		}
 	case e.Type == typeDuration:
 		if n.Tag == "!!int" || n.Tag == "!!float" {
-			return fault("write a number and its unit, for example 2m or 90s", "is a number without a unit")
+			return fault(message.T("write a number and its unit, for example 2m or 90s"), message.T("is a number without a unit"))
 		}
 	case e.Type == typeList && n.Tag != "!!str":
-		return fault("put it in quotes", "has an item that is %s where text is expected", article(n.Tag))
+		return fault(message.T("put it in quotes"), message.F("has an item that is %s where text is expected", article(n.Tag)))
 	case n.Tag != "!!str" && n.Tag != "!!timestamp":
-		return fault(fmt.Sprintf("put it in quotes, for example %s: \"...\"", key), "is %s where text is expected", article(n.Tag))
+		return fault(message.F("put it in quotes, for example %s: \"...\"", key), message.F("is %s where text is expected", article(n.Tag)))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // answers is where the answers to questions live; the question's id follows.
@@ -54,7 +56,7 @@ func (c *Config) SetFrom(path, value, source string) error {
 func (c *Config) whole(path, value string) *Error {
 	if e := find(path); e != nil && e.cell {
 		owner, _ := ownerOf(e.Path)
-		return fault("set "+owner+" instead", "is part of a list")
+		return fault(message.F("set %s instead", owner), message.T("is part of a list"))
 	}
 	return c.store(path, value)
 }
@@ -136,9 +138,9 @@ func unknownPath(path string) *Error {
 			known = append(known, e.Path)
 		}
 	}
-	f := fault("", "there is no such path")
+	f := fault(message.Text{}, message.T("there is no such path"))
 	if near := nearest(path, known); near != "" {
-		f.Fix = "did you mean " + near + "?"
+		f.Fix = message.F("did you mean %s?", near)
 	}
 	return f
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/value"
 )
 
@@ -39,7 +41,7 @@ func HTTPProxyURL(s string) error {
 		return err
 	}
 	if strings.HasPrefix(s, "https://") {
-		return fault("write it like http://proxy.example.com:3128, or give it as httpsProxy alone", "starts with https://, which OpenShift does not take for httpProxy")
+		return fault(message.T("write it like http://proxy.example.com:3128, or give it as httpsProxy alone"), message.T("starts with https://, which OpenShift does not take for httpProxy"))
 	}
 	return nil
 }
@@ -47,29 +49,29 @@ func HTTPProxyURL(s string) error {
 // ProxyURL reports what is wrong with the URL of a proxy. Its errors hold no more of it than one
 // character that has to be written otherwise, since it can hold a password.
 func ProxyURL(s string) error {
-	encode := "write special characters of user and password as % and two digits, for example %40 for @"
+	encode := message.T("write special characters of user and password as % and two digits, for example %40 for @")
 	u, err := url.Parse(s)
 	at := value.NotForScripts(s)
 	switch {
 	case !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://"):
-		return fault("write it like http://proxy.example.com:3128", "does not start with http:// or https://")
+		return fault(message.T("write it like http://proxy.example.com:3128"), message.T("does not start with http:// or https://"))
 	case at >= 0:
 		r, size := utf8.DecodeRuneInString(s[at:])
-		return fault("write it as "+percent(s[at:at+size]), "has %s, which the node's scripts would not read as part of the URL", called(r))
+		return fault(message.F("write it as %s", percent(s[at:at+size])), message.F("has %s, which the node's scripts would not read as part of the URL", called(r)))
 	case strings.Count(s, "@") > 1:
-		return fault(encode, "has a character that a URL cannot hold")
+		return fault(encode, message.T("has a character that a URL cannot hold"))
 	case err != nil:
-		return fault(encode, "is no URL")
+		return fault(encode, message.T("is no URL"))
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery:
-		return fault("write it like http://proxy.example.com:3128; "+encode, "has something behind the proxy's address")
+		return fault(message.F("write it like http://proxy.example.com:3128; %s", encode), message.T("has something behind the proxy's address"))
 	case u.Port() != "" && Port(u.Port()) != nil || strings.HasSuffix(u.Host, ":"):
-		return fault("write a port from 1 to 65535", "has a port that does not exist")
+		return fault(message.T("write a port from 1 to 65535"), message.T("has a port that does not exist"))
 	}
 	if u.User != nil && u.User.Username() == "" {
-		return fault("write it like http://user:password@proxy.example.com:3128", "has a password without a user")
+		return fault(message.T("write it like http://user:password@proxy.example.com:3128"), message.T("has a password without a user"))
 	}
 	if f := hostOrAddress(u.Hostname()); f != nil {
-		return fault("write it like http://proxy.example.com:3128", "names no proxy: neither a host name nor an address")
+		return fault(message.T("write it like http://proxy.example.com:3128"), message.T("names no proxy: neither a host name nor an address"))
 	}
 	return nil
 }
@@ -90,24 +92,24 @@ func NoProxy(s string) error {
 func noProxyItem(s string) *Error {
 	switch {
 	case s == "":
-		return fault("remove one of the commas", "has nothing between two commas, or at an end")
+		return fault(message.T("remove one of the commas"), message.T("has nothing between two commas, or at an end"))
 	case s == "*":
-		return fault("remove it, or leave the proxy out", "has *, with which nothing would use the proxy")
+		return fault(message.T("remove it, or leave the proxy out"), message.T("has *, with which nothing would use the proxy"))
 	case strings.Contains(s, "/") && !strings.Contains(s, "://"):
 		if _, err := netip.ParsePrefix(s); err != nil {
-			return fault("write it like 198.51.100.0/24", "has %s, which is no subnet", shown(s))
+			return fault(message.T("write it like 198.51.100.0/24"), message.F("has %s, which is no subnet", shown(s)))
 		}
 		return nil
 	case strings.HasPrefix(s, "*."):
-		return fault("write "+shown(s[1:]), "has %s; everything below a domain starts with a dot here", shown(s))
+		return fault(message.F("write %s", shown(s[1:])), message.F("has %s; everything below a domain starts with a dot here", shown(s)))
 	}
 	if at := value.NotForScripts(s); at >= 0 && s[at] != ' ' {
 		r, _ := utf8.DecodeRuneInString(s[at:])
-		return fault("remove it", "has an entry with %s, which the node's scripts would not read as part of a name", called(r))
+		return fault(message.T("remove it"), message.F("has an entry with %s, which the node's scripts would not read as part of a name", called(r)))
 	}
 	f := hostOrAddress(strings.TrimPrefix(s, "."))
 	if f != nil {
-		f.Msg = "has an entry that " + f.Msg
+		f.Msg = message.F("has an entry that %s", f.Msg)
 	}
 	return f
 }

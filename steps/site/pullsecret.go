@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/value"
 )
 
@@ -33,14 +35,14 @@ func PullSecret(s string) error {
 	}
 	var auths map[string]json.RawMessage
 	if json.Unmarshal(raw, &auths) != nil {
-		return fault(`write {"auths":{"REGISTRY":{"auth":"..."}}}`, "has auths that are no group of registries")
+		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are no group of registries"))
 	}
 	if len(auths) == 0 {
-		return fault("download the pull secret again", "has no registry in its auths")
+		return fault(message.T("download the pull secret again"), message.T("has no registry in its auths"))
 	}
 	for i, host := range slices.Sorted(maps.Keys(auths)) {
 		if f := checkAuth(auths[host]); f != nil {
-			f.Msg = "has for " + registryName(host, i) + " " + f.Msg
+			f.Msg = message.F("has for %s %s", registryName(host, i), f.Msg)
 			return f
 		}
 	}
@@ -55,48 +57,48 @@ func pullSecretFields(s string) (map[string]json.RawMessage, *Error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case s == "":
-		return nil, fault("paste the pull secret", "is missing")
+		return nil, fault(message.T("paste the pull secret"), message.T("is missing"))
 	case looksEncoded(s):
-		return nil, fault("decode it first: base64 -d", "is still base64 encoded, as in a Secret's data")
+		return nil, fault(message.T("decode it first: base64 -d"), message.T("is still base64 encoded, as in a Secret's data"))
 	case errors.As(err, &bad):
 		line, column := lineAndColumn(s, int(bad.Offset))
-		return nil, fault("paste the whole pull secret again", "is not JSON from its line %d, column %d on", line, column)
+		return nil, fault(message.T("paste the whole pull secret again"), message.F("is not JSON from its line %d, column %d on", line, column))
 	case errors.As(err, &wrong), err == nil && fields == nil:
-		return nil, fault("paste the whole pull secret again", "is JSON, but no object in braces")
+		return nil, fault(message.T("paste the whole pull secret again"), message.T("is JSON, but no object in braces"))
 	case err != nil:
-		return nil, fault("paste the whole pull secret again", "is JSON that is cut off")
+		return nil, fault(message.T("paste the whole pull secret again"), message.T("is JSON that is cut off"))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("remove what follows", "has more text after the JSON object")
+		return nil, fault(message.T("remove what follows"), message.T("has more text after the JSON object"))
 	}
 	return fields, nil
 }
 
 func missingAuths(fields map[string]json.RawMessage) *Error {
 	if kind := fields["kind"]; bytes.Equal(kind, []byte(`"Secret"`)) {
-		return fault("use the decoded value of its .dockerconfigjson", "is a whole Secret object")
+		return fault(message.T("use the decoded value of its .dockerconfigjson"), message.T("is a whole Secret object"))
 	}
 	if _, old := fields[".dockerconfigjson"]; old {
-		return fault("use the value of .dockerconfigjson, decoded", "is the data of a Secret object")
+		return fault(message.T("use the value of .dockerconfigjson, decoded"), message.T("is the data of a Secret object"))
 	}
-	return fault("download the pull secret again", "has no auths")
+	return fault(message.T("download the pull secret again"), message.T("has no auths"))
 }
 
 // checkAuth follows the kubelet and containers/image: user and password stand in auth, or apart.
 func checkAuth(raw json.RawMessage) *Error {
 	var a auth
-	fix := "log in again with podman login and take its auth.json"
+	fix := message.T("log in again with podman login and take its auth.json")
 	if json.Unmarshal(raw, &a) != nil || bytes.Equal(raw, []byte("null")) {
-		return fault(fix, "an entry that is not credentials")
+		return fault(fix, message.T("an entry that is not credentials"))
 	}
 	if a.Auth == "" {
 		if a.Username == "" || a.Password == "" {
-			return fault(fix, "neither an auth nor a username with a password")
+			return fault(fix, message.T("neither an auth nor a username with a password"))
 		}
 		return nil
 	}
 	if _, _, wrong := value.DecodeAuth(a.Auth); wrong != "" {
-		return fault(fix, "%s", wrong)
+		return fault(fix, message.Data(wrong))
 	}
 	return nil
 }

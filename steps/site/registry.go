@@ -3,6 +3,8 @@ package site
 import (
 	"regexp"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 const (
@@ -45,17 +47,17 @@ func imageLocation(s string) *Error {
 	host, port, hasPort := strings.Cut(server, ":")
 	switch {
 	case s == "":
-		return fault("write it like "+example, "is missing")
+		return fault(message.F("write it like %s", example), message.T("is missing"))
 	case strings.Contains(s, "://"):
-		return fault("write it like "+example+", without http://", "is %s, a web address", shown(s))
+		return fault(message.F("write it like %s, without http://", example), message.F("is %s, a web address", shown(s)))
 	case strings.Contains(s, "@"):
-		return fault("leave out what follows the name of the repository", "names a digest or a user")
+		return fault(message.T("leave out what follows the name of the repository"), message.T("names a digest or a user"))
 	case deeper && strings.Contains(path, ":"):
-		return fault("leave the tag out; it applies to all of them", "is %s, which has a tag", shown(s))
+		return fault(message.T("leave the tag out; it applies to all of them"), message.F("is %s, which has a tag", shown(s)))
 	case hasPort && Port(port) != nil:
-		return fault("write it like "+example, "is %s, where %s is no port", shown(s), shown(port))
+		return fault(message.F("write it like %s", example), message.F("is %s, where %s is no port", shown(s), shown(port)))
 	case deeper && !repository.MatchString(path):
-		return fault("write it like "+example, "is %s, where what follows the first / is no repository", shown(s))
+		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is no repository", shown(s)))
 	}
 	return registryHost(host)
 }
@@ -63,10 +65,10 @@ func imageLocation(s string) *Error {
 // RegistryHostname reports what is wrong with the name of a registry.
 func RegistryHostname(s string) error {
 	if strings.Contains(s, ":") && !strings.Contains(s, "://") {
-		return fault("write the port as registryPort", "is %s, which has a port", shown(s))
+		return fault(message.T("write the port as registryPort"), message.F("is %s, which has a port", shown(s)))
 	}
 	if strings.Contains(s, "/") && !strings.Contains(s, "://") {
-		return fault("write the name of the registry alone", "is %s, which has a path", shown(s))
+		return fault(message.T("write the name of the registry alone"), message.F("is %s, which has a path", shown(s)))
 	}
 	if f := registryHost(s); f != nil {
 		return f

@@ -3,6 +3,8 @@ package site
 import (
 	"strconv"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // maxKubeconfigDays is what OpenShift's own administrator's kubeconfig lasts, ten years.
@@ -68,7 +70,7 @@ var credentialEntries = []entry{
 
 func kubeconfigDays(s string) error {
 	if n, err := strconv.Atoi(s); err != nil || n < 1 || n > maxKubeconfigDays {
-		return fault("write 1 to "+strconv.Itoa(maxKubeconfigDays), "is %s days", s)
+		return fault(message.F("write 1 to %s", strconv.Itoa(maxKubeconfigDays)), message.F("is %s days", s))
 	}
 	return nil
 }
@@ -76,7 +78,6 @@ func kubeconfigDays(s string) error {
 // credentials judges whether anyone will know the new password.
 func (v *judge) credentials() {
 	if c := v.config.Spec.Credentials; !c.Keeps() && !c.Show && !c.ClusterSecret {
-		v.warn("spec.credentials.show", fault("set one of the two to true, or use only the kubeconfig",
-			"is false, and so is spec.credentials.clusterSecret: nobody will know the new password of kubeadmin"))
+		v.warn("spec.credentials.show", fault(message.T("set one of the two to true, or use only the kubeconfig"), message.T("is false, and so is spec.credentials.clusterSecret: nobody will know the new password of kubeadmin")))
 	}
 }

@@ -1,6 +1,10 @@
 package site
 
-import "strings"
+import (
+	"strings"
+
+	"touchdown/backend/message"
+)
 
 // store puts a text into the field of a path, after the checks that no field can do without: size, characters, type.
 func (c *Config) store(path, value string) *Error {
@@ -9,7 +13,7 @@ func (c *Config) store(path, value string) *Error {
 	case e == nil || e.fixed != "":
 		return unknownPath(path)
 	case e.into != "":
-		return fault("set "+e.into+" instead", "names a file, and files are only read with the document that names them")
+		return fault(message.F("set %s instead", e.into), message.T("names a file, and files are only read with the document that names them"))
 	case e.Type == typeGroups:
 		return c.storeGroups(e, value)
 	}
@@ -43,23 +47,23 @@ func (c *Config) setAnswer(id, value string) {
 // holds reports why a field cannot hold a canonical value.
 func (e *entry) holds(value string) *Error {
 	if e.limit > 0 && len(value) > e.limit {
-		return fault("", "is %d bytes long, more than the %d that are allowed", len(value), e.limit)
+		return fault(message.Text{}, message.F("is %d bytes long, more than the %d that are allowed", len(value), e.limit))
 	}
 	if _, err := readable([]byte(value)); err != nil {
-		return fault(err.Fix, "%s", err.Msg)
+		return fault(err.Fix, err.Msg)
 	}
 	if !e.manyLines() && strings.ContainsAny(value, "\r\n\u0085\u2028\u2029") {
-		return fault("write it on one line", "has more than one line")
+		return fault(message.T("write it on one line"), message.T("has more than one line"))
 	}
 	if e.Secret && strings.TrimSpace(value) == Redacted {
-		return fault("put the real value in, or remove the line", "is the mark %s, which only stands for a secret that was left out", Redacted)
+		return fault(message.T("put the real value in, or remove the line"), message.F("is the mark %s, which only stands for a secret that was left out", Redacted))
 	}
 	if !e.Secret && holdsPrivateKey(value) { // it would be shown, and kept where it is not wiped
-		fix := "give the public key, the file that ends with .pub; make a new pair if this one left its owner's hands"
+		fix := message.T("give the public key, the file that ends with .pub; make a new pair if this one left its owner's hands")
 		if e.Type == typePEM {
-			fix = "keep only the CERTIFICATE blocks in it"
+			fix = message.T("keep only the CERTIFICATE blocks in it")
 		}
-		return fault(fix, "holds a private key")
+		return fault(fix, message.T("holds a private key"))
 	}
 	if value == "" {
 		return nil
@@ -67,14 +71,14 @@ func (e *entry) holds(value string) *Error {
 	switch e.Type {
 	case typeBool:
 		if value != "true" && value != "false" {
-			return fault("write true or false", "is neither true nor false")
+			return fault(message.T("write true or false"), message.T("is neither true nor false"))
 		}
 	case typeDuration:
 		return parseableDuration(value)
 	case typeNumber:
 		f := parseableNumber(value)
 		if f != nil && e.tidy != nil {
-			return fault("write 24 or 255.255.255.0", "is neither a prefix length nor a netmask")
+			return fault(message.T("write 24 or 255.255.255.0"), message.T("is neither a prefix length nor a netmask"))
 		}
 		return f
 	}

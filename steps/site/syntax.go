@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -28,7 +30,7 @@ func (p position) at(path string, f *Error) *Error {
 // The characters are those of YAML 1.2, section 5.1; the YAML library refuses the others without a line number.
 func readable(data []byte) ([]byte, *Error) {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-		return nil, &Error{Line: 1, Column: 1, Msg: "is UTF-16 text", Fix: "save it as UTF-8"}
+		return nil, &Error{Line: 1, Column: 1, Msg: message.T("is UTF-16 text"), Fix: message.T("save it as UTF-8")}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	line, column := 1, 1
@@ -50,13 +52,13 @@ func readable(data []byte) ([]byte, *Error) {
 func badRune(r rune, size int, rest []byte) *Error {
 	switch {
 	case r == utf8.RuneError && size == 1:
-		return fault("save it as UTF-8", "has a byte that is not UTF-8 text (0x%02x)", rest[0])
+		return fault(message.T("save it as UTF-8"), message.F("has a byte that is not UTF-8 text (0x%02x)", rest[0]))
 	case r == 0:
-		return fault("save it as plain UTF-8 text", "has a NUL byte, so it is binary or UTF-16")
+		return fault(message.T("save it as plain UTF-8 text"), message.T("has a NUL byte, so it is binary or UTF-16"))
 	case r == '\t' || r == '\n' || r == '\r' || r == 0x85:
 		return nil
 	case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff:
-		return fault("remove it", "has a control character (U+%04X)", r)
+		return fault(message.T("remove it"), message.F("has a control character (U+%04X)", r))
 	}
 	return nil
 }
@@ -64,7 +66,7 @@ func badRune(r rune, size int, rest []byte) *Error {
 // document returns the one mapping that the text holds.
 func document(data []byte, name string) (*yaml.Node, *Error) {
 	if len(data) > maxDocument {
-		return nil, &Error{File: name, Msg: "is larger than 1 MiB, the limit of this document", Fix: "check that it is the right file"}
+		return nil, &Error{File: name, Msg: message.T("is larger than 1 MiB, the limit of this document"), Fix: message.T("check that it is the right file")}
 	}
 	data, bad := readable(data)
 	if bad != nil {
@@ -75,7 +77,7 @@ func document(data []byte, name string) (*yaml.Node, *Error) {
 		return nil, bad
 	}
 	if f := plainNode(root, yaml.MappingNode); f != nil {
-		f.Fix = exampleFix
+		f.Fix = message.T(exampleFix)
 		return nil, position{name, root.Line, root.Column}.at("", f)
 	}
 	return root, nil
@@ -85,8 +87,8 @@ func document(data []byte, name string) (*yaml.Node, *Error) {
 func fragment(data []byte) (*yaml.Node, *Error) {
 	root, f := single(data, "")
 	if f != nil {
-		fix := strings.Replace(f.Fix, exampleFix, "", 1)
-		return nil, fault(fix, "%s, in its line %d", f.Msg, f.Line)
+		fix := strings.Replace(f.Fix.String(), exampleFix, "", 1)
+		return nil, fault(message.Data(fix), message.F("%s, in its line %d", f.Msg, f.Line))
 	}
 	return root, nil
 }
@@ -100,12 +102,12 @@ func single(data []byte, name string) (*yaml.Node, *Error) {
 	var doc, next yaml.Node
 	err := decode(dec, &doc)
 	if errors.Is(err, io.EOF) || err == nil && doc.Content[0].Tag == "!!null" {
-		return nil, start.at("", fault(exampleFix, "is empty"))
+		return nil, start.at("", fault(message.T(exampleFix), message.T("is empty")))
 	}
 	if err == nil {
 		err = decode(dec, &next)
 		if err == nil {
-			return nil, position{name, next.Line, next.Column}.at("", fault("keep one document in a file", secondDocument))
+			return nil, position{name, next.Line, next.Column}.at("", fault(message.T("keep one document in a file"), message.T(secondDocument)))
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -127,10 +129,10 @@ func decode(dec *yaml.Decoder, node *yaml.Node) (err error) {
 // syntax says in plain words what the YAML library found. Its own words are not passed on: they can quote the document.
 func syntax(data []byte, name string, err error) *Error {
 	line := locate(data, err)
-	f := &Error{File: name, Line: line, Column: 1, Msg: "is not valid YAML", Fix: exampleFix}
+	f := &Error{File: name, Line: line, Column: 1, Msg: message.T("is not valid YAML"), Fix: message.T(exampleFix)}
 	text := lineOf(data, line)
 	if indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]; strings.Contains(indent, "\t") {
-		f.Msg, f.Fix = "is indented with a tab", "indent with spaces"
+		f.Msg, f.Fix = message.T("is indented with a tab"), message.T("indent with spaces")
 		return f
 	}
 	for _, s := range yamlSays {
@@ -143,22 +145,25 @@ func syntax(data []byte, name string, err error) *Error {
 }
 
 // yamlSays maps what gopkg.in/yaml.v3 (scannerc.go, parserc.go, decode.go) reports to plain words.
-var yamlSays = []struct{ part, msg, fix string }{
-	{"found character that cannot start any token", "has a character that no value starts with", "put the value in quotes"},
-	{"mapping values are not allowed", "has a colon where no key can be", "check the indentation and the line before, or put the value in quotes"},
-	{"did not find expected key", "is not indented like the lines around it", "give the keys of one group the same indentation"},
-	{"did not find expected '-' indicator", "is not indented like the lines around it", "give the entries of one list the same indentation"},
-	{"unexpected end of stream", "opens a quote that is never closed", "close the quote"},
-	{"unexpected document indicator", "opens a quote that is never closed", "close the quote"},
-	{"did not find expected <document start>", "has more text after the end of the document", "keep one document in a file"},
-	{"did not find expected ','", "has a bracket that is never closed, or a missing comma", "close the bracket"},
-	{"did not find expected node content", "has a bracket that is never closed, or nothing between two commas", "close the bracket"},
-	{"could not find expected ':'", "has no colon after the key", "write it as key: value, and indent a text of many lines below its key"},
-	{"unknown anchor", "uses an alias (*name), which is not allowed", "write the value out, or put it in quotes"},
-	{"exceeded max depth", "is nested too deeply", "check that it is the right file"},
-	{"hexdecimal", "has a backslash code that is not complete", "use single quotes"},
-	{"escape", "has a backslash code that YAML does not know", "use single quotes"},
-	{"directive", "has a % directive, which is not allowed", "remove the line"},
+var yamlSays = []struct {
+	part     string
+	msg, fix message.Text
+}{
+	{"found character that cannot start any token", message.T("has a character that no value starts with"), message.T("put the value in quotes")},
+	{"mapping values are not allowed", message.T("has a colon where no key can be"), message.T("check the indentation and the line before, or put the value in quotes")},
+	{"did not find expected key", message.T("is not indented like the lines around it"), message.T("give the keys of one group the same indentation")},
+	{"did not find expected '-' indicator", message.T("is not indented like the lines around it"), message.T("give the entries of one list the same indentation")},
+	{"unexpected end of stream", message.T("opens a quote that is never closed"), message.T("close the quote")},
+	{"unexpected document indicator", message.T("opens a quote that is never closed"), message.T("close the quote")},
+	{"did not find expected <document start>", message.T("has more text after the end of the document"), message.T("keep one document in a file")},
+	{"did not find expected ','", message.T("has a bracket that is never closed, or a missing comma"), message.T("close the bracket")},
+	{"did not find expected node content", message.T("has a bracket that is never closed, or nothing between two commas"), message.T("close the bracket")},
+	{"could not find expected ':'", message.T("has no colon after the key"), message.T("write it as key: value, and indent a text of many lines below its key")},
+	{"unknown anchor", message.T("uses an alias (*name), which is not allowed"), message.T("write the value out, or put it in quotes")},
+	{"exceeded max depth", message.T("is nested too deeply"), message.T("check that it is the right file")},
+	{"hexdecimal", message.T("has a backslash code that is not complete"), message.T("use single quotes")},
+	{"escape", message.T("has a backslash code that YAML does not know"), message.T("use single quotes")},
+	{"directive", message.T("has a % directive, which is not allowed"), message.T("remove the line")},
 }
 
 // locate finds the line of a syntax error: the first after which the text fails the same way. The library's own line

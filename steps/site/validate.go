@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // soon is how long before its end a certificate is worth a warning.
@@ -96,14 +98,13 @@ func (v *judge) domain() {
 		return
 	}
 	if most := maxDNSName - len(longestRoute); len(v.config.Domain()) > most {
-		v.fail(path, fault("choose a shorter cluster name or domain",
-			"gives with the cluster name a domain of %d characters; with the cluster's own host names in front %d are the most", len(v.config.Domain()), most))
+		v.fail(path, fault(message.T("choose a shorter cluster name or domain"), message.F("gives with the cluster name a domain of %d characters; with the cluster's own host names in front %d are the most", len(v.config.Domain()), most)))
 	}
 	if s.BaseDomain == "local" || strings.HasSuffix(s.BaseDomain, ".local") {
-		v.warn(path, fault("use another domain if the site can", "ends with .local, which many computers look up by multicast instead of DNS (RFC 6762)"))
+		v.warn(path, fault(message.T("use another domain if the site can"), message.T("ends with .local, which many computers look up by multicast instead of DNS (RFC 6762)")))
 	}
 	if s.BaseDomain == s.ClusterName || strings.HasPrefix(s.BaseDomain, s.ClusterName+".") {
-		v.warn(path, fault("leave the cluster name out of the base domain", "starts with the cluster name, so that the domain is %s", shown(v.config.Domain())))
+		v.warn(path, fault(message.T("leave the cluster name out of the base domain"), message.F("starts with the cluster name, so that the domain is %s", shown(v.config.Domain()))))
 	}
 }
 
@@ -113,10 +114,10 @@ func (v *judge) certificate(path, host string, pair KeyPair) {
 	case pair.Cert == "" && pair.Key == "":
 		return
 	case pair.Cert == "":
-		v.fail(path+".cert", fault("give both, or neither to have a certificate made", "is missing, but there is a key"))
+		v.fail(path+".cert", fault(message.T("give both, or neither to have a certificate made"), message.T("is missing, but there is a key")))
 		return
 	case pair.Key == "":
-		v.fail(path+".key", fault("give both, or neither to have a certificate made", "is missing, but there is a certificate"))
+		v.fail(path+".key", fault(message.T("give both, or neither to have a certificate made"), message.T("is missing, but there is a certificate")))
 		return
 	}
 	chain, bad := parseCerts(pair.Cert)
@@ -142,22 +143,22 @@ func matches(cert *x509.Certificate, key crypto.Signer) bool {
 func (v *judge) mismatch(path string, chain []*x509.Certificate, key crypto.Signer) {
 	if i := slices.IndexFunc(chain, func(c *x509.Certificate) bool { return matches(c, key) }); i > 0 {
 		if v.errs.At(path+".cert") == nil {
-			v.fail(path+".cert", fault("put that certificate first", "does not start with the key's certificate, which is number %d", i+1))
+			v.fail(path+".cert", fault(message.T("put that certificate first"), message.F("does not start with the key's certificate, which is number %d", i+1)))
 		}
 		return
 	}
-	v.fail(path+".key", fault("give the key that the certificate was made with", "does not belong to the certificate"))
+	v.fail(path+".key", fault(message.T("give the key that the certificate was made with"), message.T("does not belong to the certificate")))
 }
 
 func (v *judge) dates(path string, certs []*x509.Certificate) {
 	for i, cert := range certs {
 		switch {
 		case !v.now.Before(cert.NotAfter):
-			v.fail(path, fault("have a new one made, or set the clock", "has expired on %s (certificate %d)", day(cert.NotAfter), i+1))
+			v.fail(path, fault(message.T("have a new one made, or set the clock"), message.F("has expired on %s (certificate %d)", day(cert.NotAfter), i+1)))
 		case v.now.Before(cert.NotBefore):
-			v.fail(path, fault("check the clock", "is not valid before %s (certificate %d)", day(cert.NotBefore), i+1))
+			v.fail(path, fault(message.T("check the clock"), message.F("is not valid before %s (certificate %d)", day(cert.NotBefore), i+1)))
 		case cert.NotAfter.Sub(v.now) < soon:
-			v.warn(path, fault("have a new one made soon", "expires on %s (certificate %d)", day(cert.NotAfter), i+1))
+			v.warn(path, fault(message.T("have a new one made soon"), message.F("expires on %s (certificate %d)", day(cert.NotAfter), i+1)))
 		default:
 			continue
 		}
@@ -171,11 +172,11 @@ func (v *judge) usage(path string, leaf *x509.Certificate) {
 	usages := leaf.ExtKeyUsage
 	if len(usages)+len(leaf.UnknownExtKeyUsage) > 0 &&
 		!slices.Contains(usages, x509.ExtKeyUsageServerAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny) {
-		v.fail(path, fault("have one made for a TLS server", "is not meant for servers (extended key usage without serverAuth)"))
+		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("is not meant for servers (extended key usage without serverAuth)")))
 	}
 	switch leaf.SignatureAlgorithm {
 	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
-		v.warn(path, fault("have one made with SHA-256", "is signed with %s, which clients refuse", leaf.SignatureAlgorithm))
+		v.warn(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, which clients refuse", leaf.SignatureAlgorithm)))
 	}
 }
 
@@ -186,12 +187,12 @@ func (v *judge) names(path, host string, leaf *x509.Certificate) {
 		return
 	}
 	if len(leaf.DNSNames) == 0 {
-		v.fail(path, fault("have one made with "+host+" as subject alternative name", "has no subject alternative name; the common name does not count"))
+		v.fail(path, fault(message.F("have one made with %s as subject alternative name", host), message.T("has no subject alternative name; the common name does not count")))
 		return
 	}
 	const most = 3
 	names := strings.Join(leaf.DNSNames[:min(most, len(leaf.DNSNames))], ", ")
-	v.fail(path, fault("have one made for that name, or correct the domain", "is not for %s but for %s", host, shown(names)))
+	v.fail(path, fault(message.T("have one made for that name, or correct the domain"), message.F("is not for %s but for %s", host, shown(names))))
 }
 
 func (v *judge) ingressCA() {
@@ -200,17 +201,17 @@ func (v *judge) ingressCA() {
 		return
 	}
 	if cert.Cert == "" {
-		v.fail(path, fault("give the certificate too, or leave the CA out", "is given, but there is no certificate"))
+		v.fail(path, fault(message.T("give the certificate too, or leave the CA out"), message.T("is given, but there is no certificate")))
 		return
 	}
 	cas, _ := parseCerts(cert.CA)
 	chain, bad := parseCerts(cert.Cert)
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
-		v.warn(path, fault("give the certificate of the authority", "holds a certificate that is no authority, number %d", i+1))
+		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
 	}
 	v.dates(path, cas)
 	if bad == nil && !slices.ContainsFunc(cas, func(ca *x509.Certificate) bool { return issues(ca, chain) }) {
-		v.warn(path, fault("give the root that signed the certificate", "did not sign spec.ingressCert.cert"))
+		v.warn(path, fault(message.T("give the root that signed the certificate"), message.T("did not sign spec.ingressCert.cert")))
 	}
 }
 

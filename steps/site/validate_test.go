@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // valid returns a Config without a mistake, for the domain a.b.
@@ -174,8 +176,8 @@ func TestErrors(t *testing.T) {
 	if err := (Errors{}).Err(); err != nil {
 		t.Errorf("no mistake is an error: %v", err)
 	}
-	e := &Error{File: "f", Line: 1, Column: 2, Path: "p", Msg: "m", Fix: "x"}
-	err := Errors{e, {Msg: "other"}}.Err()
+	e := &Error{File: "f", Line: 1, Column: 2, Path: "p", Msg: message.T("m"), Fix: message.T("x")}
+	err := Errors{e, {Msg: message.T("other")}}.Err()
 	var first *Error
 	if !errors.As(err, &first) || first != e || err.Error() != "f:1:2: p: m; x\nother" {
 		t.Errorf("got %v", err)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // format returns the value behind a pointer as text; what is not set is "".
@@ -134,14 +136,14 @@ func trimLines(value string) string {
 func parseableNumber(value string) *Error {
 	n, err := strconv.Atoi(value)
 	if err != nil || strconv.Itoa(n) != value || n < 0 || n > 1<<31-1 {
-		return fault("write digits only", "is no whole number")
+		return fault(message.T("write digits only"), message.T("is no whole number"))
 	}
 	return nil
 }
 
 func parseableDuration(value string) *Error {
 	if _, err := time.ParseDuration(value); err != nil {
-		return fault("write a number and its unit, for example 2m or 90s", "is not a duration")
+		return fault(message.T("write a number and its unit, for example 2m or 90s"), message.T("is not a duration"))
 	}
 	return nil
 }

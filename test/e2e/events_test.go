@@ -93,9 +93,9 @@ func (e *events) putBack() (decided, back time.Time) {
 	for _, x := range e.all {
 		switch {
 		case x.Step != "network":
-		case x.Kind == steps.Answered || x.Kind == steps.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting, "the old network settings") && decided.IsZero():
+		case x.Kind == steps.Answered || x.Kind == steps.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting.String(), "the old network settings") && decided.IsZero():
 			decided = x.Time
-		case x.Kind == steps.Said && strings.Contains(x.Text, "were put back"):
+		case x.Kind == steps.Said && strings.Contains(x.Text.String(), "were put back"):
 			back = x.Time
 		}
 	}
@@ -111,7 +111,7 @@ func (e *events) why(out string) string {
 	defer e.mu.Unlock()
 	for i := len(e.all) - 1; i >= 0; i-- {
 		if p := e.all[i].Problem; p != nil {
-			return p.Code + " " + p.Summary
+			return p.Code + " " + p.Summary.String()
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")

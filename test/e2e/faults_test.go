@@ -368,7 +368,7 @@ func (f *trip) waiting(step string) string {
 	for _, stage := range s.Stages {
 		for _, v := range stage.Steps {
 			if v.ID == step && v.Progress != nil {
-				return v.Progress.Waiting
+				return v.Progress.Waiting.String()
 			}
 		}
 	}

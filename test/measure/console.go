@@ -193,7 +193,7 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.until("> "+field.Label, 10*time.Second); err != nil {
+	if err := s.until("> "+field.Label.String(), 10*time.Second); err != nil {
 		s.close()
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
@@ -51,8 +53,8 @@ func Read(m *host.Machine) (Logins, error) {
 	if !whole || !ok {
 		return Logins{}, &problem.Problem{
 			Code:    "PUL-LGNS",
-			Summary: "The node's file of registry credentials (" + File + ") is damaged.",
-			Fix:     "Give the pull secret again, or look at the machine-config operator, which writes the file.",
+			Summary: message.F("The node's file of registry credentials (%s) is damaged.", File),
+			Fix:     message.T("Give the pull secret again, or look at the machine-config operator, which writes the file."),
 		}
 	}
 	return l, nil

@@ -1,9 +1,10 @@
 package cri
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -117,27 +118,51 @@ func (c Class) tries(most int) int {
 }
 
 // told is what people read of a class.
-var told = map[Class]struct{ code, summary, fix string }{
-	Gone:      {"PUL-MANF", "The registry does not have the image %s.", "Mirror it again; the name and the digest must be these."},
-	Denied:    {"PUL-AUTH", "The registry refuses the node's credentials for the image %s.", "Give a pull secret with credentials for this registry."},
-	NoName:    {"PUL-NAME", "No name server knows the registry of the image %s.", "Check the registry's name in the mirror settings, and the site's name servers."},
-	NoDNS:     {"PUL-DNS", "No name server answers when it is asked for the registry of the image %s.", "Check the site's name servers and the way to them, then retry."},
-	BadCert:   {"PUL-CERT", "The registry of the image %s shows a certificate that the node does not trust.", "Check the node's clock, and give the registry's authority (registryCerts)."},
-	NoSpace:   {"DSK-FULL", "The disk is full; it ended the pull of the image %s.", "Free some space on /var, then retry: what was pulled stays."},
-	Lied:      {"PUL-DGST", "What the registry sends as the image %s is not what its digest says.", "Mirror the image again; the registry's copy is damaged, or it is the wrong one."},
-	Unsigned:  {"PUL-SGN", "The node's signature policy refuses the image %s.", "Mirror the image with its signatures, or change the policy."},
-	Foreign:   {"PUL-ARCH", "The image %s is not made for this node's processor.", "Mirror it for this architecture too."},
-	BadName:   {"PUL-REF", "The name %s cannot be one of an image in a registry.", "Correct it where it is needed."},
-	Busy:      {"PUL-BUSY", "The registry of the image %s asks to be left alone.", "Wait some minutes, then retry."},
-	Broken:    {"PUL-BRK", "The registry of the image %s breaks off, or reports an internal error.", "Look at the registry's own log and at the line to it, then retry."},
-	Away:      {"PUL-AWAY", "The registry of the image %s does not answer.", "Check that the registry runs and can be reached from the node, then retry."},
-	NoRuntime: {"CR-AWAY", "CRI-O, which pulls the image %s, is not running.", "Look at systemctl status crio, then retry."},
-	Other:     {"PUL-ERR", "The image %s could not be pulled.", "Retry; if it fails again, its cause is in the log of CRI-O."},
-	NotTried:  {"DSK-FULL", "The image %s was not pulled: the disk was full before its turn.", "Free some space on /var, then retry."},
+var told = map[Class]struct {
+	code    string
+	summary func(image string) message.Text
+	fix     message.Text
+}{
+	Gone: {"PUL-MANF", func(n string) message.Text { return message.F("The registry does not have the image %s.", n) }, message.T("Mirror it again; the name and the digest must be these.")},
+	Denied: {"PUL-AUTH", func(n string) message.Text {
+		return message.F("The registry refuses the node's credentials for the image %s.", n)
+	}, message.T("Give a pull secret with credentials for this registry.")},
+	NoName: {"PUL-NAME", func(n string) message.Text { return message.F("No name server knows the registry of the image %s.", n) }, message.T("Check the registry's name in the mirror settings, and the site's name servers.")},
+	NoDNS: {"PUL-DNS", func(n string) message.Text {
+		return message.F("No name server answers when it is asked for the registry of the image %s.", n)
+	}, message.T("Check the site's name servers and the way to them, then retry.")},
+	BadCert: {"PUL-CERT", func(n string) message.Text {
+		return message.F("The registry of the image %s shows a certificate that the node does not trust.", n)
+	}, message.T("Check the node's clock, and give the registry's authority (registryCerts).")},
+	NoSpace: {"DSK-FULL", func(n string) message.Text {
+		return message.F("The disk is full; it ended the pull of the image %s.", n)
+	}, message.T("Free some space on /var, then retry: what was pulled stays.")},
+	Lied: {"PUL-DGST", func(n string) message.Text {
+		return message.F("What the registry sends as the image %s is not what its digest says.", n)
+	}, message.T("Mirror the image again; the registry's copy is damaged, or it is the wrong one.")},
+	Unsigned: {"PUL-SGN", func(n string) message.Text { return message.F("The node's signature policy refuses the image %s.", n) }, message.T("Mirror the image with its signatures, or change the policy.")},
+	Foreign: {"PUL-ARCH", func(n string) message.Text {
+		return message.F("The image %s is not made for this node's processor.", n)
+	}, message.T("Mirror it for this architecture too.")},
+	BadName: {"PUL-REF", func(n string) message.Text {
+		return message.F("The name %s cannot be one of an image in a registry.", n)
+	}, message.T("Correct it where it is needed.")},
+	Busy: {"PUL-BUSY", func(n string) message.Text {
+		return message.F("The registry of the image %s asks to be left alone.", n)
+	}, message.T("Wait some minutes, then retry.")},
+	Broken: {"PUL-BRK", func(n string) message.Text {
+		return message.F("The registry of the image %s breaks off, or reports an internal error.", n)
+	}, message.T("Look at the registry's own log and at the line to it, then retry.")},
+	Away:      {"PUL-AWAY", func(n string) message.Text { return message.F("The registry of the image %s does not answer.", n) }, message.T("Check that the registry runs and can be reached from the node, then retry.")},
+	NoRuntime: {"CR-AWAY", func(n string) message.Text { return message.F("CRI-O, which pulls the image %s, is not running.", n) }, message.T("Look at systemctl status crio, then retry.")},
+	Other:     {"PUL-ERR", func(n string) message.Text { return message.F("The image %s could not be pulled.", n) }, message.T("Retry; if it fails again, its cause is in the log of CRI-O.")},
+	NotTried: {"DSK-FULL", func(n string) message.Text {
+		return message.F("The image %s was not pulled: the disk was full before its turn.", n)
+	}, message.T("Free some space on /var, then retry.")},
 }
 
 // problem tells a person why an image is not there. err's text is one that was masked.
 func (c Class) problem(name string, err error) *problem.Problem {
 	t := told[c]
-	return &problem.Problem{Code: t.code, Summary: fmt.Sprintf(t.summary, name), Fix: t.fix, Err: err}
+	return &problem.Problem{Code: t.code, Summary: t.summary(name), Fix: t.fix, Err: err}
 }

@@ -71,7 +71,7 @@ func TestTroubleHasAName(t *testing.T) {
 		c.SetCallTime(wait.Timeout(0))
 		set()
 		_, err := c.List(t.Context())
-		if p := problem.From(err); p.Code != code || p.Fix == "" || len(p.Error()) > 2000 {
+		if p := problem.From(err); p.Code != code || p.Fix.String() == "" || len(p.Error()) > 2000 {
 			t.Errorf("%s: %.300v", code, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -22,23 +24,23 @@ func explain(ctx context.Context, doing string, err error) error {
 	}
 	said := errors.New(text(err))
 	p := &problem.Problem{
-		Code: "CR-ERR", Summary: "CRI-O, which runs the node's containers, could not do what it was asked.",
-		Fix: "Look at its log (journalctl -u crio); a reboot in order lets it check its store.", Err: said,
+		Code: "CR-ERR", Summary: message.T("CRI-O, which runs the node's containers, could not do what it was asked."),
+		Fix: message.T("Look at its log (journalctl -u crio); a reboot in order lets it check its store."), Err: said,
 	}
 	switch status.Code(err) {
 	case codes.Unavailable:
-		p.Code, p.Summary = "CR-AWAY", "CRI-O, which runs the node's containers, is not running."
-		p.Fix = "Look at systemctl status crio; a missing folder of an image store stops it."
+		p.Code, p.Summary = "CR-AWAY", message.T("CRI-O, which runs the node's containers, is not running.")
+		p.Fix = message.T("Look at systemctl status crio; a missing folder of an image store stops it.")
 	case codes.DeadlineExceeded:
-		p.Code, p.Summary = "CR-MUTE", "CRI-O, which runs the node's containers, does not answer."
-		p.Fix = "Wait for what it is busy with, then retry; else restart it with systemctl restart crio."
+		p.Code, p.Summary = "CR-MUTE", message.T("CRI-O, which runs the node's containers, does not answer.")
+		p.Fix = message.T("Wait for what it is busy with, then retry; else restart it with systemctl restart crio.")
 	case codes.Unimplemented:
-		p.Code, p.Summary = "CR-VERS", "What listens on CRI-O's socket does not speak version 1 of its interface."
-		p.Fix = "Use a node of OpenShift 4.14 or later."
+		p.Code, p.Summary = "CR-VERS", message.T("What listens on CRI-O's socket does not speak version 1 of its interface.")
+		p.Fix = message.T("Use a node of OpenShift 4.14 or later.")
 	case codes.Unknown, codes.Internal:
 		if strings.Contains(said.Error(), "layer not known") {
-			p.Code, p.Summary = "CR-DUP", "CRI-O's list of images names layers that no store has any more, so it cannot list any."
-			p.Fix = "Put the image store back that storage.conf named before, then restart CRI-O."
+			p.Code, p.Summary = "CR-DUP", message.T("CRI-O's list of images names layers that no store has any more, so it cannot list any.")
+			p.Fix = message.T("Put the image store back that storage.conf named before, then restart CRI-O.")
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, p)

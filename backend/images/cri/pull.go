@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/problem"
@@ -271,7 +273,7 @@ func missing(all []Outcome) error {
 	}
 	first := problem.From(worst.Err)
 	return &problem.Problem{
-		Code: first.Code, Summary: fmt.Sprintf("%d of %d images could not be pulled. The first: %s", len(failed), len(all), first.Summary),
+		Code: first.Code, Summary: message.F("%d of %d images could not be pulled. The first: %s", len(failed), len(all), first.Summary),
 		Fix: first.Fix, Err: first.Err,
 	}
 }

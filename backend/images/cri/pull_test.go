@@ -120,7 +120,7 @@ func TestRetryClasses(t *testing.T) {
 		if len(out) != 1 || out[0].Class != c.class || out[0].Tries != c.tries || s.Tries("r.example/a") != c.tries || p.Code != c.code {
 			t.Errorf("%q: class %s, %d tries, code %s; want %s, %d, %s", c.said, out[0].Class, out[0].Tries, p.Code, c.class, c.tries, c.code)
 		}
-		if !strings.Contains(p.Summary, "r.example/a") || p.Fix == "" {
+		if !strings.Contains(p.Summary.String(), "r.example/a") || p.Fix.String() == "" {
 			t.Errorf("%s is told as %q, %q", c.class, p.Summary, p.Fix)
 		}
 	}

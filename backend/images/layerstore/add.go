@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
@@ -39,8 +41,8 @@ func (p *Store) Add(ctx context.Context, src *store.Store, want Selection, progr
 	g, err = seen.add(ctx, src.Through(view), want, progress)
 	if errors.As(err, &vanished) || errors.Is(err, fs.ErrNotExist) {
 		err = &problem.Problem{
-			Code: "STR-GNE", Summary: "The image store lists files that are not there.",
-			Fix: "Remove the image that they belong to, and pull it again.", Err: err,
+			Code: "STR-GNE", Summary: message.T("The image store lists files that are not there."),
+			Fix: message.T("Remove the image that they belong to, and pull it again."), Err: err,
 		}
 	}
 	return g, err

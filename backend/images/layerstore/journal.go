@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
@@ -113,8 +115,8 @@ func (p *Store) begin() (func(), error) {
 	if err == nil {
 		if r, sure, found := unfinished(all); found && sure {
 			err = &problem.Problem{
-				Code: "STR-HALF", Summary: fmt.Sprintf("The images' %s into generation %d was cut off.", r.Op, r.Generation),
-				Fix: "Restart Touchdown, which brings it to its end.",
+				Code: "STR-HALF", Summary: message.F("The images' %s into generation %d was cut off.", r.Op, r.Generation),
+				Fix: message.T("Restart Touchdown, which brings it to its end."),
 			}
 		}
 	}

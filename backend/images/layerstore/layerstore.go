@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
@@ -96,8 +98,8 @@ func Open(dir string) (*Store, error) {
 	p := &Store{Dir: dir}
 	if _, err := p.current(); err != nil {
 		return nil, &problem.Problem{
-			Code: "STR-NSED", Summary: "There is no seeded image store at " + dir + ".",
-			Fix: "Seed it first: touchdown images seed.", Err: err,
+			Code: "STR-NSED", Summary: message.F("There is no seeded image store at %s.", dir),
+			Fix: message.T("Seed it first: touchdown images seed."), Err: err,
 		}
 	}
 	return p, nil
@@ -259,8 +261,8 @@ func (p *Store) lock() (func(), error) {
 	if err != nil {
 		f.Close()
 		return nil, &problem.Problem{
-			Code: "STR-BUSY", Summary: "Another Touchdown works on the seeded image store.",
-			Fix: "Wait until it has ended, then retry.", Err: err,
+			Code: "STR-BUSY", Summary: message.T("Another Touchdown works on the seeded image store."),
+			Fix: message.T("Wait until it has ended, then retry."), Err: err,
 		}
 	}
 	return func() { f.Close() }, nil

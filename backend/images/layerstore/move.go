@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/images/store"
@@ -283,7 +285,7 @@ func (p *Store) sameDisk(primary string) error {
 
 func otherDisk(err error) error {
 	return &problem.Problem{
-		Code: "STR-DEV", Summary: "The images lie on another file system or mount than the seeded store, so they cannot be moved.",
-		Fix: "Add them by a copy: touchdown images seed.", Err: err,
+		Code: "STR-DEV", Summary: message.T("The images lie on another file system or mount than the seeded store, so they cannot be moved."),
+		Fix: message.T("Add them by a copy: touchdown images seed."), Err: err,
 	}
 }

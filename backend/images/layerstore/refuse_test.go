@@ -22,7 +22,7 @@ func TestDamagedSourceIsNotSeeded(t *testing.T) {
 	b := newBench(t, "xfs")
 	b.must(os.Truncate(b.made.Path("overlay", b.layers[0], "diff", "etc/passwd"), 10))
 	_, err := b.seeded.Add(t.Context(), b.open(), layerstore.Selection{}, nil)
-	if p := problem.From(err); p.Code != "STR-DMG" || !strings.Contains(p.Summary, "etc/passwd") {
+	if p := problem.From(err); p.Code != "STR-DMG" || !strings.Contains(p.Summary.String(), "etc/passwd") {
 		t.Errorf("added with %v", err)
 	}
 	if all, err := b.seeded.Generations(); err != nil || len(all) != 1 {

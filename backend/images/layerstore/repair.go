@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
@@ -61,8 +63,8 @@ func (p *Store) sound(ctx context.Context, primary *store.Store, id string) erro
 			continue
 		}
 		return &problem.Problem{
-			Code: "STR-REPR", Summary: fmt.Sprintf("Layer %s cannot be repaired from %s: %s.", id, primary.Root, d),
-			Fix: "Pull the image again where the registry can be reached, then retry.",
+			Code: "STR-REPR", Summary: message.F("Layer %s cannot be repaired from %s: %s.", id, primary.Root, d),
+			Fix: message.T("Pull the image again where the registry can be reached, then retry."),
 		}
 	}
 	return nil
@@ -71,8 +73,8 @@ func (p *Store) sound(ctx context.Context, primary *store.Store, id string) erro
 // repairFile takes one file of an image again, in every generation that has it.
 func (p *Store) repairFile(primary *store.Store, d store.Damage) error {
 	cannot := &problem.Problem{
-		Code: "STR-REPR", Summary: fmt.Sprintf("%s cannot be repaired from %s.", d, primary.Root),
-		Fix: "Pull the image again where the registry can be reached, then retry.",
+		Code: "STR-REPR", Summary: message.F("%s cannot be repaired from %s.", d, primary.Root),
+		Fix: message.T("Pull the image again where the registry can be reached, then retry."),
 	}
 	for _, also := range primary.DigestChain() {
 		if also.File == d.File {

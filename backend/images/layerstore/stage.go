@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
@@ -74,8 +76,8 @@ func (d *staged) takeFrom(src *store.Store, want Selection) error {
 				}
 			}
 			return &problem.Problem{
-				Code: "STR-LACK", Summary: fmt.Sprintf("Image %s cannot be taken from %s: %s.", id, src.Root, why),
-				Fix: "Pull the image again, then retry.",
+				Code: "STR-LACK", Summary: message.F("Image %s cannot be taken from %s: %s.", id, src.Root, why),
+				Fix: message.T("Pull the image again, then retry."),
 			}
 		}
 	}
@@ -156,8 +158,8 @@ func (p *Store) stageLayers(d *staged, src, now *store.Store, held map[string]bo
 			}
 			if !known {
 				return &problem.Problem{
-					Code: "STR-LACK", Summary: "Layer " + id + " is neither in " + src.Root + " nor in the seeded store.",
-					Fix: "Pull the image again, then retry.",
+					Code: "STR-LACK", Summary: message.F("Layer %s is neither in %s nor in the seeded store.", id, src.Root),
+					Fix: message.T("Pull the image again, then retry."),
 				}
 			}
 			chain = append(chain, l)

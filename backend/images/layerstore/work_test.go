@@ -217,7 +217,7 @@ func TestRepairNeedsASoundPrimary(t *testing.T) {
 		b.must(os.WriteFile(file, []byte(strings.Repeat("x", 700)), 0o644))
 	}
 	err := b.seeded.Repair(t.Context(), b.open(), []store.Damage{{Layer: b.layers[0]}})
-	if p := problem.From(err); p.Code != "STR-REPR" || !strings.Contains(p.Summary, "etc/passwd") {
+	if p := problem.From(err); p.Code != "STR-REPR" || !strings.Contains(p.Summary.String(), "etc/passwd") {
 		t.Errorf("repaired with %v", err)
 	}
 }
@@ -243,7 +243,7 @@ func TestUnderTheLibrarysMount(t *testing.T) {
 			if way == "add" {
 				b.must(err)
 				b.whole()
-			} else if p := problem.From(err); p.Code != "STR-REPR" || strings.Contains(p.Summary, "/proc/") {
+			} else if p := problem.From(err); p.Code != "STR-REPR" || strings.Contains(p.Summary.String(), "/proc/") {
 				t.Errorf("without the layer in the primary it is repaired with %v", err)
 			}
 		})

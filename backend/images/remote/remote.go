@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/ref"
@@ -217,8 +219,8 @@ func (r *Reader) manifest(ctx context.Context, s source, digest string) (body []
 		}
 		return nil, "", &problem.Problem{
 			Code:    "PUL-DGST",
-			Summary: fmt.Sprintf("The registry %s sends something else than what the digest of %s says.", s.ref.Host, s.ref),
-			Fix:     "Mirror the image again; the registry's copy is damaged, or it is the wrong one.",
+			Summary: message.F("The registry %s sends something else than what the digest of %s says.", s.ref.Host, s.ref),
+			Fix:     message.T("Mirror the image again; the registry's copy is damaged, or it is the wrong one."),
 			Err:     fmt.Errorf("want %s, got %s", want, is),
 		}
 	}

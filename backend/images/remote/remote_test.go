@@ -222,7 +222,7 @@ func TestHostileAnswers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %.300v", what, err)
 		}
-		if c.says == "PUL-DGST" && !strings.Contains(problem.From(err).Summary, s.host) {
+		if c.says == "PUL-DGST" && !strings.Contains(problem.From(err).Summary.String(), s.host) {
 			t.Errorf("the liar is not named: %v", err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
 
@@ -114,9 +116,9 @@ func room(folder int, bytes int64) error {
 	}
 	return &problem.Problem{
 		Code: "STR-SPCE",
-		Summary: fmt.Sprintf("A layer of the image store does not fit on the disk: it needs %d MiB, %d MiB and %d files are free, and %d MiB have to stay free.",
+		Summary: message.F("A layer of the image store does not fit on the disk: it needs %d MiB, %d MiB and %d files are free, and %d MiB have to stay free.",
 			bytes>>20, free>>20, st.Ffree, spare>>20),
-		Fix: "Free some space in /var/lib/containers, then retry.",
+		Fix: message.T("Free some space in /var/lib/containers, then retry."),
 	}
 }
 

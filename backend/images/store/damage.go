@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
@@ -41,8 +43,8 @@ func Damaged(found []Damage) error {
 	}
 	return &problem.Problem{
 		Code:    "STR-DMG",
-		Summary: fmt.Sprintf("The image store is damaged in %d places; the first: %s.", len(found), found[0]),
-		Fix:     "Repair the store (touchdown images verify), or pull the image again.",
+		Summary: message.F("The image store is damaged in %d places; the first: %s.", len(found), found[0]),
+		Fix:     message.T("Repair the store (touchdown images verify), or pull the image again."),
 	}
 }
 

@@ -42,7 +42,7 @@ func TestOpenRefuses(t *testing.T) {
 			do(t, made.Save())
 			_, err := store.Open(t.Context(), made.Root)
 			p := problem.From(err)
-			if err == nil || p.Code != "STR-BAD" || !strings.Contains(p.Summary, c.want) || strings.ContainsRune(p.Summary, 0x1b) {
+			if err == nil || p.Code != "STR-BAD" || !strings.Contains(p.Summary.String(), c.want) || strings.ContainsRune(p.Summary.String(), 0x1b) {
 				t.Errorf("refused with %v", err)
 			}
 		})

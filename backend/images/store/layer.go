@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
@@ -242,8 +244,8 @@ func (c *cloning) room(ctx context.Context) error {
 	}
 	return &problem.Problem{
 		Code: "STR-SPCE",
-		Summary: fmt.Sprintf("The file system of %s cannot share blocks with the images', and a copy does not fit: it needs %d MiB and %d files, "+
+		Summary: message.F("The file system of %s cannot share blocks with the images', and a copy does not fit: it needs %d MiB and %d files, "+
 			"free are %d MiB and %d files.", c.overlay, needBytes>>20, needFiles, free>>20, st.Ffree),
-		Fix: "Free some space, or put the store on the file system of /var/lib/containers.",
+		Fix: message.T("Free some space, or put the store on the file system of /var/lib/containers."),
 	}
 }

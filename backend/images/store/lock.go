@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchdown/backend/message"
+
 	"go.podman.io/storage/pkg/lockfile"
 	"golang.org/x/sys/unix"
 
@@ -36,8 +38,8 @@ func lock(ctx context.Context, write bool, files ...string) (func(), error) {
 		if err != nil {
 			release()
 			return nil, &problem.Problem{
-				Code: "STR-LCK", Summary: "The image store's lock " + file + " cannot be had.",
-				Fix: "Wait until no podman, skopeo or CRI-O works on the images, then retry.", Err: err,
+				Code: "STR-LCK", Summary: message.F("The image store's lock %s cannot be had.", file),
+				Fix: message.T("Wait until no podman, skopeo or CRI-O works on the images, then retry."), Err: err,
 			}
 		}
 		held = append(held, l)
@@ -110,8 +112,8 @@ func (s *Store) lockable() error {
 		}
 		if err != nil {
 			return &problem.Problem{
-				Code: "STR-NONE", Summary: "There is no image store at " + s.Root + ".",
-				Fix: "Check that CRI-O has run on this node, and where its storage.conf puts its images.", Err: err,
+				Code: "STR-NONE", Summary: message.F("There is no image store at %s.", s.Root),
+				Fix: message.T("Check that CRI-O has run on this node, and where its storage.conf puts its images."), Err: err,
 			}
 		}
 		link := st.Mode()&fs.ModeSymlink != 0

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"touchdown/backend/message"
+
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
@@ -32,8 +34,8 @@ const (
 func refused(file, what string, err error) error {
 	return &problem.Problem{
 		Code:    "STR-BAD",
-		Summary: fmt.Sprintf("The image store is not as CRI-O writes it: %s: %s.", file, what),
-		Fix:     "Remove the image that it belongs to (crictl rmi), or empty the store and pull the images again.", Err: err,
+		Summary: message.F("The image store is not as CRI-O writes it: %s: %s.", file, what),
+		Fix:     message.T("Remove the image that it belongs to (crictl rmi), or empty the store and pull the images again."), Err: err,
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchdown/backend/message"
+
 	"github.com/vbatts/tar-split/tar/asm"
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
@@ -142,8 +144,8 @@ func inflate(blob io.Reader) (io.Reader, error) {
 		return out, nil
 	case string(head) == "\x28\xb5\x2f\xfd":
 		return nil, &problem.Problem{
-			Code: "STR-ZSTD", Summary: "The layer is compressed by zstd, which only CRI-O unpacks here.",
-			Fix: "Pull the image again (crictl pull), then run touchdown images verify.",
+			Code: "STR-ZSTD", Summary: message.T("The layer is compressed by zstd, which only CRI-O unpacks here."),
+			Fix: message.T("Pull the image again (crictl pull), then run touchdown images verify."),
 		}
 	}
 	return in, nil

@@ -56,7 +56,7 @@ func TestLayerIsRebuilt(t *testing.T) {
 		"none":   {nil, ""},
 	} {
 		fresh, err := s.Rebuild(t.Context(), top, bytes.NewReader(c.blob), filepath.Join(disk.Dir, "bad-"+name))
-		if c.want != "" && (err == nil || !strings.Contains(err.Error()+problem.From(err).Summary, c.want)) {
+		if c.want != "" && (err == nil || !strings.Contains(err.Error()+problem.From(err).Summary.String(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		if err != nil {

@@ -190,7 +190,7 @@ func TestQuickFindsWhatIsLost(t *testing.T) {
 			if !slices.ContainsFunc(found, func(d store.Damage) bool { return strings.Contains(d.File, c.file) && len(d.Images) == 1 }) {
 				t.Errorf("found %v", found)
 			}
-			if p := problem.From(store.Damaged(found)); p.Code != "STR-DMG" || !strings.Contains(p.Summary, "registry.example/odd") {
+			if p := problem.From(store.Damaged(found)); p.Code != "STR-DMG" || !strings.Contains(p.Summary.String(), "registry.example/odd") {
 				t.Errorf("told as %v", p)
 			}
 		})

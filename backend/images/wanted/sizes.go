@@ -37,7 +37,7 @@ func (r *Result) Weigh(ctx context.Context, reg Registry) {
 				i.Digest = image.Digest
 			}
 		case isProblem && p.Code == "PUL-DGST":
-			i.Findings = append(i.Findings, Finding{Kind: "lied", Status: check.Fail, Text: p.Summary, Fix: p.Fix})
+			i.Findings = append(i.Findings, Finding{Kind: "lied", Status: check.Fail, Text: p.Summary.String(), Fix: p.Fix.String()})
 			slices.SortFunc(i.Findings, byKind)
 		}
 	})

@@ -172,7 +172,7 @@ func (r *Result) Fail(source string, err error) {
 // reason is what a person reads of an error: a Problem's own words, else all of it.
 func reason(err error) string {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Summary + " " + p.Fix
+		return p.Summary.String() + " " + p.Fix.String()
 	}
 	return err.Error()
 }

@@ -61,7 +61,7 @@ func signed(t testing.TB, key SigningKey, lock Lock, edit func(*Document)) []byt
 func refused(t *testing.T, what string, err error, code string) {
 	t.Helper()
 	p := problem.From(err)
-	if err == nil || p.Code != code || p.Summary == "" || p.Fix == "" {
+	if err == nil || p.Code != code || p.Summary.String() == "" || p.Fix.String() == "" {
 		t.Errorf("%s: want %s, got %v", what, code, err)
 	}
 	if strings.Contains(fmt.Sprint(err, p.Fix), "planted-secret") {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"filippo.io/age"
 
 	"touchdown/backend/problem"
@@ -109,7 +111,7 @@ func (d *Document) Unseal(secret string) ([]byte, error) {
 	}
 	config, err := io.ReadAll(io.LimitReader(opened, maxSite+1))
 	if err != nil || len(config) > maxSite {
-		return nil, &problem.Problem{Code: "MED-SEAL", Summary: "The sealed site config is damaged or too large.", Fix: "Make the medium again with touchdown media write.", Err: err}
+		return nil, &problem.Problem{Code: "MED-SEAL", Summary: message.T("The sealed site config is damaged or too large."), Fix: message.T("Make the medium again with touchdown media write."), Err: err}
 	}
 	return config, nil
 }
@@ -119,13 +121,13 @@ func (d *Document) identity(secret string) (age.Identity, error) {
 	if d.Sealed == ForNode {
 		key, err := age.ParseX25519Identity(secret)
 		if err != nil {
-			return nil, refusal("MED-NKEY", "The medium is sealed for a node's own key, and what was given is not such a key.", "Give the private half of the node's key, which begins with AGE-SECRET-KEY-1.")
+			return nil, refusal("MED-NKEY", message.T("The medium is sealed for a node's own key, and what was given is not such a key."), message.T("Give the private half of the node's key, which begins with AGE-SECRET-KEY-1."))
 		}
 		return key, nil
 	}
 	key, err := age.NewScryptIdentity(secret)
 	if err != nil {
-		return nil, refusal("MED-PASS", "The medium opens with a passphrase, and none was given.", "Give the passphrase that belongs to this medium.")
+		return nil, refusal("MED-PASS", message.T("The medium opens with a passphrase, and none was given."), message.T("Give the passphrase that belongs to this medium."))
 	}
 	key.SetMaxWorkFactor(maxWork)
 	return key, nil
@@ -136,9 +138,9 @@ func (d *Document) notOpened(err error) error {
 	wrong := errors.Is(err, age.ErrIncorrectIdentity)
 	switch {
 	case wrong && d.Sealed == ForNode:
-		return refusal("MED-NKEY", "The medium is sealed for the key of another node.", "Look for the medium of this node, or have one made for the public key that its factory record has.")
+		return refusal("MED-NKEY", message.T("The medium is sealed for the key of another node."), message.T("Look for the medium of this node, or have one made for the public key that its factory record has."))
 	case wrong:
-		return refusal("MED-PASS", "The passphrase is wrong.", "Type it again, in capitals and with the dashes if it was printed so. Each medium of a batch has its own.")
+		return refusal("MED-PASS", message.T("The passphrase is wrong."), message.T("Type it again, in capitals and with the dashes if it was printed so. Each medium of a batch has its own."))
 	}
-	return &problem.Problem{Code: "MED-SEAL", Summary: "The sealed site config cannot be opened: it is damaged, or asks for more work than Touchdown accepts.", Fix: "Make the medium again with touchdown media write.", Err: err}
+	return &problem.Problem{Code: "MED-SEAL", Summary: message.T("The sealed site config cannot be opened: it is damaged, or asks for more work than Touchdown accepts."), Fix: message.T("Make the medium again with touchdown media write."), Err: err}
 }

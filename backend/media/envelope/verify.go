@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"touchdown/backend/problem"
@@ -65,13 +67,13 @@ func Verify(text []byte, trust *Trust) (d *Document, signer string, err error) {
 func (d *Document) For(serial string, used []string) error {
 	switch {
 	case slices.Contains(used, d.ID):
-		return refusal("MED-USED", "This machine has used the medium before.", "Make a new one with touchdown media write; each is good for one use.")
+		return refusal("MED-USED", message.T("This machine has used the medium before."), message.T("Make a new one with touchdown media write; each is good for one use."))
 	case d.AnySerial:
 		return nil
 	case serial == "":
-		return refusal("MED-SER", fmt.Sprintf("The medium is for the machine with serial number %s, and this machine's firmware tells none.", d.Serial), "Have the serial number set in the firmware, or make a medium with --any-serial, for use with a person at the console.")
+		return refusal("MED-SER", message.F("The medium is for the machine with serial number %s, and this machine's firmware tells none.", d.Serial), message.T("Have the serial number set in the firmware, or make a medium with --any-serial, for use with a person at the console."))
 	case !strings.EqualFold(serial, d.Serial):
-		return refusal("MED-SER", fmt.Sprintf("The medium is for the machine with serial number %s; this one has %s.", d.Serial, serial), "Look for the medium that has this machine's serial number, or have one made.")
+		return refusal("MED-SER", message.F("The medium is for the machine with serial number %s; this one has %s.", d.Serial, serial), message.T("Look for the medium that has this machine's serial number, or have one made."))
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (d *Document) For(serial string, used []string) error {
 // open takes an envelope apart.
 func open(text []byte) (*dsse.Envelope, []byte, error) {
 	malformed := func(err error) error {
-		return &problem.Problem{Code: "MED-FORM", Summary: "The file on the medium is not a signed site config of this release.", Fix: "Make it again with touchdown media write.", Err: err}
+		return &problem.Problem{Code: "MED-FORM", Summary: message.T("The file on the medium is not a signed site config of this release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
 	}
 	if len(text) > MaxEnvelope {
 		return nil, nil, malformed(fmt.Errorf("it has %d bytes, more than %d", len(text), MaxEnvelope))
@@ -101,7 +103,7 @@ func open(text []byte) (*dsse.Envelope, []byte, error) {
 func readable(payload []byte) (*Document, error) {
 	d, err := parse(payload)
 	if err != nil {
-		return nil, &problem.Problem{Code: "MED-FORM", Summary: "The document on the medium contradicts itself, or is of another release.", Fix: "Make it again with touchdown media write.", Err: err}
+		return nil, &problem.Problem{Code: "MED-FORM", Summary: message.T("The document on the medium contradicts itself, or is of another release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
 	}
 	return d, nil
 }
@@ -109,10 +111,10 @@ func readable(payload []byte) (*Document, error) {
 // judge looks for a signature that counts. Where there is none it tells the reason that is nearest to one that does.
 func (t *Trust) judge(signatures []dsse.Signature, signed []byte) (signer string, err error) {
 	if len(signatures) == 0 {
-		return "", refusal("MED-NSIG", "The document on the medium is not signed.", "Make it again with touchdown media write and the factory's signing key. If someone handed it to you like this, tell your security contact.")
+		return "", refusal("MED-NSIG", message.T("The document on the medium is not signed."), message.T("Make it again with touchdown media write and the factory's signing key. If someone handed it to you like this, tell your security contact."))
 	}
 	if len(signatures) > maxSignatures {
-		return "", refusal("MED-FORM", fmt.Sprintf("The document on the medium has %d signatures.", len(signatures)), "Make it again with touchdown media write.")
+		return "", refusal("MED-FORM", message.F("The document on the medium has %d signatures.", len(signatures)), message.T("Make it again with touchdown media write."))
 	}
 	var unknown, revoked, forged error
 	for _, s := range signatures {
@@ -120,11 +122,11 @@ func (t *Trust) judge(signatures []dsse.Signature, signed []byte) (signer string
 		raw, err := base64.StdEncoding.DecodeString(s.Sig)
 		switch {
 		case t.revoked[s.KeyID]:
-			revoked = refusal("MED-RVKD", fmt.Sprintf("The key %s, which signed the medium, was revoked.", s.KeyID), "Have the medium signed with a key that is still valid. Do not use other media of this key.")
+			revoked = refusal("MED-RVKD", message.F("The key %s, which signed the medium, was revoked.", s.KeyID), message.T("Have the medium signed with a key that is still valid. Do not use other media of this key."))
 		case !known:
-			unknown = refusal("MED-UKEY", fmt.Sprintf("The key %s, which signed the medium, is not trusted here.", name(s.KeyID)), "Have it signed with a key that this node trusts, or add the public key to the trusted ones.")
+			unknown = refusal("MED-UKEY", message.F("The key %s, which signed the medium, is not trusted here.", name(s.KeyID)), message.T("Have it signed with a key that this node trusts, or add the public key to the trusted ones."))
 		case err != nil || !ed25519.Verify(key, signed, raw):
-			forged = refusal("MED-BSIG", fmt.Sprintf("The signature of key %s does not fit the document: it was changed, or the signature was forged.", s.KeyID), "Do not use the medium. Make a new one, and tell your security contact.")
+			forged = refusal("MED-BSIG", message.F("The signature of key %s does not fit the document: it was changed, or the signature was forged.", s.KeyID), message.T("Do not use the medium. Make a new one, and tell your security contact."))
 		default:
 			return s.KeyID, nil
 		}
@@ -145,6 +147,6 @@ func name(id string) string {
 	return "(without a valid id)"
 }
 
-func refusal(code, summary, fix string) error {
+func refusal(code string, summary, fix message.Text) error {
 	return &problem.Problem{Code: code, Summary: summary, Fix: fix}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"touchdown/backend/message"
 )
 
 // fat reads FAT12, FAT16 and FAT32 as Microsoft's specification (fatgen103) has them. The libraries for Go load the whole table
@@ -57,7 +59,7 @@ func openFAT(s *source, sector []byte) (system, error) {
 	}
 	switch {
 	case sectorSize < 512 || sectorSize > 4096 || bits.OnesCount64(uint64(sectorSize)) != 1:
-		return nil, unread("has no file system that Touchdown knows", remake)
+		return nil, unread(message.T("has no file system that Touchdown knows"), message.T(remake))
 	case bits.OnesCount64(uint64(perCluster)) != 1 || sectorSize*perCluster > 64<<10:
 		return nil, damaged("its clusters have %d sectors of %d bytes", perCluster, sectorSize)
 	case reserved == 0 || tables == 0 || tables > 2 || tableLen == 0:

@@ -59,7 +59,7 @@ func wantSane(t *testing.T, device io.ReaderAt, size int64) {
 	c, err := Read(device, size, all)
 	if err != nil {
 		p, ok := errors.AsType[*problem.Problem](err)
-		if !ok || !strings.HasPrefix(p.Code, "MED-") || p.Fix == "" || strings.Contains(p.Summary, "fault of Touchdown") {
+		if !ok || !strings.HasPrefix(p.Code, "MED-") || p.Fix.String() == "" || strings.Contains(p.Summary.String(), "fault of Touchdown") {
 			t.Fatalf("no good error: %v", err)
 		}
 		return

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"touchdown/backend/message"
+
 	"touchdown/backend/problem"
 )
 
@@ -31,8 +33,8 @@ func (s *source) at(offset, n int64) ([]byte, error) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, &problem.Problem{
-			Code: "MED-READ", Summary: "The volume cannot be read.",
-			Fix: "Take it out and put it in again, or use another socket; if that does not help, use another stick.",
+			Code: "MED-READ", Summary: message.T("The volume cannot be read."),
+			Fix: message.T("Take it out and put it in again, or use another socket; if that does not help, use another stick."),
 			Err: fmt.Errorf("reading %d bytes at %d: %w", n, offset, err),
 		}
 	}
@@ -42,14 +44,14 @@ func (s *source) at(offset, n int64) ([]byte, error) {
 // damaged is the error of a volume that contradicts itself.
 func damaged(format string, args ...any) error {
 	return &problem.Problem{
-		Code: "MED-BAD", Summary: "The volume is damaged, or was made to look like one: " + fmt.Sprintf(format, args...) + ".",
-		Fix: "Write it again with touchdown media write, or use another stick.",
+		Code: "MED-BAD", Summary: message.F("The volume is damaged, or was made to look like one: %s.", fmt.Sprintf(format, args...)),
+		Fix: message.T("Write it again with touchdown media write, or use another stick."),
 	}
 }
 
 // unread is the error of a volume of a kind that is not read.
-func unread(what, fix string) error {
-	return &problem.Problem{Code: "MED-KIND", Summary: "The volume " + what + ".", Fix: fix}
+func unread(what, fix message.Text) error {
+	return &problem.Problem{Code: "MED-KIND", Summary: message.F("The volume %s.", what), Fix: fix}
 }
 
 const remake = "Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."
@@ -58,20 +60,20 @@ const remake = "Use a stick with FAT (vfat) or an ISO9660 image: touchdown media
 var signatures = []struct {
 	offset    int64
 	magic     string
-	what, fix string
+	what, fix message.Text
 }{
-	{3, "EXFAT   ", "has the file system exFAT, which is not read", remake},
-	{3, "NTFS    ", "has the file system NTFS, which is not read", remake},
-	{1080, "\x53\xef", "has the file system ext, which is not read", remake},
-	{0, "XFSB", "has the file system XFS, which is not read", remake},
-	{0, "LUKS\xba\xbe", "is encrypted with LUKS, which is not read", remake},
-	{512, "EFI PART", "is a whole disk with partitions", "Name the partition, for example /dev/sdb1 instead of /dev/sdb."},
+	{3, "EXFAT   ", message.T("has the file system exFAT, which is not read"), message.T(remake)},
+	{3, "NTFS    ", message.T("has the file system NTFS, which is not read"), message.T(remake)},
+	{1080, "\x53\xef", message.T("has the file system ext, which is not read"), message.T(remake)},
+	{0, "XFSB", message.T("has the file system XFS, which is not read"), message.T(remake)},
+	{0, "LUKS\xba\xbe", message.T("is encrypted with LUKS, which is not read"), message.T(remake)},
+	{512, "EFI PART", message.T("is a whole disk with partitions"), message.T("Name the partition, for example /dev/sdb1 instead of /dev/sdb.")},
 }
 
 // identify tells what a volume is.
 func identify(s *source) (system, error) {
 	if s.size < 1<<10 {
-		return nil, unread(fmt.Sprintf("has only %d bytes", s.size), remake)
+		return nil, unread(message.F("has only %d bytes", s.size), message.T(remake))
 	}
 	head, err := s.at(0, min(s.size, 2<<10))
 	if err != nil {
@@ -87,9 +89,9 @@ func identify(s *source) (system, error) {
 	}
 	switch {
 	case binary.LittleEndian.Uint16(head[510:]) != 0xaa55:
-		return nil, unread("has no file system that Touchdown knows", remake)
+		return nil, unread(message.T("has no file system that Touchdown knows"), message.T(remake))
 	case head[0] != 0xeb && head[0] != 0xe9 && hasPartitions(head):
-		return nil, unread("is a whole disk with partitions", "Name the partition, for example /dev/sdb1 instead of /dev/sdb.")
+		return nil, unread(message.T("is a whole disk with partitions"), message.T("Name the partition, for example /dev/sdb1 instead of /dev/sdb."))
 	}
 	return openFAT(s, head[:512])
 }

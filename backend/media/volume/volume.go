@@ -3,9 +3,10 @@
 package volume
 
 import (
-	"fmt"
 	"io"
 	"strings"
+
+	"touchdown/backend/message"
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
@@ -161,8 +162,8 @@ func (w *walk) add(f folder, n node) (string, error) {
 		if w.bytes += n.size; n.size > MaxFile || w.bytes > MaxContent {
 			return "", &problem.Problem{
 				Code:    "MED-LONG",
-				Summary: fmt.Sprintf("The file %s on the volume is too large: %d bytes.", path, n.size),
-				Fix:     fmt.Sprintf("Write the volume again with touchdown media write; a file may have %d MiB.", MaxFile>>20),
+				Summary: message.F("The file %s on the volume is too large: %d bytes.", path, n.size),
+				Fix:     message.F("Write the volume again with touchdown media write; a file may have %d MiB.", MaxFile>>20),
 			}
 		}
 		data, err := w.read(n)

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/message"
+
 	"gopkg.in/yaml.v3"
 
 	"touchdown/backend/factory"
@@ -84,14 +86,14 @@ func decide(t *testing.T, questions []question) []answer {
 
 // changes are what the batch of the site can change on a node, as the product names it, and as Ignition has it.
 var changes = []nodeconfig.Change{
-	{What: "Time servers", File: "/etc/chrony.conf"},
-	{What: "Image store", File: "/etc/containers/storage.conf"},
-	{What: "Images by digest", File: "/etc/containers/registries.conf"},
-	{What: "Registry credentials", File: "/var/lib/kubelet/config.json"},
-	{What: "Trusted authorities", File: "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"},
-	{What: "Proxy", File: "/etc/mco/proxy.env"},
-	{What: "Proxy, the first", File: "/etc/mco/proxy.env", Units: []string{"crio.service", "kubelet.service"}},
-	{What: "SSH keys", Login: true},
+	{What: message.T("Time servers"), File: "/etc/chrony.conf"},
+	{What: message.T("Image store"), File: "/etc/containers/storage.conf"},
+	{What: message.T("Images by digest"), File: "/etc/containers/registries.conf"},
+	{What: message.T("Registry credentials"), File: "/var/lib/kubelet/config.json"},
+	{What: message.T("Trusted authorities"), File: "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"},
+	{What: message.T("Proxy"), File: "/etc/mco/proxy.env"},
+	{What: message.T("Proxy, the first"), File: "/etc/mco/proxy.env", Units: []string{"crio.service", "kubelet.service"}},
+	{What: message.T("SSH keys"), Login: true},
 }
 
 // asked is a change as the daemon sees it.
@@ -253,7 +255,7 @@ func TestTheBakeIsTaken(t *testing.T) {
 	}
 	for _, ch := range changes {
 		if slices.Contains(nodeconfig.Baked(), ch.File) {
-			names = append(names, "no reboot: "+ch.What)
+			names = append(names, "no reboot: "+ch.What.String())
 			questions = append(questions, asked(ch, policies))
 		}
 	}

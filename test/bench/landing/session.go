@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
@@ -119,5 +121,5 @@ func problems(r *engine.ReviewView) string {
 	if r == nil {
 		return "there is none"
 	}
-	return strings.Join(r.Problems, "; ")
+	return strings.Join(message.English(r.Problems), "; ")
 }

@@ -114,7 +114,7 @@ func TestOpenShiftTakesTheNewPassword(t *testing.T) {
 	if after[2].Accepted || !strings.Contains(after[2].Error, "at least 23 characters") {
 		t.Errorf("a password of 22 characters: %+v", after[2])
 	}
-	if k, err := login.Look(t.Context(), c); err != nil || k.Gone != "" || !k.Accepts(next) || k.Accepts(old) {
+	if k, err := login.Look(t.Context(), c); err != nil || k.Gone.String() != "" || !k.Accepts(next) || k.Accepts(old) {
 		t.Errorf("Touchdown sees %+v, %v", k, err)
 	}
 	if _, err := c.Restore(t.Context(), original); err != nil {
@@ -135,7 +135,7 @@ func TestOpenShiftAndTouchdownAgreeOnKubeadmin(t *testing.T) {
 		t.Helper()
 		theirs := judge(t, b.Kubeconfig, old)[0]
 		ours, err := login.Look(t.Context(), c)
-		if err != nil || theirs.Accepted == gone || (ours.Gone != "") != gone {
+		if err != nil || theirs.Accepted == gone || (ours.Gone.String() != "") != gone {
 			t.Errorf("%s: OpenShift says %+v, Touchdown %+v, %v", what, theirs, ours, err)
 		}
 	}

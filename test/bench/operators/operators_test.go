@@ -44,8 +44,8 @@ func newBed(t *testing.T, real ...string) *bed {
 	fatal(t, err)
 	last := ""
 	b.c = c.WithProgress(func(p kube.Progress) {
-		if p.Waiting != last {
-			last = p.Waiting
+		if p.Waiting.String() != last {
+			last = p.Waiting.String()
 			b.log("waiting for %s", p.Waiting)
 		}
 	})
