@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,16 +16,17 @@ import (
 
 // Options say what the cluster should look like.
 type Options struct {
-	Domain  string                             // the cluster's new domain, "edge1.example.org"; "" when it did not move
-	Kept    []string                           // hosts of the console and the login that the cluster's owner chose: they need not lie below Domain
-	Roots   []*x509.Certificate                // trusted beside the kubeconfig's CAs: those of certificates that the site brought or the owner keeps
-	Ingress string                             // host:port of the router; "" is port 443 of the node's internal address
-	API     string                             // host:port of the API; "" is the kubeconfig's server
-	DNS     string                             // host:port of the cluster's DNS service; "" is what the DNS operator says
-	Site    func(context.Context) []netip.Addr // the site's name servers, which pods shall reach; nil: nobody asks
-	Pods    string                             // folder of the pods' network namespaces; "" is PodNetworks
-	Waived  func(id string) bool               // whether a person took responsibility for a check; nil: for none
-	Now     func() time.Time                   // nil: time.Now
+	Domain  string                                  // the cluster's new domain, "edge1.example.org"; "" when it did not move
+	Kept    []string                                // hosts of the console and the login that the cluster's owner chose: they need not lie below Domain
+	Roots   []*x509.Certificate                     // trusted beside the kubeconfig's CAs: those of certificates that the site brought or the owner keeps
+	Ingress string                                  // host:port of the router; "" is port 443 of the node's internal address
+	API     string                                  // host:port of the API; "" is the kubeconfig's server
+	DNS     string                                  // host:port of the cluster's DNS service; "" is what the DNS operator says
+	Site    func(context.Context) []netip.Addr      // the site's name servers, which pods shall reach; nil: nobody asks
+	Pods    string                                  // folder of the pods' network namespaces; "" is PodNetworks
+	Units   func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
+	Waived  func(id string) bool                    // whether a person took responsibility for a check; nil: for none
+	Now     func() time.Time                        // nil: time.Now
 }
 
 func (o Options) now() time.Time {
@@ -44,6 +46,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgeVersion(s),
 		judgeOperators(s),
 		judgeOptionalOperators(s),
+		judgeOperatorVersions(s),
 		judgeNode(s),
 		judgeGateway(s),
 		judgeWayOut(s),
@@ -62,6 +65,18 @@ func Judge(s *State, o Options) []check.Check {
 		checks = append(checks, judgeSite(s, site))
 	}
 	return append(checks,
+		judgeControllers(s),
+		judgeStorage(s),
+		judgeRouters(s),
+		judgeAPIServices(s),
+		judgeWebhooks(s),
+		judgeLatency(s),
+		judgeNamesAgree(s, o),
+		judgeAddressesAgree(s),
+		judgeUnits(s),
+		judgeOLM(s),
+		judgeOptional(s),
+		judgeEvents(s),
 		judgeServed(s, "cert-api", message.T("Certificate of the API's own name")),
 		judgeServed(s, "cert-api-new", message.T("Certificate of the API's new name")),
 		judgeServed(s, "cert-apps", message.T("Certificate of the web consoles (*.apps)")),
@@ -106,6 +121,36 @@ func found(c check.Check, bad check.Status, faults []string, fine message.Text) 
 	}
 	c.Status, c.Observed, c.Evidence = bad, shortList(faults), append(c.Evidence, faults...)
 	return c
+}
+
+// faults are what speaks against a cluster: what stands in the way, and what only deserves attention.
+type faults struct{ grave, light []string }
+
+// add notes a fault.
+func (f *faults) add(grave bool, text string) {
+	if grave {
+		f.grave = append(f.grave, text)
+	} else {
+		f.light = append(f.light, text)
+	}
+}
+
+// judge fails or warns for the worst of the faults; fine is said when there is none.
+func (f *faults) judge(c check.Check, fine message.Text) check.Check {
+	slices.Sort(f.grave)
+	slices.Sort(f.light)
+	if len(f.grave) == 0 {
+		return found(c, check.Warn, f.light, fine)
+	}
+	return found(c, check.Fail, append(f.grave, f.light...), message.Text{})
+}
+
+// judgeOf is judge for n objects; where there are none, this cluster lacks them.
+func (f *faults) judgeOf(c check.Check, n int, fine message.Text) check.Check {
+	if n == 0 {
+		return absent(c)
+	}
+	return f.judge(c, message.F("%d, %s", n, fine))
 }
 
 // shortList keeps a line readable; the whole list is evidence.

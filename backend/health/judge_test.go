@@ -144,7 +144,7 @@ func healthy() *health.State {
 				"machineconfiguration.openshift.io/state": "Done",
 				"k8s.ovn.org/l3-gateway-config":           `{"default":{"mode":"shared","ip-addresses":["198.51.100.10/24"],"next-hops":["198.51.100.1"]}}`,
 			}},
-			Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+			Status: corev1.NodeStatus{Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: nodeIP.String()}}, Conditions: []corev1.NodeCondition{
 				{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: ago(90 * time.Second)},
 				{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse},
 			}},
@@ -185,6 +185,8 @@ func healthy() *health.State {
 		Names: health.Names{Want: []netip.Addr{nodeIP}, Answers: []health.NameAnswer{
 			{Name: "oauth-openshift.apps." + domain, Addrs: []netip.Addr{nodeIP}}, {Name: "api." + domain, Addrs: []netip.Addr{nodeIP}},
 		}},
+		Infra:  &configv1.Infrastructure{Status: configv1.InfrastructureStatus{APIServerURL: "https://api.factory.example.com:6443"}},
+		Wide:   healthyWide(),
 		Errors: map[string]error{},
 	}
 }
@@ -209,162 +211,160 @@ func TestHealthyClusterPasses(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(checks) != 25 {
-		t.Errorf("%d checks, want 25", len(checks))
+	if len(checks) != 38 {
+		t.Errorf("%d checks, want 38", len(checks))
 	}
 }
 
+var notFound = apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, "cluster")
+
+// faults are those of what every look reads.
+var faults = []fault{
+	{"recovery in use", func(s *health.State) { s.Detour = message.T("The kubeconfig is not accepted.") }, "access", check.Warn, "not accepted"},
+	{"name that pods do not find", func(s *health.State) {
+		s.Names.Answers[0] = health.NameAnswer{Name: "oauth-openshift.apps." + domain, Err: errors.New("no such name")}
+	}, "cluster-dns", check.Fail, "oauth-openshift.apps." + domain + ": no such name"},
+	{"name of another machine", func(s *health.State) {
+		s.Names.Answers[1].Addrs = []netip.Addr{netip.MustParseAddr("192.0.2.99")}
+	}, "cluster-dns", check.Fail, "leads to 192.0.2.99, which is not this node (192.168.127.10)"},
+	{"name without address", func(s *health.State) { s.Names.Answers[1].Addrs = nil }, "cluster-dns", check.Fail, "has no address"},
+	{"no answer to a pod", func(s *health.State) { s.WayOut.From = "" }, "pod-request", check.Fail, "none of 1 pods"},
+	{"nobody asked", func(s *health.State) { s.WayOut = health.WayOut{} }, "pod-request", check.Skip, "nobody asked"},
+	{"no DNS service", func(s *health.State) { s.Names = health.Names{Skip: "the cluster has no DNS service"} }, "cluster-dns", check.Skip, "no DNS service"},
+	{"DNS operator not read", func(s *health.State) { s.Errors["dns"] = errors.New("forbidden") }, "cluster-dns", check.Fail, "forbidden"},
+	{"API away", func(s *health.State) { s.Away = errors.New("connection refused") }, "api", check.Fail, "connection refused"},
+	{"consequence of API away", func(s *health.State) { s.Away = errors.New("refused") }, "operators", check.Skip, "does not answer"},
+	{"API not ready", func(s *health.State) { s.NotReady = errors.New("[-]etcd failed") }, "api", check.Fail, "etcd"},
+	{"update at work", func(s *health.State) { s.Version.Status.Conditions[2].Status = "True" }, "version", check.Fail, "update"},
+	{"version failing", func(s *health.State) { s.Version.Status.Conditions[1].Status = "True" }, "version", check.Fail, "failing"},
+	{"version does not say whether it fails", func(s *health.State) {
+		s.Version.Status.Conditions = slices.Delete(s.Version.Status.Conditions, 1, 2)
+	}, "version", check.Fail, "does not say whether it is failing"},
+	{"installation not complete", func(s *health.State) { s.Version.Status.History[0].State = "Partial" }, "version", check.Fail, "partial"},
+	{"no version kind", func(s *health.State) { s.Version, s.Errors["version"] = nil, notFound }, "version", check.Skip, "none"},
+	{"operator degraded", func(s *health.State) {
+		s.Operators[0] = operator("authentication", "True", "False", "True", "no route\nmore")
+	}, "operators", check.Fail, "authentication is degraded: no route"},
+	{"operator unmanaged", func(s *health.State) {
+		s.Operators[0] = operator("authentication", "Unknown", "Unknown", "Unknown", "")
+		s.Operators[0].Status.Conditions[0].Reason = "Unmanaged"
+	}, "operators", check.Fail, "authentication is not available: Unmanaged"},
+	{"operator silent", func(s *health.State) { s.Operators[0].Status.Conditions = nil }, "operators", check.Fail, "authentication"},
+	{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
+	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
+	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
+	{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
+	{"insights online", func(s *health.State) {
+		s.Version.Status.Conditions[3].Status = "True"
+		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+	}, "operators", check.Fail, "insights"},
+	{"node not ready", func(s *health.State) { s.Nodes[0].Status.Conditions[0].Status = "Unknown" }, "node", check.Fail, "not ready"},
+	{"stale node", func(s *health.State) { s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(101 * time.Second) }, "node", check.Fail, "1m41s"},
+	{"quiet node with a fresh lease", func(s *health.State) {
+		s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(4 * time.Minute)
+		s.Leases["node"] = now.Add(-8 * time.Second)
+	}, "node", check.Pass, ""},
+	{"no node", func(s *health.State) { s.Nodes = nil }, "node", check.Fail, "no node"},
+	{"disk pressure", func(s *health.State) { s.Nodes[0].Status.Conditions[1].Status = "True" }, "node-pressure", check.Fail, "disk"},
+	{"cordoned", func(s *health.State) { s.Nodes[0].Spec.Unschedulable = true }, "node-schedulable", check.Fail, "cordoned"},
+	{"pool updating", func(s *health.State) { s.Pools[0].Status.Conditions[1].Status = "True" }, "pools", check.Fail, "master"},
+	{"pool degraded", func(s *health.State) {
+		s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
+	}, "pools", check.Fail, "/etc/x"},
+	{"pool paused", func(s *health.State) { s.Pools[0].Spec.Paused = true }, "pools", check.Warn, "master: the configuration of the machines is paused"},
+	{"pool paused and degraded", func(s *health.State) {
+		s.Pools[0].Spec.Paused, s.Pools[0].Status.Conditions[2].Status = true, "True"
+	}, "pools", check.Fail, "degraded"},
+	{"node has other config", func(s *health.State) {
+		s.Nodes[0].Annotations["machineconfiguration.openshift.io/desiredConfig"] = "rendered-2"
+	}, "pools", check.Fail, "node"},
+	{"etcd member lost", func(s *health.State) { s.Etcd.Status.Conditions[0].Status = "False" }, "etcd", check.Fail, "EtcdMembersAvailable"},
+	{"revision on its way", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 8, 8, 0) }, "static-pods", check.Fail, "kube-apiserver is at revision 7 of 8"},
+	{"revision failed", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 0, 8, 8) }, "static-pods", check.Fail, "InstallerFailed"},
+	{"old failure is history", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(9, 0, 9, 8) }, "static-pods", check.Pass, ""},
+	{"fell back", func(s *health.State) {
+		s.Pods[0].Annotations = map[string]string{"startup-monitor.static-pods.openshift.io/fallback-for-revision": "8"}
+	}, "static-pods", check.Fail, "went back"},
+	{"crash loop", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("CrashLoopBackOff")) }, "pods", check.Fail, "7 restarts"},
+	{"image missing", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ImagePullBackOff")) }, "images", check.Fail, "openshift-dns/dns misses its image"},
+	{"image missing is no sick program", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ErrImagePull")) }, "pods", check.Pass, ""},
+	{"catalog offline", func(s *health.State) {
+		s.Pods[0] = pod("openshift-marketplace", "redhat-operators", waiting("ImagePullBackOff"))
+	}, "images", check.Warn, "redhat-operators"},
+	{"user's own image", func(s *health.State) { s.Pods[1] = pod("plant", "app", waiting("ImagePullBackOff")) }, "images", check.Warn, "plant/app"},
+	{"pod starting", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(time.Minute)) }, "pods", check.Warn, "1m0s"},
+	{"pod does not start", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(6*time.Minute)) }, "pods", check.Fail, "6m0s"},
+	{"finished installer", func(s *health.State) {
+		s.Pods[0] = pod("openshift-etcd", "installer-3", unready(time.Hour), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	}, "pods", check.Pass, ""},
+	{"failed job's pod", func(s *health.State) {
+		s.Pods[0] = pod("openshift-x", "job-1", unready(time.Hour), func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job"}} })
+	}, "pods", check.Pass, ""},
+	{"evicted", func(s *health.State) {
+		s.Pods[0] = pod("openshift-x", "e", func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" })
+	}, "pods", check.Warn, "Evicted"},
+	{"young CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Minute)} }, "csrs", check.Warn, "approval"},
+	{"old CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3 * time.Minute)} }, "csrs", check.Fail, "approval"},
+	{"foreign CSR", func(s *health.State) {
+		r := csr(time.Hour)
+		r.Spec.Username = "system:node:other"
+		s.CSRs = []certificatesv1.CertificateSigningRequest{r}
+	}, "csrs", check.Warn, "not this node's"},
+	{"unsigned CSR", func(s *health.State) {
+		s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3*time.Minute, certificatesv1.CertificateApproved)}
+	}, "csrs", check.Fail, "not signed"},
+	{"denied CSR", func(s *health.State) {
+		s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Hour, certificatesv1.CertificateDenied)}
+	}, "csrs", check.Pass, ""},
+	{"route refused", func(s *health.State) { s.Routes[2].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Fail, "HostAlreadyClaimed"},
+	{"route nobody looked at", func(s *health.State) { s.Routes[2].Status.Ingress = nil }, "routes", check.Fail, "no router"},
+	{"user's route refused", func(s *health.State) { s.Routes[4].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Warn, "plant/portal"},
+	{"login has no new name", func(s *health.State) {
+		s.Routes[2] = route("openshift-authentication", "oauth-openshift", "oauth.apps.old.example", corev1.ConditionTrue)
+	}, "routes", check.Fail, "Login page"},
+	{"console with a name of the owner's", func(s *health.State) {
+		s.Routes[1] = route("openshift-console", "console-custom", "console.vanity.example", corev1.ConditionTrue)
+	}, "routes", check.Pass, ""},
+	{"login with a name of the owner's", func(s *health.State) {
+		s.Routes[2] = route("openshift-authentication", "oauth-openshift", "login.vanity.example", corev1.ConditionTrue)
+	}, "routes", check.Pass, ""},
+	{"monitoring with old name", func(s *health.State) {
+		s.Routes = append(s.Routes, route("openshift-monitoring", "thanos", "thanos.apps.old.example", corev1.ConditionTrue))
+	}, "routes", check.Warn, "openshift-monitoring/thanos"},
+	{"console down", func(s *health.State) {
+		s.Sites["web-console"] = health.Answer{Host: "console.apps." + domain, Status: http.StatusServiceUnavailable}
+	}, "web-console", check.Fail, "503"},
+	{"console silent", func(s *health.State) { s.Sites["web-console"] = health.Answer{Host: "c", Err: errors.New("refused")} }, "web-console", check.Fail, "refused"},
+	{"new name not served", func(s *health.State) { s.Served["cert-api-new"] = shown("api."+domain, "api.factory.example.com") }, "cert-api-new", check.Fail, "other names"},
+	{"new name from unknown CA", func(s *health.State) {
+		x := shown("api."+domain, "api."+domain)
+		x.Trust = x509.UnknownAuthorityError{}
+		s.Served["cert-api-new"] = x
+	}, "cert-api-new", check.Fail, "some-signer"},
+	{"router's own CA", func(s *health.State) {
+		x := shown("touchdown.apps."+domain, "*.apps."+domain)
+		x.Trust = x509.UnknownAuthorityError{}
+		s.Served["cert-apps"] = x
+	}, "cert-apps", check.Warn, "some-signer"},
+	{"apps expired", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(-time.Hour) }, "cert-apps", check.Fail, "expired"},
+	{"apps not valid yet", func(s *health.State) { s.Served["cert-apps"].Leaf.NotBefore = now.Add(time.Hour) }, "cert-apps", check.Fail, "not valid before"},
+	{"apps ends soon", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(days(29)) }, "cert-apps", check.Pass, ""},
+	{"apps of two years ends soon", func(s *health.State) {
+		s.Served["cert-apps"].Leaf.NotBefore, s.Served["cert-apps"].Leaf.NotAfter = now.Add(-days(700)), now.Add(days(29))
+	}, "cert-apps", check.Warn, "valid until"},
+	{"rotation overdue", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(17)), now.Add(days(13))) }, "certs", check.Warn, "overdue"},
+	{"rotating expired", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(31)), now.Add(-days(1))) }, "certs", check.Fail, "kubelet-client expired"},
+	{"copy of an old revision", func(s *health.State) {
+		s.Secrets = append(s.Secrets, secret("etcd-client-3", now.Add(-days(31)), now.Add(-days(1)), metav1.OwnerReference{Kind: "ConfigMap", Name: "revision-status-3"}))
+	}, "certs", check.Pass, "kubelet-client"},
+	{"long-lived signer after renewal date", func(s *health.State) {
+		s.Secrets = append(s.Secrets, secret("signer", now.Add(-days(300)), now.Add(days(65))))
+	}, "certs", check.Pass, ""},
+	{"no dates", func(s *health.State) { s.Secrets = nil }, "certs", check.Skip, "no dates"},
+}
+
 func TestFaultsAreFound(t *testing.T) {
-	notFound := apierrors.NewNotFound(schema.GroupResource{Resource: "x"}, "cluster")
-	for _, c := range []struct {
-		name  string
-		spoil func(*health.State)
-		id    string
-		want  check.Status
-		says  string
-	}{
-		{"recovery in use", func(s *health.State) { s.Detour = message.T("The kubeconfig is not accepted.") }, "access", check.Warn, "not accepted"},
-		{"name that pods do not find", func(s *health.State) {
-			s.Names.Answers[0] = health.NameAnswer{Name: "oauth-openshift.apps." + domain, Err: errors.New("no such name")}
-		}, "cluster-dns", check.Fail, "oauth-openshift.apps." + domain + ": no such name"},
-		{"name of another machine", func(s *health.State) {
-			s.Names.Answers[1].Addrs = []netip.Addr{netip.MustParseAddr("192.0.2.99")}
-		}, "cluster-dns", check.Fail, "leads to 192.0.2.99, which is not this node (192.168.127.10)"},
-		{"name without address", func(s *health.State) { s.Names.Answers[1].Addrs = nil }, "cluster-dns", check.Fail, "has no address"},
-		{"no answer to a pod", func(s *health.State) { s.WayOut.From = "" }, "pod-request", check.Fail, "none of 1 pods"},
-		{"nobody asked", func(s *health.State) { s.WayOut = health.WayOut{} }, "pod-request", check.Skip, "nobody asked"},
-		{"no DNS service", func(s *health.State) { s.Names = health.Names{Skip: "the cluster has no DNS service"} }, "cluster-dns", check.Skip, "no DNS service"},
-		{"DNS operator not read", func(s *health.State) { s.Errors["dns"] = errors.New("forbidden") }, "cluster-dns", check.Fail, "forbidden"},
-		{"API away", func(s *health.State) { s.Away = errors.New("connection refused") }, "api", check.Fail, "connection refused"},
-		{"consequence of API away", func(s *health.State) { s.Away = errors.New("refused") }, "operators", check.Skip, "does not answer"},
-		{"API not ready", func(s *health.State) { s.NotReady = errors.New("[-]etcd failed") }, "api", check.Fail, "etcd"},
-		{"update at work", func(s *health.State) { s.Version.Status.Conditions[2].Status = "True" }, "version", check.Fail, "update"},
-		{"version failing", func(s *health.State) { s.Version.Status.Conditions[1].Status = "True" }, "version", check.Fail, "failing"},
-		{"version does not say whether it fails", func(s *health.State) {
-			s.Version.Status.Conditions = slices.Delete(s.Version.Status.Conditions, 1, 2)
-		}, "version", check.Fail, "does not say whether it is failing"},
-		{"installation not complete", func(s *health.State) { s.Version.Status.History[0].State = "Partial" }, "version", check.Fail, "partial"},
-		{"no version kind", func(s *health.State) { s.Version, s.Errors["version"] = nil, notFound }, "version", check.Skip, "none"},
-		{"operator degraded", func(s *health.State) {
-			s.Operators[0] = operator("authentication", "True", "False", "True", "no route\nmore")
-		}, "operators", check.Fail, "authentication is degraded: no route"},
-		{"operator unmanaged", func(s *health.State) {
-			s.Operators[0] = operator("authentication", "Unknown", "Unknown", "Unknown", "")
-			s.Operators[0].Status.Conditions[0].Reason = "Unmanaged"
-		}, "operators", check.Fail, "authentication is not available: Unmanaged"},
-		{"operator silent", func(s *health.State) { s.Operators[0].Status.Conditions = nil }, "operators", check.Fail, "authentication"},
-		{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
-		{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
-		{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
-		{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
-		{"insights online", func(s *health.State) {
-			s.Version.Status.Conditions[3].Status = "True"
-			s.Operators[1] = operator("insights", "False", "False", "True", "no net")
-		}, "operators", check.Fail, "insights"},
-		{"node not ready", func(s *health.State) { s.Nodes[0].Status.Conditions[0].Status = "Unknown" }, "node", check.Fail, "not ready"},
-		{"stale node", func(s *health.State) { s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(101 * time.Second) }, "node", check.Fail, "1m41s"},
-		{"quiet node with a fresh lease", func(s *health.State) {
-			s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = ago(4 * time.Minute)
-			s.Leases["node"] = now.Add(-8 * time.Second)
-		}, "node", check.Pass, ""},
-		{"no node", func(s *health.State) { s.Nodes = nil }, "node", check.Fail, "no node"},
-		{"disk pressure", func(s *health.State) { s.Nodes[0].Status.Conditions[1].Status = "True" }, "node-pressure", check.Fail, "disk"},
-		{"cordoned", func(s *health.State) { s.Nodes[0].Spec.Unschedulable = true }, "node-schedulable", check.Fail, "cordoned"},
-		{"pool updating", func(s *health.State) { s.Pools[0].Status.Conditions[1].Status = "True" }, "pools", check.Fail, "master"},
-		{"pool degraded", func(s *health.State) {
-			s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
-		}, "pools", check.Fail, "/etc/x"},
-		{"pool paused", func(s *health.State) { s.Pools[0].Spec.Paused = true }, "pools", check.Warn, "master: the configuration of the machines is paused"},
-		{"pool paused and degraded", func(s *health.State) {
-			s.Pools[0].Spec.Paused, s.Pools[0].Status.Conditions[2].Status = true, "True"
-		}, "pools", check.Fail, "degraded"},
-		{"node has other config", func(s *health.State) {
-			s.Nodes[0].Annotations["machineconfiguration.openshift.io/desiredConfig"] = "rendered-2"
-		}, "pools", check.Fail, "node"},
-		{"etcd member lost", func(s *health.State) { s.Etcd.Status.Conditions[0].Status = "False" }, "etcd", check.Fail, "EtcdMembersAvailable"},
-		{"revision on its way", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 8, 8, 0) }, "static-pods", check.Fail, "kube-apiserver is at revision 7 of 8"},
-		{"revision failed", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(7, 0, 8, 8) }, "static-pods", check.Fail, "InstallerFailed"},
-		{"old failure is history", func(s *health.State) { s.API.Status.StaticPodOperatorStatus = staticPods(9, 0, 9, 8) }, "static-pods", check.Pass, ""},
-		{"fell back", func(s *health.State) {
-			s.Pods[0].Annotations = map[string]string{"startup-monitor.static-pods.openshift.io/fallback-for-revision": "8"}
-		}, "static-pods", check.Fail, "went back"},
-		{"crash loop", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("CrashLoopBackOff")) }, "pods", check.Fail, "7 restarts"},
-		{"image missing", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ImagePullBackOff")) }, "images", check.Fail, "openshift-dns/dns misses its image"},
-		{"image missing is no sick program", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ErrImagePull")) }, "pods", check.Pass, ""},
-		{"catalog offline", func(s *health.State) {
-			s.Pods[0] = pod("openshift-marketplace", "redhat-operators", waiting("ImagePullBackOff"))
-		}, "images", check.Warn, "redhat-operators"},
-		{"user's own image", func(s *health.State) { s.Pods[1] = pod("plant", "app", waiting("ImagePullBackOff")) }, "images", check.Warn, "plant/app"},
-		{"pod starting", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(time.Minute)) }, "pods", check.Warn, "1m0s"},
-		{"pod does not start", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(6*time.Minute)) }, "pods", check.Fail, "6m0s"},
-		{"finished installer", func(s *health.State) {
-			s.Pods[0] = pod("openshift-etcd", "installer-3", unready(time.Hour), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
-		}, "pods", check.Pass, ""},
-		{"failed job's pod", func(s *health.State) {
-			s.Pods[0] = pod("openshift-x", "job-1", unready(time.Hour), func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{{Kind: "Job"}} })
-		}, "pods", check.Pass, ""},
-		{"evicted", func(s *health.State) {
-			s.Pods[0] = pod("openshift-x", "e", func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" })
-		}, "pods", check.Warn, "Evicted"},
-		{"young CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Minute)} }, "csrs", check.Warn, "approval"},
-		{"old CSR", func(s *health.State) { s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3 * time.Minute)} }, "csrs", check.Fail, "approval"},
-		{"foreign CSR", func(s *health.State) {
-			r := csr(time.Hour)
-			r.Spec.Username = "system:node:other"
-			s.CSRs = []certificatesv1.CertificateSigningRequest{r}
-		}, "csrs", check.Warn, "not this node's"},
-		{"unsigned CSR", func(s *health.State) {
-			s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3*time.Minute, certificatesv1.CertificateApproved)}
-		}, "csrs", check.Fail, "not signed"},
-		{"denied CSR", func(s *health.State) {
-			s.CSRs = []certificatesv1.CertificateSigningRequest{csr(time.Hour, certificatesv1.CertificateDenied)}
-		}, "csrs", check.Pass, ""},
-		{"route refused", func(s *health.State) { s.Routes[2].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Fail, "HostAlreadyClaimed"},
-		{"route nobody looked at", func(s *health.State) { s.Routes[2].Status.Ingress = nil }, "routes", check.Fail, "no router"},
-		{"user's route refused", func(s *health.State) { s.Routes[4].Status.Ingress[0].Conditions[0].Status = "False" }, "routes", check.Warn, "plant/portal"},
-		{"login has no new name", func(s *health.State) {
-			s.Routes[2] = route("openshift-authentication", "oauth-openshift", "oauth.apps.old.example", corev1.ConditionTrue)
-		}, "routes", check.Fail, "Login page"},
-		{"console with a name of the owner's", func(s *health.State) {
-			s.Routes[1] = route("openshift-console", "console-custom", "console.vanity.example", corev1.ConditionTrue)
-		}, "routes", check.Pass, ""},
-		{"login with a name of the owner's", func(s *health.State) {
-			s.Routes[2] = route("openshift-authentication", "oauth-openshift", "login.vanity.example", corev1.ConditionTrue)
-		}, "routes", check.Pass, ""},
-		{"monitoring with old name", func(s *health.State) {
-			s.Routes = append(s.Routes, route("openshift-monitoring", "thanos", "thanos.apps.old.example", corev1.ConditionTrue))
-		}, "routes", check.Warn, "openshift-monitoring/thanos"},
-		{"console down", func(s *health.State) {
-			s.Sites["web-console"] = health.Answer{Host: "console.apps." + domain, Status: http.StatusServiceUnavailable}
-		}, "web-console", check.Fail, "503"},
-		{"console silent", func(s *health.State) { s.Sites["web-console"] = health.Answer{Host: "c", Err: errors.New("refused")} }, "web-console", check.Fail, "refused"},
-		{"new name not served", func(s *health.State) { s.Served["cert-api-new"] = shown("api."+domain, "api.factory.example.com") }, "cert-api-new", check.Fail, "other names"},
-		{"new name from unknown CA", func(s *health.State) {
-			x := shown("api."+domain, "api."+domain)
-			x.Trust = x509.UnknownAuthorityError{}
-			s.Served["cert-api-new"] = x
-		}, "cert-api-new", check.Fail, "some-signer"},
-		{"router's own CA", func(s *health.State) {
-			x := shown("touchdown.apps."+domain, "*.apps."+domain)
-			x.Trust = x509.UnknownAuthorityError{}
-			s.Served["cert-apps"] = x
-		}, "cert-apps", check.Warn, "some-signer"},
-		{"apps expired", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(-time.Hour) }, "cert-apps", check.Fail, "expired"},
-		{"apps not valid yet", func(s *health.State) { s.Served["cert-apps"].Leaf.NotBefore = now.Add(time.Hour) }, "cert-apps", check.Fail, "not valid before"},
-		{"apps ends soon", func(s *health.State) { s.Served["cert-apps"].Leaf.NotAfter = now.Add(days(29)) }, "cert-apps", check.Pass, ""},
-		{"apps of two years ends soon", func(s *health.State) {
-			s.Served["cert-apps"].Leaf.NotBefore, s.Served["cert-apps"].Leaf.NotAfter = now.Add(-days(700)), now.Add(days(29))
-		}, "cert-apps", check.Warn, "valid until"},
-		{"rotation overdue", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(17)), now.Add(days(13))) }, "certs", check.Warn, "overdue"},
-		{"rotating expired", func(s *health.State) { s.Secrets[0] = secret("kubelet-client", now.Add(-days(31)), now.Add(-days(1))) }, "certs", check.Fail, "kubelet-client expired"},
-		{"copy of an old revision", func(s *health.State) {
-			s.Secrets = append(s.Secrets, secret("etcd-client-3", now.Add(-days(31)), now.Add(-days(1)), metav1.OwnerReference{Kind: "ConfigMap", Name: "revision-status-3"}))
-		}, "certs", check.Pass, "kubelet-client"},
-		{"long-lived signer after renewal date", func(s *health.State) {
-			s.Secrets = append(s.Secrets, secret("signer", now.Add(-days(300)), now.Add(days(65))))
-		}, "certs", check.Pass, ""},
-		{"no dates", func(s *health.State) { s.Secrets = nil }, "certs", check.Skip, "no dates"},
-	} {
+	for _, c := range faults {
 		t.Run(c.name, func(t *testing.T) {
 			s := healthy()
 			c.spoil(s)

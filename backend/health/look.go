@@ -51,6 +51,7 @@ type State struct {
 	Served    map[string]Shown               // by the ID of the check
 	Names     Names                          // inside the cluster
 	WayOut    WayOut                         // of the pods
+	Wide      *Wide                          // nil: not looked at
 	Errors    map[string]error               // what could not be read
 
 	mu sync.Mutex
@@ -74,21 +75,27 @@ type Shown struct {
 
 // Look reads everything that the checks need, all at once, each call with its own short timeout.
 func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
+	s := lookNarrow(ctx, c, o)
+	s.lookWide(ctx, c, o)
+	return s
+}
+
+// lookAgain is Look for a wait: it takes the wide part of the look before while that is young.
+func lookAgain(ctx context.Context, c *kube.Cluster, o Options, before *Wide) *State {
+	s := lookNarrow(ctx, c, o)
+	if s.Wide = before; before == nil || s.At.Sub(before.at) >= wideEvery || s.At.Before(before.at) {
+		s.lookWide(ctx, c, o)
+	}
+	return s
+}
+
+// lookNarrow reads what decides from second to second whether the cluster works.
+func lookNarrow(ctx context.Context, c *kube.Cluster, o Options) *State {
 	s := &State{At: o.now(), Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
 	if s.ready(ctx, c); s.Away != nil {
 		return s
 	}
-	var all sync.WaitGroup
-	for _, read := range s.reads(c) {
-		all.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, callTime)
-			defer cancel()
-			if err := read.call(ctx); err != nil {
-				s.fail(read.what, err)
-			}
-		})
-	}
-	all.Wait()
+	together(ctx, s.reads(c), s.fail)
 	s.Detour = c.Detour()
 	s.readLeases(ctx, c)
 	s.probe(ctx, c, o)
@@ -129,6 +136,21 @@ func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 type read struct {
 	what string
 	call func(context.Context) error
+}
+
+// together makes all reads at once, each with its own short timeout, and tells which failed.
+func together(ctx context.Context, reads []read, fail func(what string, err error)) {
+	var all sync.WaitGroup
+	for _, read := range reads {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, callTime)
+			defer cancel()
+			if err := read.call(ctx); err != nil {
+				fail(read.what, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func (s *State) reads(c *kube.Cluster) []read {
@@ -224,10 +246,13 @@ func secrets(ctx context.Context, c *kube.Cluster) ([]metav1.PartialObjectMetada
 }
 
 // readLeases asks when each node last reported. A kubelet whose status does not change writes it only every five
-// minutes; its lease it renews every ten seconds.
+// minutes; its lease it renews every ten seconds. A node whose status is young is not asked again.
 func (s *State) readLeases(ctx context.Context, c *kube.Cluster) {
 	for i := range s.Nodes {
 		name := s.Nodes[i].Name
+		if ready := nodeCondition(&s.Nodes[i], corev1.NodeReady); ready != nil && s.At.Sub(ready.LastHeartbeatTime.Time) <= freshness {
+			continue
+		}
 		ctx, cancel := context.WithTimeout(ctx, callTime)
 		raw, err := c.Core.RESTClient().Get().AbsPath("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", name).DoRaw(ctx)
 		cancel()

@@ -15,9 +15,11 @@ import (
 )
 
 // api is a cluster's API that answers as handler does.
-func api(t *testing.T, handler http.HandlerFunc) (*kube.Cluster, *httptest.Server) {
+func api(t testing.TB, handler http.HandlerFunc) (*kube.Cluster, *httptest.Server) {
 	t.Helper()
-	server := httptest.NewTLSServer(handler)
+	server := httptest.NewUnstartedServer(handler)
+	server.EnableHTTP2 = true // as the real one
+	server.StartTLS()
 	t.Cleanup(server.Close)
 	ca := filepath.Join(t.TempDir(), "ca.crt")
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {

@@ -36,14 +36,7 @@ func judgePods(s *State) check.Check {
 		Source: "Pod phase and container states; 5 minutes to become ready",
 		Fix:    message.T("Wait some minutes; if one stays, its reason and its log are in the support bundle."),
 	}
-	if c, no := unread(s, c, "pods"); no {
-		return c
-	}
-	grave, light := sick(s, false)
-	if len(grave) == 0 {
-		return found(c, check.Warn, light, message.F("%d pods, all well", len(s.Pods)))
-	}
-	return found(c, check.Fail, append(grave, light...), message.Text{})
+	return judgeSick(s, c, false, message.F("%d pods, all well", len(s.Pods)))
 }
 
 func judgeImages(s *State) check.Check {
@@ -52,35 +45,25 @@ func judgeImages(s *State) check.Check {
 		Source: "Pod container states ImagePullBackOff, ErrImagePull and the like",
 		Fix:    message.T("Check registry, mirror settings and pull secret, or seed the missing images from the stick."),
 	}
+	return judgeSick(s, c, true, message.T("all there"))
+}
+
+// judgeSick judges what is wrong with pods: gravely with the platform's, lightly with those that may still come up, that a
+// site without Internet can do without, or that are the user's own.
+func judgeSick(s *State, c check.Check, image bool, fine message.Text) check.Check {
 	if c, no := unread(s, c, "pods"); no {
 		return c
 	}
-	grave, light := sick(s, true)
-	if len(grave) == 0 {
-		return found(c, check.Warn, light, message.T("all there"))
-	}
-	return found(c, check.Fail, append(grave, light...), message.Text{})
-}
-
-// sick returns what is wrong with pods: gravely with the platform's, lightly with those that may still come up, that a
-// site without Internet can do without, or that are the user's own.
-func sick(s *State, image bool) (grave, light []string) {
+	var f faults
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		a := examine(p, s.At)
 		if a == nil || a.image != image {
 			continue
 		}
-		text := p.Namespace + "/" + p.Name + " " + a.text
-		if a.young || !platform(p.Namespace) || dispensable(s, p.Namespace) {
-			light = append(light, text)
-		} else {
-			grave = append(grave, text)
-		}
+		f.add(!a.young && platform(p.Namespace) && !dispensable(s, p.Namespace), p.Namespace+"/"+p.Name+" "+a.text)
 	}
-	slices.Sort(grave)
-	slices.Sort(light)
-	return grave, light
+	return f.judge(c, fine)
 }
 
 func platform(namespace string) bool {
@@ -137,7 +120,11 @@ func stuck(p *corev1.Pod) *ailment {
 		switch {
 		case w == nil:
 		case slices.Contains(pulling, w.Reason):
-			return &ailment{text: "misses its image " + c.Image + " (" + w.Reason + ")", image: true}
+			text := "misses its image " + c.Image + " (" + w.Reason + ")"
+			if why := pullCause(w.Message); why != "" {
+				text += ": " + why
+			}
+			return &ailment{text: text, image: true}
 		case slices.Contains(crashing, w.Reason):
 			return &ailment{text: fmt.Sprintf("fails to start (%s, %d restarts)", w.Reason, c.RestartCount)}
 		}

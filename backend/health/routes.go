@@ -98,31 +98,26 @@ func judgeRoutes(s *State, o Options) check.Check {
 	if c, no := unread(s, c, "routes"); no {
 		return c
 	}
-	var grave, light []string
+	var f faults
 	good := 0
 	for i := range s.Routes {
 		r := &s.Routes[i]
 		name := r.Namespace + "/" + r.Name
 		switch refusal := refused(r); {
-		case refusal != "" && platform(r.Namespace):
-			grave = append(grave, name+" is not taken: "+refusal)
 		case refusal != "":
-			light = append(light, name+" is not taken: "+refusal)
+			f.add(platform(r.Namespace), name+" is not taken: "+refusal)
 		case platform(r.Namespace) && !s.moved(r, o):
-			light = append(light, name+" still has its old name "+shortList(hosts(r)).String())
+			f.add(false, name+" still has its old name "+shortList(hosts(r)).String())
 		default:
 			good++
 		}
 	}
 	for _, w := range sites {
 		if h := s.host(w, o.Domain); h != "" && !o.may(h) && !s.bound(w) {
-			grave = append(grave, "no new address for: "+w.title.String()+" (only "+h+")")
+			f.add(true, "no new address for: "+w.title.String()+" (only "+h+")")
 		}
 	}
-	if len(grave) == 0 {
-		return found(c, check.Warn, light, message.F("%d addresses, all taken", good))
-	}
-	return found(c, check.Fail, append(grave, light...), message.Text{})
+	return f.judge(c, message.F("%d addresses, all taken", good))
 }
 
 // hosts are the names that the router serves a route under, or those wanted while it serves none.

@@ -34,7 +34,13 @@ type Tell func(well time.Duration, waiting string)
 // not be read and each moment without the API starts the window again. It emits a check when its verdict changes, and
 // all of the last look. When the limit is over it fails with a Problem that names the worst culprit.
 func Await(ctx context.Context, cluster *kube.Cluster, o Options, w Window, emit func(check.Check), tell Tell) ([]check.Check, error) {
-	return await(ctx, func(ctx context.Context) []check.Check { return Judge(Look(ctx, cluster, o), o) }, o, w, emit, tell)
+	var wide *Wide
+	look := func(ctx context.Context) []check.Check {
+		s := lookAgain(ctx, cluster, o, wide)
+		wide = s.Wide
+		return Judge(s, o)
+	}
+	return await(ctx, look, o, w, emit, tell)
 }
 
 func await(ctx context.Context, look func(context.Context) []check.Check, o Options, w Window, emit func(check.Check), tell Tell) ([]check.Check, error) {

@@ -1,0 +1,92 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+)
+
+// A warning counts while it is younger than recent, and is worth a person's attention when it came often enough: a start of the
+// node makes many that pass on their own.
+const (
+	recent = 15 * time.Minute
+	fresh  = 5 * time.Minute
+	often  = 5
+)
+
+func judgeEvents(s *State) check.Check {
+	reasons, again, total := map[string]int{}, map[string]int{}, 0 // counted by text
+	c := check.Check{
+		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
+		Source: "Events of type Warning; Touchdown: 5 times, the last within 5 minutes",
+		Fix:    message.T("Look at the object that is named: oc describe tells the same with its cause."),
+	}
+	if unread, no := unreadWide(s, c, "events"); no {
+		return lenient(unread)
+	}
+	for i := range s.Wide.Events {
+		e := &s.Wide.Events[i]
+		last, count := seen(e)
+		age := s.At.Sub(last)
+		if age > recent {
+			continue
+		}
+		reasons[firstLine(e.Reason)+" in 15 minutes"] += count
+		total += count
+		if age <= fresh && count >= often {
+			name := strings.TrimPrefix(e.InvolvedObject.Namespace+"/"+e.InvolvedObject.Name, "/")
+			again[firstLine(fmt.Sprintf("%s %s, %d times: %s", name, e.Reason, count, e.Message))] = count
+		}
+	}
+	for _, reason := range most(reasons) {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %d", reason, reasons[reason]))
+	}
+	if s.Wide.Cut {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("only %d warnings were read; there are more", len(s.Wide.Events)))
+	}
+	fine := message.T("none in 15 minutes")
+	if total > 0 {
+		fine = message.F("%d in 15 minutes, none keeps coming back", total)
+	}
+	return found(c, check.Warn, most(again), fine)
+}
+
+// most are the 40 texts that were counted most often, the first first.
+func most(counts map[string]int) []string {
+	all := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	return all[:min(40, len(all))]
+}
+
+// seen tells when an event came last, and how often. Newer writers count in a series.
+func seen(e *corev1.Event) (last time.Time, count int) {
+	last, count = e.LastTimestamp.Time, int(e.Count)
+	if e.EventTime.After(last) {
+		last = e.EventTime.Time
+	}
+	if e.Series != nil {
+		count = int(e.Series.Count)
+		if e.Series.LastObservedTime.After(last) {
+			last = e.Series.LastObservedTime.Time
+		}
+	}
+	if last.IsZero() {
+		last = e.CreationTimestamp.Time
+	}
+	return last, max(1, count)
+}
+
+// lenient makes a warning of a failure to read what only helps to find causes.
+func lenient(c check.Check) check.Check {
+	if c.Status == check.Fail {
+		c.Status = check.Warn
+	}
+	return c
+}

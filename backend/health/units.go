@@ -1,0 +1,48 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+)
+
+// nodeUnits are without which a node is none: each is wanted by OpenShift's own templates.
+var nodeUnits = []string{"crio.service", "kubelet.service", "ovs-configuration.service", "nodeip-configuration.service", "NetworkManager.service", "chronyd.service", "dnsmasq.service"}
+
+func judgeUnits(s *State) check.Check {
+	c := check.Check{
+		ID: "units", Title: message.T("Services of the node (systemd)"), Expected: message.T("none failed"), Source: "systemctl list-units --failed",
+		Fix: message.T("Run: systemctl status UNIT, which says why it failed; then systemctl restart UNIT."),
+	}
+	if c, no := unreadWide(s, c, "units"); no {
+		return lenient(c)
+	}
+	if !s.Wide.Asked {
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this is not the node"), message.Text{}
+		return c
+	}
+	var f faults
+	for _, unit := range s.Wide.Units {
+		f.add(slices.Contains(nodeUnits, unit), unit+" failed")
+	}
+	return f.judge(c, message.T("none failed"))
+}
+
+// FailedUnits reads what `systemctl list-units --failed --plain --no-legend` prints: a unit in each line, its name first.
+func FailedUnits(printed string) ([]string, error) {
+	var units []string
+	for line := range strings.Lines(printed) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0:
+		case !strings.Contains(fields[0], ".") || len(fields[0]) > 256: // systemd's own limit is 255
+			return nil, fmt.Errorf("systemctl printed %.80q, which names no unit", fields[0])
+		case len(units) < 100:
+			units = append(units, fields[0])
+		}
+	}
+	return units, nil
+}
