@@ -63,12 +63,8 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	if window.Poll == 0 {
 		window.Poll = min(usualPoll, max(window.For/4, time.Second)) // a short window is looked at more often
 	}
-	options := health.Options{
-		Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Waived: func(id string) bool { return rep.Job().Waived(h.ID(), id) }, Now: node.Now,
-	}
-	if h.NodeNet != nil {
-		options.Site = h.NodeNet.NameServers
-	}
+	options := h.options(node)
+	options.Waived = func(id string) bool { return rep.Job().Waived(h.ID(), id) }
 	if options.Domain != "" {
 		h.owners(ctx, node, rep, &options)
 	}
@@ -88,6 +84,30 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	}
 	rep.Say(message.F("The cluster was healthy for %s without a break.", window.For))
 	return nil
+}
+
+// Look looks once at what Run waits for, and changes nothing.
+func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
+	options := h.options(node)
+	return health.Judge(health.Look(ctx, node.Kube, options), options)
+}
+
+// options say what the cluster should look like, but for what its owner chose.
+func (h *Health) options(node *backend.Node) health.Options {
+	o := health.Options{Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Now: node.Now}
+	if h.NodeNet != nil {
+		o.Site = h.NodeNet.NameServers
+	}
+	if node.Host.Root() == "" { // the units are those of the machine that this runs on
+		o.Units = func(ctx context.Context) ([]string, error) {
+			printed, err := node.Host.Run(ctx, "systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager")
+			if err != nil {
+				return nil, err
+			}
+			return health.FailedUnits(printed)
+		}
+	}
+	return o
 }
 
 // owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be

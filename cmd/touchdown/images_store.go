@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -136,8 +135,8 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			status, err := images.LoadStatus(node.Host)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			status, err := imagesStatus(node.Host)
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -146,14 +145,7 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 			if !status.Looked.IsZero() {
 				fmt.Fprintf(printed(cmd), "Looked at %s, generation %d.\n", status.Looked.Format("2006-01-02 15:04 UTC"), status.Generation)
 			}
-			checks := status.Checks()
-			if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Over {
-				checks = append(checks, r.Check())
-			}
-			if d, err := images.LoadMoved(node.Host); err == nil {
-				checks = append(checks, d.Check())
-			}
-			printChecks(printed(cmd), checks)
+			printChecks(printed(cmd), imageChecks(node.Host, status))
 			return nil
 		},
 	}

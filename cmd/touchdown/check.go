@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/host"
+	"touchdown/backend/images"
+	"touchdown/backend/report"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// checking are the flags of `check`, and what is checked.
+type checking struct {
+	common  *common
+	subject string
+	file    string // the site config
+	watch   bool
+	every   time.Duration
+}
+
+// leastEvery bounds how often --watch looks: a look at the cluster reads every pod.
+const leastEvery = 5 * time.Second
+
+func checkCommand(c *common) *cobra.Command {
+	var children []*cobra.Command
+	for _, s := range []struct{ subject, short, long, example string }{
+		{
+			"hardware", "Check whether this machine is what OpenShift needs",
+			"Hardware judges processors, memory, disks, ports, firmware and clock, and what changed since the factory, as the wizard's\nhardware check does. It needs no engine and no cluster.",
+			"touchdown check hardware -o junit > hardware.xml",
+		}, {
+			"network", "Check whether the network answers",
+			"Network asks gateway, name servers, time servers and registry through the settings in force, or with -f whether those of\na site config would work, as the wizard does before it applies them. It sends probes and changes no setting.",
+			"touchdown check network -f site.yaml",
+		}, {
+			"cluster", "Check whether the cluster is healthy",
+			"Cluster looks once at everything that the wizard's health check waits for. -f FILE names the site config that the node\nwas landed with: its names are then looked at, too.",
+			"touchdown check cluster --watch",
+		}, {
+			"images", "Check the image store",
+			"Images tells what the last look at the image store found, and whether the rehearsal passed. `touchdown images verify`\nlooks again.",
+			"touchdown check images -o json",
+		},
+	} {
+		k := &checking{common: c, subject: s.subject}
+		cmd := &cobra.Command{
+			Use: s.subject, Short: s.short, Args: cobra.NoArgs, Example: "  " + s.example,
+			Long: s.long + "\n\nIt changes nothing. It ends with 0 when nothing failed (a warning is no failure), else with 1.",
+			RunE: func(cmd *cobra.Command, _ []string) error { return k.run(cmd) },
+		}
+		k.flags(cmd)
+		children = append(children, cmd)
+	}
+	return group(&cobra.Command{
+		Use: "check", Short: "Check hardware, network, cluster or images, and change nothing",
+		Long: `Check looks at one subject with the same checks as the wizard's steps, and changes nothing.
+
+-o json prints one object: schema (` + checkSchema + `), subject, node, at, status (the worst), counts by
+status, and checks with id, title, status (pass, warn, fail, skip, waived), observed, expected, source, fix and evidence. -o junit
+prints the same as JUnit XML, in the form of the hand-over report.`,
+		Example: "  touchdown check cluster\n  touchdown check hardware -o junit > hardware.xml",
+	}, children...)
+}
+
+func (k *checking) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&k.common.output, "output", "o", "text", "text, json or junit")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "junit"}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
+	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more")
+	if k.subject == "network" || k.subject == "cluster" {
+		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged by itself")
+	}
+	if k.subject == "cluster" {
+		k.common.engine.add(cmd)
+	}
+}
+
+func (k *checking) run(cmd *cobra.Command) error {
+	show, err := k.printer(cmd)
+	if err != nil {
+		return err
+	}
+	cfg, err := k.config()
+	if err != nil {
+		return err
+	}
+	node, err := k.node()
+	if err != nil {
+		return err
+	}
+	look := k.looker(node, cfg)
+	done, err := k.once(cmd.Context(), node, look, show)
+	for k.watch && err == nil {
+		select {
+		case <-cmd.Context().Done():
+			return done.verdict()
+		case <-time.After(k.every):
+		}
+		var next *checked
+		if next, err = k.once(cmd.Context(), node, look, show); err == nil {
+			done = next
+		}
+	}
+	if k.watch && cmd.Context().Err() != nil && done != nil { // a look that Ctrl-C cut short says nothing
+		return done.verdict()
+	}
+	if err != nil {
+		return err
+	}
+	return done.verdict()
+}
+
+// once looks and prints.
+func (k *checking) once(ctx context.Context, node *backend.Node, look looker, show func(*checked) error) (*checked, error) {
+	began := node.Now()
+	checks, err := look(ctx)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	name, _ := node.Host.Hostname()
+	c := &checked{Schema: checkSchema, Subject: k.subject, Node: name, At: began.UTC(), Seconds: node.Now().Sub(began).Seconds(), Checks: checks}
+	c.count()
+	return c, show(c)
+}
+
+// node is this machine; only the cluster's checks need a way into the cluster.
+func (k *checking) node() (*backend.Node, error) {
+	if k.subject == "cluster" {
+		return k.common.benchNode()
+	}
+	log := slog.New(slog.DiscardHandler)
+	return &backend.Node{Host: host.Open(host.Options{Root: k.common.hooks.root, NoPower: true, Log: log}), Now: time.Now, Log: log}, nil
+}
+
+// looker looks once. What it cannot look at is a check that says so.
+type looker func(context.Context) ([]check.Check, error)
+
+// config is the site config; without one it says nothing.
+func (k *checking) config() (*site.Config, error) {
+	if k.file == "" {
+		return &site.Config{}, nil
+	}
+	cfg, err := site.Load(k.file)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return cfg, nil
+}
+
+func (k *checking) looker(node *backend.Node, cfg *site.Config) looker {
+	switch k.subject {
+	case "hardware":
+		return inspecting(&steps.Hardware{}, node)
+	case "network":
+		entry := &steps.NetworkEntry{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
+		if cfg.Spec.Network.IsZero() && cfg.Spec.NetworkConfig == "" {
+			return func(ctx context.Context) ([]check.Check, error) { return entry.InForce(ctx, node), nil }
+		}
+		return inspecting(entry, node)
+	case "cluster":
+		health := &steps.Health{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
+		return func(ctx context.Context) ([]check.Check, error) { return health.Look(ctx, node), nil }
+	}
+	return func(context.Context) ([]check.Check, error) {
+		status, err := imagesStatus(node.Host)
+		return imageChecks(node.Host, status), err
+	}
+}
+
+// inspecting looks as a step of the wizard does.
+func inspecting(step steps.Inspector, node *backend.Node) looker {
+	return func(ctx context.Context) ([]check.Check, error) {
+		var seen inspected
+		err := step.Inspect(ctx, node, &seen)
+		return seen.checks, err
+	}
+}
+
+// inspected collects the checks of a step; what it offers for the answers of a form is not wanted here.
+type inspected struct {
+	steps.Report // an Inspect does not ask, save or note
+	checks       []check.Check
+}
+
+func (i *inspected) Check(c steps.Check)            { i.checks = append(i.checks, c) }
+func (i *inspected) Say(string, ...any)             {}
+func (i *inspected) Progress(steps.Progress)        {}
+func (i *inspected) Suggest(string, string, string) {}
+func (i *inspected) Offer(string, []steps.Choice)   {}
+
+// imagesStatus is what the last look at the image store found; nothing where there was none.
+func imagesStatus(m *host.Machine) (images.Status, error) {
+	status, err := images.LoadStatus(m)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return status, err
+}
+
+// imageChecks is what is known of the image store, with the rehearsal and the move of images into it.
+func imageChecks(m *host.Machine, status images.Status) []check.Check {
+	checks := status.Checks()
+	if r, err := images.LoadRehearsal(m); err == nil && r.Phase == images.Over {
+		checks = append(checks, r.Check())
+	}
+	if d, err := images.LoadMoved(m); err == nil {
+		checks = append(checks, d.Check())
+	}
+	return checks
+}
+
+// errNotPassed ends a command whose checks were printed.
+var errNotPassed = errors.New("a check failed")
+
+// checkSchema names the form of -o json. It changes when a reader would have to.
+const checkSchema = "touchdown.dev/check/v1alpha1"
+
+// checked is what -o json prints.
+type checked struct {
+	Schema  string               `json:"schema"`
+	Subject string               `json:"subject"` // hardware, network, cluster or images
+	Node    string               `json:"node"`
+	At      time.Time            `json:"at"`
+	Seconds float64              `json:"seconds"` // that the look took
+	Status  check.Status         `json:"status"`  // the worst
+	Counts  map[check.Status]int `json:"counts"`
+	Checks  []check.Check        `json:"checks"`
+}
+
+func (c *checked) count() {
+	c.Status, c.Counts = check.Worst(c.Checks), map[check.Status]int{}
+	for i := range c.Checks {
+		c.Counts[c.Checks[i].Status]++
+	}
+}
+
+// verdict is the exit code: a warning, and what could not be looked at, is no failure.
+func (c *checked) verdict() error {
+	if c.Counts[check.Fail] == 0 {
+		return nil
+	}
+	return &exitError{code: exitFailed, quiet: true, err: errNotPassed}
+}
+
+// junit is the same in the form of the hand-over report.
+func (c *checked) junit() ([]byte, error) {
+	d := report.Document{
+		Kind: "check", Made: c.At, Node: report.Node{Hostname: c.Node}, Steps: []report.Step{{ID: c.Subject, Seconds: c.Seconds}},
+	}
+	for _, k := range c.Checks {
+		d.Checks = append(d.Checks, report.Check{Step: c.Subject, Check: k})
+	}
+	return d.JUnit()
+}
+
+// summary is the last line of the text.
+func (c *checked) summary() string {
+	var counts []string
+	for _, s := range []check.Status{check.Pass, check.Warn, check.Fail, check.Skip, check.Waived} {
+		if n := c.Counts[s]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return fmt.Sprintf("%s: %s (%s)", c.Subject, c.Status, strings.Join(counts, ", "))
+}
