@@ -11,7 +11,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/network"
-	"touchdown/backend/probe"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
@@ -172,31 +171,6 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	report.Check(Check{ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Pass, Observed: message.T("yes")})
 	target := probeTarget(s.Site, settings.Resolve(now), node)
 	return s.NodeNet.probe(ctx, node.Now(), target, carriers.String(), report.Check)
-}
-
-// InForce asks the network through the settings in force, as Network does after it applied some, and changes nothing.
-func (s *NetworkEntry) InForce(ctx context.Context, node *backend.Node) (checks []Check) {
-	skip := func(err error) []Check {
-		p := problem.From(err)
-		return append(checks, Check{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
-	}
-	if node.Host.Root() != "" {
-		return []Check{{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"}}
-	}
-	now, err := s.NodeNet.net.Read(ctx)
-	if err != nil {
-		return skip(err)
-	}
-	checks = append(checks, networkNow(now))
-	settings := now.Settings
-	settings.Raw = nil
-	target := probeTarget(s.Site, settings, node)
-	target.Interface = now.Carrier
-	result, err := probe.After(ctx, target, func(Check) {})
-	if err != nil {
-		return skip(err)
-	}
-	return append(checks, result.Checks...)
 }
 
 // Act lets the LED of a port blink.

@@ -1,0 +1,43 @@
+package steps
+
+import (
+	"context"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/network"
+	"touchdown/backend/probe"
+)
+
+// InForce asks the network through the settings in force, as Network does after it applied some, and changes nothing.
+func (s *NetworkEntry) InForce(ctx context.Context, node *backend.Node) []Check {
+	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on
+		return []Check{{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"}}
+	}
+	now, err := s.NodeNet.net.Read(ctx)
+	if err != nil {
+		return []Check{unseen("not looked at: the settings could not be read from NetworkManager", err)}
+	}
+	return s.inForce(ctx, node, now, probe.After)
+}
+
+func (s *NetworkEntry) inForce(ctx context.Context, node *backend.Node, now *network.Current,
+	ask func(context.Context, probe.Target, func(Check)) (probe.Result, error),
+) []Check {
+	checks := []Check{networkNow(now)}
+	target := probeTarget(s.Site, now.Settings, node)
+	target.Interface = now.Carrier
+	result, err := ask(ctx, target, func(Check) {})
+	if err != nil {
+		return append(checks, unseen("not looked at: the network could not be asked", err))
+	}
+	return append(checks, result.Checks...)
+}
+
+// unseen is a check of what could not be looked at.
+func unseen(why string, err error) Check {
+	return Check{
+		ID: "network-probe", Title: "The network answers", Status: check.Skip, Observed: why,
+		Fix: "Run the check as root on the node, with NetworkManager running.", Evidence: []string{err.Error()},
+	}
+}
