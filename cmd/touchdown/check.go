@@ -79,7 +79,7 @@ func (k *checking) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
 	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more")
 	if k.subject == "network" || k.subject == "cluster" {
-		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged by itself")
+		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged alone")
 	}
 	if k.subject == "cluster" {
 		k.common.engine.add(cmd)
