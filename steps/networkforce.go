@@ -5,6 +5,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 )
@@ -12,11 +13,11 @@ import (
 // InForce asks the network through the settings in force, as Network does after it applied some, and changes nothing.
 func (s *NetworkEntry) InForce(ctx context.Context, node *backend.Node) []Check {
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on
-		return []Check{{ID: "network-now", Title: "Current network", Status: check.Skip, Observed: "not this machine's"}}
+		return []Check{{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")}}
 	}
 	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
-		return []Check{unseen("not looked at: the settings could not be read from NetworkManager", err)}
+		return []Check{unseen(message.T("not looked at: the settings could not be read from NetworkManager"), err)}
 	}
 	return s.inForce(ctx, node, now, probe.After)
 }
@@ -29,15 +30,15 @@ func (s *NetworkEntry) inForce(ctx context.Context, node *backend.Node, now *net
 	target.Interface = now.Carrier
 	result, err := ask(ctx, target, func(Check) {})
 	if err != nil {
-		return append(checks, unseen("not looked at: the network could not be asked", err))
+		return append(checks, unseen(message.T("not looked at: the network could not be asked"), err))
 	}
 	return append(checks, result.Checks...)
 }
 
 // unseen is a check of what could not be looked at.
-func unseen(why string, err error) Check {
+func unseen(why message.Text, err error) Check {
 	return Check{
-		ID: "network-probe", Title: "The network answers", Status: check.Skip, Observed: why,
-		Fix: "Run the check as root on the node, with NetworkManager running.", Evidence: []string{err.Error()},
+		ID: "network-probe", Title: message.T("The network answers"), Status: check.Skip, Observed: why,
+		Fix: message.T("Run the check as root on the node, with NetworkManager running."), Evidence: []string{err.Error()},
 	}
 }

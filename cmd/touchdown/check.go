@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images"
+	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -194,7 +195,7 @@ type inspected struct {
 }
 
 func (i *inspected) Check(c steps.Check)            { i.checks = append(i.checks, c) }
-func (i *inspected) Say(string, ...any)             {}
+func (i *inspected) Say(message.Text)               {}
 func (i *inspected) Progress(steps.Progress)        {}
 func (i *inspected) Suggest(string, string, string) {}
 func (i *inspected) Offer(string, []steps.Choice)   {}

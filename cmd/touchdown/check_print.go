@@ -81,9 +81,9 @@ func (c *checked) text(before *checked) string {
 		b.WriteString(steps.Linef("%s", c.At.Format(time.TimeOnly)+" UTC"))
 	}
 	for _, k := range checks {
-		b.WriteString(hanging(fmt.Sprintf("  %-6s", k.Status), k.Title+": "+k.Observed))
-		if k.Fix != "" && k.Status != check.Pass {
-			b.WriteString(hanging("        ", "try: "+k.Fix))
+		b.WriteString(hanging(fmt.Sprintf("  %-6s", k.Status), k.Title.String()+": "+k.Observed.String()))
+		if k.Fix.String() != "" && k.Status != check.Pass {
+			b.WriteString(hanging("        ", "try: "+k.Fix.String()))
 		}
 	}
 	b.WriteString(steps.Linef("%s", c.summary()))

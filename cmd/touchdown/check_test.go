@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // checkLine runs `check` on the machine below root.
@@ -157,8 +158,8 @@ func TestCheckWatchPrintsWhatChanged(t *testing.T) {
 	at := time.Date(2026, time.November, 23, 12, 0, 0, 0, time.UTC)
 	look := func(second check.Status) *checked {
 		c := &checked{Subject: "cluster", At: at, Checks: []check.Check{
-			{ID: "a", Title: "First", Status: check.Pass, Observed: "fine"},
-			{ID: "b", Title: "Second", Status: second, Observed: "as\nit is " + strings.Repeat("word ", 40), Fix: "Wait."},
+			{ID: "a", Title: message.T("First"), Status: check.Pass, Observed: message.T("fine")},
+			{ID: "b", Title: message.T("Second"), Status: second, Observed: message.Data("as\nit is " + strings.Repeat("word ", 40)), Fix: message.T("Wait.")},
 		}}
 		c.count()
 		return c
