@@ -37,7 +37,7 @@ func Takes(ctx context.Context, c *kube.Cluster, p kube.Pause) error {
 		return &problem.Problem{
 			Code:    "NCF-OLD",
 			Summary: message.F("The Machine Config Operator cannot make a configuration of what the cluster has already (MachineConfigPool %s).", p.Pool),
-			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: " +
+			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
 				"oc describe machineconfigpool %s. Then retry.", p.Pool),
 			Err: errors.New(why),
 		}
