@@ -19,7 +19,6 @@ var larger = map[string]int{
 	"steps/site": 84,
 
 	"steps/engine":            79,
-	"backend/probe.run":       51,
 	"backend/network.Network": 44,
 	"backend/kube.Cluster":    38,
 	"backend/host.Machine":    27,
