@@ -16,7 +16,7 @@ type Wiring struct {
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
 func Site(cfg *site.Config, w Wiring) []Stage {
-	return []Stage{
+	return withNodeFiles([]Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
@@ -52,5 +52,5 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 		}},
-	}
+	})
 }
