@@ -224,9 +224,9 @@ func (s *work) counted(p *steps.Progress) []string {
 	case p == nil:
 		return nil
 	case p.Total > 0:
-		return []string{t("work.of", p.Done, p.Total, p.Unit)}
+		return []string{t("work.of", p.Done, p.Total, worded("unit", p.Unit))}
 	case p.Done > 0:
-		return []string{t("work.counted", p.Done, p.Unit)}
+		return []string{t("work.counted", p.Done, worded("unit", p.Unit))}
 	}
 	return nil
 }
