@@ -19,8 +19,8 @@ import (
 	"touchdown/backend/message"
 )
 
-// english is the language that the source is written in.
-const english = "en"
+// mother is the language that the source is written in.
+const mother = "en"
 
 // catalogues are the languages beside English: a folder each, with YAML files and the language's own name for itself.
 //
@@ -49,7 +49,7 @@ var here atomic.Pointer[speech]
 
 // Languages are the codes of the languages that a console can speak, English first.
 func Languages() []string {
-	all := []string{english}
+	all := []string{mother}
 	folders, _ := fs.ReadDir(catalogues, "languages") // it is embedded
 	for _, f := range folders {
 		all = append(all, f.Name())
@@ -74,7 +74,7 @@ func Language(code string) (string, error) {
 	if slices.Contains(all, locale) {
 		return locale, nil
 	}
-	return english, nil
+	return mother, nil
 }
 
 // ownName is what a language calls itself.
@@ -91,7 +91,7 @@ func spoken() string {
 	if is := here.Load(); is != nil {
 		return is.code
 	}
-	return english
+	return mother
 }
 
 // following is the code of the language after the one that is spoken, round and round.
@@ -103,7 +103,7 @@ func following() string {
 // speak sets the language of this process's console. With ascii its letters are written as a terminal without UTF-8 can show
 // them; only the catalogue is changed, not what people and machines are called.
 func speak(code string, ascii bool) error {
-	if code == "" || code == english {
+	if code == "" || code == mother {
 		here.Store(nil)
 		return nil
 	}

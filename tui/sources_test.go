@@ -12,12 +12,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // messages are the English formats of all messages that the program makes, each with the places that make it, read from the source.
 func messages(t *testing.T) map[string][]string {
 	t.Helper()
+	found, err := readMessages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var readMessages = sync.OnceValues(func() (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, root := range []string{"../backend", "../cmd", "../steps", "."} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -27,11 +36,11 @@ func messages(t *testing.T) map[string][]string {
 			return messagesOf(path, found)
 		})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	return found
-}
+	return found, nil
+})
 
 // messagesOf adds the messages of the package in a folder. Nothing that the package imports is read: what message.T and its
 // siblings are given has to be known from the package alone.
