@@ -18,6 +18,15 @@ type button struct {
 	careful bool
 }
 
+// mark is the letter in front of a label that is not English: the letters are the same in every language, so that help on the
+// telephone and a hand that knows them need no other, and only English labels remind of them.
+func (b button) mark() string {
+	if keys := b.key.Keys(); here.Load() != nil && len(keys) > 0 && len([]rune(keys[0])) == 1 {
+		return keys[0] + " "
+	}
+	return ""
+}
+
 // row is the focus among buttons.
 type row struct{ at int }
 
@@ -57,7 +66,7 @@ func (r row) view(th theme, list []button, focused bool, w int) (lines []string,
 	line := ""
 	r.at = min(r.at, len(list)-1)
 	for i, b := range list {
-		part := "[ " + b.label + " ]"
+		part := "[ " + b.mark() + b.label + " ]"
 		if lipgloss.Width(line)+lipgloss.Width(part)+2 > w {
 			lines = append(lines, line)
 			line = ""

@@ -125,19 +125,22 @@ func (b *dashboard) text(w int) []string {
 	case engine.Inspecting, engine.Collecting, engine.Reviewed:
 		title = t("dashboard.moving")
 	}
-	lines := []string{b.theme.strong.Render(title)}
+	var lines []string
+	for _, line := range wrap(title, w, "") {
+		lines = append(lines, b.theme.strong.Render(line))
+	}
 	if s.Locked {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
 	}
 	if s.State == engine.IsDone && s.Cluster != "" {
-		lines = append(lines, "")
+		reached := []string{t("dashboard.cluster", s.Cluster), t("dashboard.api", s.Cluster), t("dashboard.console", s.Cluster)}
 		if is := b.address(); is != "" {
-			lines = append(lines, t("dashboard.address", is))
+			reached = append([]string{t("dashboard.address", is)}, reached...)
 		}
-		lines = append(lines,
-			t("dashboard.cluster", s.Cluster),
-			t("dashboard.api", s.Cluster),
-			t("dashboard.console", s.Cluster))
+		lines = append(lines, "")
+		for _, line := range reached {
+			lines = append(lines, hang(line, w, "", 10)...)
+		}
 	}
 	lines = append(lines, "")
 	var found []finding

@@ -27,10 +27,20 @@ type desk struct {
 func newDesk(l *link, o Options) *desk {
 	basic := o.Mode == Basic
 	c := &client{link: l, clock: o.Clock, name: o.Name}
-	return &desk{
+	d := &desk{
 		client: c, answers: &answers{client: c, drafts: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
-		theme: newTheme(basic), keys: newKeys(), basic: basic, support: o.Support, save: o.Save,
+		theme: newTheme(basic), basic: basic, support: o.Support, save: o.Save,
 	}
+	d.speak(o.Language)
+	return d
+}
+
+// speak sets the language of this console, in letters that its theme can show.
+func (d *desk) speak(code string) {
+	if err := speak(code, d.basic); err != nil {
+		d.flash = err.Error()
+	}
+	d.keys = newKeys()
 }
 
 // enterDelay is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.

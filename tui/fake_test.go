@@ -37,6 +37,7 @@ type fake struct {
 	acting  chan error // when an act ends, and how
 	logIn   *handout.LogIn
 	asked   []handout.Ask
+	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
 }
 
 func newFake() *fake {
@@ -73,6 +74,9 @@ func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
 			step.Fields = append([]engine.FieldView{}, step.Fields...)
 			s.Stages[i].Steps[j] = step
 		}
+	}
+	if f.spell != nil {
+		f.spell(&s)
 	}
 	return &s, nil
 }

@@ -182,13 +182,17 @@ func (f sheet) source(v engine.FieldView) string {
 		}
 		return t("form.required")
 	}
+	source := worded("source", v.Source)
+	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
+		source = t("source.file", name)
+	}
 	if v.Changed && v.Source != "typed" && v.Source != "" {
-		return v.Source + ", " + t("form.changed")
+		return source + ", " + t("form.changed")
 	}
 	if v.Changed {
 		return t("form.changed")
 	}
-	return v.Source
+	return source
 }
 
 // isHidden reports whether a value never comes back from the engine or is too long to show.

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
+
 	"touchdown/steps/engine"
 )
 
@@ -35,11 +37,11 @@ func (a *app) header(w, h int) []string {
 	if a.snap == nil {
 		return []string{a.theme.fill(ends(a.theme.head.Render(t("product")), where, w), w), a.theme.fill("", w), a.notice(w, h)}
 	}
-	host, rest := a.snap.Hostname, "  "+a.snap.Life
+	host, rest := a.snap.Hostname, "  "+worded("life", a.snap.Life)
 	if a.snap.Serial != "" {
 		rest = "  " + t("header.serial", a.snap.Serial) + rest
 	}
-	if len(t("product"))+len(host)+len(rest)+len(where)+3 > w {
+	if lipgloss.Width(t("product")+host+rest+where)+3 > w {
 		host, _, _ = strings.Cut(host, ".")
 	}
 	host += rest

@@ -28,13 +28,19 @@ type bench struct {
 
 func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
 	t.Helper()
+	return newBenchIn(t, "", w, h, edits)
+}
+
+// newBenchIn is newBench in a language.
+func newBenchIn(t *testing.T, language string, w, h int, edits []func(*engine.Snapshot)) *bench {
+	t.Helper()
 	f := newFake()
 	for _, edit := range edits {
 		edit(&f.snap)
 	}
 	b := &bench{t: t, fake: f, now: epoch}
 	o := Options{
-		Name: "ttyS0", Mode: Basic, Clock: func() time.Time { return b.now },
+		Name: "ttyS0", Mode: Basic, Language: language, Clock: func() time.Time { return b.now },
 		Save: func(data []byte) (string, error) { return "/var/tmp/touchdown-support.tar.gz, 1 kB", nil },
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)

@@ -20,6 +20,7 @@ type keyMap struct {
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
+	language                                         key.Binding
 }
 
 func bind(text string, keys ...string) key.Binding {
@@ -41,8 +42,8 @@ func means(b key.Binding, text string) key.Binding {
 func newKeys() keyMap {
 	return keyMap{
 		next: bind("key.next", "tab"), prev: bind("key.prev", "shift+tab"),
-		up: named(bind("key.up", "up"), "Up/Down"), down: bind("key.down", "down"),
-		left: named(bind("key.left", "left"), "Left/Right"), right: bind("key.right", "right"),
+		up: named(bind("key.up", "up"), t("cap.updown")), down: bind("key.down", "down"),
+		left: named(bind("key.left", "left"), t("cap.leftright")), right: bind("key.right", "right"),
 		enter: bind("key.enter", "enter", "ctrl+j"), toggle: bind("key.toggle", "space"),
 		pageUp: bind("key.pageUp", "pgup", "-"), pageDown: bind("key.pageDown", "pgdown", "space"),
 		first: bind("key.first", "home"), last: bind("key.last", "end"),
@@ -61,8 +62,8 @@ func newKeys() keyMap {
 		report: bind("key.report", "r"), handover: bind("key.handover", "h"), unlock: bind("key.unlock", "k"),
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
-		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), "Left/Right"),
-		logIn: bind("key.logIn", "g"),
+		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), t("cap.leftright")),
+		logIn: bind("key.logIn", "g"), language: bind("key.language", "d"),
 	}
 }
 
@@ -83,20 +84,10 @@ func numbered(i int) key.Binding {
 
 // label is how a key is called in the footer.
 func label(name string) string {
-	switch name {
-	case "tab", "enter", "space", "esc", "home", "end", "up", "down", "left", "right":
-		return strings.ToUpper(name[:1]) + name[1:]
-	case "shift+tab":
-		return "Shift-Tab"
-	case "pgup":
-		return "PgUp"
-	case "pgdown":
-		return "PgDn"
-	}
 	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		return "Ctrl-" + strings.ToUpper(rest)
+		return t("cap.ctrl", strings.ToUpper(rest))
 	}
-	return name
+	return worded("cap", name)
 }
 
 // pressed reports whether msg is one of the keys of b.

@@ -77,10 +77,11 @@ func logInLines(got *handout.LogIn, w int) []string {
 	lines = append(lines, hang(t("logIn.api", got.API), w, "", 13)...)
 	lines = append(lines, t("logIn.user", got.User))
 	if got.Why != "" {
-		return append(append(lines, hang(t("logIn.none", got.Why), w, "", 13)...), "", t("logIn.config"))
+		lines = append(lines, hang(t("logIn.none", got.Why), w, "", 13)...)
+	} else {
+		lines = append(append(lines, t("logIn.password", got.Password), ""), wrap(t("logIn.alone"), w, "")...)
 	}
-	lines = append(lines, t("logIn.password", got.Password), "")
-	return append(append(lines, wrap(t("logIn.alone"), w, "")...), "", t("logIn.config"))
+	return append(append(lines, ""), wrap(t("logIn.config"), w, "")...)
 }
 
 // plainLogIn is the page for a line terminal. What was printed cannot be taken back; it can be moved off the screen.

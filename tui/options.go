@@ -25,12 +25,13 @@ const (
 
 // Options say where and how the console runs.
 type Options struct {
-	Name    string                       // of this console, unique on the machine: "tty1", "ttyS0", "ssh pts/3"
-	In, Out *os.File                     // the terminal; standard input and output when nil
-	Mode    Mode                         //
-	Support string                       // whom to call, as help shows it
-	Clock   func() time.Time             // time.Now when nil
-	Save    func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
+	Name     string                       // of this console, unique on the machine: "tty1", "ttyS0", "ssh pts/3"
+	In, Out  *os.File                     // the terminal; standard input and output when nil
+	Mode     Mode                         //
+	Language string                       // code of the console's language, see Language; English when empty
+	Support  string                       // whom to call, as help shows it
+	Clock    func() time.Time             // time.Now when nil
+	Save     func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
 }
 
 func (o Options) complete() Options {

@@ -11,10 +11,15 @@ import (
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
 // ErrHungUp wherever it is; nothing is ever taken as agreed by that.
 func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
+	return plainText(ctx, session, Options{Name: name, Clock: time.Now, Save: saveBundle}, in, out)
+}
+
+// plainText is Plain with all options of a console. All that it prints is ASCII.
+func plainText(ctx context.Context, session engine.Session, o Options, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o := Options{Name: name, Mode: Basic, Clock: time.Now, Save: saveBundle}
-	p := &prompts{desk: newDesk(newLink(ctx, session, name, time.Second), o), talk: &talk{ctx, in, Safe(out, true), make(chan string)}}
+	o.Mode = Basic
+	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &talk{ctx, in, Safe(out, true), make(chan string)}}
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen

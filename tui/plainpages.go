@@ -42,6 +42,9 @@ func (p *prompts) questions() error {
 	return nil
 }
 
+// isBack reports whether someone wants to go back: the English word does in every language.
+func isBack(text string) bool { return text == "back" || text == t("plain.back") }
+
 // field asks one question.
 func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	now := v.Value
@@ -65,7 +68,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	cmd := p.link.set(v.Path, text)
 	tried, _ := strconv.Atoi(strings.TrimPrefix(text, p.keys.act.Help().Key))
 	switch n, _ := strconv.Atoi(text); {
-	case text == "back":
+	case isBack(text):
 		return true, false, nil
 	case text == "?":
 		p.write(show(v.Help), t("form.example", v.Example))
@@ -130,7 +133,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	text, err := p.decide(t("plain.start", p.word()))
+	text, err := p.decide(t("plain.start", p.word(), t("plain.back")))
 	if err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (p *prompts) review() error {
 	}
 	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	switch {
-	case text == "back":
+	case isBack(text):
 		p.act(engine.Action{Verb: engine.Edit})
 	case isWord && r.ready():
 		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})

@@ -112,8 +112,7 @@ func (p *trouble) view(w, h int) page {
 		lines = append(lines, p.theme.strong.Render(line))
 	}
 	lines = append(lines, wrap(t("problem.fix", v.Fix), w, "")...)
-	lines = append(lines, t("problem.code", v.Code))
-	lines = append(lines, safe)
+	lines = append(append(lines, wrap(t("problem.code", v.Code), w, "")...), wrap(safe, w, "")...)
 	ways, says := p.ways()
 	list, y := p.row.list(p.theme, ways, func(i int) string { return says[i] }, w)
 	room := h - len(lines) - len(list) - 2

@@ -22,7 +22,10 @@ import (
 )
 
 // childScene makes the test binary a console with a fake engine on its standard input, for tests with a real line.
-const childScene = "TOUCHDOWN_TUI_SCENE"
+const (
+	childScene    = "TOUCHDOWN_TUI_SCENE"
+	childLanguage = "TOUCHDOWN_TUI_LANGUAGE"
+)
 
 func TestMain(m *testing.M) {
 	if scene, ok := os.LookupEnv(childScene); ok {
@@ -44,7 +47,7 @@ func child(scene string) int {
 		working(&f.snap)
 		f.pauseAt = 4
 	}
-	o := Options{Name: "ttyS0"}
+	o := Options{Name: "ttyS0", Language: os.Getenv(childLanguage)}
 	if scene == "play" { // everything, one after the other
 		go play(f)
 	}

@@ -85,7 +85,7 @@ func (q *question) view(w, h int) page {
 	p := page{x: 0, y: len(lines) + y}
 	lines = append(append(lines, list...), "")
 	if !v.Until.IsZero() {
-		lines = append(lines, t("question.until", span(v.Until.Sub(q.now()))))
+		lines = append(lines, wrap(t("question.until", span(v.Until.Sub(q.now()))), w, "")...)
 	}
 	p.lines = lines
 	return p

@@ -111,7 +111,9 @@ func (r *review) view(w, h int) page {
 			p.x, p.y = len(mark)+len([]rune(ask))+2+x, h-len(buttons)-1
 		}
 	} else if r.snap.Review != nil && len(r.snap.Review.Problems) > 0 {
-		bottom = append(bottom, r.theme.bad.Render(alert+t("review.blocked")))
+		for _, line := range wrap(alert+t("review.blocked"), w, "") {
+			bottom = append(bottom, r.theme.bad.Render(line))
+		}
 	}
 	r.scroll.fill(r.text(w), w, h-len(bottom)-len(buttons))
 	p.lines = append(append(r.scroll.view(r.theme), bottom...), buttons...)

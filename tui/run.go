@@ -19,7 +19,7 @@ import (
 func Run(ctx context.Context, session engine.Session, o Options) error {
 	o = o.complete()
 	if o.Mode == Line {
-		return Plain(ctx, session, o.Name, o.In, o.Out)
+		return plainText(ctx, session, o, o.In, o.Out)
 	}
 	line, err := openTerminal(o.In, o.Out)
 	if err != nil {

@@ -8,7 +8,10 @@ import (
 
 // t returns the text with the key, in the language of this console. A key that is missing shows itself, which a test looks for.
 func t(key string, args ...any) string {
-	s, ok := here.texts[key]
+	s, ok := "", false
+	if language := here.Load(); language != nil {
+		s, ok = language.texts[key]
+	}
 	if !ok {
 		if s, ok = texts[key]; !ok {
 			return key
@@ -28,7 +31,29 @@ func t(key string, args ...any) string {
 }
 
 // show returns a text of the engine in the language of this console.
-func show(text message.Text) string { return here.engine.Show(text) }
+func show(text message.Text) string {
+	if language := here.Load(); language != nil {
+		return language.engine.Show(text)
+	}
+	return text.String()
+}
+
+// worded is a word of the engine that is no sentence, of a kind such as "unit", in the language of this console. What the texts
+// do not have is data.
+func worded(kind, word string) string {
+	if _, known := texts[kind+"."+word]; known {
+		return t(kind + "." + word)
+	}
+	return word
+}
+
+// helpOf is what the help of a page says in the language of this console.
+func helpOf(page string) string {
+	if language := here.Load(); language != nil && language.helps[page] != "" {
+		return language.helps[page]
+	}
+	return helps[page]
+}
 
 // showAll are texts of the engine in the language of this console.
 func showAll(texts []message.Text) []string {
@@ -55,7 +80,20 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.language": "language", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.close": "close", "key.cancel": "cancel",
+
+	// Names of keys, as they stand on most keyboards of the language.
+	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
+	"cap.up": "Up", "cap.down": "Down", "cap.left": "Left", "cap.right": "Right", "cap.shift+tab": "Shift-Tab",
+	"cap.pgup": "PgUp", "cap.pgdown": "PgDn", "cap.updown": "Up/Down", "cap.leftright": "Left/Right", "cap.ctrl": "Ctrl-%s",
+
+	// Words of the engine that are none of its sentences.
+	"life.factory": "factory", "life.baked": "baked", "life.armed": "armed", "life.landing": "landing", "life.landed": "landed",
+	"life.returning": "returning", "life.returned": "returned", "life.moving again": "moving again",
+	"unit.MiB": "MiB", "unit.images": "images", "unit.names": "names", "unit.operators": "operators", "unit.applications": "applications",
+	"unit.parts": "parts", "unit.seconds": "seconds", "unit.requests": "requests", "unit.certificates": "certificates",
+	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
+	"source.router advertisement": "router advertisement", "source.file": "file %s",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.restorePage": "Restore page",
 	"button.again": "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
@@ -258,7 +296,8 @@ var texts = map[string]string{
 	"plain.alive":     "still at work: %s",
 	"plain.silent":    "the engine does not answer; still trying",
 	"plain.control":   "control",
-	"plain.start":     "To start, type %s; to change an answer, type back:",
+	"plain.start":     "To start, type %s; to change an answer, type %s:",
+	"plain.back":      "back",
 	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
 	"plain.waiveWord": "waive",
 	"plain.number":    "Number:",

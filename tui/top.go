@@ -128,6 +128,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 func (a *app) switchMode() {
 	a.basic = !a.basic
 	a.theme = newTheme(a.basic)
+	a.speak(spoken())
 	a.wipe++
 }
 

@@ -54,6 +54,8 @@ type reader struct {
 	base
 	key    string
 	what   engine.Document // that the text is; "" for help
+	of     screen          // that the help is about
+	row    row
 	lines  []string
 	shown  []string // lines as they fit the width
 	scroll scroller
@@ -61,12 +63,12 @@ type reader struct {
 
 // newHelp explains the screen below it.
 func newHelp(d *desk, of screen) *reader {
-	text := helps[of.name()]
+	text := helpOf(of.name())
 	who := d.support
 	if who == "" {
 		who = t("help.support")
 	}
-	return &reader{base: base{d}, key: "help", lines: append(strings.Split(text, "\n"), "", t("help.screen"), t("help.call", who))}
+	return &reader{base: base{d}, key: "help", of: of, lines: append(strings.Split(text, "\n"), "", t("help.screen"), t("help.call", who))}
 }
 
 // newReport fetches the report.
@@ -85,10 +87,26 @@ func (r *reader) overlay() bool { return true }
 
 func (r *reader) keys() []key.Binding {
 	k := r.desk.keys
-	if r.what == engine.Inventory {
+	switch r.what {
+	case engine.Inventory:
 		return []key.Binding{k.enter, k.back, k.up, k.pageDown, k.part}
+	case "":
+		return []key.Binding{k.enter, k.back, k.up, k.language}
 	}
 	return []key.Binding{k.enter, k.back, k.up, k.pageDown}
+}
+
+// buttons are what can be done with a text. The next language stands there under its own name: who cannot read the help finds it.
+func (r *reader) buttons() []button {
+	k := r.desk.keys
+	list := []button{{key: k.back, label: t("button.close"), do: func() (screen, tea.Cmd) { return nil, nil }}}
+	if r.what == "" {
+		list = append(list, button{key: k.language, label: ownName(following()), do: func() (screen, tea.Cmd) {
+			r.speak(following())
+			return newHelp(r.desk, r.of), nil
+		}})
+	}
+	return list
 }
 
 func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -104,14 +122,17 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 	case tea.KeyPressMsg:
 		k := r.desk.keys
 		switch {
-		case pressed(msg, k.enter, k.back, k.help):
+		case pressed(msg, k.help):
 			return nil, nil
-		case pressed(msg, k.left):
+		case r.what != "" && pressed(msg, k.left):
 			r.turn(-1)
-		case pressed(msg, k.right):
+		case r.what != "" && pressed(msg, k.right):
 			r.turn(1)
+		case r.scroll.press(msg, k):
 		default:
-			r.scroll.press(msg, k)
+			if hit := r.row.press(msg, k, r.buttons()); hit != nil {
+				return hit.do()
+			}
 		}
 	}
 	return r, nil
@@ -130,8 +151,8 @@ func (r *reader) turn(step int) {
 func (r *reader) view(w, h int) page {
 	r.shown = fold(r.lines, w)
 	r.scroll.fill(r.shown, w, h-1)
-	lines := append(r.scroll.view(r.theme), marker+r.theme.focus.Render("[ "+t("button.close")+" ]"))
-	return page{lines: lines, x: 3, y: h - 1}
+	buttons, x, y := r.row.view(r.theme, r.buttons(), true, w)
+	return page{lines: append(r.scroll.view(r.theme), buttons...), x: x, y: h - 1 + y}
 }
 
 // common are the things that can be done on every page.

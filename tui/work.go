@@ -196,7 +196,7 @@ func (s *work) step(w, room int) []string {
 		elapsed = 0
 	}
 	lines = append(lines, s.measure(step.Progress, w)...)
-	lines = append(lines, t("work.elapsed", span(elapsed), s.heart()))
+	lines = append(lines, wrap(t("work.elapsed", span(elapsed), s.heart()), w, "")...)
 	if p := step.Progress; p != nil {
 		lines = append(lines, s.waiting(*p, elapsed.Seconds(), w)...)
 	}
@@ -224,9 +224,9 @@ func (s *work) counted(p *steps.Progress) []string {
 	case p == nil:
 		return nil
 	case p.Total > 0:
-		return []string{t("work.of", p.Done, p.Total, p.Unit)}
+		return []string{t("work.of", p.Done, p.Total, worded("unit", p.Unit))}
 	case p.Done > 0:
-		return []string{t("work.counted", p.Done, p.Unit)}
+		return []string{t("work.counted", p.Done, worded("unit", p.Unit))}
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
 			lines = append(lines, s.theme.warn.Render(line))
 		}
 	default:
-		lines = append(lines, t("work.usual", span(seconds(p.Usual))))
+		lines = append(lines, wrap(t("work.usual", span(seconds(p.Usual))), w, "")...)
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,15 +20,30 @@ func (c *common) consoleCommand() *cobra.Command {
 		Use:   "console",
 		Short: "Open the wizard on this terminal",
 		Long: `The console is a window on the engine. Any number may be open at once; one of them has control. Closing
-a console, or losing its line, changes nothing: the work goes on.`,
+a console, or losing its line, changes nothing: the work goes on.
+
+It speaks the language of --language, else that of the variables LC_ALL, LC_MESSAGES or LANG where there is one; the
+help page (?) changes it. Two consoles of a node may differ. Other commands, reports and logs are English.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
 	c.localFlags(cmd)
+	c.languageFlag(cmd)
 	return cmd
 }
 
+// languageFlag adds --language, for the commands that show the console.
+func (c *common) languageFlag(cmd *cobra.Command) {
+	known := tui.Languages()
+	cmd.Flags().StringVar(&c.language, "language", "", "language of this console: "+strings.Join(known, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
+}
+
 func (c *common) console(cmd *cobra.Command) error {
+	language, err := tui.Language(c.language)
+	if err != nil {
+		return usage(fmt.Errorf("--language: %w", err))
+	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return usage(errors.New("the console needs a terminal; use `touchdown apply -f FILE` without one"))
 	}
@@ -42,7 +58,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
-	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), In: os.Stdin, Out: os.Stdout})
+	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), Language: language, In: os.Stdin, Out: os.Stdout})
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
 		_ = closeSession()
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}
