@@ -20,6 +20,10 @@ const (
 	FactoryState = "/var/lib/touchdown/factory"
 	// Shipped is the machine as the factory shipped it: an inventory as JSON.
 	Shipped = "/var/lib/touchdown/factory/shipped.json"
+	// ReportKey is the node's own key (Ed25519, PEM): it signs the reports of this node. It is made where it is first used, and stays.
+	ReportKey = "/var/lib/touchdown/report-key.pem"
+	// ReportPublic is the public half of ReportKey. The factory's ledger has it, too.
+	ReportPublic = "/var/lib/touchdown/report-key.pub"
 	// Installed remembers what touchdown install laid, so that uninstall removes this and nothing else.
 	Installed = "/var/lib/touchdown/installed.json"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.

@@ -39,6 +39,7 @@ type Entry struct {
 	MACs      []string          `json:"macs,omitempty"`   // of its ports, sorted
 	ClusterID string            `json:"clusterID"`
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
+	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
 }
 
@@ -189,7 +190,8 @@ func (is *found) take(line []byte, e Entry) error {
 
 // same compares two lines of one machine but for their time.
 func same(a, b Entry) bool {
-	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) && a.Shared == b.Shared
+	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) &&
+		a.ReportKey == b.ReportKey && a.Shared == b.Shared
 }
 
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it

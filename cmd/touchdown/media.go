@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host"
 	"touchdown/backend/media"
-	"touchdown/backend/media/envelope"
 )
 
 func mediaCommand(c *common) *cobra.Command {

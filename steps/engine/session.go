@@ -88,12 +88,13 @@ type Document string
 
 // The documents.
 const (
-	ReportText Document = "report.txt"  // the hand-over report, for people
-	ReportJSON Document = "report.json" // the same, for machines
-	hosts      Document = "hosts.txt"   // lines for the hosts files of the site's clients
-	Answers    Document = "answers"     // the site config as YAML, secrets as <set>
-	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
-	Inventory  Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
+	ReportText Document = "report.txt"         // the hand-over report, for people
+	ReportJSON Document = "report.json"        // the same, for machines
+	signed     Document = "report.signed.json" // the same in a signed envelope, for people elsewhere
+	hosts      Document = "hosts.txt"          // lines for the hosts files of the site's clients
+	Answers    Document = "answers"            // the site config as YAML, secrets as <set>
+	Bundle     Document = "bundle"             // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
+	Inventory  Document = "inventory"          // what the machine is made of, for people; the machine is looked at for it
 )
 
 // The errors that a client can tell apart; they keep their identity over the socket.

@@ -23,7 +23,7 @@ import (
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
 //	GET    /v1/log?lines=N             {"lines": [...]}
 //	POST   /v1/credentials             {"password": true, "kubeconfig": true} -> the login, once the node has landed
-//	GET    /v1/documents/NAME          report.txt, report.json, hosts.txt, answers, bundle, inventory
+//	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, inventory
 //
 // Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. An error is
 // {"error": TEXT, "kind": KIND, "problem": {...}} with a status of 4xx or 5xx.
