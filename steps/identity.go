@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/ledger"
+	"touchdown/backend/media"
 )
 
 // copyCheck refuses a node that was made from the disk of another one, which the ledger knows.
@@ -67,6 +68,9 @@ func enter(ctx context.Context, node *backend.Node, report Report) error {
 		return err
 	}
 	is.Shared = choice.Shared
+	if is.MediaKey, err = media.Of(node.Host).Recipient(); err != nil {
+		return err
+	}
 	if err := ledger.Enter(choice.File, is); err != nil {
 		return err
 	}

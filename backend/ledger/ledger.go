@@ -40,6 +40,7 @@ type Entry struct {
 	ClusterID string            `json:"clusterID"`
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
+	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
 }
 
 // Clash is another node with the same identity.
@@ -189,7 +190,8 @@ func (is *found) take(line []byte, e Entry) error {
 
 // same compares two lines of one machine but for their time.
 func same(a, b Entry) bool {
-	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) && a.Shared == b.Shared
+	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) && a.Shared == b.Shared &&
+		a.MediaKey == b.MediaKey
 }
 
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it

@@ -86,6 +86,14 @@ func TestCopiesAreFound(t *testing.T) {
 	if after, _ := os.ReadFile(file); string(after) != string(before) || strings.Count(string(after), "\n") != 3 {
 		t.Error("a node that is in it is entered again")
 	}
+	sealedFor := node(2)
+	sealedFor.MediaKey = "age1other"
+	if err := Enter(file, sealedFor); err != nil {
+		t.Error(err)
+	}
+	if after, _ := os.ReadFile(file); !strings.Contains(string(after), `"mediaKey":"age1other"`) {
+		t.Error("the node's new key for media is not in it")
+	}
 	shared := node(9)
 	shared.ClusterID, shared.Shared = "cluster-1", "a spare for node 1"
 	if err := Enter(file, shared); err != nil {

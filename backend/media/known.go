@@ -24,6 +24,9 @@ const (
 	usedFile    = layout.Media + "/used"        // ids of the documents that were used, one a line
 )
 
+// chosenFile has the keys that the bench line was told, for the bake, which comes after a reboot.
+const chosenFile = layout.FactoryState + "/media.pub"
+
 const usedHead = "# the site media that this node has used\n"
 
 // Known is what a node knows of media: whose signatures it trusts, its own key, and what it has used.
@@ -46,6 +49,18 @@ func (k Known) Trusts() ([]string, error) {
 		return nil, fmt.Errorf("reading %s: %w", trustFile, err)
 	}
 	return trust.IDs(), nil
+}
+
+// Choose keeps the public halves of keys for Chosen.
+func (k Known) Choose(keys []byte) error { return k.machine.WriteFile(chosenFile, keys, 0o600) }
+
+// Chosen are the keys that were given to Choose last, nil for none.
+func (k Known) Chosen() ([]byte, error) {
+	keys, err := k.machine.ReadFile(chosenFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return keys, err
 }
 
 // Lay has the node trust the keys whose public halves are given, and no others, and makes its own key where it has none. It

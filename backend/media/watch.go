@@ -17,8 +17,8 @@ import (
 const (
 	// lookEvery is how often the list of disks is read where no message of the kernel came. Chosen: a stick is to be at work in 5 s.
 	lookEvery = 3 * time.Second
-	// calm is how long nothing may come after a message until the disks are looked at: a stick sends several while it is taken up.
-	calm = 300 * time.Millisecond
+	// quiet is how long nothing may come after a message until the disks are looked at: a stick sends several while it is taken up.
+	quiet = 300 * time.Millisecond
 )
 
 // Medium is a volume with a site config, judged for this node.
@@ -95,13 +95,13 @@ func (w *Watcher) Watch(ctx context.Context, wanted func() bool, each func()) {
 		case <-time.After(w.Every):
 		case <-knocks:
 			again = true
-			settle(ctx, knocks)
+			untilQuiet(ctx, knocks)
 		}
 	}
 }
 
-// settle waits until no messages come any more, and no longer than the look that is due anyway.
-func settle(ctx context.Context, knocks <-chan struct{}) {
+// untilQuiet waits until no messages come any more, and no longer than the look that is due anyway.
+func untilQuiet(ctx context.Context, knocks <-chan struct{}) {
 	end := time.After(lookEvery)
 	for {
 		select {
@@ -109,7 +109,7 @@ func settle(ctx context.Context, knocks <-chan struct{}) {
 			return
 		case <-end:
 			return
-		case <-time.After(calm):
+		case <-time.After(quiet):
 			return
 		case <-knocks:
 		}

@@ -29,7 +29,7 @@ func act(ctx context.Context, e *Engine, pen string, a Action) error {
 		return err
 	}
 	if field.Act.Fill != nil {
-		return e.fill(pen, field, a.Value)
+		return fill(e, pen, field, a.Value)
 	}
 	if err = guard(func() error { return actor.Act(ctx, e.o.Node, a.Path, a.Value) }); err != nil {
 		e.o.Node.Log.Warn("act", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))

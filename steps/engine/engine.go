@@ -144,7 +144,7 @@ func (e *Engine) begin() {
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
 	if e.o.Media != nil {
-		e.workers.Go(e.watchMedia)
+		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
 	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()

@@ -54,7 +54,7 @@ func answersOf(taken *media.Taken) (map[string]string, error) {
 }
 
 // fill has a medium bring its answers into the form.
-func (e *Engine) fill(pen string, field steps.Field, value string) error {
+func fill(e *Engine, pen string, field steps.Field, value string) error {
 	e.mu.Lock()
 	beside := maps.Clone(e.core.draft.beside)
 	e.mu.Unlock()
@@ -75,7 +75,7 @@ func (e *Engine) fill(pen string, field steps.Field, value string) error {
 	if err := e.core.may(pen, Act, allowed(Act)); err != nil {
 		return err
 	}
-	if !e.core.beforeLanding() {
+	if !beforeLanding(e.core) {
 		return fmt.Errorf("%w: a medium is used before the node lands, not after it", ErrState)
 	}
 	return e.core.answered(e.core.draft.fill(values, taken))
@@ -112,6 +112,6 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 }
 
 // beforeLanding tells whether media are of use: the answers are being collected, and the node has not landed yet.
-func (c *core) beforeLanding() bool {
+func beforeLanding(c *core) bool {
 	return c.o.List != ListFactory && c.job.state == Collecting && !c.job.landedBefore && !c.locked()
 }

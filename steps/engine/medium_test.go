@@ -101,9 +101,9 @@ func (r *sealedRig) look(t *testing.T) {
 	r.o.Media.Watch(ctx, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.core.beforeLanding()
+		return beforeLanding(r.core)
 	}, func() {
-		r.judgeMedia(map[string]message.Text{})
+		(&lander{Engine: r.Engine, tried: map[string]message.Text{}}).judgeMedia()
 		end()
 	})
 }
@@ -263,7 +263,7 @@ func TestWhatNeverStarts(t *testing.T) {
 	}
 }
 
-// TestAPersonComesFirst: what a person typed is never overwritten, by a stick that starts by itself, and neither is one who has
+// TestAPersonComesFirst: what a person typed is never overwritten, by an unattended stick, and neither is one who has
 // control. When nobody has, it starts.
 func TestAPersonComesFirst(t *testing.T) {
 	r := newSealedRig(t)

@@ -19,28 +19,33 @@ const reviews = 5
 // startedBy is the notice that a medium started the landing, shown until that has ended.
 const startedBy = "medium"
 
-// watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing by itself when the one
-// medium that is there says so.
-func (e *Engine) watchMedia() {
+// lander starts the landing of a sealed node from a medium that asks for it, with nobody there.
+type lander struct {
+	*Engine
+	tried map[string]message.Text // by the document's id: what became of it; until it is pulled out
+}
+
+// watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing when the one medium that
+// is there says so.
+func (e *lander) watchMedia() {
 	<-e.recovered
-	tried := map[string]message.Text{} // by the document's id: what became of it; until it is pulled out
 	wanted := func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.core.beforeLanding()
+		return beforeLanding(e.core)
 	}
 	e.o.Media.Watch(e.closing, wanted, func() {
-		for id := range tried {
+		for id := range e.tried {
 			if !slices.ContainsFunc(e.o.Media.Usable(), func(f *media.Medium) bool { return f.ID() == id }) {
-				delete(tried, id)
+				delete(e.tried, id)
 			}
 		}
-		e.judgeMedia(tried)
+		e.judgeMedia()
 	})
 }
 
 // judgeMedia tells what the media are that the last look found, and lets one start.
-func (e *Engine) judgeMedia(tried map[string]message.Text) {
+func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
 		if f.Refused != nil {
@@ -56,7 +61,7 @@ func (e *Engine) judgeMedia(tried map[string]message.Text) {
 	f := usable[asks]
 	why := message.T("another medium is there, too. Leave the right one in, or take the answers of one on the page Network.")
 	if len(usable) == 1 {
-		why = e.mayStart(f, tried[f.ID()])
+		why = e.mayStart(f)
 	}
 	if why != (message.Text{}) {
 		e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), why)))
@@ -68,9 +73,9 @@ func (e *Engine) judgeMedia(tried map[string]message.Text) {
 		e.sayOfMedia(say)
 		return
 	}
-	tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
+	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
 	e.o.Node.Log.Warn("medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
-	e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), tried[f.ID()])))
+	e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), e.tried[f.ID()])))
 }
 
 // reason is an error for the people at the console.
@@ -82,7 +87,7 @@ func reason(err error) string {
 }
 
 // sayOfMedia shows sentences on every screen, in place of the last ones.
-func (e *Engine) sayOfMedia(texts []message.Text) {
+func (e *lander) sayOfMedia(texts []message.Text) {
 	const name = "media "
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,10 +118,10 @@ func (e *Engine) sayOfMedia(texts []message.Text) {
 }
 
 // mayStart tells what keeps an unattended medium from starting; nothing does when the node waits for its site and no person has begun.
-func (e *Engine) mayStart(f *media.Medium, tried message.Text) message.Text {
+func (e *lander) mayStart(f *media.Medium) message.Text {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch c := e.core; {
+	switch c, tried := e.core, e.tried[f.ID()]; {
 	case tried != (message.Text{}):
 		return tried
 	case c.life() != LifeArmed:
@@ -132,7 +137,7 @@ func (e *Engine) mayStart(f *media.Medium, tried message.Text) message.Text {
 // landFrom does what a person does with the answers of a medium: it puts them in, has the machine looked at and the review made, and
 // accepts that by its fingerprint. It does so as a console, so that everyone sees who has control, and can take it. What stands
 // against the start is the error; answers and review stay for whoever comes.
-func (e *Engine) landFrom(ctx context.Context, f *media.Medium) (err error) {
+func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	taken, err := e.o.Media.Take(f.Device, "")
 	if err != nil {
 		return err
@@ -164,21 +169,21 @@ func (e *Engine) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.core.startFrom(pen, f, taken)
+	return startFrom(e.core, pen, f, taken)
 }
 
 // typedMeanwhile looks once more, with control taken: from here on nobody else types.
-func (e *Engine) typedMeanwhile() error {
+func (e *lander) typedMeanwhile() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.core.beforeLanding() || e.core.life() != LifeArmed || e.core.draft.typed() {
+	if !beforeLanding(e.core) || e.core.life() != LifeArmed || e.core.draft.typed() {
 		return fmt.Errorf("%w: a person began at a console", ErrState)
 	}
 	return nil
 }
 
 // reviewFor makes the review. What the looks find may change an answer while it is made.
-func (e *Engine) reviewFor(ctx context.Context, pen string) (err error) {
+func (e *lander) reviewFor(ctx context.Context, pen string) (err error) {
 	for range reviews {
 		if err = e.Do(ctx, pen, Action{Verb: Review}); !errors.Is(err, ErrState) {
 			return err
@@ -188,11 +193,11 @@ func (e *Engine) reviewFor(ctx context.Context, pen string) (err error) {
 }
 
 // startFrom accepts the review in the name of a medium, which counts as used before the first change.
-func (c *core) startFrom(pen string, f *media.Medium, taken *media.Taken) error {
+func startFrom(c *core, pen string, f *media.Medium, taken *media.Taken) error {
 	if err := c.may(pen, Start, allowed(Start)); err != nil {
 		return err
 	}
-	if !c.beforeLanding() || c.life() != LifeArmed {
+	if !beforeLanding(c) || c.life() != LifeArmed {
 		return fmt.Errorf("%w: the node's landing has begun", ErrState)
 	}
 	if n := len(c.draft.review.Problems); n > 0 {
