@@ -79,6 +79,9 @@ func (e Entry) shares(o Entry) (what []string) {
 	if e.ClusterID != "" && e.ClusterID == o.ClusterID {
 		what = append(what, "the cluster id")
 	}
+	if e.MediaKey != "" && e.MediaKey == o.MediaKey {
+		what = append(what, "the key for site media")
+	}
 	theirs := slices.Collect(maps.Values(o.Keys))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
 		if slices.Contains(theirs, e.Keys[name]) {
