@@ -43,7 +43,7 @@ type BakeOptions struct {
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o), &BakeRecord{Tool: tool})
+	list := append(bake(program, o), &BakeRecord{Tool: tool, Keys: o.MediaKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}
@@ -55,7 +55,6 @@ func bake(program string, o BakeOptions) []Step {
 		&BakeCheck{},                        // can this cluster be baked?
 		&BakeProgram{From: program},         // the file that the units start
 		&BakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
-		&bakeMedia{Keys: o.MediaKeys},       // whose sticks the node trusts, and what they are sealed for
 		&BakeUplink{},                       // the profile that br-ex is built from carries the internal address
 		&BakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
 		&BakeVerify{},                       // what the machine really has now

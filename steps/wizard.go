@@ -23,8 +23,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
-			&siteMedium{watcher: w.Media},                // offers the answers of a stick, while one is there
-			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
+			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: message.T("Names and credentials"), Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here

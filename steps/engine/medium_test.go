@@ -41,6 +41,18 @@ type sealedRig struct {
 	known media.Known
 }
 
+// offering is the step that offers the answers of media, without the rest of its page.
+type offering struct{ steps.Step }
+
+func (s *offering) Fields() (fields []steps.Field) {
+	for _, f := range steps.FieldsOf(s.Step) {
+		if f.Beside {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
 func newSealedRig(t *testing.T) *sealedRig {
 	t.Helper()
 	w := newWorld()
@@ -64,7 +76,7 @@ func (r *sealedRig) open(t *testing.T) {
 	o.Media = media.NewWatcher(r.host.Machine)
 	o.Media.Every = time.Millisecond
 	r.w.asks = func(cfg *site.Config) []steps.Stage {
-		return []steps.Stage{{ID: "network", Steps: steps.Site(cfg, steps.Wiring{Media: o.Media})[1].Steps[:1]}}
+		return []steps.Stage{{ID: "network", Steps: []steps.Step{&offering{steps.Site(cfg, steps.Wiring{Media: o.Media})[1].Steps[0]}}}}
 	}
 	e, err := Open(o)
 	must(t, err)
@@ -184,7 +196,7 @@ func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	must(t, err)
 	must(t, taken.Use())
 	r.open(t)
-	s := until(t, r, "why nothing starts", noticed("SITECONFIG (sdb)", "MED-USED"))
+	s := until(t, r, "why nothing starts", noticed("SITECONFIG (sdb) was used on this node"))
 	r.look(t)
 	if s.State == Working || len(r.w.calls) > 0 {
 		t.Errorf("%s, %v", s.State, r.w.calls)
@@ -372,7 +384,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	if s.Stages[0].Steps[0].Fields[0].Source != "stick SITECONFIG" {
 		t.Errorf("%+v", s.Stages[0].Steps[0].Fields[0])
 	}
-	until(t, r, "that it was used", noticed("MED-USED"))
+	until(t, r, "that it was used", noticed("SITECONFIG (sdb) was used on this node"))
 }
 
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.

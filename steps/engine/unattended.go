@@ -16,6 +16,9 @@ import (
 // reviews is how often the review is asked for again when an answer that was found on the machine changed while it was made.
 const reviews = 5
 
+// mediumStep is the step in whose name it is told how the landing began: its page offers the answers of media.
+const mediumStep = "network-settings"
+
 // startedBy is the notice that a medium started the landing, shown until that has ended.
 const startedBy = "medium"
 
@@ -48,7 +51,11 @@ func (e *lander) watchMedia() {
 func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
-		if f.Refused != nil {
+		switch {
+		case f.Refused == nil:
+		case f.Refused.Code == "MED-USED":
+			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
+		default:
 			say = append(say, message.F("Medium %s is not used. %s %s (%s)", f.Name(), f.Refused.Summary, f.Refused.Fix, f.Refused.Code))
 		}
 	}
@@ -209,6 +216,6 @@ func startFrom(c *core, pen string, f *media.Medium, taken *media.Taken) error {
 	}
 	text := message.F("The landing was started by medium %s, with nobody at a console: document %s, signed with key %s.", f.Name(), f.ID(), f.Signer)
 	c.notices[startedBy] = text
-	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: "site-medium", Text: text}))
+	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
 	return nil
 }

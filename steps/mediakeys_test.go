@@ -13,15 +13,15 @@ import (
 	"touchdown/test/stick"
 )
 
-// TestBakeMedia: the bake lays the keys that it was given, or that the bench line chose, does nothing twice, and takes them away
+// TestMediaKeys: the bake lays the keys that it was given, or that the bench line chose, does nothing twice, and takes them away
 // again. Without any it does nothing.
-func TestBakeMedia(t *testing.T) {
+func TestMediaKeys(t *testing.T) {
 	ca, hostKey := keyPair(t)
 	key, public := stick.Key(t)
 	for name, test := range map[string]struct{ given, chosen []byte }{"given": {given: public}, "chosen": {chosen: public}, "none": {}} {
 		t.Run(name, func(t *testing.T) {
 			node := shipped(t, "SN01", "one", ca, hostKey)
-			known, step := media.Of(node.Host), &bakeMedia{Keys: test.given}
+			known, keys := media.Of(node.Host), mediaKeys(test.given)
 			if test.chosen != nil {
 				if err := known.Choose(test.chosen); err != nil {
 					t.Fatal(err)
@@ -29,12 +29,12 @@ func TestBakeMedia(t *testing.T) {
 			}
 			for again := range 2 {
 				want := name != "none" && again == 0
-				p, err := step.Plan(t.Context(), node)
+				p, err := keys.plan(node)
 				if err != nil || (len(p.Changes) > 0) != want || want && p.Changes[0].New.String() != key.ID() {
 					t.Errorf("%d: %+v, %v", again, p, err)
 				}
 				r := newKept()
-				if err := step.Run(t.Context(), node, r); err != nil || (len(r.said) > 0) != want {
+				if err := keys.lay(node, r); err != nil || (len(r.said) > 0) != want {
 					t.Errorf("%d: %q, %v", again, r.said, err)
 				}
 				recipient, err := known.Recipient()
@@ -46,7 +46,7 @@ func TestBakeMedia(t *testing.T) {
 				}
 			}
 			r := newKept()
-			if err := step.Undo(t.Context(), node, r); err != nil || (len(r.said) > 0) != (name != "none") {
+			if err := keys.takeAway(node, r); err != nil || (len(r.said) > 0) != (name != "none") {
 				t.Errorf("%q, %v", r.said, err)
 			}
 			if ids, err := known.Trusts(); err != nil || len(ids) > 0 {
@@ -54,7 +54,7 @@ func TestBakeMedia(t *testing.T) {
 			}
 		})
 	}
-	if err := (&bakeMedia{Keys: []byte("no key")}).Run(t.Context(), shipped(t, "SN01", "one", ca, hostKey), newKept()); err == nil {
+	if err := mediaKeys("no key").lay(shipped(t, "SN01", "one", ca, hostKey), newKept()); err == nil {
 		t.Error("what is no key was laid")
 	}
 }
@@ -73,7 +73,7 @@ func TestTheLedgerHasTheNodesKey(t *testing.T) {
 		if err := (ledger.Choice{File: file}).Keep(node.Host); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&bakeMedia{Keys: public}).Run(t.Context(), node, newKept()); err != nil {
+		if err := mediaKeys(public).lay(node, newKept()); err != nil {
 			t.Fatal(err)
 		}
 		if serial == "SN01" {
@@ -97,7 +97,7 @@ func TestTheLedgerHasTheNodesKey(t *testing.T) {
 		if err := node.Host.WriteFile("/var/lib/touchdown/media/node.key", []byte(first), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&bakeMedia{Keys: public}).Run(t.Context(), node, newKept()); err != nil {
+		if err := mediaKeys(public).lay(node, newKept()); err != nil {
 			t.Fatal(err)
 		}
 		err := (&copyCheck{}).Run(t.Context(), node, newKept())

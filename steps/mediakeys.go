@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -12,32 +11,20 @@ import (
 	"touchdown/backend/media/envelope"
 )
 
-// bakeMedia has the node trust the keys that sign site media, and makes its own key, for which media are sealed.
-type bakeMedia struct {
-	Keys []byte // public halves; nil: those that the bench line was told, if any
-}
-
-var (
-	_ Planner = (*bakeMedia)(nil)
-	_ Undoer  = (*bakeMedia)(nil)
-)
-
-// ID names the step in the journal.
-func (*bakeMedia) ID() string { return "bake-media" }
-
-// Title says what the step does.
-func (*bakeMedia) Title() message.Text { return message.T("Lay the keys for site media") }
+// mediaKeys are the public halves of the keys that sign site media; nil: those that the bench line was told, if any. Beside them the
+// node gets a key of its own, for which media are sealed.
+type mediaKeys []byte
 
 // keys are those to lay, none where nobody named any.
-func (s *bakeMedia) keys(node *backend.Node) ([]byte, error) {
-	if s.Keys != nil {
-		return s.Keys, nil
+func (s mediaKeys) keys(node *backend.Node) ([]byte, error) {
+	if s != nil {
+		return s, nil
 	}
 	return media.Of(node.Host).Chosen()
 }
 
-// Plan tells the keys that the node will trust.
-func (s *bakeMedia) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+// plan tells the keys that the node will trust.
+func (s mediaKeys) plan(node *backend.Node) (Plan, error) {
 	keys, err := s.keys(node)
 	if err != nil || keys == nil {
 		return Plan{}, err
@@ -55,8 +42,8 @@ func (s *bakeMedia) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	}}}, nil
 }
 
-// Run lays the keys.
-func (s *bakeMedia) Run(_ context.Context, node *backend.Node, report Report) error {
+// lay lays the keys.
+func (s mediaKeys) lay(node *backend.Node, report Report) error {
 	keys, err := s.keys(node)
 	if err != nil || keys == nil {
 		return err
@@ -78,8 +65,8 @@ func (s *bakeMedia) Run(_ context.Context, node *backend.Node, report Report) er
 	return nil
 }
 
-// Undo takes the keys away, and with them what the node has used.
-func (*bakeMedia) Undo(_ context.Context, node *backend.Node, report Report) error {
+// takeAway takes the keys away, and with them the list of what the node has used.
+func (mediaKeys) takeAway(node *backend.Node, report Report) error {
 	known := media.Of(node.Host)
 	recipient, err := known.Recipient()
 	if err != nil || recipient == "" {
