@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
@@ -11,7 +12,8 @@ type Wiring struct {
 	Program string // the file of the running program
 	Dir     string // where the report goes: the engine's state folder
 
-	NodeNet *NodeNetwork // the machine's network, seen by more than one list
+	NodeNet *NodeNetwork   // the machine's network, seen by more than one list
+	Media   *media.Watcher // the media in the machine's sockets; nil: none is looked for
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -21,7 +23,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
-			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
+			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: message.T("Names and credentials"), Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here

@@ -26,6 +26,8 @@ const (
 	ReportPublic = "/var/lib/touchdown/report-key.pub"
 	// Installed remembers what touchdown install laid, so that uninstall removes this and nothing else.
 	Installed = "/var/lib/touchdown/installed.json"
+	// Media is what the node knows of site media: whose signatures it trusts, its own key, which media it has used.
+	Media = "/var/lib/touchdown/media"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
 	ClusterBackup = "/var/lib/touchdown/cluster-backup"
 	// ImagesState is what Touchdown knows of the image store.

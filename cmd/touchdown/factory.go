@@ -20,6 +20,7 @@ func (c *common) bakeCommand() *cobra.Command {
 	var o steps.BakeOptions
 	var out string
 	var addresses []string
+	var mediaKey string
 	cmd := &cobra.Command{
 		Use: "bake", Short: "Make an installed single-node OpenShift ready to be moved", Args: cobra.NoArgs,
 		Long: `Bake lets the node keep the address that the cluster was installed with, whatever a site's network is, lets it
@@ -31,6 +32,10 @@ says so. Last it writes the factory's record.`,
 			if out != "" {
 				return writeManifests(printed(cmd), out, addresses)
 			}
+			var err error
+			if o.MediaKeys, err = readMediaKeys(mediaKey); err != nil {
+				return err
+			}
 			return c.bake(cmd, dry, o)
 		},
 	}
@@ -41,7 +46,9 @@ says so. Last it writes the factory's record.`,
 	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
 	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation; an IPv6 address may follow")
 	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
+	cmd.Flags().StringVar(&mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	cmd.MarkFlagsMutuallyExclusive("out", "arm")
+	cmd.MarkFlagsMutuallyExclusive("out", mediaKeyFlag)
 	return cmd
 }
 

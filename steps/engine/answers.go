@@ -24,7 +24,8 @@ type draft struct {
 	site   *site.Config
 	found  map[string]found // values as first found or loaded, to go back to
 	offers map[string][]steps.Choice
-	review *ReviewView // nil when an answer changed since
+	beside map[string]string // values of fields that are no part of the site config; they are kept nowhere else
+	review *ReviewView       // nil when an answer changed since
 }
 
 // found is a value and where it came from.
@@ -77,6 +78,9 @@ func (d *draft) stages() []steps.Stage { return d.list(d.site.Clone()) }
 
 // set gives a field a value.
 func (d *draft) set(path, value string) error {
+	if d.isBeside(path) {
+		return d.setBeside(path, value)
+	}
 	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
 		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
 	}
@@ -89,17 +93,26 @@ func (d *draft) set(path, value string) error {
 
 // load replaces all answers.
 func (d *draft) load(values map[string]string, source string) error {
-	cfg := site.New()
-	for _, path := range slices.Sorted(maps.Keys(values)) {
-		if err := cfg.SetFrom(path, values[path], source); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
+	cfg, err := configOf(values, source)
+	if err != nil {
+		return err
 	}
 	if err := d.take(cfg); err != nil {
 		return err
 	}
 	d.open(cfg)
 	return nil
+}
+
+// configOf is a config with values, by path.
+func configOf(values map[string]string, source string) (*site.Config, error) {
+	cfg := site.New()
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		if err := cfg.SetFrom(path, values[path], source); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
+	return cfg, nil
 }
 
 // restore gives the field with path, or every field of a step, back what was found on the machine or loaded from a file, secrets
@@ -113,6 +126,10 @@ func (d *draft) restore(path, step string) error {
 		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, step)
 	}
 	for _, path := range paths {
+		if d.isBeside(path) {
+			delete(d.beside, path)
+			continue
+		}
 		was := d.found[path]
 		switch now, ok := cfg.Get(path); {
 		case !ok:
@@ -180,6 +197,9 @@ func (d *draft) offer(path string, choices []steps.Choice) bool {
 // view is a field as a console sees it.
 func (d *draft) view(f steps.Field) FieldView {
 	value, _ := d.site.Get(f.Path)
+	if f.Beside {
+		value = d.beside[f.Path]
+	}
 	v := FieldView{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),

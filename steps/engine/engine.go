@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -46,6 +47,9 @@ type Options struct {
 
 	// Pace is how much longer than its plans this node is known to take; 0 is taken for 1.
 	Pace float64
+
+	// Media, when set, watches the machine's sockets for media with a site config; they are used before the node lands.
+	Media *media.Watcher
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -139,6 +143,9 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
+	if e.o.Media != nil {
+		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
+	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()
 	switch {
