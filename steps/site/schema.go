@@ -40,6 +40,7 @@ const (
 	typeJSON     = "dockerconfigjson"
 	typeNMState  = "nmstate YAML"
 	typeFile     = "file name"
+	typePIN      = "PIN"
 )
 
 // Item describes one path of the document. Schema returns all of them. In a path, [] stands for the number of any item
@@ -72,7 +73,7 @@ type entry struct {
 }
 
 // schema is the one description of the document: Parse, Get, Set, Marshal, Explain, Example and Reference read it.
-var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, credentialEntries, policyEntries)
+var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, credentialEntries, consoleEntries, policyEntries)
 
 // headEntries say what the document is and what the cluster and its node are called.
 var headEntries = []entry{

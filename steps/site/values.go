@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/steps/site/pin"
 )
 
 // format returns the value behind a pointer as text; what is not set is "".
@@ -17,6 +18,8 @@ func (e *entry) format(p any) string {
 		return formatBool(*p)
 	case *time.Duration:
 		return formatDuration(*p)
+	case *pin.Hash:
+		return string(*p)
 	case *int:
 		if *p == 0 {
 			return ""
@@ -40,6 +43,8 @@ func (e *entry) assign(p any, value string) {
 		*p = value == "true"
 	case *time.Duration:
 		*p, _ = time.ParseDuration(value)
+	case *pin.Hash:
+		*p = pin.Make(value)
 	case *int:
 		*p, _ = strconv.Atoi(value)
 	case *[]string:
