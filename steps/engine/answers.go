@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
 
@@ -19,6 +20,7 @@ import (
 type draft struct {
 	store *store
 	mask  *Masker
+	idle  *idle.Lock
 	list  func(*site.Config) []steps.Stage
 
 	site   *site.Config
@@ -151,6 +153,11 @@ func (d *draft) take(cfg *site.Config) error {
 		}
 		return journalProblem(err)
 	}
+	if was, is := d.site.Spec.Console, cfg.Spec.Console; was != is {
+		if err := d.idle.Set(is.PIN, is.LockAfter); err != nil {
+			return journalProblem(err)
+		}
+	}
 	d.site, d.review = cfg, nil
 	return nil
 }
@@ -206,7 +213,10 @@ func (d *draft) view(f steps.Field) FieldView {
 }
 
 // Set implements Session.
-func (e *Engine) Set(_ context.Context, pen, path, value string) error {
+func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
+	if err := e.idle.May(ctx); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
@@ -216,7 +226,10 @@ func (e *Engine) Set(_ context.Context, pen, path, value string) error {
 }
 
 // Load implements Session.
-func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
+func (e *Engine) Load(ctx context.Context, pen string, values map[string]string, source string) error {
+	if err := e.idle.May(ctx); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
