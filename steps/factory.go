@@ -37,12 +37,14 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 type BakeOptions struct {
 	Arm          bool // let the next boot wait for the site
 	KeepCatalogs bool // leave the default catalog sources on
+
+	PIN site.Secret // of the consoles; "": unchanged
 }
 
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o.KeepCatalogs), &BakeRecord{Tool: tool})
+	list := append(bake(program, o.KeepCatalogs), &bakePIN{o.PIN}, &BakeRecord{Tool: tool})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}

@@ -18,7 +18,7 @@ type Wiring struct {
 func Site(cfg *site.Config, w Wiring) []Stage {
 	return []Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
-			&Hardware{}, // is the machine what OpenShift needs?
+			&Hardware{Site: cfg}, // is the machine what OpenShift needs, and do its consoles lock?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out

@@ -13,6 +13,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/idle"
 )
 
 var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
@@ -34,9 +35,11 @@ type fake struct {
 	log     []string
 	changed chan struct{}
 	looks   int
-	acting  chan error // when an act ends, and how
-	logIn   *handout.LogIn
-	asked   []handout.Ask
+
+	presents int
+	acting   chan error // when an act ends, and how
+	logIn    *handout.LogIn
+	asked    []handout.Ask
 }
 
 func newFake() *fake {
@@ -131,6 +134,9 @@ func (f *fake) mayLocked(pen string) error {
 	if f.gone {
 		return fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
 	}
+	if f.snap.Idle != nil && f.snap.Idle.Left <= 0 {
+		return idle.ErrLocked
+	}
 	if pen == "" || pen != f.pen {
 		return engine.ErrNoPen
 	}
@@ -206,6 +212,29 @@ func (f *fake) TakePen(_ context.Context, console string, force bool) (string, e
 	f.snap.Pen = engine.PenView{Holder: console, Since: epoch}
 	f.wakeLocked()
 	return f.pen, nil
+}
+
+// fakePIN is what the fake engine wants where a test has its snapshot tell of a lock.
+const fakePIN = "739215"
+
+func (f *fake) Present(_ context.Context, pin string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lock := f.snap.Idle
+	switch {
+	case lock == nil:
+		return nil
+	case pin == "" && lock.Left <= 0:
+		return idle.ErrLocked
+	case pin != "" && lock.Wait > 0:
+		return idle.ErrSoon
+	case pin != "" && pin != fakePIN:
+		f.snap.Idle = &idle.View{After: lock.After, Wait: 4}
+		return idle.ErrWrong
+	}
+	f.presents++
+	f.snap.Idle = &idle.View{After: lock.After, Left: lock.After}
+	return nil
 }
 
 func (f *fake) ReleasePen(_ context.Context, pen string) error {

@@ -62,7 +62,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	}
 	switch a.Verb {
 	case Review:
-		return e.makeReview(ctx)
+		return makeReview(ctx, e)
 	case Act:
 		return act(ctx, e, a)
 	case Reboot:

@@ -14,6 +14,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/idle"
 	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
 )
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
@@ -154,7 +155,7 @@ func (d *draft) take(cfg *site.Config) error {
 		return journalProblem(err)
 	}
 	if was, is := d.site.Spec.Console, cfg.Spec.Console; was != is {
-		if err := d.idle.Set(is.PIN, is.LockAfter); err != nil {
+		if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
 			return journalProblem(err)
 		}
 	}
@@ -214,28 +215,25 @@ func (d *draft) view(f steps.Field) FieldView {
 
 // Set implements Session.
 func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
-	if err := e.idle.May(ctx); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
-		return err
-	}
-	return e.core.answered(e.core.draft.set(path, value))
+	return answering(ctx, e, pen, "set", func(d *draft) error { return d.set(path, value) })
 }
 
 // Load implements Session.
 func (e *Engine) Load(ctx context.Context, pen string, values map[string]string, source string) error {
+	return answering(ctx, e, pen, "load", func(d *draft) error { return d.load(values, source) })
+}
+
+// answering has a console give answers, when it may.
+func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(*draft) error) error {
 	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+	if err := e.core.may(pen, verb, []State{Inspecting, Collecting, Reviewed}); err != nil {
 		return err
 	}
-	return e.core.answered(e.core.draft.load(values, source))
+	return e.core.answered(give(e.core.draft))
 }
 
 // beside is what a person reads of a field's error beside the field.

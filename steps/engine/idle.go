@@ -24,7 +24,7 @@ func (e *Engine) Present(ctx context.Context, pin string) error {
 }
 
 // idleNotice says that consoles stay open although a PIN was set.
-func (e *Engine) idleNotice() (all []message.Text) {
+func idleNotice(e *Engine) (all []message.Text) {
 	if e.idle.Broken() {
 		all = append(all, message.T("The PIN of the consoles cannot be read, so that they do not lock. Set spec.console.pin again."))
 	}

@@ -51,9 +51,9 @@ func (k hmacKey) fingerprint(parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// younger begins the paths that an earlier release did not have. What they say counts only where it is not their default: else a
-// job that such a release began would seem to have other answers now.
-const younger = "spec.credentials."
+// younger are how the paths begin that an earlier release did not have. What they say counts only where it is not their default:
+// else a job that such a release began would seem to have other answers now.
+var younger = []string{"spec.credentials.", "spec.console."}
 
 // inputs is the fingerprint of a whole config.
 func (k hmacKey) inputs(cfg *site.Config) string {
@@ -61,7 +61,7 @@ func (k hmacKey) inputs(cfg *site.Config) string {
 	return k.fingerprint(pairs(cfg, slices.DeleteFunc(cfg.Paths(), func(path string) bool {
 		now, _ := cfg.Get(path)
 		was, _ := usual.Get(path)
-		return strings.HasPrefix(path, younger) && now == was
+		return now == was && slices.ContainsFunc(younger, func(start string) bool { return strings.HasPrefix(path, start) })
 	}))...)
 }
 

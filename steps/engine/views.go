@@ -14,7 +14,7 @@ import (
 
 // Snapshot implements Session.
 func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
-	machine, lock := append(e.idleNotice(), e.o.notices()...), e.idle.View(ctx) // both read files, so nobody else waits for it
+	machine, lock := append(idleNotice(e), e.o.notices()...), e.idle.View(ctx) // both read files, so nobody else waits for it
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.core.snapshot(machine)

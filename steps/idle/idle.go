@@ -23,6 +23,9 @@ var (
 	ErrSoon   = errors.New("it is too soon after a wrong PIN")
 )
 
+// Check is the ID of the check that warns where no console locks. It says nothing about the landing, so it stops none.
+const Check = "console-lock"
+
 // slowest is the longest wait after a wrong PIN: a person who mistyped many times still gets in.
 const slowest = 5 * time.Minute
 

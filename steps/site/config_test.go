@@ -162,8 +162,11 @@ func TestPINIsKeptAsAHash(t *testing.T) {
 		t.Errorf("the document has the PIN (%v):\n%s", err, data)
 	}
 	back, err := Parse(data, "site.yaml", nil)
-	if err != nil || !back.Spec.Console.PIN.Matches(planted) {
+	if err != nil || !pin.Hash(back.Spec.Console.PIN).Matches(planted) {
 		t.Errorf("the PIN of the document is another one: %v", err)
+	}
+	if _, err := Parse([]byte(head+"spec: {console: {pin: 012345}}\n"), "site.yaml", nil); err == nil || strings.Contains(err.Error(), "012345") {
+		t.Errorf("digits without quotes, which YAML takes for another number: %v", err)
 	}
 	was := c.Spec.Console.PIN
 	for _, bad := range []string{"4711", "777777", "$2a$31$" + strings.Repeat("a", 53), "12 34 56", Redacted} {

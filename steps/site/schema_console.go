@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-	"touchdown/steps/site/pin"
 )
 
 // The time after which a console that nobody uses locks. Chosen.
@@ -15,8 +14,8 @@ const (
 
 // console says how a console locks that nobody uses.
 type console struct {
-	// PIN opens a locked console. Without one, consoles do not lock, save by the PIN of the bake.
-	PIN pin.Hash `yaml:"pin,omitempty" json:"pin,omitempty"`
+	// PIN opens a locked console; it is the bcrypt hash of what was typed. Without one, consoles do not lock, save by the PIN of the bake.
+	PIN Secret `yaml:"pin,omitempty" json:"pin,omitempty"`
 	// LockAfter is how long nobody presses a key before a console locks.
 	LockAfter time.Duration `yaml:"lockAfter" json:"lockAfter"`
 }
@@ -26,9 +25,9 @@ var consoleEntries = []entry{
 	{
 		Item: Item{
 			Path: "spec.console.pin", Type: typePIN, Secret: true, Example: "739215",
-			Meaning: "6 to 64 digits or letters that open a console again after nobody used it; only its bcrypt hash is kept, and a hash may stand here too; without it the PIN of the bake applies, and without that no console locks",
+			Meaning: "6 to 64 digits or letters that open a console again after nobody used it; in quotes; only its bcrypt hash is kept, and a hash may stand here too; without it the PIN of the bake applies, and without that no console locks",
 		},
-		at: func(c *Config) any { return &c.Spec.Console.PIN },
+		at: func(c *Config) any { return (*string)(&c.Spec.Console.PIN) },
 	},
 	{
 		Item: Item{

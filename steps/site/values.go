@@ -18,8 +18,6 @@ func (e *entry) format(p any) string {
 		return formatBool(*p)
 	case *time.Duration:
 		return formatDuration(*p)
-	case *pin.Hash:
-		return string(*p)
 	case *int:
 		if *p == 0 {
 			return ""
@@ -36,6 +34,9 @@ func (e *entry) assign(p any, value string) {
 	if value == "" {
 		value = e.Default
 	}
+	if e.Type == typePIN {
+		value = string(pin.Make(value))
+	}
 	switch p := p.(type) {
 	case *string:
 		*p = value
@@ -43,8 +44,6 @@ func (e *entry) assign(p any, value string) {
 		*p = value == "true"
 	case *time.Duration:
 		*p, _ = time.ParseDuration(value)
-	case *pin.Hash:
-		*p = pin.Make(value)
 	case *int:
 		*p, _ = strconv.Atoi(value)
 	case *[]string:

@@ -2,9 +2,6 @@
 package pin
 
 import (
-	"fmt"
-	"io"
-	"log/slog"
 	"strings"
 	"unicode"
 
@@ -27,10 +24,7 @@ const (
 	leastFor = 10
 )
 
-// redacted stands for a hash wherever it would be printed.
-const redacted = "<set>"
-
-// Hash is the bcrypt hash of a PIN. It never prints itself; string(h) gives the value.
+// Hash is the bcrypt hash of a PIN.
 type Hash string
 
 // Make hashes a PIN. A text that is a hash already is that hash, "" is none. The PIN has to have passed Check.
@@ -76,23 +70,3 @@ func hashed(text string) bool {
 	c, err := bcrypt.Cost([]byte(text))
 	return err == nil && len(text) == 60 && c >= leastFor && c <= cost
 }
-
-// Format prints redacted for every verb.
-func (h Hash) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
-
-// String returns redacted, or "" when there is none.
-func (h Hash) String() string {
-	if h == "" {
-		return ""
-	}
-	return redacted
-}
-
-// LogValue keeps the hash out of structured logs.
-func (h Hash) LogValue() slog.Value { return slog.StringValue(h.String()) }
-
-// MarshalText keeps the hash out of JSON.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// MarshalYAML keeps the hash out of YAML.
-func (h Hash) MarshalYAML() (any, error) { return h.String(), nil }

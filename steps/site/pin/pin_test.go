@@ -1,9 +1,6 @@
 package pin
 
 import (
-	"encoding/json"
-	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -25,21 +22,6 @@ func TestHash(t *testing.T) {
 	}
 	if Make("739215") == h {
 		t.Error("two hashes of one PIN are the same: whoever sees both knows")
-	}
-}
-
-func TestHashNeverShows(t *testing.T) {
-	h := Make("739215")
-	asJSON, err := json.Marshal(map[string]any{"pin": h})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "pin", h)
-	for _, text := range []string{string(asJSON), log.String(), fmt.Sprintf("%v %+v %#v %s %q %x %d", h, h, h, h, h, h, h)} {
-		if strings.Contains(text, string(h)) || strings.Contains(text, fmt.Sprintf("%x", string(h))) || !strings.Contains(text, "set") {
-			t.Errorf("it shows: %s", text)
-		}
 	}
 }
 
