@@ -38,12 +38,14 @@ type BakeOptions struct {
 	Arm          bool   // let the next boot wait for the site
 	KeepCatalogs bool   // leave the default catalog sources on
 	MediaKeys    []byte // public halves of the keys that sign site media; nil: those that were chosen on the bench line
+
+	PIN site.Secret // of the consoles; "": unchanged
 }
 
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o), &BakeRecord{Tool: tool, Keys: o.MediaKeys})
+	list := append(bake(program, o), &bakePIN{o.PIN}, &BakeRecord{Tool: tool, Keys: o.MediaKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}

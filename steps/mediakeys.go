@@ -7,8 +7,8 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
-	"touchdown/backend/media"
 	"touchdown/backend/envelope"
+	"touchdown/backend/media"
 )
 
 // mediaKeys are the public halves of the keys that sign site media; nil: those that the bench line was told, if any. Beside them the

@@ -3,8 +3,8 @@ package steps
 import (
 	"touchdown/backend/message"
 
-	"touchdown/backend/media"
 	"touchdown/backend/envelope"
+	"touchdown/backend/media"
 )
 
 // The paths of what is asked about media. They are no part of the site config.

@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/idle"
 )
 
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
@@ -19,12 +21,16 @@ func plainText(ctx context.Context, session engine.Session, o Options, in io.Rea
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
-	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &talk{ctx, in, Safe(out, true), make(chan string)}}
+	p := &prompts{
+		desk: newDesk(newLink(ctx, session, o.Name, time.Second), o),
+		talk: &talk{ctx: ctx, in: in, out: Safe(out, true), lines: make(chan string)},
+	}
+	p.talk.heard = p.heard
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
 	for {
-		if err := p.turnOnce(); err != nil {
+		if err := p.turnOnce(); err != nil && !errors.Is(err, idle.ErrLocked) {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -40,6 +46,8 @@ func (p *prompts) turnOnce() error {
 	case p.gone != nil || p.snap == nil:
 		p.write(t("engine.gone"))
 		return p.pause(retryPause)
+	case p.locked() && p.asksNow():
+		return p.plainLock()
 	case p.free() && p.asksNow():
 		answer, err := p.decide(t("plain.take", t("plain.control")))
 		if err == nil && answer == t("plain.control") {

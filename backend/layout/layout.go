@@ -14,6 +14,8 @@ const (
 	// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: while it is there, kubelet
 	// does not start (ConditionPathExists in its unit).
 	Armed = "/var/lib/touchdown/armed"
+	// ConsolePIN has the hash of the PIN that the bake gave the consoles.
+	ConsolePIN = "/var/lib/touchdown/console-pin.json"
 	// FactoryRecord is what the bake knew of the node: names, networks, ports, certificates.
 	FactoryRecord = "/var/lib/touchdown/factory.json"
 	// FactoryState is the state folder of the work on the bench line, beside that of the site.

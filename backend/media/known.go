@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
-	"touchdown/backend/envelope"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )

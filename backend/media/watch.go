@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/host"
 	"touchdown/backend/envelope"
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )

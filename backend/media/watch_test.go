@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
-	"touchdown/backend/envelope"
 	"touchdown/test/stick"
 	"touchdown/test/wait"
 )

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
-	"touchdown/backend/envelope"
 	"touchdown/steps/engine"
 	"touchdown/test/stick"
 )

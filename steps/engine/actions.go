@@ -51,6 +51,9 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	if states == nil {
 		return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
 	}
+	if err := e.idle.May(ctx); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	err := e.core.may(pen, a.Verb, states)
 	e.mu.Unlock()
@@ -59,7 +62,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	}
 	switch a.Verb {
 	case Review:
-		return e.makeReview(ctx)
+		return makeReview(ctx, e)
 	case Act:
 		return act(ctx, e, pen, a)
 	case Reboot:

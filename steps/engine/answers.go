@@ -12,13 +12,16 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
 )
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
 type draft struct {
 	store *store
 	mask  *Masker
+	idle  *idle.Lock
 	list  func(*site.Config) []steps.Stage
 
 	site   *site.Config
@@ -168,6 +171,11 @@ func (d *draft) take(cfg *site.Config) error {
 		}
 		return journalProblem(err)
 	}
+	if was, is := d.site.Spec.Console, cfg.Spec.Console; was != is {
+		if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
+			return journalProblem(err)
+		}
+	}
 	d.site, d.review = cfg, nil
 	return nil
 }
@@ -226,23 +234,26 @@ func (d *draft) view(f steps.Field) FieldView {
 }
 
 // Set implements Session.
-func (e *Engine) Set(_ context.Context, pen, path, value string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
-		return err
-	}
-	return e.core.answered(e.core.draft.set(path, value))
+func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
+	return answering(ctx, e, pen, "set", func(d *draft) error { return d.set(path, value) })
 }
 
 // Load implements Session.
-func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+func (e *Engine) Load(ctx context.Context, pen string, values map[string]string, source string) error {
+	return answering(ctx, e, pen, "load", func(d *draft) error { return d.load(values, source) })
+}
+
+// answering has a console give answers, when it may.
+func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(*draft) error) error {
+	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
-	return e.core.answered(e.core.draft.load(values, source))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.core.may(pen, verb, []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	return e.core.answered(give(e.core.draft))
 }
 
 // beside is what a person reads of a field's error beside the field.

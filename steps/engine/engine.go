@@ -20,6 +20,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/media"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
 
@@ -83,6 +84,8 @@ type Engine struct {
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 	oneGift  chan struct{} // the same while Give works
 
+	idle *idle.Lock // has a lock of its own: a PIN takes its time
+
 	originals     originals     // the store, save in the foreground of a command
 	progressPause time.Duration // least time between two progress events of a step
 
@@ -133,6 +136,7 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 		originals: store, progressPause: progressPause,
 	}
 	e.closing, e.close = context.WithCancel(context.Background())
+	e.idle = newIdle(e)
 	e.core = newCore(e, journal)
 	return e
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
-	"touchdown/backend/envelope"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"

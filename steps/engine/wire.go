@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 )
 
 // The wire is plain HTTP on a unix socket, bodies in JSON, events as JSON lines. Version 1:
@@ -19,17 +20,20 @@ import (
 //	PUT    /v1/site                    {"values": {PATH: VALUE}, "source": "file x.yaml"}; replaces all
 //	POST   /v1/actions                 Action; answered when it is carried out, or under way where it is work
 //	POST   /v1/pen                     {"console": "tty1", "force": false} -> {"pen": TOKEN}
+//	POST   /v1/presence                {"pin": "..."}; a person uses the console; the PIN is needed where it is locked
 //	DELETE /v1/pen                     gives it back
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
 //	GET    /v1/log?lines=N             {"lines": [...]}
 //	POST   /v1/credentials             {"password": true, "kubeconfig": true} -> the login, once the node has landed
 //	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, inventory
 //
-// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. An error is
+// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. A person's console names itself in
+// each request, in the header Touchdown-Console: it locks when nobody uses it and a PIN is set. An error is
 // {"error": TEXT, "kind": KIND, "problem": {...}} with a status of 4xx or 5xx.
 const (
-	penHeader = "Touchdown-Pen"
-	apiPrefix = "/v1"
+	penHeader     = "Touchdown-Pen"
+	consoleHeader = "Touchdown-Console"
+	apiPrefix     = "/v1"
 )
 
 // maxBody bounds a request: a site config with every certificate is far below it.
@@ -48,6 +52,10 @@ type wirePen struct {
 	Console string `json:"console,omitempty"`
 	Force   bool   `json:"force,omitempty"`
 	Pen     string `json:"pen,omitempty"`
+}
+
+type wirePresence struct {
+	PIN string `json:"pin,omitempty"`
 }
 
 type wireLog struct {
@@ -72,6 +80,9 @@ var kinds = []struct {
 	{"state", ErrState, http.StatusConflict},
 	{"not-found", ErrNotFound, http.StatusNotFound},
 	{"invalid", ErrInvalid, http.StatusUnprocessableEntity},
+	{"idle", idle.ErrLocked, http.StatusLocked},
+	{"pin-wrong", idle.ErrWrong, http.StatusForbidden},
+	{"pin-soon", idle.ErrSoon, http.StatusTooManyRequests},
 }
 
 // toWire encodes an error.

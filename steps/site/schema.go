@@ -40,6 +40,7 @@ const (
 	typeJSON     = "dockerconfigjson"
 	typeNMState  = "nmstate YAML"
 	typeFile     = "file name"
+	typePIN      = "PIN"
 )
 
 // Item describes one path of the document. Schema returns all of them. In a path, [] stands for the number of any item
@@ -82,6 +83,7 @@ var schema = slices.Concat(
 	proxyEntries,
 	certificateEntries,
 	credentialEntries,
+	consoleEntries,
 	policyEntries,
 )
 

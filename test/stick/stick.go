@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"touchdown/backend/media"
 	"touchdown/backend/envelope"
+	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
 )
 
