@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,35 +34,6 @@ func bundle(ctx context.Context, t *testing.T, c *kube.Cluster) string {
 	return text
 }
 
-// operator plays the part of the kube-apiserver operator that combines the client CAs, and of the certificate syncer that lays them
-// beside kube-apiserver, which is real and reads them again.
-func operator(t *testing.T, b *bench.Cluster, c *kube.Cluster) {
-	t.Helper()
-	file := filepath.Join(b.Dir, "pki/client-ca.pem")
-	others, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	t.Cleanup(func() { stop(); <-ended })
-	go func() {
-		defer close(ended)
-		for last := ""; ctx.Err() == nil; {
-			if now := bundle(ctx, t, c); now != last && ctx.Err() == nil {
-				last = now
-				if err := os.WriteFile(file, slices.Concat(others, []byte(now)), 0o600); err != nil {
-					t.Error(err)
-				}
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(50 * time.Millisecond):
-			}
-		}
-	}()
-}
-
 // as is a kubeconfig's way into the cluster: to the bench's address, under the API's name.
 func as(t *testing.T, b *bench.Cluster, text []byte) kube.Kubeconfig {
 	t.Helper()
@@ -84,7 +53,6 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
-	operator(t, b, c)
 	before := bundle(t.Context(), t, c)
 	var signers []string
 	var saved [][]byte

@@ -46,18 +46,19 @@ type Served struct {
 // Env is what every stand-in works with.
 type Env struct {
 	*cluster.Clients
-	API      APIServer
-	Router   Router
-	Pace     *Pace
-	Stats    *Stats
-	Faults   *Faults
-	Domain   string // cluster name and base domain
-	Node     string
-	CertDir  string   // where kube-apiserver finds the certificates of namedCertificates
-	NodeRoot string   // root of the node's files; empty: there is none
-	RealNode bool     // a kubelet keeps the Node object
-	Real     []string // operators that someone runs for real
-	Log      *slog.Logger
+	API       APIServer
+	Router    Router
+	Pace      *Pace
+	Stats     *Stats
+	Faults    *Faults
+	Domain    string // cluster name and base domain
+	Node      string
+	ClientCAs ClientCAs
+	CertDir   string   // where kube-apiserver finds the certificates of namedCertificates
+	NodeRoot  string   // root of the node's files; empty: there is none
+	RealNode  bool     // a kubelet keeps the Node object
+	Real      []string // operators that someone runs for real
+	Log       *slog.Logger
 
 	refused    atomic.Bool  // kube-apiserver's operator refuses what it is asked for
 	routerAway atomic.Bool  // between two router pods

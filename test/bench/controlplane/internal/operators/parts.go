@@ -40,7 +40,7 @@ func CheckReal(names []string) error {
 // parts are all stand-ins but those whose operator is real.
 func (e *Env) parts() []part {
 	all := []part{
-		runKubeControllerManager, runOpenShiftAPIServer, runRoutes, runOwnedRoutes,
+		runKubeControllerManager, runClientCAs, runOpenShiftAPIServer, runRoutes, runOwnedRoutes,
 		runDisruption, runNetwork, runNode, runOVN, runDegraded, runMarketplace,
 	}
 	for name, s := range standIns() {

@@ -106,8 +106,13 @@ func (b *bench) run(ctx context.Context) (err error) {
 			return fmt.Errorf("reading the node's name: %w", err)
 		}
 	}
+	own, err := b.ownClientCAs()
+	if err != nil {
+		return err
+	}
 	env := &operators.Env{
-		Clients: b.clients, API: b.child, Pace: b.pace, Stats: b.stats, Faults: b.faults, Log: b.log,
+		ClientCAs: own,
+		Clients:   b.clients, API: b.child, Pace: b.pace, Stats: b.stats, Faults: b.faults, Log: b.log,
 		Router: router.Serve(ctx, b.listener, b.log), Domain: b.id.Domain, Node: node,
 		CertDir: filepath.Join(b.State, "certs"), NodeRoot: b.NodeRoot, RealNode: b.RealNode, Real: b.Real,
 	}

@@ -13,6 +13,7 @@ import (
 
 	"touchdown/test/bench/controlplane/internal/cluster"
 	"touchdown/test/bench/controlplane/internal/durable"
+	"touchdown/test/bench/controlplane/internal/operators"
 	"touchdown/test/bench/controlplane/internal/pki"
 	"touchdown/test/bench/controlplane/internal/seed"
 )
@@ -48,6 +49,9 @@ func (id identity) save(dir string) error {
 	return nil
 }
 
+// clientCAs is the file of the CAs whose client certificates kube-apiserver accepts.
+const clientCAs = "client-ca.pem"
+
 // makeState fills an empty state folder with certificates and kubeconfigs.
 func makeState(dir string, id identity, local string) (pki.Cluster, error) {
 	pairs, err := pki.New(pki.Names{Domain: id.Domain, Address: id.Address})
@@ -58,13 +62,30 @@ func makeState(dir string, id identity, local string) (pki.Cluster, error) {
 	if err := pairs.Save(certs); err != nil {
 		return nil, err
 	}
-	if err := durable.WriteFile(filepath.Join(certs, "client-ca.pem"), pairs.Bundle(seed.ClientSigners()...), 0o600); err != nil {
+	if err := durable.WriteFile(filepath.Join(certs, clientCAs), pairs.Bundle(seed.ClientSigners()...), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the client CAs: %w", err)
 	}
 	if err := saveAccountKey(certs); err != nil {
 		return nil, err
 	}
 	return pairs, writeKubeconfigs(dir, id, local, pairs)
+}
+
+// ownClientCAs are the CAs of clients but for administrators' kubeconfigs, and the file with all.
+func (b *bench) ownClientCAs() (operators.ClientCAs, error) {
+	certs := filepath.Join(b.State, "pki")
+	all := operators.ClientCAs{File: filepath.Join(certs, clientCAs)}
+	for _, signer := range seed.ClientSigners() {
+		if signer == seed.AdminSigner {
+			continue
+		}
+		ca, err := os.ReadFile(filepath.Join(certs, signer+".crt"))
+		if err != nil {
+			return all, fmt.Errorf("reading the client CAs: %w", err)
+		}
+		all.Own = append(all.Own, ca...)
+	}
+	return all, nil
 }
 
 // saveAccountKey makes the pair that signs service account tokens.

@@ -84,9 +84,12 @@ func ServerSigners() []string {
 	return []string{"loadbalancer-serving-signer", "localhost-serving-signer", "service-network-serving-signer", "localhost-recovery-serving-signer"}
 }
 
+// AdminSigner signs administrators' kubeconfigs.
+const AdminSigner = "admin-kubeconfig-signer"
+
 // ClientSigners are the signers whose client certificates kube-apiserver accepts.
 func ClientSigners() []string {
-	return []string{"admin-kubeconfig-signer", "csr-signer", "kube-control-plane-signer", "kube-apiserver-to-kubelet-signer", "node-system-admin-signer"}
+	return []string{"csr-signer", "kube-control-plane-signer", "kube-apiserver-to-kubelet-signer", "node-system-admin-signer", AdminSigner}
 }
 
 // StaticPod is a pod that the node's kubelet starts from a manifest.
