@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -97,32 +96,6 @@ func (c *common) answersCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Answers) },
 	}
 	return cmd
-}
-
-func (c *common) reportCommand() *cobra.Command {
-	show := &cobra.Command{
-		Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return c.export(cmd, engine.ReportJSON)
-			}
-			return c.export(cmd, engine.ReportText)
-		},
-	}
-	c.outputFlag(show)
-	hosts := &cobra.Command{
-		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
-	}
-	bundle := &cobra.Command{
-		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
-	}
-	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, hosts, bundle)
 }
 
 func (c *common) export(cmd *cobra.Command, what engine.Document) error {
