@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/assets"
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
@@ -17,20 +16,9 @@ import (
 )
 
 func reportCommand(c *common) *cobra.Command {
-	show := &cobra.Command{
-		Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return c.export(cmd, engine.ReportJSON)
-			}
-			return c.export(cmd, engine.ReportText)
-		},
-	}
-	c.outputFlag(show)
+	show := withJSON(c, &cobra.Command{Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return c.export(cmd, map[bool]engine.Document{true: engine.ReportJSON, false: engine.ReportText}[asJSON])
+	})
 	hosts := &cobra.Command{
 		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
@@ -42,14 +30,27 @@ func reportCommand(c *common) *cobra.Command {
 	page := &cobra.Command{
 		Use: "page", Short: "Print a page that checks signed reports in a browser, without a network", Args: cobra.NoArgs,
 		Example: "  touchdown report page > check-report.html",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return printText(cmd, assets.ReportPage) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printText(cmd, proof.Page()) },
 	}
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of a report", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return printText(cmd, assets.ReportSchema) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return printText(cmd, proof.Schema()) },
 	}
 	return group(&cobra.Command{Use: "report", Short: "The hand-over report, its signature and its other forms"},
 		show, hosts, bundle, reportVerify(c), reportExport(c), reportDiff(c), page, schema)
+}
+
+// withJSON gives a command -o, and tells it whether that is json.
+func withJSON(c *common, cmd *cobra.Command, run func(cmd *cobra.Command, args []string, asJSON bool) error) *cobra.Command {
+	c.outputFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		asJSON, err := c.json()
+		if err == nil {
+			err = run(cmd, args, asJSON)
+		}
+		return err
+	}
+	return cmd
 }
 
 func printText(cmd *cobra.Command, text string) error {

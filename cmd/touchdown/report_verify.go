@@ -22,7 +22,7 @@ type verifyFlags struct{ key, revoked, ledger, previous string }
 
 func reportVerify(c *common) *cobra.Command {
 	var f verifyFlags
-	cmd := &cobra.Command{
+	cmd := withJSON(c, &cobra.Command{
 		Use: "verify FILE", Short: "Tell whether a signed report is genuine", Args: cobra.ExactArgs(1),
 		Long: `Verify reads the file report.signed.json of a node, or the text of the QR code on a printed report, and tells whether it
 was changed and who signed it. It needs no engine, no node and no network.
@@ -34,26 +34,26 @@ revoke) are not trusted.
 
 With --previous it also tells whether the report follows that earlier one, so that none was left out between them.`,
 		Example: "  touchdown report verify report.signed.json --ledger ledger.jsonl\n  touchdown report verify landing.json --key node.pub --previous factory.json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			if f.key != "" && f.ledger != "" {
-				return usage(errors.New("--key and --ledger: one of both says whose key it is"))
-			}
-			if f.revoked != "" && f.key == "" {
-				return usage(errors.New("--revoked goes with --key"))
-			}
-			return f.verify(cmd, args[0], asJSON)
-		},
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		if f.key != "" && f.ledger != "" {
+			return usage(errors.New("--key and --ledger: one of both says whose key it is"))
+		}
+		if f.revoked != "" && f.key == "" {
+			return usage(errors.New("--revoked goes with --key"))
+		}
+		return f.verify(cmd, args[0], asJSON)
+	})
+	for _, flag := range []struct {
+		to        *string
+		name, use string
+	}{
+		{&f.key, "key", "the node's public key (PEM), or several, one behind the other"},
+		{&f.revoked, "revoked", "with --key: list of revoked keys"},
+		{&f.ledger, "ledger", "the factory's ledger, which has the key of each serial number"},
+		{&f.previous, "previous", "the signed report that this one has to follow"},
+	} {
+		cmd.Flags().StringVar(flag.to, flag.name, "", flag.use)
 	}
-	c.outputFlag(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&f.key, "key", "", "the node's public key (PEM), or several, one behind the other")
-	flags.StringVar(&f.revoked, "revoked", "", "with --key: list of revoked keys")
-	flags.StringVar(&f.ledger, "ledger", "", "the factory's ledger, which has the key of each serial number")
-	flags.StringVar(&f.previous, "previous", "", "the signed report that this one has to follow")
 	return cmd
 }
 

@@ -12,26 +12,17 @@ import (
 )
 
 func (c *common) statusCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			snapshot, err := c.client().Snapshot(cmd.Context())
-			if err != nil {
-				return explainClient(err)
-			}
-			if asJSON {
-				return printJSON(cmd, snapshot)
-			}
-			renderSnapshot(printed(cmd), snapshot)
-			return nil
-		},
-	}
-	c.outputFlag(cmd)
-	return cmd
+	return withJSON(c, &cobra.Command{Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		snapshot, err := c.client().Snapshot(cmd.Context())
+		if err != nil {
+			return explainClient(err)
+		}
+		if asJSON {
+			return printJSON(cmd, snapshot)
+		}
+		renderSnapshot(printed(cmd), snapshot)
+		return nil
+	})
 }
 
 func (c *common) eventsCommand() *cobra.Command {
