@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
+	"touchdown/steps/engine"
 )
 
 // plantedReport is a report all of whose texts are planted.
@@ -244,5 +246,56 @@ func TestReportDiff(t *testing.T) {
 	}
 	if _, out, _ := ran(t, "report", "diff", from, from, "-o", "json"); strings.Join(strings.Fields(out), "") != `{"changes":[]}` {
 		t.Error(out)
+	}
+}
+
+// reporter is an engine that has a report, and a signed one.
+type reporter struct {
+	hostile
+	json, signed []byte // signed is nil for an engine of an earlier release
+}
+
+func (r reporter) Export(_ context.Context, what engine.Document) ([]byte, error) {
+	switch {
+	case what == engine.ReportJSON:
+		return r.json, nil
+	case what == engine.Document(report.SignedFile) && r.signed != nil:
+		return r.signed, nil
+	}
+	return nil, engine.ErrNotFound
+}
+
+// TestReportOfTheEngine: export takes the signed report of this node's engine, when it is that of its report, and else the JSON.
+func TestReportOfTheEngine(t *testing.T) {
+	key, err := envelope.NewSigningKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := write(t, filepath.Join(t.TempDir(), "a"), siteReport("SN-1", check.Warn), key)
+	old := write(t, filepath.Join(t.TempDir(), "b"), siteReport("SN-1", check.Pass), key)
+	for name, c := range map[string]struct {
+		signed []byte
+		code   int
+	}{"signed": {p.Signed, 0}, "not signed": {nil, 1}, "the signed one of an earlier report": {old.Signed, 1}, "damaged": {p.Signed[:100], 1}} {
+		socket := filepath.Join(t.TempDir(), "s")
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- engine.Serve(ctx, reporter{json: p.JSON, signed: c.signed}, socket) }()
+		for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
+			time.Sleep(time.Millisecond)
+		}
+		for format, want := range map[string]int{"envelope": c.code, "json": 0} {
+			var out, complaints bytes.Buffer
+			root := newRoot(hooks{root: t.TempDir()})
+			root.SetOut(&out)
+			root.SetErr(&complaints)
+			code := execute(t.Context(), root, []string{"report", "export", "--format", format, "--socket", socket})
+			text := map[string]string{"envelope": string(p.Signed), "json": string(p.JSON)}[format]
+			if code != want || code == 0 && out.String() != text || code == 1 && !strings.Contains(complaints.String(), "RPT-NSIG") {
+				t.Errorf("%s, %s: %d\n%s%s", name, format, code, out.String(), complaints.String())
+			}
+		}
+		stop()
+		<-served
 	}
 }

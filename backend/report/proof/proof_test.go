@@ -41,9 +41,11 @@ func document() *report.Document {
 	}, made)
 }
 
+func newKey() (envelope.SigningKey, error) { return envelope.NewSigningKey() }
+
 func key(t *testing.T) envelope.SigningKey {
 	t.Helper()
-	k, err := envelope.NewSigningKey()
+	k, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
