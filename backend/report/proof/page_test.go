@@ -107,7 +107,7 @@ func cases(t *testing.T) (all []given) {
 			changed(string(p.Signed), 97)
 			changed(p.Label, 7)
 		} else {
-			changed(strings.TrimSpace(string(p.Signed)), 1)
+			changed(strings.TrimSpace(string(p.Signed)), 7)
 			changed(p.Label, 1)
 		}
 		for name, text := range map[string]string{
