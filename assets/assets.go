@@ -1,4 +1,5 @@
-// Package assets holds what Touchdown lays on a node, as documents that people can read: no logic.
+// Package assets holds what Touchdown lays on a node, as documents that people can read: no logic but that of the
+// page that checks reports.
 //
 // machineconfigs/*.bu are Butane; what they lay down lies in iso-overlay/, paths as on the node. The MachineConfigs next to
 // them are translated from both, because the translator is half as large as the rest of the program.
@@ -10,6 +11,11 @@ import "embed"
 //
 //go:embed report.schema.json
 var ReportSchema string
+
+// ReportPage is a page that checks signed reports in a browser, without a network.
+//
+//go:embed report-page.html
+var ReportPage string
 
 //go:generate go test . -run TestMachineConfigs -update
 

@@ -124,17 +124,20 @@ func (d *Document) cover(s *sheet, digest, label string) error {
 	}
 	s.WriteString(`<div class="first">`)
 	if label != "" {
-		code, err := qrCode(label)
+		drawn, err := qrCode(label)
 		if err != nil {
 			return err
 		}
-		s.WriteString(code)
+		s.WriteString(drawn)
 	}
 	s.WriteString("<div>")
 	s.in("p", "", "Key of the node "+d.Signer.KeyID+". SHA-256 of the report:")
 	s.in("p", "code", digest)
-	s.in("p", "", "The code holds serial number, verdict, digest, key and signature as text. The page that touchdown report page writes checks it without a network. "+
-		"The factory's ledger says whose key it is. How to check the whole report stands at its end.")
+	code := "There is no QR code: the serial number or the verdict is too long for one."
+	if label != "" {
+		code = "The QR code holds serial number, verdict, digest, key and signature as text. The page that touchdown report page writes checks it without a network."
+	}
+	s.in("p", "", code+" The factory's ledger says whose key it is. How to check the whole report stands at its end.")
 	s.WriteString("</div></div>\n")
 	return nil
 }

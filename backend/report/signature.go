@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"touchdown/backend/envelope"
+)
 
 // signature tells how the signature of a report is checked, with Touchdown and without it.
 func (d *Document) signature() []string {
@@ -26,13 +30,18 @@ func (d *Document) signature() []string {
 	return lines
 }
 
-// Commands check the signature of a report with nothing but a shell and OpenSSL 3; none for a report that is not signed.
+// Commands check the signature of a report with nothing but a shell and OpenSSL 3; none for a report that is not signed. People paste
+// them: nothing gets into them but a key.
 func (d *Document) Commands() []string {
 	if d.Signer == nil {
 		return nil
 	}
+	key, err := envelope.ParsePublicKey(d.Signer.PublicKey)
+	if err != nil {
+		return nil
+	}
 	return []string{
-		"K=" + d.Signer.PublicKey,
+		"K=" + key.String(),
 		`printf -- '-----BEGIN PUBLIC KEY-----\n%s\n' $K > node.pub`,
 		`printf -- '-----END PUBLIC KEY-----\n' >> node.pub`,
 		"E=" + SignedFile,

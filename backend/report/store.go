@@ -35,11 +35,10 @@ const (
 type Store struct {
 	Dir   string
 	Write func(...host.File) error // nil: host.WriteFilesAtomic
-	Sign  Signature                // nil: the report is not signed
-}
 
-// Signature signs the JSON of a report, and returns the signed report.
-type Signature func(json []byte) ([]byte, error)
+	// Sign makes the signed report of a report's JSON; nil: the report is not signed.
+	Sign func(json []byte) ([]byte, error)
+}
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
 // that a repeated hand-over changes no fingerprint that someone has noted.

@@ -50,6 +50,25 @@ func readNamed(flag, file string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
+// readTrust reads the public keys in the file of a flag, and the list of --revoked, if there is one.
+func readTrust(flag, file, list string) (*envelope.Trust, error) {
+	keys, err := readNamed(flag, file, maxListFile)
+	if err != nil {
+		return nil, err
+	}
+	var revoked []byte
+	if list != "" {
+		if revoked, err = readNamed("revoked", list, maxListFile); err != nil {
+			return nil, err
+		}
+	}
+	trust, err := envelope.ParseTrust(keys, revoked)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return trust, nil
+}
+
 // readSecret is readNamed for a file that nobody but its owner may read.
 func readSecret(flag, file string) ([]byte, error) {
 	var st unix.Stat_t

@@ -77,7 +77,7 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 	}
 	if f.trust != "" {
 		var err error
-		if trust, err = f.readTrust(); err != nil {
+		if trust, err = readTrust("trust", f.trust, f.revoked); err != nil {
 			return nil, err
 		}
 	}
@@ -104,24 +104,6 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 		content.Entries[i].Data = nil
 	}
 	return s, err
-}
-
-func (f *showFlags) readTrust() (*envelope.Trust, error) {
-	keys, err := readNamed("trust", f.trust, maxListFile)
-	if err != nil {
-		return nil, err
-	}
-	var revoked []byte
-	if f.revoked != "" {
-		if revoked, err = readNamed("revoked", f.revoked, maxListFile); err != nil {
-			return nil, err
-		}
-	}
-	trust, err := envelope.ParseTrust(keys, revoked)
-	if err != nil {
-		return nil, usage(err)
-	}
-	return trust, nil
 }
 
 // document tells what a signed document says, and judges it as far as the flags ask.

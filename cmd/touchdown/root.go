@@ -49,7 +49,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	c.localFlags(root)
 	c.languageFlag(root)
 	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
-		c.eventsCommand(), c.answersCommand(), c.siteCommand(), c.reportCommand(), c.factoryCommand(), c.imagesCommand(),
+		c.eventsCommand(), c.answersCommand(), c.siteCommand(), reportCommand(c), c.factoryCommand(), c.imagesCommand(),
 		credentialsCommand(c), inventoryCommand(c), checkCommand(c), mediaCommand(c), mediaReader(), c.installCommand(), c.uninstallCommand(), c.versionCommand())
 	wrapArgs(root)
 	return root

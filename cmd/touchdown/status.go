@@ -7,32 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
 
 func (c *common) statusCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			snapshot, err := c.client().Snapshot(cmd.Context())
-			if err != nil {
-				return explainClient(err)
-			}
-			if asJSON {
-				return printJSON(cmd, snapshot)
-			}
-			renderSnapshot(printed(cmd), snapshot)
-			return nil
-		},
-	}
-	c.outputFlag(cmd)
-	return cmd
+	return withJSON(c, &cobra.Command{Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		snapshot, err := c.client().Snapshot(cmd.Context())
+		if err != nil {
+			return explainClient(err)
+		}
+		if asJSON {
+			return printJSON(cmd, snapshot)
+		}
+		renderSnapshot(printed(cmd), snapshot)
+		return nil
+	})
 }
 
 func (c *common) eventsCommand() *cobra.Command {
@@ -97,32 +87,6 @@ func (c *common) answersCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Answers) },
 	}
 	return cmd
-}
-
-func (c *common) reportCommand() *cobra.Command {
-	show := &cobra.Command{
-		Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			asJSON, err := c.json()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return c.export(cmd, engine.ReportJSON)
-			}
-			return c.export(cmd, engine.ReportText)
-		},
-	}
-	c.outputFlag(show)
-	hosts := &cobra.Command{
-		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
-	}
-	bundle := &cobra.Command{
-		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
-	}
-	return group(&cobra.Command{Use: "report", Short: "The hand-over report"}, show, hosts, bundle)
 }
 
 func (c *common) export(cmd *cobra.Command, what engine.Document) error {

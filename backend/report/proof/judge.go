@@ -20,13 +20,12 @@ func (p *Proof) Trusted(trust *envelope.Trust) error {
 
 // Enrolled fails when the key that signed the report is not one that the factory's ledger has for its serial number. The keys are
 // those that the ledger has for it.
-func (p *Proof) Enrolled(keys []string) error {
+func (p *Proof) Enrolled(serial string, keys []string) error {
 	for _, k := range keys {
 		if k == p.Key.String() {
 			return nil
 		}
 	}
-	serial := p.Report.Node.Serial
 	if len(keys) == 0 {
 		return &problem.Problem{
 			Code: "RPT-ULED", Summary: message.F("The ledger has no report key for serial number %s.", shown(serial)),

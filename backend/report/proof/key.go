@@ -1,5 +1,5 @@
-// Package proof signs the reports of a node, and convinces somebody who was not there: it judges signed reports from outside by the
-// keys that this person trusts. A signed report is an in-toto test-result in a DSSE envelope that holds the report itself.
+// Package proof signs the reports of a node, and judges signed reports from outside by the keys that a person trusts, so that they convince
+// someone who was not there. A signed report is an in-toto test-result in a DSSE envelope that holds the report itself.
 package proof
 
 import (

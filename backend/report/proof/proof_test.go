@@ -41,9 +41,11 @@ func document() *report.Document {
 	}, made)
 }
 
+func newKey() (envelope.SigningKey, error) { return envelope.NewSigningKey() }
+
 func key(t *testing.T) envelope.SigningKey {
 	t.Helper()
-	k, err := envelope.NewSigningKey()
+	k, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +118,12 @@ func TestSignedReport(t *testing.T) {
 	if err := p.Trusted(trust); err != nil {
 		t.Error(err)
 	}
-	if err := p.Enrolled([]string{"other", k.Public().String()}); err != nil {
+	if err := p.Enrolled("SN-4711", []string{"other", k.Public().String()}); err != nil {
 		t.Error(err)
 	}
 	other := signed(t, document(), key(t)) // whoever has any key can sign anything
 	for name, err := range map[string]error{
-		"RPT-UKEY": other.Trusted(trust), "RPT-UKEY in the ledger": other.Enrolled([]string{k.Public().String()}), "RPT-ULED": other.Enrolled(nil),
+		"RPT-UKEY": other.Trusted(trust), "RPT-UKEY in the ledger": other.Enrolled("SN-4711", []string{k.Public().String()}), "RPT-ULED": other.Enrolled("SN-4711", nil),
 	} {
 		if want, _, _ := strings.Cut(name, " "); code(err) != want {
 			t.Errorf("%s: %v", name, err)

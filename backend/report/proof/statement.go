@@ -49,7 +49,7 @@ type (
 )
 
 // Sign adds to a document whose signature its report has, and returns how the report is signed.
-func Sign(d *report.Document, key envelope.SigningKey) report.Signature {
+func Sign(d *report.Document, key envelope.SigningKey) func(json []byte) ([]byte, error) {
 	d.Signer = &report.Signer{KeyID: key.ID(), PublicKey: key.Public().String()}
 	return func(raw []byte) ([]byte, error) {
 		is, err := report.Parse(raw)

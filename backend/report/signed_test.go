@@ -1,0 +1,198 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+	"touchdown/backend/report"
+)
+
+// TestSignedFileIsKept: it is written with the report, made good where it was damaged, and kept when another report follows.
+func TestSignedFileIsKept(t *testing.T) {
+	sign := func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }
+	s := report.Store{Dir: t.TempDir(), Sign: sign}
+	read := func(name string) string {
+		data, _ := os.ReadFile(filepath.Join(s.Dir, name))
+		return string(data)
+	}
+	if err := s.Save(report.New(job(), facts(), made)); err != nil {
+		t.Fatal(err)
+	}
+	first := read(report.SignedFile)
+	if first != "signed: "+read(report.JSONFile) || read(report.FollowedFile) != "" {
+		t.Errorf("%q", first)
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, report.SignedFile), []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(report.New(job(), facts(), made.Add(time.Hour))); err != nil || read(report.SignedFile) != first || read(report.FollowedFile) != "" {
+		t.Errorf("a damaged one is not made good: %v", err)
+	}
+	next := report.New(job(), facts(), made.Add(time.Hour))
+	next.Warnings = append(next.Warnings, "another one")
+	next.Previous = s.Last("SN-4711")
+	if next.Previous == nil || s.Last("SN-1") != nil || s.Last("") != nil {
+		t.Fatalf("the last report is %+v", next.Previous)
+	}
+	if err := s.Save(next); err != nil || read(report.FollowedFile) != first || read(report.SignedFile) == first {
+		t.Errorf("the one before is lost: %v", err)
+	}
+	whole := contents(t, s.Dir)
+	s.Sign = func([]byte) ([]byte, error) { return nil, errors.New("no") }
+	next = report.New(job(), facts(), made)
+	next.Warnings = nil
+	if err := s.Save(next); err == nil || contents(t, s.Dir) != whole {
+		t.Errorf("a part of it was written: %v", err)
+	}
+}
+
+// TestParse: a report from outside is read only as it was written, and what a later release adds is left out.
+func TestParse(t *testing.T) {
+	good, err := report.New(job(), facts(), made).JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, fine := range map[string]bool{
+		`|`: true, `"apiWrites": 23,|"aLater": {"thing": 1},` + "\n  " + `"apiWrites": 23,`: false,
+		`{` + "\n  " + `"apiWrites"|{` + "\n  " + `"aLater": 1,` + "\n  " + `"apiWrites"`: true,
+		`"apiWrites": 23|"apiWrites": 23,` + "\n  " + `"apiWrites": 23`:                   false,
+		`"apiWrites": 23|"apiWrites":  23`:                                                false,
+		`"apiWrites": 23|"apiWrites": 1e999`:                                              false,
+		`"kind": "landing"|"kind": "crash"`:                                               false,
+		`"status": "pass"|"status": "best"`:                                               false,
+		`v1alpha1|v2`:                                                                     false,
+	} {
+		from, to, _ := strings.Cut(change, "|")
+		text := bytes.Replace(good, []byte(from), []byte(to), 1)
+		if _, err := report.Parse(text); (err == nil) != fine {
+			t.Errorf("%q: %v", change, err)
+		}
+	}
+	for name, text := range map[string][]byte{
+		"nothing": nil, "cut": good[:len(good)-2], "twice": append(bytes.Clone(good), good...), "huge": bytes.Repeat([]byte(" "), report.MaxJSON+1),
+		"deep": []byte(strings.Repeat(`{"a":`, 1<<18)), "an invalid character": bytes.Replace(good, []byte("Acme"), []byte("A\xffe"), 1),
+	} {
+		if _, err := report.Parse(text); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+}
+
+// hostileTexts is a report whose texts try to be more than text.
+func hostileTexts() *report.Document {
+	const text = `</td></style><script>alert(1)</script><img src=x onerror="alert(1)">&lt;b>' " ` + "\u202egnp.exe\u0000\u001b[2J\nCHECKS: 99 passed"
+	c := check.Check{ID: text, Title: message.Data(text), Status: check.Waived, Observed: message.Data(text), Expected: message.Data(text), Waiver: &check.Waiver{By: text, Reason: text}}
+	j := report.Job{
+		Version: text, Serial: text, Hostname: text, Warnings: []string{text}, Problems: []string{text},
+		Steps: []report.JobStep{{Step: report.Step{ID: text, Title: text, Outcome: "done", Why: text}, Checks: []check.Check{c}}},
+	}
+	f := facts()
+	f.Model, f.Cluster.ID, f.URLs.Console, f.Certificates[0].Name = text, text, "javascript:"+text, text
+	d := report.New(j, f, made)
+	d.Signer = &report.Signer{KeyID: text, PublicKey: "MCowBQYDK2VwAyEA" + strings.Repeat("A", 43) + "="}
+	d.Previous = &report.Previous{SHA256: text, Kind: text}
+	return d
+}
+
+// TestHTMLHoldsTextsAlone: whatever a report says, the page has only the elements that the code writes, loads nothing and runs
+// nothing.
+func TestHTMLHoldsTextsAlone(t *testing.T) {
+	page, err := hostileTexts().HTML("0f", "touchdown-report:1?serial=<script>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, name := range strings.Fields("html head meta title style body h1 h2 div p table tr th td ul li pre svg path") {
+		known[name] = true
+	}
+	counts := map[string]int{}
+	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		token := z.Token()
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		counts[token.Data]++
+		if !known[token.Data] {
+			t.Errorf("the page has an element %s", token.Data)
+		}
+		for _, a := range token.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" || a.Key == "style" {
+				t.Errorf("the page has %s=%q", a.Key, a.Val)
+			}
+		}
+	}
+	if counts["svg"] != 1 || counts["pre"] != 1 || counts["style"] != 1 || counts["table"] != 3 {
+		t.Errorf("the page has %v", counts)
+	}
+	for _, bad := range []string{"\u202e", "\x00", "\x1b"} {
+		if bytes.Contains(page, []byte(bad)) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}
+
+// TestHostileTextsForgeNoLines: in the CSV and among changes each text stays in its place.
+func TestHostileTextsForgeNoLines(t *testing.T) {
+	d := hostileTexts()
+	table, err := d.CSV()
+	if err != nil || bytes.Count(table, []byte("\n")) != 2 {
+		t.Errorf("%v\n%s", err, table)
+	}
+	for _, change := range report.Diff(report.New(job(), facts(), made), d) {
+		if strings.ContainsAny(change.String(), "\n\r\x1b\x00") {
+			t.Errorf("%q", change)
+		}
+	}
+	d.Signer.PublicKey = "$(reboot)"
+	if lines := d.Commands(); lines != nil || bytes.Contains(d.Text(), []byte("reboot")) {
+		t.Errorf("the commands are %q", lines)
+	}
+	for text := range map[string]bool{"=1+1": true, "+1": true, "-1": true, "@x": true} {
+		d.Node.Hostname = text
+		if table, err := d.CSV(); err != nil || !bytes.Contains(table, []byte(",'"+text+",")) {
+			t.Errorf("%v\n%s", err, table)
+		}
+	}
+}
+
+// TestDiff names what changed, the worst first.
+func TestDiff(t *testing.T) {
+	from, to := report.New(job(), facts(), made), report.New(job(), facts(), made.Add(time.Hour))
+	if changes := report.Diff(from, to); len(changes) != 0 {
+		t.Errorf("%v", changes)
+	}
+	to.Checks[0].Status, to.Checks[2].Status = check.Fail, check.Pass
+	to.Checks[1].Observed = message.Data("a TPM 1.2")
+	to.Checks = append(to.Checks[:3], report.Check{Step: "network", Check: check.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Pass}})
+	to.Node.Model, to.NameServers, to.Warnings = "Other", []string{"192.0.2.54"}, nil
+	to.Certificates[0].SHA256 = strings.Repeat("ab", 32)
+	var lines []string
+	for _, change := range report.Diff(from, to) {
+		lines = append(lines, change.String())
+	}
+	want := `Worse: the check hw-cpu of hardware (Processor threads (vCPU)) was pass: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT, is now fail: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT
+Gone: the check hw-rtc of health (Hardware clock): skip: not looked at: no such file
+Gone: a name server: 192.0.2.53
+Gone: a warning: The certificate of console.example could not be looked at.
+New: the check gateway of network (Gateway): pass
+New: a name server: 192.0.2.54
+Better: the check operators-optional of health (Services that need the Internet (ClusterOperators)) was warn: `
+	got := strings.Join(lines, "\n")
+	if !strings.HasPrefix(got, want) || !strings.Contains(got, "Changed: the check hw-tpm of hardware (Security chip (TPM)) was waived: none (waived by J. M\u00fcller: ordered without), is now waived: a TPM 1.2") ||
+		!strings.Contains(got, "Changed: the model was Acme Edge 100, is now Other") || !strings.Contains(got, "Changed: the certificate of API for api.edge1.example.org was SHA-256 0f1e2d3c4b5a6978..., valid until 2036-11-21, is now SHA-256 abababababababab...") {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,150 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/factory"
+	"touchdown/backend/layout"
+	"touchdown/backend/ledger"
+	"touchdown/backend/problem"
+	"touchdown/backend/report"
+	"touchdown/backend/report/proof"
+)
+
+// reported writes a report of this node into a folder, as the hand-over and the bench line do.
+func reported(t *testing.T, node *backend.Node, dir, warning string, made time.Time) (*keptReport, *proof.Proof) {
+	t.Helper()
+	r := newKept()
+	key := reportKey(node, r)
+	d := report.New(report.Job{Serial: node.Host.Serial(), Hostname: "node", Warnings: []string{warning}}, report.Facts{}, made)
+	unsigned, err := keepReport(node, dir, d, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unsigned.String() != "" {
+		t.Errorf("it says: %s", unsigned)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, report.SignedFile))
+	if err != nil {
+		return r, nil
+	}
+	p, err := proof.Open(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p
+}
+
+// TestReportsAreSignedAndChained: from the factory over the landing to a second one each report names the one before it, and the
+// factory's ledger vouches for all. A node with the disk of this one is known by its report key, too.
+func TestReportsAreSignedAndChained(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	node := shipped(t, "SN01", "one", ca, hostKey)
+	bench, landed := node.Host.Path(layout.FactoryState), node.Host.Path(layout.State)
+	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	_, first := reported(t, node, bench, "first", noon)
+	_, second := reported(t, node, landed, "second", noon.Add(time.Hour))
+	_, again := reported(t, node, landed, "second", noon.Add(2*time.Hour)) // a power cut came behind the report
+	_, third := reported(t, node, landed, "third", noon.Add(3*time.Hour))
+	if first == nil || second == nil || third == nil || first.Report.Previous != nil {
+		t.Fatalf("%v %v %v", first, second, third)
+	}
+	if err := second.Follows(first); err != nil {
+		t.Error(err)
+	}
+	if again.Digest != second.Digest {
+		t.Error("a repeated hand-over wrote another report")
+	}
+	if err := third.Follows(second); err != nil {
+		t.Error(err)
+	}
+	if kept, err := os.ReadFile(filepath.Join(landed, report.FollowedFile)); err != nil || string(kept) != string(second.Signed) {
+		t.Errorf("the report before the last one is lost: %v", err)
+	}
+
+	file := filepath.Join(t.TempDir(), "ledger.jsonl")
+	if _, err := ledger.Prepare(file); err != nil {
+		t.Fatal(err)
+	}
+	seal := func(node *backend.Node) error {
+		if err := (ledger.Choice{File: file, Stay: factory.Stay(node.Host)}).Keep(node.Host); err != nil {
+			t.Fatal(err)
+		}
+		return (&Seal{}).Run(t.Context(), node, newKept())
+	}
+	if err := seal(node); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*proof.Proof{first, second, third} {
+		keys, err := ledger.ReportKeys(file, p.Report.Node.Serial)
+		if err != nil || len(keys) != 1 {
+			t.Fatalf("%v, %v", keys, err)
+		}
+		if err := p.Enrolled("SN01", keys); err != nil {
+			t.Error(err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "PRIVATE") {
+		t.Errorf("%s %v", text, err)
+	}
+	otherCA, otherKey := keyPair(t)
+	copied := shipped(t, "SN02", "two", otherCA, otherKey)
+	for _, name := range []string{layout.ReportKey, layout.ReportPublic} {
+		data, err := node.Host.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := copied.Host.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := problem.From(seal(copied)); p.Code != "FAC-COPY" || !strings.Contains(p.Summary.String(), "the report key") {
+		t.Errorf("a node with the key of another one: %v", p)
+	}
+}
+
+// TestAReportWithoutASignature: a key that cannot be used ends no landing. A check tells it, and the report is written.
+func TestAReportWithoutASignature(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	node := shipped(t, "SN01", "one", ca, hostKey)
+	dir := node.Host.Path(layout.State)
+	if err := node.Host.WriteFile(layout.ReportKey, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, p := reported(t, node, dir, "one", time.Now())
+	if c := r.checks["report-signature"]; p != nil || c.Status != check.Warn || !strings.Contains(c.Observed.String(), "not signed") || c.Fix.String() == "" {
+		t.Errorf("%v, %+v", p, c)
+	}
+	d, err := (report.Store{Dir: dir}).Open()
+	if err != nil || d.Signer != nil || d.Previous != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+	// With a key that works the report is signed when it is written the next time.
+	if err := node.Host.Remove(layout.ReportKey); err != nil {
+		t.Fatal(err)
+	}
+	if r, p := reported(t, node, dir, "one", time.Now()); p == nil || len(r.checks) > 0 {
+		t.Errorf("%v, %+v", p, r.checks)
+	}
+}
+
+// TestAReportThatCannotBeSigned is too large for that; it is written, and a sentence says so.
+func TestAReportThatCannotBeSigned(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	node := shipped(t, "SN01", "one", ca, hostKey)
+	dir := t.TempDir()
+	d := report.New(report.Job{Serial: "SN01", Warnings: []string{strings.Repeat("long ", report.MaxJSON/5)}}, report.Facts{}, time.Now())
+	unsigned, err := keepReport(node, dir, d, reportKey(node, newKept()))
+	if err != nil || !strings.Contains(unsigned.String(), "not signed") {
+		t.Errorf("%q, %v", unsigned, err)
+	}
+	if d, err := (report.Store{Dir: dir}).Open(); err != nil || d.Signer != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+}
