@@ -57,10 +57,13 @@ type Watcher struct {
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
 	found []*Medium
+	why   map[string]message.Text // by the document's id
 }
 
 // NewWatcher returns one that has not looked yet.
-func NewWatcher(m *host.Machine) *Watcher { return &Watcher{Every: lookEvery, known: Of(m)} }
+func NewWatcher(m *host.Machine) *Watcher {
+	return &Watcher{Every: lookEvery, known: Of(m), why: map[string]message.Text{}}
+}
 
 // Found lists the media that the last look found, by their devices.
 func (w *Watcher) Found() []*Medium {
@@ -116,6 +119,22 @@ func untilQuiet(ctx context.Context, knocks <-chan struct{}) {
 	}
 }
 
+// Tell notes why an unattended medium starts nothing, for Why; no text takes that back.
+func (w *Watcher) Tell(f *Medium, why message.Text) (changed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.why[f.ID()]
+	w.why[f.ID()] = why
+	return was != why
+}
+
+// Why is what was told of a medium last.
+func (w *Watcher) Why(f *Medium) message.Text {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.why[f.ID()]
+}
+
 func (w *Watcher) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +165,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	for i := range found {
 		found[i] = w.judged(found[i])

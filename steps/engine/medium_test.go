@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/media/envelope"
@@ -43,6 +44,10 @@ type sealedRig struct {
 
 // offering is the step that offers the answers of media, without the rest of its page.
 type offering struct{ steps.Step }
+
+func (s *offering) Inspect(ctx context.Context, node *backend.Node, report steps.Report) error {
+	return s.Step.(steps.Inspector).Inspect(ctx, node, report)
+}
 
 func (s *offering) Fields() (fields []steps.Field) {
 	for _, f := range steps.FieldsOf(s.Step) {
@@ -131,6 +136,11 @@ func (r *sealedRig) answer(path string) string {
 func noticed(words ...string) func(*Snapshot) bool {
 	return func(s *Snapshot) bool {
 		all := strings.Join(message.English(s.Notices), "\n")
+		if all != "" { // what is in one line there is told whole by the checks
+			for _, c := range s.Stages[2].Steps[0].Checks {
+				all += "\n" + c.Title.String() + ": " + c.Observed.String() + " " + c.Fix.String()
+			}
+		}
 		for _, word := range words {
 			if !strings.Contains(all, word) {
 				return false
@@ -385,6 +395,24 @@ func TestAnswersAreTakenOver(t *testing.T) {
 		t.Errorf("%+v", s.Stages[0].Steps[0].Fields[0])
 	}
 	until(t, r, "that it was used", noticed("SITECONFIG (sdb) was used on this node"))
+}
+
+// bare is a step with fields and nothing else.
+type bare struct {
+	steps.Step
+	fields []steps.Field
+}
+
+func (*bare) ID() string              { return "asking" }
+func (a *bare) Fields() []steps.Field { return a.fields }
+
+// TestAMediumIsNoAnswer: a stick that comes or goes does not change what a step has looked at.
+func TestAMediumIsNoAnswer(t *testing.T) {
+	name := steps.Field{Path: "spec.clusterName"}
+	without := hmacKey("k").stepInputs(site.New(), &bare{fields: []steps.Field{name}})
+	if with := hmacKey("k").stepInputs(site.New(), &bare{fields: []steps.Field{{Path: "medium.volume", Beside: true}, name}}); with != without {
+		t.Errorf("%s, %s", with, without)
+	}
 }
 
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.

@@ -47,7 +47,8 @@ func (e *lander) watchMedia() {
 	})
 }
 
-// judgeMedia tells what the media are that the last look found, and lets one start.
+// judgeMedia tells what the media are that the last look found, and lets one start. A sentence for every screen has one line of 80
+// columns; the checks of the page Network say more.
 func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
@@ -56,7 +57,7 @@ func (e *lander) judgeMedia() {
 		case f.Refused.Code == "MED-USED":
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
 		default:
-			say = append(say, message.F("Medium %s is not used. %s %s (%s)", f.Name(), f.Refused.Summary, f.Refused.Fix, f.Refused.Code))
+			say = append(say, message.F("Medium %s is not used: %s. Why: page Network, Checks.", f.Name(), f.Refused.Code))
 		}
 	}
 	usable := e.o.Media.Usable()
@@ -66,23 +67,39 @@ func (e *lander) judgeMedia() {
 		return
 	}
 	f := usable[asks]
-	why := message.T("another medium is there, too. Leave the right one in, or take the answers of one on the page Network.")
+	why := message.T("another medium is there, too; leave the right one in")
 	if len(usable) == 1 {
 		why = e.mayStart(f)
 	}
-	if why != (message.Text{}) {
-		e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), why)))
-		return
+	if why == (message.Text{}) {
+		e.sayOfMedia(append(say, message.F("Medium %s: the landing starts when its answers are checked.", f.Name())))
+		if why = e.tryFrom(f); why == (message.Text{}) {
+			e.sayOfMedia(say)
+			return
+		}
 	}
-	e.sayOfMedia(append(say, message.F("Medium %s: its answers are being checked. The landing then starts without a question.", f.Name())))
+	if e.o.Media.Tell(f, why) {
+		e.lookAgain()
+	}
+	e.sayOfMedia(append(say, message.F("Medium %s starts nothing. Why: page Network, Checks.", f.Name())))
+}
+
+// tryFrom starts the landing from a medium, and returns what came of it where it did not start.
+func (e *lander) tryFrom(f *media.Medium) message.Text {
 	err := e.landFrom(e.closing, f)
 	if err == nil {
-		e.sayOfMedia(say)
-		return
+		return message.Text{}
 	}
-	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
 	e.o.Node.Log.Warn("medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
-	e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), e.tried[f.ID()])))
+	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
+	return e.tried[f.ID()]
+}
+
+// lookAgain has the steps look again: what they tell of media is another thing now.
+func (e *lander) lookAgain() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.core.inspector.again()
 }
 
 // reason is an error for the people at the console.
@@ -120,6 +137,7 @@ func (e *lander) sayOfMedia(texts []message.Text) {
 		}
 	}
 	if changed {
+		e.core.inspector.again()
 		e.core.recorder.changed()
 	}
 }
@@ -132,11 +150,11 @@ func (e *lander) mayStart(f *media.Medium) message.Text {
 	case tried != (message.Text{}):
 		return tried
 	case c.life() != LifeArmed:
-		return message.T("the factory has not sealed this node, or its landing has begun before. Take the answers on the page Network.")
+		return message.T("the factory has not sealed this node, or its landing has begun before")
 	case c.draft.typed():
-		return message.T("answers were typed on this node. Take those of the medium on the page Network, or start at a console.")
+		return message.T("answers were typed on this node")
 	case !c.control.free():
-		return message.F("%s has control. It starts when nobody has.", c.control.holder)
+		return message.F("%s has control; it starts when nobody has", c.control.holder)
 	}
 	return message.Text{}
 }
@@ -214,8 +232,8 @@ func startFrom(c *core, pen string, f *media.Medium, taken *media.Taken) error {
 	if err := c.start(a, taken.Use); err != nil {
 		return err
 	}
+	c.notices[startedBy] = message.F("The landing was started by medium %s.", f.Name())
 	text := message.F("The landing was started by medium %s, with nobody at a console: document %s, signed with key %s.", f.Name(), f.ID(), f.Signer)
-	c.notices[startedBy] = text
 	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
 	return nil
 }
