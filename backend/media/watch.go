@@ -194,6 +194,9 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	return now
 }
 
+// notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
+var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
+
 // read reads a device; nil where it holds nothing for a node. What was read stays in memory: what is used later is what was judged,
 // whatever becomes of the medium.
 func (w *Watcher) read(ctx context.Context, d device) *Medium {
@@ -201,7 +204,7 @@ func (w *Watcher) read(ctx context.Context, d device) *Medium {
 	content, err := Inspect(ctx, d.path)
 	if err != nil {
 		f.Refused = problem.From(err)
-		if c := f.Refused.Code; c == "MED-KIND" || c == "MED-OPEN" { // a stick with something else on it
+		if slices.Contains(notOurs, f.Refused.Code) {
 			return nil
 		}
 		return f
