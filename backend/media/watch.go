@@ -119,7 +119,7 @@ func untilQuiet(ctx context.Context, knocks <-chan struct{}) {
 	}
 }
 
-// Tell notes why an unattended medium starts nothing, for Why; no text takes that back.
+// Tell notes why an unattended medium starts nothing, for Why, and returns whether that is new; no text takes it back.
 func (w *Watcher) Tell(f *Medium, why message.Text) (changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -195,6 +195,32 @@ func TestAStickLands(t *testing.T) {
 	again("after the hand-over")
 }
 
+// TestAStickPulledOut: what was read and judged is enough. The landing that it started goes on without the stick, and no other one starts a second.
+func TestAStickPulledOut(t *testing.T) {
+	r := newSealedRig(t)
+	pulled := false
+	r.w.hook = func(string) {
+		if !pulled {
+			pulled = true
+			stick.Pull(t, r.host.Root(), "sdb")
+		}
+	}
+	r.open(t)
+	d := r.plug(t, "sdb", nil)
+	until(t, r, "the landing", inState(IsDone))
+	if !pulled || !r.used(t, d.ID) || r.w.get("names") != "shop.stick.example" {
+		t.Errorf("pulled out %t, %q", pulled, r.w.get("names"))
+	}
+	must(t, r.Close())
+	r.host.File(layout.Armed, "")
+	r.plug(t, "sdb", nil) // another stick, for a node that has landed
+	r.open(t)
+	r.look(t)
+	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != 1 {
+		t.Errorf("%s, %v", s.State, err)
+	}
+}
+
 // TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
@@ -267,7 +293,7 @@ func TestWhatNeverStarts(t *testing.T) {
 			d := envelope.New("SN1")
 			d.Unattended = true
 			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, strings.Replace(onStick, "shop", "Not a name", 1), envelope.Lock{}, r.key))
-		}, "the review has"},
+		}, "the review found what has to be fixed first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newSealedRig(t)
@@ -316,7 +342,7 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.cable = false
 	r.open(t)
 	d := r.plug(t, "sdb", nil)
-	s := until(t, r, "the problem", noticed("the review has 1 problems", "no link"))
+	s := until(t, r, "the problem", noticed("the review found what has to be fixed first", "no link"))
 	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
 	}

@@ -86,6 +86,7 @@ func (e *lander) judgeMedia() {
 
 // tryFrom starts the landing from a medium, and returns what came of it where it did not start.
 func (e *lander) tryFrom(f *media.Medium) message.Text {
+	e.o.Media.Tell(f, message.Text{})
 	err := e.landFrom(e.closing, f)
 	if err == nil {
 		return message.Text{}
@@ -107,7 +108,11 @@ func reason(err error) string {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return fmt.Sprintf("%s %s (%s)", p.Summary, p.Fix, p.Code)
 	}
-	return err.Error()
+	text := err.Error()
+	for _, kind := range []error{ErrState, ErrInvalid, ErrNoPen, ErrPenHeld} { // for programs
+		text = strings.TrimPrefix(text, kind.Error()+": ")
+	}
+	return text
 }
 
 // sayOfMedia shows sentences on every screen, in place of the last ones.
@@ -225,8 +230,8 @@ func startFrom(c *core, pen string, f *media.Medium, taken *media.Taken) error {
 	if !beforeLanding(c) || c.life() != LifeArmed {
 		return fmt.Errorf("%w: the node's landing has begun", ErrState)
 	}
-	if n := len(c.draft.review.Problems); n > 0 {
-		return fmt.Errorf("the review has %d problems, the first is: %s", n, c.draft.review.Problems[0])
+	if found := c.draft.review.Problems; len(found) > 0 {
+		return fmt.Errorf("the review found what has to be fixed first: %s", strings.Join(message.English(found), "; "))
 	}
 	a := Action{Verb: Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}
 	if err := c.start(a, taken.Use); err != nil {
