@@ -154,7 +154,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	}
 	w.mu.Lock()
 	same := !again && slices.Equal(now, w.seen)
-	found := w.found
+	found := slices.Clone(w.found) // whoever was given the other one goes on reading it
 	w.mu.Unlock()
 	if !same {
 		found = nil
