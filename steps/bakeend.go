@@ -68,10 +68,10 @@ type BakeRecord struct {
 	Keys mediaKeys
 }
 
-var (
-	_ Planner = (*BakeRecord)(nil)
-	_ Undoer  = (*BakeRecord)(nil)
-)
+var _ interface {
+	Planner
+	Undoer
+} = (*BakeRecord)(nil)
 
 // ID names the step in the journal.
 func (*BakeRecord) ID() string { return "bake-record" }

@@ -3,6 +3,7 @@ package steps
 import (
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
 )
@@ -43,5 +44,25 @@ func mediumFields(watcher *media.Watcher) []Field {
 				},
 			},
 		},
+	}
+}
+
+// mediumChecks tell what the media are, and why one is not used. None stands against a start.
+func mediumChecks(watcher *media.Watcher, tell func(Check)) {
+	if watcher == nil {
+		return
+	}
+	for _, f := range watcher.Found() {
+		c := Check{ID: "medium-" + f.Device, Title: message.F("Medium %s", f.Name()), Status: check.Pass}
+		switch {
+		case f.Refused != nil:
+			c.Status, c.Observed, c.Fix = check.Skip, f.Refused.Summary, f.Refused.Fix
+		case watcher.Why(f) != message.Text{}:
+			c.Status, c.Observed = check.Skip, message.F("starts nothing: %s", watcher.Why(f))
+			c.Fix = message.T("Take its answers on the page Network, or fix the cause and put it in again.")
+		default:
+			c.Observed = message.F("signed with key %s", f.Signer)
+		}
+		tell(c)
 	}
 }

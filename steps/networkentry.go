@@ -139,6 +139,7 @@ func (*NetworkEntry) Reads() []string {
 
 // Inspect offers the ports, fills in what is in force, and tries the answers out.
 func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+	mediumChecks(s.Media, report.Check)
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on, not the one below the root
 		report.Check(Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")})
 		return nil

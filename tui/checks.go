@@ -194,7 +194,7 @@ func (c *checks) detail(found []finding, w int) []string {
 	if f.stale {
 		return []string{c.theme.rule(w), cut(show(f.Title)+": "+t("checks.stale"), w), tally(found)}
 	}
-	lines := []string{c.theme.rule(w), cut(show(f.Title)+": "+show(f.Observed), w)}
+	lines := append([]string{c.theme.rule(w)}, wrap(show(f.Title)+": "+show(f.Observed), w, "")...)
 	if show(f.Expected) != "" {
 		expected := t("checks.expected", f.Expected)
 		if f.Source != "" {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
+	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/test/wait"
 )
@@ -127,6 +129,27 @@ func TestPlain(t *testing.T) {
 	if got := f.verbs(); slices.Contains(got, engine.Undo) || !slices.Contains(got, engine.Start) {
 		t.Errorf("did %v", got)
 	}
+}
+
+// TestPlainAsksWhatIsNew: a field that comes while others are asked for, as with a medium that is plugged in, is asked for next, and
+// one that goes away takes no other one with it.
+func TestPlainAsksWhatIsNew(t *testing.T) {
+	f := newFake()
+	p, _ := startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	p.printed(t, "Cluster name [sno-042]:")
+	medium := engine.FieldView{Path: "medium.volume", Kind: steps.Pick, Label: message.T("Answers from a medium"), Optional: true, Visible: true}
+	f.change(func(s *engine.Snapshot) {
+		at(s, "names").Fields = append([]engine.FieldView{medium}, at(s, "names").Fields...)
+	})
+	p.after(t, "", "store1")
+	p.after(t, "Answers from a medium []:", "back")
+	p.printed(t, "Cluster name [store1]:")
+	f.change(func(s *engine.Snapshot) { at(s, "names").Fields = at(s, "names").Fields[1:] })
+	p.after(t, "", "store2")
+	p.after(t, "Base domain []:", "example.com")
+	p.after(t, "Pull secret []:", "")
+	p.in.Close()
 }
 
 // TestPlainEnd: the end of the input is never an answer.

@@ -18,12 +18,19 @@ func (p *prompts) questions() error {
 			p.write(c.line(f, minWidth))
 		}
 	}
+	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
 		var list []engine.FieldView
 		for _, stage := range p.snap.Stages {
 			list = append(list, fields(stage)...)
 		}
-		next := slices.IndexFunc(list, func(v engine.FieldView) bool { return !slices.Contains(asked, v.Path) })
+		next := slices.IndexFunc(list, func(v engine.FieldView) bool {
+			return v.Path == to || to == "" && !slices.Contains(asked, v.Path)
+		})
+		if next < 0 && to != "" { // it is not asked any more
+			to = ""
+			continue
+		}
 		if next < 0 {
 			break
 		}
@@ -34,9 +41,9 @@ func (p *prompts) questions() error {
 		switch {
 		case again:
 		case back:
-			asked = backFrom(asked, list)
+			asked, to = backFrom(asked, list)
 		default:
-			asked = append(asked, list[next].Path)
+			asked, to = append(asked, list[next].Path), ""
 		}
 	}
 	p.write(t("review.asking"))
@@ -47,14 +54,14 @@ func (p *prompts) questions() error {
 // isBack reports whether someone wants to go back: the English word does in every language.
 func isBack(text string) bool { return text == "back" || text == t("plain.back") }
 
-// backFrom is what was asked before the last question that is still in the list.
-func backFrom(asked []string, list []engine.FieldView) []string {
+// backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.
+func backFrom(asked []string, list []engine.FieldView) (before []string, last string) {
 	for n := len(asked) - 1; n >= 0; n-- {
 		if slices.ContainsFunc(list, func(v engine.FieldView) bool { return v.Path == asked[n] }) {
-			return asked[:n]
+			return asked[:n], asked[n]
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // field asks one question.

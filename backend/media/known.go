@@ -27,7 +27,10 @@ const (
 // chosenFile has the keys that the bench line was told, for the bake, which comes after a reboot.
 const chosenFile = layout.FactoryState + "/media.pub"
 
-const usedHead = "# the site media that this node has used\n"
+// usedText is the list of what was used. Its first line has their number, so that a list that lost some is no list.
+func usedText(ids []string) []byte {
+	return []byte(strings.Join(append([]string{fmt.Sprintf("# site media that this node has used: %d", len(ids))}, ids...), "\n") + "\n")
+}
 
 // Known is what a node knows of media: whose signatures it trusts, its own key, and what it has used.
 type Known struct{ machine *host.Machine }
@@ -87,7 +90,7 @@ func (k Known) Lay(keys []byte) (changed bool, err error) {
 	}
 	files := []host.File{{Path: publicFile, Data: []byte(recipient + "\n")}, {Path: trustFile, Data: keys}}
 	if !k.machine.Exists(usedFile) {
-		files = append(files, host.File{Path: usedFile, Data: []byte(usedHead)})
+		files = append(files, host.File{Path: usedFile, Data: usedText(nil)})
 	}
 	for _, f := range files { // the list of what was used comes last: without it nothing is
 		if old, err := k.machine.ReadFile(f.Path); err == nil && bytes.Equal(old, f.Data) {
@@ -164,13 +167,15 @@ func (k Known) verify(text []byte) (d *envelope.Document, signer string, err err
 // used are the ids of the documents that were used. Without that record no medium is: it may be one of them.
 func (k Known) used() ([]string, error) {
 	text, err := k.machine.ReadFile(usedFile)
-	if err == nil && !bytes.HasPrefix(text, []byte(usedHead)) {
-		err = errors.New("it does not begin as it was written")
-	}
 	if err != nil {
 		return nil, lost(usedFile, err)
 	}
-	return strings.Fields(string(text[len(usedHead):])), nil
+	_, list, _ := strings.Cut(string(text), "\n")
+	ids := strings.Fields(list)
+	if !bytes.Equal(text, usedText(ids)) {
+		return nil, lost(usedFile, errors.New("it is not as it was written"))
+	}
+	return ids, nil
 }
 
 // use notes that a document was used, and which keys it revokes, on disk before it returns. One that was used already is refused.
@@ -200,8 +205,7 @@ func (k Known) use(d *envelope.Document) error {
 			return err
 		}
 	}
-	lines := strings.Join(append(used, d.ID), "\n")
-	return k.machine.WriteFile(usedFile, []byte(usedHead+lines+"\n"), 0o600)
+	return k.machine.WriteFile(usedFile, usedText(append(used, d.ID)), 0o600)
 }
 
 // lost is the error of a record that is not there or cannot be read: the node does not guess.

@@ -57,10 +57,13 @@ type Watcher struct {
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
 	found []*Medium
+	why   map[string]message.Text // by the document's id
 }
 
 // NewWatcher returns one that has not looked yet.
-func NewWatcher(m *host.Machine) *Watcher { return &Watcher{Every: lookEvery, known: Of(m)} }
+func NewWatcher(m *host.Machine) *Watcher {
+	return &Watcher{Every: lookEvery, known: Of(m), why: map[string]message.Text{}}
+}
 
 // Found lists the media that the last look found, by their devices.
 func (w *Watcher) Found() []*Medium {
@@ -116,6 +119,22 @@ func untilQuiet(ctx context.Context, knocks <-chan struct{}) {
 	}
 }
 
+// Tell notes why an unattended medium starts nothing, for Why, and returns whether that is new; no text takes it back.
+func (w *Watcher) Tell(f *Medium, why message.Text) (changed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.why[f.ID()]
+	w.why[f.ID()] = why
+	return was != why
+}
+
+// Why is what was told of a medium last.
+func (w *Watcher) Why(f *Medium) message.Text {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.why[f.ID()]
+}
+
 func (w *Watcher) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +154,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	}
 	w.mu.Lock()
 	same := !again && slices.Equal(now, w.seen)
-	found := w.found
+	found := slices.Clone(w.found) // whoever was given the other one goes on reading it
 	w.mu.Unlock()
 	if !same {
 		found = nil
@@ -146,7 +165,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	for i := range found {
 		found[i] = w.judged(found[i])
@@ -175,6 +194,9 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	return now
 }
 
+// notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
+var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
+
 // read reads a device; nil where it holds nothing for a node. What was read stays in memory: what is used later is what was judged,
 // whatever becomes of the medium.
 func (w *Watcher) read(ctx context.Context, d device) *Medium {
@@ -182,7 +204,7 @@ func (w *Watcher) read(ctx context.Context, d device) *Medium {
 	content, err := Inspect(ctx, d.path)
 	if err != nil {
 		f.Refused = problem.From(err)
-		if c := f.Refused.Code; c == "MED-KIND" || c == "MED-OPEN" { // a stick with something else on it
+		if slices.Contains(notOurs, f.Refused.Code) {
 			return nil
 		}
 		return f

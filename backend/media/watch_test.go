@@ -236,6 +236,23 @@ func TestRefusedMedia(t *testing.T) {
 			s.File(layout.Media+"/used", "")
 			return signed(t, s, func(*envelope.Document) {})
 		}},
+		"a record that lost a line": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
+			w := s.watch()
+			s.sees("the first", count(1))
+			taken, err := w.Take("sdc", "")
+			if err == nil {
+				err = taken.Use()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stick.Pull(t, s.Root(), "sdc")
+			s.sees("nothing", count(0))
+			first, _, _ := strings.Cut(s.Content(layout.Media+"/used"), "\n")
+			s.File(layout.Media+"/used", first+"\n")
+			return signed(t, s, func(*envelope.Document) {})
+		}},
 		"a node without keys": {"MED-UKEY", func(t *testing.T, s *socket) []byte {
 			if err := s.known.Forget(); err != nil {
 				t.Fatal(err)

@@ -74,3 +74,35 @@ func TestAStickAtTheConsole(t *testing.T) {
 		}
 	}
 }
+
+// TestAStickOfAnotherMachine: an unattended stick that is there from the start, for another machine, does nothing; every screen
+// says so, and the checks of the page Network say why.
+func TestAStickOfAnotherMachine(t *testing.T) {
+	m, root, key := trusting(t)
+	_, recipient, err := envelope.NewNodeKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := envelope.NodeLock(recipient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := envelope.New("SN2")
+	d.Unattended = true
+	stick.Plug(t, root, "sdb", stick.Image(t, d, stickConfig, lock, key))
+	m.engine()
+	c := m.console()
+	c.shows(t, "! Medium SITECONFIG (sdb) is not used: MED-SER. Why: page Network, Checks.")
+	c.types(t, "\x07")
+	c.shows(t, "you have control")
+	c.types(t, "c")
+	c.shows(t, "IPv4 method")
+	c.types(t, "v")
+	c.shows(t, "SKIP  Medium SITECONFIG (sdb)")
+	c.types(t, "\x1b[A")
+	c.shows(t, "serial number SN2")
+	s, err := engine.Dial(m.socket()).Snapshot(t.Context())
+	if err != nil || s.State != engine.Collecting || !s.Started.IsZero() || s.Cluster != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

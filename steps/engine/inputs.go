@@ -57,7 +57,9 @@ func (k hmacKey) inputs(cfg *site.Config) string { return k.fingerprint(pairs(cf
 func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {
 	var paths []string
 	for _, f := range steps.FieldsOf(step) {
-		paths = append(paths, f.Path)
+		if !f.Beside {
+			paths = append(paths, f.Path)
+		}
 	}
 	if r, ok := step.(steps.Reader); ok {
 		paths = append(paths, r.Reads()...)

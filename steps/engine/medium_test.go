@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
@@ -43,6 +44,10 @@ type sealedRig struct {
 
 // offering is the step that offers the answers of media, without the rest of its page.
 type offering struct{ steps.Step }
+
+func (s *offering) Inspect(ctx context.Context, node *backend.Node, report steps.Report) error {
+	return s.Step.(steps.Inspector).Inspect(ctx, node, report)
+}
 
 func (s *offering) Fields() (fields []steps.Field) {
 	for _, f := range steps.FieldsOf(s.Step) {
@@ -131,6 +136,11 @@ func (r *sealedRig) answer(path string) string {
 func noticed(words ...string) func(*Snapshot) bool {
 	return func(s *Snapshot) bool {
 		all := strings.Join(message.English(s.Notices), "\n")
+		if all != "" { // what is in one line there is told whole by the checks
+			for _, c := range s.Stages[2].Steps[0].Checks {
+				all += "\n" + c.Title.String() + ": " + c.Observed.String() + " " + c.Fix.String()
+			}
+		}
 		for _, word := range words {
 			if !strings.Contains(all, word) {
 				return false
@@ -183,6 +193,32 @@ func TestAStickLands(t *testing.T) {
 	again("after the landing")
 	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
 	again("after the hand-over")
+}
+
+// TestAStickPulledOut: what was read and judged is enough. The landing that it started goes on without the stick, and no other one starts a second.
+func TestAStickPulledOut(t *testing.T) {
+	r := newSealedRig(t)
+	pulled := false
+	r.w.hook = func(string) {
+		if !pulled {
+			pulled = true
+			stick.Pull(t, r.host.Root(), "sdb")
+		}
+	}
+	r.open(t)
+	d := r.plug(t, "sdb", nil)
+	until(t, r, "the landing", inState(IsDone))
+	if !pulled || !r.used(t, d.ID) || r.w.get("names") != "shop.stick.example" {
+		t.Errorf("pulled out %t, %q", pulled, r.w.get("names"))
+	}
+	must(t, r.Close())
+	r.host.File(layout.Armed, "")
+	r.plug(t, "sdb", nil) // another stick, for a node that has landed
+	r.open(t)
+	r.look(t)
+	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != 1 {
+		t.Errorf("%s, %v", s.State, err)
+	}
 }
 
 // TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
@@ -257,7 +293,7 @@ func TestWhatNeverStarts(t *testing.T) {
 			d := envelope.New("SN1")
 			d.Unattended = true
 			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, strings.Replace(onStick, "shop", "Not a name", 1), envelope.Lock{}, r.key))
-		}, "the review has"},
+		}, "the review found what has to be fixed first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newSealedRig(t)
@@ -306,7 +342,7 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.cable = false
 	r.open(t)
 	d := r.plug(t, "sdb", nil)
-	s := until(t, r, "the problem", noticed("the review has 1 problems", "no link"))
+	s := until(t, r, "the problem", noticed("the review found what has to be fixed first", "no link"))
 	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
 	}
@@ -385,6 +421,24 @@ func TestAnswersAreTakenOver(t *testing.T) {
 		t.Errorf("%+v", s.Stages[0].Steps[0].Fields[0])
 	}
 	until(t, r, "that it was used", noticed("SITECONFIG (sdb) was used on this node"))
+}
+
+// bare is a step with fields and nothing else.
+type bare struct {
+	steps.Step
+	fields []steps.Field
+}
+
+func (*bare) ID() string              { return "asking" }
+func (a *bare) Fields() []steps.Field { return a.fields }
+
+// TestAMediumIsNoAnswer: a stick that comes or goes does not change what a step has looked at.
+func TestAMediumIsNoAnswer(t *testing.T) {
+	name := steps.Field{Path: "spec.clusterName"}
+	without := hmacKey("k").stepInputs(site.New(), &bare{fields: []steps.Field{name}})
+	if with := hmacKey("k").stepInputs(site.New(), &bare{fields: []steps.Field{{Path: "medium.volume", Beside: true}, name}}); with != without {
+		t.Errorf("%s, %s", with, without)
+	}
 }
 
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.

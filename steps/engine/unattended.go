@@ -47,7 +47,8 @@ func (e *lander) watchMedia() {
 	})
 }
 
-// judgeMedia tells what the media are that the last look found, and lets one start.
+// judgeMedia tells what the media are that the last look found, and lets one start. A sentence for every screen has one line of 80
+// columns; the checks of the page Network say more.
 func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
@@ -56,7 +57,7 @@ func (e *lander) judgeMedia() {
 		case f.Refused.Code == "MED-USED":
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
 		default:
-			say = append(say, message.F("Medium %s is not used. %s %s (%s)", f.Name(), f.Refused.Summary, f.Refused.Fix, f.Refused.Code))
+			say = append(say, message.F("Medium %s is not used: %s. Why: page Network, Checks.", f.Name(), f.Refused.Code))
 		}
 	}
 	usable := e.o.Media.Usable()
@@ -66,23 +67,40 @@ func (e *lander) judgeMedia() {
 		return
 	}
 	f := usable[asks]
-	why := message.T("another medium is there, too. Leave the right one in, or take the answers of one on the page Network.")
+	why := message.T("another medium is there, too; leave the right one in")
 	if len(usable) == 1 {
 		why = e.mayStart(f)
 	}
-	if why != (message.Text{}) {
-		e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), why)))
-		return
+	if why == (message.Text{}) {
+		e.sayOfMedia(append(say, message.F("Medium %s: the landing starts when its answers are checked.", f.Name())))
+		if why = e.tryFrom(f); why == (message.Text{}) {
+			e.sayOfMedia(say)
+			return
+		}
 	}
-	e.sayOfMedia(append(say, message.F("Medium %s: its answers are being checked. The landing then starts without a question.", f.Name())))
+	if e.o.Media.Tell(f, why) {
+		e.lookAgain()
+	}
+	e.sayOfMedia(append(say, message.F("Medium %s starts nothing. Why: page Network, Checks.", f.Name())))
+}
+
+// tryFrom starts the landing from a medium, and returns what came of it where it did not start.
+func (e *lander) tryFrom(f *media.Medium) message.Text {
+	e.o.Media.Tell(f, message.Text{})
 	err := e.landFrom(e.closing, f)
 	if err == nil {
-		e.sayOfMedia(say)
-		return
+		return message.Text{}
 	}
-	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
 	e.o.Node.Log.Warn("medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
-	e.sayOfMedia(append(say, message.F("Medium %s does not start the landing: %s", f.Name(), e.tried[f.ID()])))
+	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
+	return e.tried[f.ID()]
+}
+
+// lookAgain has the steps look again: what they tell of media is another thing now.
+func (e *lander) lookAgain() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.core.inspector.again()
 }
 
 // reason is an error for the people at the console.
@@ -90,7 +108,11 @@ func reason(err error) string {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return fmt.Sprintf("%s %s (%s)", p.Summary, p.Fix, p.Code)
 	}
-	return err.Error()
+	text := err.Error()
+	for _, kind := range []error{ErrState, ErrInvalid, ErrNoPen, ErrPenHeld} { // for programs
+		text = strings.TrimPrefix(text, kind.Error()+": ")
+	}
+	return text
 }
 
 // sayOfMedia shows sentences on every screen, in place of the last ones.
@@ -120,6 +142,7 @@ func (e *lander) sayOfMedia(texts []message.Text) {
 		}
 	}
 	if changed {
+		e.core.inspector.again()
 		e.core.recorder.changed()
 	}
 }
@@ -132,11 +155,11 @@ func (e *lander) mayStart(f *media.Medium) message.Text {
 	case tried != (message.Text{}):
 		return tried
 	case c.life() != LifeArmed:
-		return message.T("the factory has not sealed this node, or its landing has begun before. Take the answers on the page Network.")
+		return message.T("the factory has not sealed this node, or its landing has begun before")
 	case c.draft.typed():
-		return message.T("answers were typed on this node. Take those of the medium on the page Network, or start at a console.")
+		return message.T("answers were typed on this node")
 	case !c.control.free():
-		return message.F("%s has control. It starts when nobody has.", c.control.holder)
+		return message.F("%s has control; it starts when nobody has", c.control.holder)
 	}
 	return message.Text{}
 }
@@ -207,15 +230,15 @@ func startFrom(c *core, pen string, f *media.Medium, taken *media.Taken) error {
 	if !beforeLanding(c) || c.life() != LifeArmed {
 		return fmt.Errorf("%w: the node's landing has begun", ErrState)
 	}
-	if n := len(c.draft.review.Problems); n > 0 {
-		return fmt.Errorf("the review has %d problems, the first is: %s", n, c.draft.review.Problems[0])
+	if found := c.draft.review.Problems; len(found) > 0 {
+		return fmt.Errorf("the review found what has to be fixed first: %s", strings.Join(message.English(found), "; "))
 	}
 	a := Action{Verb: Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}
 	if err := c.start(a, taken.Use); err != nil {
 		return err
 	}
+	c.notices[startedBy] = message.F("The landing was started by medium %s.", f.Name())
 	text := message.F("The landing was started by medium %s, with nobody at a console: document %s, signed with key %s.", f.Name(), f.ID(), f.Signer)
-	c.notices[startedBy] = text
 	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
 	return nil
 }

@@ -76,8 +76,11 @@ func identify(s *source) (system, error) {
 		return nil, unread(message.F("has only %d bytes", s.size), message.T(remake))
 	}
 	head, err := s.at(0, min(s.size, 2<<10))
-	if err != nil {
-		return nil, err
+	if err != nil { // as of a drive without a medium, which still has a size
+		return nil, &problem.Problem{
+			Code: "MED-VOID", Summary: message.T("Nothing can be read: the drive is empty, or the medium is damaged at its beginning."),
+			Fix: message.T("Put the medium in, or use another one."), Err: err,
+		}
 	}
 	if fs, err := openISO(s); fs != nil || err != nil {
 		return fs, err

@@ -209,11 +209,28 @@ func TestKindsThatAreNotRead(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-READ" {
-		t.Error(err)
+	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-VOID" {
+		t.Errorf("an empty drive: %v", err)
+	}
+	image, err := WriteFAT("LABEL", []File{{"a", []byte("x")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulled := failing{append(bytes.Clone(image.Head), make([]byte, image.Size-int64(len(image.Head)))...), 34 << 10}
+	if _, err := Read(pulled, image.Size, all); problem.From(err).Code != "MED-READ" {
+		t.Errorf("a stick that was pulled out: %v", err)
 	}
 }
 
-type failing struct{}
+// failing is a device that gives nothing behind an offset.
+type failing struct {
+	data []byte
+	end  int64
+}
 
-func (failing) ReadAt([]byte, int64) (int, error) { return 0, fmt.Errorf("input/output error") }
+func (f failing) ReadAt(b []byte, at int64) (int, error) {
+	if at+int64(len(b)) > f.end {
+		return 0, fmt.Errorf("input/output error")
+	}
+	return copy(b, f.data[at:]), nil
+}
