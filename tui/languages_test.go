@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -217,4 +219,46 @@ func speakTest(t *testing.T, code string, ascii bool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { here.Store(nil) })
+}
+
+// TestSentencesAboveTheKeys: each sentence that stands in the one line above the keys fits it, with a short name in it.
+func TestSentencesAboveTheKeys(t *testing.T) {
+	said := regexp.MustCompile(`lash = t\("([^"]+)"`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range said.FindAllStringSubmatch(string(data), -1) {
+			if !strings.HasSuffix(file, "_test.go") && m[1] != "bundle.saved" && m[1] != "review.blocked" { // which has a path; which stands on the page too
+				keys = append(keys, m[1])
+			}
+		}
+	}
+	if len(keys) < 10 {
+		t.Fatalf("only %v were found", keys)
+	}
+	for _, code := range Languages() {
+		speakTest(t, code, true)
+		for _, key := range keys {
+			text := verb.ReplaceAllString(tr(key), "eight888")
+			if w := ansi.StringWidth(text); w > 80 {
+				t.Errorf("%s: %s is %d columns wide: %s", code, key, w, text)
+			}
+		}
+	}
+}
+
+func BenchmarkSpeak(b *testing.B) {
+	defer here.Store(nil)
+	for b.Loop() {
+		if err := speak("de", true); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -116,7 +116,7 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 		case nobodyToAsk(r.servers, r.families):
 			c.Observed, c.Fix = message.F("%s is a name, and there is no DNS server to look it up.", s.name), message.T("Type the time server's address instead.")
 		case !r.asks():
-			none = unreachable{why: noDNS, follows: true}
+			none = unreachable{why: message.T(noDNS), follows: true}
 		}
 		if none.follows {
 			c.Status, c.Fix = check.Skip, message.Text{}
@@ -168,7 +168,7 @@ func (r *run) silentSource(s *source) message.Text {
 	switch {
 	case !s.address.IsValid():
 		return message.F("Its address could not be found: %s.", s.err.Error())
-	case none.why != "":
+	case none.why != (message.Text{}):
 		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):
 		return message.F("There is a machine at %s, but it is no time server.", s.address)

@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
+	"touchdown/backend/message"
 )
 
 // unreachable is why an address is not asked at all.
 type unreachable struct {
-	why     string
+	why     message.Text
 	follows bool // from what another check has told already
 }
 
 // Error tells why.
-func (u unreachable) Error() string { return u.why }
+func (u unreachable) Error() string { return u.why.String() }
 
 // reach finds the family that leads to an address, or says why none does.
 func (r *run) reach(to netip.Addr) (*family, *unreachable) {
@@ -26,20 +28,20 @@ func (r *run) reach(to netip.Addr) (*family, *unreachable) {
 	}
 	switch {
 	case f == nil:
-		return nil, &unreachable{why: "the settings have no address of its kind (IPv4 or IPv6)"}
+		return nil, &unreachable{why: message.T("the settings have no address of its kind (IPv4 or IPv6)")}
 	case !f.usable:
-		return nil, &unreachable{why: "there is no address to ask from", follows: true}
+		return nil, &unreachable{why: message.T("there is no address to ask from"), follows: true}
 	}
 	if !f.address.Contains(to) {
 		switch {
 		case !f.gateway.IsValid():
-			return nil, &unreachable{why: "it is in another network, and there is no gateway"}
+			return nil, &unreachable{why: message.T("it is in another network, and there is no gateway")}
 		case !f.answers:
-			return nil, &unreachable{why: "it is behind the gateway, which does not answer", follows: true}
+			return nil, &unreachable{why: message.T("it is behind the gateway, which does not answer"), follows: true}
 		}
 	}
 	if f.held && !r.live && f.otherWay(to) {
-		return nil, &unreachable{why: "this machine has the address already and uses another way now; it can be asked after applying only", follows: true}
+		return nil, &unreachable{why: message.T("this machine has the address already and uses another way now; it can be asked after applying only"), follows: true}
 	}
 	return f, nil
 }
@@ -75,10 +77,10 @@ func (r *run) neighbourMissing(to netip.Addr) bool {
 }
 
 // behind tells, in a sentence about silence, that more than one machine can be the cause of it.
-func (r *run) behind(to netip.Addr) string {
+func (r *run) behind(to netip.Addr) message.Text {
 	f, why := r.reach(to)
 	if why != nil || f.address.Contains(to) {
-		return ""
+		return message.Text{}
 	}
-	return "; it is behind the gateway, which may not forward, or a firewall may be in between"
+	return message.T("; it is behind the gateway, which may not forward, or a firewall may be in between")
 }
