@@ -40,6 +40,9 @@ func (a *answers) fieldSet(msg setMsg) {
 		}
 	case errors.Is(msg.failed, engine.ErrInvalid):
 		a.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
+		if says, ok := engine.Says(msg.failed); ok {
+			a.refused[msg.path] = show(says)
+		}
 	default:
 		a.flash = a.explain(msg.failed)
 	}

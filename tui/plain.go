@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"touchdown/steps/engine"
@@ -41,8 +42,13 @@ func (p *prompts) turnOnce() error {
 		p.write(t("engine.gone"))
 		return p.pause(retryPause)
 	case p.free() && p.asksNow():
+		p.write(t("plain.language", ownName(following()), following()))
 		answer, err := p.decide(t("plain.take", t("plain.control")))
-		if err == nil && answer == t("plain.control") {
+		switch {
+		case err != nil:
+		case slices.Contains(Languages(), answer):
+			p.speak(answer)
+		case answer == t("plain.control"):
 			p.write(p.do(p.link.take(false)))
 		}
 		return err

@@ -291,6 +291,7 @@ var texts = map[string]string{
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Problems during the run:",
 
+	"plain.language":  "%s: %s",
 	"plain.take":      "Type %s to take control:",
 	"plain.pen":       "Type %s to take control, or Enter to look again:",
 	"plain.alive":     "still at work: %s",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )
@@ -26,7 +27,8 @@ import (
 //	GET    /v1/documents/NAME          report.txt, report.json, hosts.txt, answers, bundle, inventory
 //
 // Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. An error is
-// {"error": TEXT, "kind": KIND, "problem": {...}} with a status of 4xx or 5xx.
+// {"error": TEXT, "kind": KIND, "problem": {...}, "says": TEXT, "messages": {...}} with a status of 4xx or 5xx; says is what a person
+// reads beside the field whose value was refused, messages are the messages of the texts (package message).
 const (
 	penHeader = "Touchdown-Pen"
 	apiPrefix = "/v1"
@@ -58,6 +60,9 @@ type wireError struct {
 	Error   string         `json:"error"`
 	Kind    string         `json:"kind,omitempty"`
 	Problem *steps.Trouble `json:"problem,omitempty"`
+	Says    message.Text   `json:"says,omitzero"`
+
+	Messages message.Messages `json:"messages,omitempty"`
 }
 
 // kinds are the errors that keep their identity over the wire, with their HTTP status.
@@ -80,6 +85,8 @@ func toWire(err error) (wireError, int) {
 	if _, ok := errors.AsType[*problem.Problem](err); ok {
 		w.Problem = trouble(err)
 	}
+	w.Says, _ = Says(err)
+	w.Messages = message.Of(&w)
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
 			w.Kind = k.name
@@ -95,6 +102,7 @@ func fromWire(status int, body []byte) error {
 	if json.Unmarshal(body, &w) != nil || w.Error == "" {
 		return fmt.Errorf("the engine answered %s", http.StatusText(status))
 	}
+	message.Restore(&w, w.Messages)
 	if p := w.Problem; p != nil {
 		remote := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
 		if p.Detail != "" {
@@ -104,7 +112,7 @@ func fromWire(status int, body []byte) error {
 	}
 	for _, k := range kinds {
 		if k.name == w.Kind {
-			return &remoteError{text: w.Error, kind: k.err}
+			return &remoteError{text: w.Error, kind: k.err, says: w.Says}
 		}
 	}
 	return errors.New(w.Error)
@@ -114,6 +122,7 @@ func fromWire(status int, body []byte) error {
 type remoteError struct {
 	text string
 	kind error
+	says message.Text
 }
 
 func (e *remoteError) Error() string { return e.text }
