@@ -227,24 +227,9 @@ func (e *Engine) Load(_ context.Context, pen string, values map[string]string, s
 
 // beside is what a person reads of a field's error beside the field.
 func beside(err error) message.Text {
-	if e, ok := errors.AsType[*site.Error](err); !ok || e.Path != "" || e.File != "" || e.Line > 0 {
+	e, ok := errors.AsType[*site.Error](err)
+	if !ok || e.Path != "" || e.File != "" || e.Line > 0 {
 		return message.Data(err.Error())
 	}
-	says, _ := Says(err)
-	return says
-}
-
-// Says is what a person reads of an error with a value that was refused, beside its field, whether the engine is in this process or not.
-func Says(err error) (says message.Text, ok bool) {
-	if e, ok := errors.AsType[*remoteError](err); ok {
-		return e.says, e.says != message.Text{}
-	}
-	e, ok := errors.AsType[*site.Error](err)
-	switch {
-	case !ok:
-		return message.Text{}, false
-	case e.Fix == message.Text{}:
-		return e.Msg, true
-	}
-	return message.F("%s; %s", e.Msg, e.Fix), true
+	return e.Says()
 }

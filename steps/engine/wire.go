@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/site"
 )
 
 // The wire is plain HTTP on a unix socket, bodies in JSON, events as JSON lines. Version 1:
@@ -85,7 +86,9 @@ func toWire(err error) (wireError, int) {
 	if _, ok := errors.AsType[*problem.Problem](err); ok {
 		w.Problem = trouble(err)
 	}
-	w.Says, _ = Says(err)
+	if e, ok := errors.AsType[*site.Error](err); ok {
+		w.Says = e.Says()
+	}
 	w.Messages = message.Of(&w)
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
@@ -127,6 +130,9 @@ type remoteError struct {
 
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.kind }
+
+// Says is that of a site.Error.
+func (e *remoteError) Says() message.Text { return e.says }
 
 // socketFolder makes the folder of the socket, which only root may enter.
 func socketFolder(path string) error {
