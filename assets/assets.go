@@ -6,6 +6,11 @@ package assets
 
 import "embed"
 
+// ReportSchema is the JSON schema of a report (draft 2020-12).
+//
+//go:embed report.schema.json
+var ReportSchema string
+
 //go:generate go test . -run TestMachineConfigs -update
 
 // MachineConfigs holds machineconfigs/NAME.yaml, the manifests that make a node relocatable.

@@ -62,10 +62,16 @@ func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) e
 	return err
 }
 
-// BakeRecord writes down what leaves the factory.
-type BakeRecord struct{ Tool string }
+// BakeRecord writes down what leaves the factory, and lays the keys for site media, if there are any.
+type BakeRecord struct {
+	Tool string
+	Keys mediaKeys
+}
 
-var _ Undoer = (*BakeRecord)(nil)
+var (
+	_ Planner = (*BakeRecord)(nil)
+	_ Undoer  = (*BakeRecord)(nil)
+)
 
 // ID names the step in the journal.
 func (*BakeRecord) ID() string { return "bake-record" }
@@ -73,8 +79,16 @@ func (*BakeRecord) ID() string { return "bake-record" }
 // Title says what the step does.
 func (*BakeRecord) Title() message.Text { return message.T("Write the factory's record") }
 
+// Plan tells the keys.
+func (s *BakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	return s.Keys.plan(node)
+}
+
 // Run writes the record where it says something new.
 func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := s.Keys.lay(node, report); err != nil {
+		return err
+	}
 	c := node.Kube.WithProgress(report.Progress)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
@@ -91,8 +105,11 @@ func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report)
 	return err
 }
 
-// Undo removes the record.
-func (*BakeRecord) Undo(_ context.Context, node *backend.Node, _ Report) error {
+// Undo removes the record and the keys.
+func (s *BakeRecord) Undo(_ context.Context, node *backend.Node, report Report) error {
+	if err := s.Keys.takeAway(node, report); err != nil {
+		return err
+	}
 	return node.Host.Remove(layout.FactoryRecord)
 }
 

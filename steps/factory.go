@@ -13,7 +13,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{}, // is the machine what OpenShift needs?
 		}},
-		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, false)},
+		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, BakeOptions{})},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // all that the node runs, without a registry
 			&Rehearse{},                            // and the proof: a start with nothing else
@@ -35,27 +35,30 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 
 // BakeOptions say how far a bake goes.
 type BakeOptions struct {
-	Arm          bool // let the next boot wait for the site
-	KeepCatalogs bool // leave the default catalog sources on
+	Arm          bool   // let the next boot wait for the site
+	KeepCatalogs bool   // leave the default catalog sources on
+	MediaKeys    []byte // public halves of the keys that sign site media; nil: those that were chosen on the bench line
+
+	PIN site.Secret // of the consoles; "": unchanged
 }
 
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o.KeepCatalogs), &BakeRecord{Tool: tool})
+	list := append(bake(program, o), &bakePIN{o.PIN}, &BakeRecord{Tool: tool, Keys: o.MediaKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}
 	return []Stage{{ID: "bake", Title: message.T("Make relocatable"), Steps: list}}
 }
 
-func bake(program string, keepCatalogs bool) []Step {
+func bake(program string, o BakeOptions) []Step {
 	return []Step{
-		&BakeCheck{},                      // can this cluster be baked?
-		&BakeProgram{From: program},       // the file that the units start
-		&BakeCatalogs{Keep: keepCatalogs}, // what could never start without a registry
-		&BakeUplink{},                     // the profile that br-ex is built from carries the internal address
-		&BakeConfiguration{},              // MachineConfigs in one batch; the node reboots once
-		&BakeVerify{},                     // what the machine really has now
+		&BakeCheck{},                        // can this cluster be baked?
+		&BakeProgram{From: program},         // the file that the units start
+		&BakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
+		&BakeUplink{},                       // the profile that br-ex is built from carries the internal address
+		&BakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
+		&BakeVerify{},                       // what the machine really has now
 	}
 }

@@ -1,6 +1,9 @@
 package steps
 
-import "touchdown/backend/message"
+import (
+	"touchdown/backend/media"
+	"touchdown/backend/message"
+)
 
 // Kind says how a field is asked.
 type Kind string
@@ -15,7 +18,7 @@ const (
 )
 
 // Field asks for one value of the site config. The value lives in the config under Path, wherever it came
-// from: typed here, read from a volume or given to `touchdown apply`.
+// from: typed here, read from a medium or given to `touchdown apply`.
 type Field struct {
 	Path     string             // "spec.baseDomain"
 	Kind     Kind               //
@@ -27,11 +30,16 @@ type Field struct {
 	Choices  []Choice           // for Pick; found on the machine when Dynamic
 	Dynamic  bool               // the choices come from Report.Offer and may still be loading
 	Visible  func() bool        // nil: always; computed again after every set
-	Act      *Act               // what the machine can do to help find the value; the step is an Actor then
+	Act      *Act               // what the machine can do to help find the value; the step is an Actor then, unless Act has Fill
+	Beside   bool               // the value is no part of the site config: the engine keeps it in memory, for Fill, and forgets it
 }
 
 // Act is something that a person may have the machine do for a value of a field, to see or hear whether it is the right one.
 type Act struct {
 	Label message.Text `json:"label"` // on its button: "Blink LED"
 	Doing message.Text `json:"doing"` // said while it lasts: "its LED blinks for 10 seconds"
+
+	// Fill, where it is set, is what is done: it returns the answers that a medium brings, and the engine puts them into the form,
+	// but where a person has typed one. beside has the values of the fields that are no part of the site config.
+	Fill func(value string, beside func(path string) string) (*media.Taken, error) `json:"-"`
 }

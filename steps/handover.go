@@ -53,10 +53,13 @@ func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 		facts.Servers = h.Servers(ctx)
 	}
 	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: message.T("the disk")})
+	key := reportKey(node, rep)
 	d := report.New(rep.Job(), facts, node.Now())
-	if err := (report.Store{Dir: h.Dir}).Save(d); err != nil {
+	unsigned, err := keepReport(node, h.Dir, d, key)
+	if err != nil {
 		return err
 	}
+	say(rep, unsigned)
 	h.tell(rep, d)
 	if d.URLs.Console != "" {
 		rep.Say(message.F("Web console: %s", d.URLs.Console))

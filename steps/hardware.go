@@ -10,10 +10,12 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/steps/site"
 )
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
+	Site   *site.Config    // says when consoles lock; nil: that is not looked at
 	Limits hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
 	Built  time.Time       // when this program was built: no clock can be earlier; zero: not known
 }
@@ -28,6 +30,14 @@ func (*Hardware) ID() string { return "hardware" }
 
 // Title implements Step.
 func (*Hardware) Title() message.Text { return message.T("Check the hardware") }
+
+// Reads implements Reader.
+func (h *Hardware) Reads() []string {
+	if h.Site == nil {
+		return nil
+	}
+	return []string{"spec.console.pin", "spec.console.lockAfter"}
+}
 
 // Inspect implements Inspector.
 func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Report) error {
@@ -84,6 +94,9 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 	checks := hardware.Checks(i, limits)
 	if c, known := hardware.Shipped(node.Host, i); known {
 		checks = append(checks, c)
+	}
+	if h.Site != nil {
+		checks = append(checks, lockCheck(h.Site, node))
 	}
 	return i, checks
 }

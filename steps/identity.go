@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/ledger"
+	"touchdown/backend/media"
 )
 
 // copyCheck refuses a node that was made from the disk of another one, which the ledger knows.
@@ -35,7 +36,7 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 		report.Check(ch)
 		return nil
 	}
-	is, err := ledger.Look(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
+	is, err := entryOf(ctx, node, report)
 	if err != nil {
 		return err
 	}
@@ -56,13 +57,22 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 	return nil
 }
 
+// entryOf is the node as the ledger knows nodes, with the key for which its site media are sealed.
+func entryOf(ctx context.Context, node *backend.Node, report Report) (ledger.Entry, error) {
+	is, err := ledger.Look(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
+	if err == nil {
+		is.MediaKey, err = media.Of(node.Host).Recipient()
+	}
+	return is, err
+}
+
 // enter adds the node to the ledger, where there is one.
 func enter(ctx context.Context, node *backend.Node, report Report) error {
 	choice, err := ledger.Chosen(node.Host, factory.Stay(node.Host))
 	if err != nil || choice.File == "" {
 		return err
 	}
-	is, err := ledger.Look(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
+	is, err := entryOf(ctx, node, report)
 	if err != nil {
 		return err
 	}

@@ -10,16 +10,18 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/media"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 
 // NetworkEntry asks how the node is reached at its site, fills in what the machine has now, and tries the answers out
-// before anything is changed. Network makes it so.
+// before anything is changed. Network makes it so. Its page is the first that asks, so that it offers the answers of media, too.
 type NetworkEntry struct {
 	Site    *site.Config
 	NodeNet *NodeNetwork
+	Media   *media.Watcher // nil: none
 }
 
 var (
@@ -50,7 +52,7 @@ func (s *NetworkEntry) Fields() []Field {
 	simple := func() bool { return s.Site.Spec.NetworkConfig == "" }
 	static4 := func() bool { return simple() && s.Site.Spec.Network.IPv4.Method == methodStatic }
 	static6 := func() bool { return simple() && s.Site.Spec.Network.IPv6.Method == methodStatic }
-	fields := []Field{
+	fields := append(mediumFields(s.Media), []Field{
 		{
 			Path: "spec.network.interface", Kind: Pick, Label: message.T("Network port"), Dynamic: true, Optional: true, Visible: simple,
 			Help: message.T("The socket that the site's cable is in."),
@@ -61,7 +63,7 @@ func (s *NetworkEntry) Fields() []Field {
 			Help:    message.T("Static: the numbers on your sheet. DHCP: the site gives them."),
 			Choices: []Choice{{methodStatic, message.T("static")}, {methodDHCP, message.T("DHCP")}, {methodDisabled, message.T("none")}},
 		},
-	}
+	}...)
 	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24 or 255.255.255.0", "198.51.100.1")...)
 	fields = append(fields, Field{
 		Path: "spec.network.ipv6.method", Kind: Pick, Label: message.T("IPv6 method"), Optional: true, Visible: simple,

@@ -26,6 +26,8 @@ import (
 type NodeConfig struct {
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
+
+	bringers []fileBringer // among the steps of its list
 }
 
 var (
@@ -43,13 +45,13 @@ func (*NodeConfig) ID() string { return "node-config" }
 func (*NodeConfig) Title() message.Text { return message.T("Set up the node for the site") }
 
 // Reads names what the configuration is made of.
-func (*NodeConfig) Reads() []string {
-	return []string{
+func (s *NodeConfig) Reads() []string {
+	return append(s.asked(),
 		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
 		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
 		"spec.ingressCert.ca", "spec.pullSecret", "spec.clusterName", "spec.baseDomain",
 		"spec.network.ipv4.address", "spec.network.ipv6.address", "spec.policy.allowReboot",
-	}
+	)
 }
 
 // Skip applies where the site brings none of it. The pull secret alone has its own step.
@@ -57,7 +59,7 @@ func (s *NodeConfig) Skip() message.Text {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
 		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
-		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" {
+		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(s.files()) == 0 {
 		return message.T("the site brings no keys, time servers, mirrors, proxy or authorities")
 	}
 	return message.Text{}
@@ -205,6 +207,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 		SSHKeys: p.SSHKeys, NTPSources: p.AdditionalNTPSources, RemoveFactoryMirrors: p.RemoveFactoryMirrors,
 		DigestMirrors: mirrors(p.ImageDigestMirrors), TagMirrors: mirrors(p.ImageTagMirrors),
 		Proxy: nodeconfig.Proxy{HTTP: string(p.Proxy.HTTPProxy), HTTPS: string(p.Proxy.HTTPSProxy)},
+		Files: s.files(),
 	}
 	// A node without the file has only what the cluster lays.
 	conf, _ := node.Host.ReadFile("/etc/chrony.conf")

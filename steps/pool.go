@@ -39,12 +39,12 @@ const pauseNote, pauseHolds, pauseEnded = "pause", "paused", "ended"
 
 // poolPause is a step's pause of the node's pool.
 func poolPause(report Report) (kube.Pause, error) {
-	noted, _, err := notedAt(report, pauseNote)
+	noted, made, err := notedAt(report, pauseNote)
 	if err != nil {
 		return kube.Pause{}, fmt.Errorf("reading whether this work paused the pool: %w", err)
 	}
 	return kube.Pause{
-		Pool: layout.Pool, Ours: string(noted) == pauseHolds,
+		Pool: layout.Pool, Ours: string(noted) == pauseHolds, Made: made,
 		Note: func(paused bool) error {
 			if paused {
 				return report.Note(pauseNote, []byte(pauseHolds))
@@ -66,10 +66,11 @@ func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
 
 // poolTakes says why the pool would not take a new configuration.
 func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
-	if poolHeld(ctx, c, report) {
-		return nodeconfig.Held()
+	pause, err := poolPause(report)
+	if err != nil {
+		return err
 	}
-	return nodeconfig.Working(ctx, c)
+	return nodeconfig.Takes(ctx, c, pause)
 }
 
 // runBatch writes changes in one batch and waits until the node has them. timeouts may be zero.

@@ -35,12 +35,15 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	if err := hardware.SaveShipped(node.Host, machine); err != nil {
 		return err
 	}
+	key := reportKey(node, rep)
 	job := rep.Job()
 	job.Kind = report.Factory
 	d := report.New(job, facts, node.Now())
-	if err := (report.Store{Dir: s.Dir}).Save(d); err != nil {
+	unsigned, err := keepReport(node, s.Dir, d, key)
+	if err != nil {
 		return err
 	}
+	say(rep, unsigned)
 	rep.Say(message.F("The factory report is written: %s, %s in %s.", d.Verdict, report.TextFile, s.Dir))
 	return nil
 }

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
@@ -11,17 +12,18 @@ type Wiring struct {
 	Program string // the file of the running program
 	Dir     string // where the report goes: the engine's state folder
 
-	NodeNet *NodeNetwork // the machine's network, seen by more than one list
+	NodeNet *NodeNetwork   // the machine's network, seen by more than one list
+	Media   *media.Watcher // the media in the machine's sockets; nil: none is looked for
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
 func Site(cfg *site.Config, w Wiring) []Stage {
-	return []Stage{
+	return withNodeFiles([]Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
-			&Hardware{}, // is the machine what OpenShift needs?
+			&Hardware{Site: cfg}, // is the machine what OpenShift needs, and do its consoles lock?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
-			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet}, // asks for port and addresses, and tries the answers out
+			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: message.T("Names and credentials"), Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
@@ -52,5 +54,5 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 		}},
-	}
+	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func newApp(d *desk, w, h int, every time.Duration) *app {
-	a := &app{desk: d, w: w, h: h, lastKey: d.clock(), every: every, after: tea.Tick}
+	a := &app{desk: d, lock: newLock(d.client), w: w, h: h, lastKey: d.clock(), every: every, after: tea.Tick}
 	a.page = a.choose(nil)
 	return a
 }
@@ -58,6 +58,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case penMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.tookPen(msg)
+	case presentMsg:
+		cmds = append(cmds, a.absorb(msg.snapshot))
+		a.lock.answered(msg)
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
@@ -122,6 +125,9 @@ func (a *app) tick() tea.Cmd {
 	if !a.fast {
 		now := a.now()
 		wait = now.Truncate(time.Minute).Add(time.Minute).Sub(now)
+		if a.snap != nil && a.snap.Idle != nil && !a.locked() {
+			wait = min(wait, a.open())
+		}
 	}
 	return a.after(wait, func(time.Time) tea.Msg { return tickMsg{generation} })
 }

@@ -26,7 +26,11 @@ func (a *app) batch(msg batchMsg) tea.Cmd {
 			top.begins()
 		}
 	}
-	var cmds []tea.Cmd
+	if a.locked() {
+		a.lock.batch(msg.items)
+		return nil
+	}
+	cmds := []tea.Cmd{a.lock.here()}
 	for items := msg.items; len(items) > 0 && !a.refused; {
 		n, cmd, refused := a.part(items)
 		if a.followJob(); refused != "" {

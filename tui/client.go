@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/idle"
 )
 
 // client is what the engine told this console last, and whether this console has control.
@@ -41,6 +43,7 @@ func (c *client) absorb(s snapshot) tea.Cmd {
 	c.beat++
 	switch holder := s.snap.Pen.Holder; {
 	case !c.held || holder == c.name:
+	case holder == "" && c.locked(): // not until someone typed the PIN
 	case holder == "":
 		return c.link.take(false) // the engine was started again; nobody else wanted it
 	default:
@@ -78,6 +81,8 @@ func (c *client) explain(err error) string {
 		return t("pen.none")
 	case errors.Is(err, engine.ErrNoEngine):
 		return t("engine.gone")
+	case errors.Is(err, idle.ErrLocked):
+		return t("lock.closed")
 	}
 	return plain(err)
 }
@@ -209,3 +214,30 @@ func (c *client) word() string { return strings.Join(c.words(), t("word.or")) }
 
 // hostWord is what a person types to unlock the node: its host name. A node without one must not be unlocked by typing nothing.
 func (c *client) hostWord() string { return cmp.Or(c.snap.Hostname, t("word.none")) }
+
+// locked reports whether nobody used this console for too long.
+func (c *client) locked() bool {
+	return c.snap != nil && c.snap.Idle != nil && c.open() <= 0
+}
+
+// open is how long this console stays open if nobody uses it, where a PIN is set.
+func (c *client) open() time.Duration {
+	return seconds(c.snap.Idle.Left) - c.clock().Sub(c.got)
+}
+
+// ofPIN is what the engine said of a PIN, in words; "" when it was the right one.
+func (c *client) ofPIN(err error) string {
+	wait := 1
+	if c.snap != nil && c.snap.Idle != nil {
+		wait = max(int(math.Ceil(c.snap.Idle.Wait)), 1)
+	}
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, idle.ErrWrong):
+		return t("lock.wrong", wait)
+	case errors.Is(err, idle.ErrSoon):
+		return t("lock.soon", wait)
+	}
+	return c.explain(err)
+}

@@ -13,6 +13,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/idle"
 )
 
 var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
@@ -38,6 +39,8 @@ type fake struct {
 	logIn   *handout.LogIn
 	asked   []handout.Ask
 	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
+
+	presents int
 }
 
 func newFake() *fake {
@@ -135,6 +138,9 @@ func (f *fake) mayLocked(pen string) error {
 	if f.gone {
 		return fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
 	}
+	if f.snap.Idle != nil && f.snap.Idle.Left <= 0 {
+		return idle.ErrLocked
+	}
 	if pen == "" || pen != f.pen {
 		return engine.ErrNoPen
 	}
@@ -210,6 +216,29 @@ func (f *fake) TakePen(_ context.Context, console string, force bool) (string, e
 	f.snap.Pen = engine.PenView{Holder: console, Since: epoch}
 	f.wakeLocked()
 	return f.pen, nil
+}
+
+// fakePIN is what the fake engine wants where a test has its snapshot tell of a lock.
+const fakePIN = "739215"
+
+func (f *fake) Present(_ context.Context, pin string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lock := f.snap.Idle
+	switch {
+	case lock == nil:
+		return nil
+	case pin == "" && lock.Left <= 0:
+		return idle.ErrLocked
+	case pin != "" && lock.Wait > 0:
+		return idle.ErrSoon
+	case pin != "" && pin != fakePIN:
+		f.snap.Idle = &idle.View{After: lock.After, Wait: 4}
+		return idle.ErrWrong
+	}
+	f.presents++
+	f.snap.Idle = &idle.View{After: lock.After, Left: lock.After}
+	return nil
 }
 
 func (f *fake) ReleasePen(_ context.Context, pen string) error {

@@ -23,12 +23,18 @@ func (a *app) frame(s screen, w, h int) page {
 	if flash != "" {
 		flash = a.theme.strong.Render(cut(flash, w))
 	}
-	lines = append(lines, flash, a.theme.fill(footer(w-1, s.keys()...), w))
-	if h < above+below+1 { // only what matters most
-		lines = p.lines
-		return page{lines, p.x, p.y}
+	x, y, keys := p.x, p.y+above, s.keys()
+	if a.locked() { // in the place of the sentence, so that the page can still be read
+		flash, x = a.lock.view(w)
+		flash, y, keys = a.theme.strong.Render(cut(flash, w)), len(lines), a.lock.keys(a.keys)
 	}
-	return page{lines, p.x, p.y + above}
+	if h < above+below+1 { // only what matters most
+		if a.locked() {
+			return page{[]string{flash}, x, 0}.fit(h)
+		}
+		return page{p.lines, p.x, p.y}
+	}
+	return page{append(lines, flash, a.theme.fill(footer(w-1, keys...), w)), x, y}
 }
 
 // header tells where one is: machine, stage, console, who writes; below it what everybody must know.

@@ -28,6 +28,7 @@ type input struct {
 	in           *os.File
 	stopR, stopW *os.File
 	hands        time.Duration
+	now          func() time.Time
 	pasted       time.Time // when the last batch came; zero when a key was pressed since
 	decoder
 }
@@ -38,7 +39,7 @@ func newInput(in *os.File, baud int) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &input{in: in, stopR: r, stopW: w, hands: hands}
+	i := &input{in: in, stopR: r, stopW: w, hands: hands, now: time.Now}
 	if baud > 0 { // a character has ten bits, and a paste no pauses
 		i.hands = max(hands, 30*time.Second/time.Duration(baud))
 	}
@@ -54,17 +55,21 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 	goesOn := false // what was sent last was not followed by a pause
 	for {
 		wait := time.Duration(-1)
-		if i.unfinished() {
+		switch {
+		case i.unfinished():
 			wait = joinWait
+		case goesOn:
+			wait = i.hands
 		}
 		n, err := i.read(buf, wait)
 		i.feed(buf[:n])
-		began, paused := time.Now(), n == 0 && err == nil
+		began, paused := i.now(), n == 0 && err == nil
 		if paused {
 			i.rest()
 		}
 		for size := n; err == nil && !paused; size += n {
-			if size >= showBytes || time.Since(began) >= showAfter && !i.inKey() {
+			// Time alone proves no paste: a busy machine may run this late. What follows the first bytes, or does not, is looked at.
+			if size >= showBytes || size > n && i.now().Sub(began) >= showAfter && !i.inKey() {
 				break
 			}
 			if wait = i.hands; i.unfinished() {
@@ -77,7 +82,7 @@ func (i *input) run(send func(tea.Msg), hung func()) {
 			}
 		}
 		if msg := typed(i.take(), !goesOn, paused); msg != nil {
-			send(i.joined(msg, time.Now()))
+			send(i.joined(msg, i.now()))
 		}
 		if err != nil {
 			if !errors.Is(err, errStopped) {

@@ -11,6 +11,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/idle"
 )
 
 const (
@@ -18,7 +19,8 @@ const (
 	// workTimeout is for what the engine looks at the machine for. The engine itself ends what makes no progress, so this
 	// ends the waiting only for an engine that hangs.
 	workTimeout = 30 * time.Minute
-	retryPause  = time.Second // between two attempts to reach the engine
+	pinTimeout  = 30 * time.Second // the engine computes a slow hash
+	retryPause  = time.Second      // between two attempts to reach the engine
 	urgentGap   = 100 * time.Millisecond
 )
 
@@ -44,7 +46,7 @@ type link struct {
 
 func newLink(ctx context.Context, session engine.Session, name string, rate time.Duration) *link {
 	return &link{
-		session: session, ctx: ctx, name: name, rate: rate,
+		session: session, ctx: idle.At(ctx, name), name: name, rate: rate,
 		newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {},
 	}
 }
@@ -240,6 +242,16 @@ func (l *link) take(force bool) tea.Cmd {
 			l.mu.Unlock()
 		}
 		return penMsg{l.look(), force, err}
+	}
+}
+
+// present tells the engine that a person uses this console, and gives it the PIN where one was typed.
+func (l *link) present(pin string) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(l.ctx, pinTimeout)
+		defer cancel()
+		err := l.session.Present(ctx, pin)
+		return presentMsg{l.look(), pin != "", err}
 	}
 }
 

@@ -40,6 +40,11 @@ type (
 		force  bool
 		failed error
 	}
+	presentMsg struct { // the engine was told that a person is here
+		snapshot
+		pin    bool // with a PIN
+		failed error
+	}
 	logMsg struct { // the log's last lines
 		lines  []string
 		failed error

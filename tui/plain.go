@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"time"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/idle"
 )
 
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
@@ -20,12 +22,16 @@ func plainText(ctx context.Context, session engine.Session, o Options, in io.Rea
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
-	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &talk{ctx, in, Safe(out, true), make(chan string)}}
+	p := &prompts{
+		desk: newDesk(newLink(ctx, session, o.Name, time.Second), o),
+		talk: &talk{ctx: ctx, in: in, out: Safe(out, true), lines: make(chan string)},
+	}
+	p.talk.heard = p.heard
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
 	for {
-		if err := p.turnOnce(); err != nil {
+		if err := p.turnOnce(); err != nil && !errors.Is(err, idle.ErrLocked) {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -41,6 +47,8 @@ func (p *prompts) turnOnce() error {
 	case p.gone != nil || p.snap == nil:
 		p.write(t("engine.gone"))
 		return p.pause(retryPause)
+	case p.locked() && p.asksNow():
+		return p.plainLock()
 	case p.free() && p.asksNow():
 		p.write(t("plain.language", ownName(following()), following()))
 		answer, err := p.decide(t("plain.take", t("plain.control")))

@@ -18,23 +18,25 @@ func (p *prompts) questions() error {
 			p.write(c.line(f, minWidth))
 		}
 	}
-	for i := 0; ; i++ {
+	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
 		var list []engine.FieldView
 		for _, stage := range p.snap.Stages {
 			list = append(list, fields(stage)...)
 		}
-		if i >= len(list) {
+		next := slices.IndexFunc(list, func(v engine.FieldView) bool { return !slices.Contains(asked, v.Path) })
+		if next < 0 {
 			break
 		}
-		back, again, err := p.field(list[i])
+		back, again, err := p.field(list[next])
 		if err != nil {
 			return err
 		}
 		switch {
 		case again:
-			i--
 		case back:
-			i = max(i-2, -1)
+			asked = backFrom(asked, list)
+		default:
+			asked = append(asked, list[next].Path)
 		}
 	}
 	p.write(t("review.asking"))
@@ -43,7 +45,17 @@ func (p *prompts) questions() error {
 }
 
 // isBack reports whether someone wants to go back: the English word does in every language.
-func isBack(text string) bool { return text == "back" || text == t("plain.back") }
+func isBack(text string) bool { return text == "back" || text == t("plain.backWord") }
+
+// backFrom is what was asked before the last question that is still in the list.
+func backFrom(asked []string, list []engine.FieldView) []string {
+	for n := len(asked) - 1; n >= 0; n-- {
+		if slices.ContainsFunc(list, func(v engine.FieldView) bool { return v.Path == asked[n] }) {
+			return asked[:n]
+		}
+	}
+	return nil
+}
 
 // field asks one question.
 func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
@@ -133,7 +145,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	text, err := p.decide(t("plain.start", p.word(), t("plain.back")))
+	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func TestSpoiltScreen(t *testing.T) {
 	for name, repaint := range map[string]func(*bench){
 		"Ctrl-L":                  func(b *bench) { b.press("ctrl+l") },
-		"first key after a pause": func(b *bench) { b.now = b.now.Add(idle + time.Second); b.press("tab") },
+		"first key after a pause": func(b *bench) { b.now = b.now.Add(away + time.Second); b.press("tab") },
 		"control":                 func(b *bench) { b.took(b.app.link.take(true)()) },
 		"another size":            func(b *bench) { b.took(resizedMsg{80, 24}) },
 		"colours":                 func(b *bench) { b.press("m", "m") },

@@ -155,6 +155,42 @@ func TestKeyBeforeALongString(t *testing.T) {
 	}, func() {})
 }
 
+// TestKeyOnABusyMachine: a key is a key however late the program gets to run after it was read.
+func TestKeyOnABusyMachine(t *testing.T) {
+	in, line, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := newInput(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := time.Now()
+	i.now = func() time.Time { // each look at the clock comes later than a paste is shown
+		late = late.Add(2 * showAfter)
+		return late
+	}
+	const keys = "\ry\r"
+	press := func(n int) { _, _ = line.WriteString(keys[n : n+1]) }
+	press(0)
+	n := 0
+	i.run(func(msg tea.Msg) {
+		if key, alone := msg.(tea.KeyPressMsg); !alone {
+			t.Errorf("key %d is %v", n, msg)
+		} else if want := keysOf(keys[n : n+1]).(tea.KeyPressMsg); key.String() != want.String() {
+			t.Errorf("key %d is %s, want %s", n, key, want)
+		}
+		if n++; n == len(keys) {
+			_ = line.Close()
+			return
+		}
+		press(n) // the next one follows what the console drew
+	}, func() {})
+	if n != len(keys) {
+		t.Errorf("%d of %d keys came", n, len(keys))
+	}
+}
+
 // TestSizeOfTheStart: on a busy machine Bubble Tea tells the size of the start after the terminal was resized.
 func TestSizeOfTheStart(t *testing.T) {
 	b := newBench(t, 80, 24)

@@ -18,7 +18,8 @@ type talk struct {
 	ctx   context.Context //nolint:containedctx // ends with Plain
 	in    io.Reader
 	out   io.Writer
-	lines chan string // closed at the end of the input
+	lines chan string  // closed at the end of the input
+	heard func() error // what a line that a person typed does before it is an answer
 }
 
 // listen reads lines until the input ends.
@@ -56,8 +57,17 @@ func (p *talk) write(lines ...string) {
 	}
 }
 
-// ask prints a prompt and waits for a line.
+// ask prints a prompt and waits for an answer.
 func (p *talk) ask(prompt string) (string, error) {
+	text, err := p.read(prompt)
+	if err == nil && p.heard != nil {
+		err = p.heard()
+	}
+	return text, err
+}
+
+// read prints a prompt and waits for a line.
+func (p *talk) read(prompt string) (string, error) {
 	fmt.Fprintf(p.out, "%s ", prompt)
 	select {
 	case <-p.ctx.Done():

@@ -48,6 +48,14 @@ var texts = map[string]string{
 	"header.done":   "Finished",
 	"header.undone": "Put back",
 
+	"key.pin":     "open",
+	"lock.after":  "Locked: nobody used this console for %s.",
+	"lock.pin":    "PIN:",
+	"lock.trying": "Trying the PIN ...",
+	"lock.wrong":  "The PIN is wrong. Try again in %d s.",
+	"lock.soon":   "Too soon after a wrong PIN. Try again in %d s.",
+	"lock.closed": "This console locked itself. Type the PIN.",
+
 	"hello.wait":     "Waiting for the engine of this node ...",
 	"hello.nothing":  "There is nothing to ask. Continue to see what would be done.",
 	"engine.gone":    "engine not answering, trying again; your work goes on",
@@ -234,7 +242,7 @@ var texts = map[string]string{
 	"plain.silent":    "the engine does not answer; still trying",
 	"plain.control":   "control",
 	"plain.start":     "To start, type %s; to change an answer, type %s:",
-	"plain.back":      "back",
+	"plain.backWord":  "back",
 	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
 	"plain.waiveWord": "waive",
 	"plain.number":    "Number:",

@@ -6,13 +6,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// idle is how long nobody types before the next key repaints everything: a console that was away, or a message of
+// away is how long nobody types before the next key repaints everything: a console that was away, or a message of
 // the kernel, may have left anything on the screen.
-const idle = 30 * time.Second
+const away = 30 * time.Second
 
 // app is the root: size, ticks, leaving, and which screen gets the keys.
 type app struct {
 	*desk
+	lock       *lock
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
@@ -93,10 +94,22 @@ func (a *app) about(old screen) bool {
 // press handles the keys that work everywhere, and passes on the others.
 func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	now := a.clock()
-	if now.Sub(a.lastKey) > idle {
+	if now.Sub(a.lastKey) > away {
 		a.wipe++
 	}
 	a.lastKey = now
+	switch {
+	case a.locked() && pressed(msg, a.keys.repaint):
+		a.wipe++
+		return nil
+	case a.locked():
+		return a.lock.press(msg, a.keys)
+	}
+	return tea.Batch(a.lock.here(), a.keyed(msg))
+}
+
+// keyed handles a key of a console that is open.
+func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	a.flash = ""
 	top := a.top()
 	dialog, ok := top.(*confirm)

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Confined is this program, started once more to read what may be hostile. It cannot get privileges, runs as nobody when this
-// process is root's, and has none of our environment and files. Its command calls Confine before it reads anything.
+// Confined is this program, started once more to read what may be hostile. It cannot get privileges and has none of our
+// environment and files. Where this process is root's it runs as nobody; where root may not change users, as the engine of a node
+// may not, it stays root without any capability. Its command calls Confine before it reads anything.
 type Confined struct {
 	Args  []string      // words behind the program's name
 	Input *os.File      // its standard input
@@ -42,11 +43,12 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 		// What is set here belongs to one thread, and the process that this thread starts has it too. The thread is not used again: it
 		// ends with this goroutine.
 		runtime.LockOSThread()
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-			done <- fmt.Errorf("giving up privileges: %w", err)
-			return
+		cmd := c.command(ctx, out, said)
+		err := giveUp(cmd.SysProcAttr)
+		if err == nil {
+			err = cmd.Run()
 		}
-		done <- c.command(ctx, out, said).Run()
+		done <- err
 	}()
 	err, ended := await(ctx, done, mercy)
 	if !ended { // what it wrote may still be written to
@@ -89,11 +91,33 @@ func (c Confined) command(ctx context.Context, out, said io.Writer) *exec.Cmd {
 	cmd.Dir = "/"
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Input, out, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if os.Geteuid() == 0 {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
-	}
 	cmd.WaitDelay = mercy / 2 // for what it wrote
 	return cmd
+}
+
+// needed are the capabilities of a process that starts another one as nobody, and can end it.
+const needed = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_KILL
+
+// giveUp has what this thread starts have no privileges, and get none: as nobody where the thread may do that, else with the
+// thread's own user and without its capabilities, which execve gives nobody back (the kernel's cap_bprm_creds_from_file, after
+// PR_SET_NO_NEW_PRIVS). A process of root's that may not change users could not end one of nobody's either.
+func giveUp(of *syscall.SysProcAttr) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("giving up privileges: %w", err)
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var has, none [2]unix.CapUserData // 64 capabilities, 32 in each
+	if err := unix.Capget(&header, &has[0]); err != nil {
+		return fmt.Errorf("asking for capabilities: %w", err)
+	}
+	if os.Geteuid() == 0 && has[0].Effective&needed == needed {
+		of.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		return nil
+	}
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fmt.Errorf("giving up capabilities: %w", err)
+	}
+	return nil
 }
 
 // limited keeps what is written, up to a limit.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +102,23 @@ var inside = map[string]func() error{
 		}
 	},
 	"confined-fall": func() error { return errors.New("it fell") },
+	"confined-few": func() error { // what the test calls in a process with few capabilities
+		input, err := os.Open("/etc/hostname")
+		if err != nil {
+			return err
+		}
+		out, err := Confined{Args: []string{"confined-try"}, Input: input, Most: 64 << 10, Time: time.Minute}.Run(context.Background())
+		if err != nil {
+			return err
+		}
+		// It can still be ended.
+		_, err = Confined{Args: []string{"confined-wait"}, Input: input, Most: 1, Time: 300 * time.Millisecond}.Run(context.Background())
+		if !errors.Is(err, ErrConfined) || strings.Contains(fmt.Sprint(err), "cannot be ended") {
+			return fmt.Errorf("it was not ended: %w", err)
+		}
+		_, err = os.Stdout.Write(out)
+		return err
+	},
 }
 
 func confine() error { return Confine(Limits{CPUSeconds: 1, Memory: 48 << 20}) }
@@ -165,6 +184,51 @@ func TestConfined(t *testing.T) {
 	status, err := os.ReadFile("/proc/thread-self/status")
 	if err != nil || !strings.Contains(string(status), "NoNewPrivs:\t0") {
 		t.Errorf("this process gave its own privileges up: %v", err)
+	}
+}
+
+// TestConfinedByAFewCapabilities: the engine of a node is root and may not change users (touchdown-engine.service). What it starts
+// has no capability, no way out, and can be ended.
+func TestConfinedByAFewCapabilities(t *testing.T) {
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("this test needs root")
+		}
+		t.Skip("this test needs root")
+	}
+	var out bytes.Buffer
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var has [2]unix.CapUserData
+		err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), unix.Capget(&header, &has[0]))
+		has[0].Effective &^= needed
+		has[0].Permitted &^= needed
+		has[0].Inheritable = 0
+		if err = errors.Join(err, unix.Capset(&header, &has[0])); err == nil {
+			cmd := exec.Command("/proc/self/exe", "confined-few")
+			cmd.Stdout, cmd.Stderr = &out, &out
+			err = cmd.Run()
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	var found map[string]string
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	for what, try := range found {
+		if what != "status" && what != "environment" && what != "input" && !strings.Contains(try, syscall.EPERM.Error()) {
+			t.Errorf("%s: %s", what, try)
+		}
+	}
+	for _, line := range []string{"Uid:\t0\t0\t0", "CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "CapInh:\t0000000000000000", "NoNewPrivs:\t1"} {
+		if !strings.Contains(found["status"], line) {
+			t.Errorf("it has rights, %q is not told:\n%s", line, found["status"])
+		}
 	}
 }
 

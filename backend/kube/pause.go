@@ -12,6 +12,7 @@ import (
 type Pause struct {
 	Pool string
 	Ours bool                    // the note says that the pool is paused by us, if it is paused
+	Made bool                    // a note is there: this work has paused the pool, now or before
 	Note func(paused bool) error // keeps on disk that the pool is paused by us from here on, or that it no longer is
 }
 

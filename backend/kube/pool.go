@@ -117,6 +117,16 @@ func PoolDegraded(pool *machinev1.MachineConfigPool) string {
 	return ""
 }
 
+// PoolUnrendered returns why the operator cannot make a pool's next configuration, "" when it can.
+func PoolUnrendered(pool *machinev1.MachineConfigPool) string {
+	for _, cond := range pool.Status.Conditions {
+		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
+			return firstLine(cond.Reason + ": " + cond.Message)
+		}
+	}
+	return ""
+}
+
 func poolIs(pool *machinev1.MachineConfigPool, kind machinev1.MachineConfigPoolConditionType, want corev1.ConditionStatus) bool {
 	for _, cond := range pool.Status.Conditions {
 		if cond.Type == kind {

@@ -39,7 +39,9 @@ type Entry struct {
 	MACs      []string          `json:"macs,omitempty"`   // of its ports, sorted
 	ClusterID string            `json:"clusterID"`
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
+	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
+	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
 }
 
 // Clash is another node with the same identity.
@@ -77,6 +79,9 @@ func (e Entry) unit(o Entry) bool {
 func (e Entry) shares(o Entry) (what []string) {
 	if e.ClusterID != "" && e.ClusterID == o.ClusterID {
 		what = append(what, "the cluster id")
+	}
+	if e.MediaKey != "" && e.MediaKey == o.MediaKey {
+		what = append(what, "the key for site media")
 	}
 	theirs := slices.Collect(maps.Values(o.Keys))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
@@ -189,7 +194,8 @@ func (is *found) take(line []byte, e Entry) error {
 
 // same compares two lines of one machine but for their time.
 func same(a, b Entry) bool {
-	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) && a.Shared == b.Shared
+	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) &&
+		a.ReportKey == b.ReportKey && a.MediaKey == b.MediaKey && a.Shared == b.Shared
 }
 
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it

@@ -19,6 +19,7 @@ func node(n int) Entry {
 	return Entry{
 		Format: format, Sealed: noon, Serial: fmt.Sprint("SN", n), MACs: []string{fmt.Sprintf("52:54:00:00:00:%02x", n)},
 		ClusterID: fmt.Sprint("cluster-", n), Keys: map[string]string{"the CA key router-ca": fmt.Sprint("a", n), "the SSH host key rsa": fmt.Sprint("b", n)},
+		MediaKey: fmt.Sprint("age1of", n),
 	}
 }
 
@@ -50,11 +51,12 @@ func TestCopiesAreFound(t *testing.T) {
 		"a CA":              {func(e *Entry) { e.Keys["the CA key router-ca"] = "a1" }, []string{"the CA key router-ca"}},
 		"a key moved":       {func(e *Entry) { e.Keys["the SSH host key rsa"] = "a1" }, []string{"the SSH host key rsa"}},
 		"a copied disk":     {func(e *Entry) { e.ClusterID, e.Keys = node(1).ClusterID, node(1).Keys }, []string{"the cluster id", "the CA key router-ca", "the SSH host key rsa"}},
-		"nothing known":     {func(e *Entry) { e.ClusterID, e.Keys = "", nil }, nil},
+		"the key for media": {func(e *Entry) { e.MediaKey = "age1of1" }, []string{"the key for site media"}},
+		"nothing known":     {func(e *Entry) { e.ClusterID, e.Keys, e.MediaKey = "", nil, "" }, nil},
 		"itself, again":     {func(e *Entry) { *e = node(1) }, nil},
 		"itself, new board": {func(e *Entry) { *e = node(1); e.Serial = "" }, nil},
-		"a common address":  {func(e *Entry) { *e = node(1); e.Serial = "SN9" }, []string{"the cluster id", "the CA key router-ca", "the SSH host key rsa"}},
-		"a serial twice":    {func(e *Entry) { *e = node(1); e.MACs = []string{"52:54:00:00:01:00"} }, []string{"the cluster id", "the CA key router-ca", "the SSH host key rsa"}},
+		"a common address":  {func(e *Entry) { *e = node(1); e.Serial = "SN9" }, []string{"the cluster id", "the key for site media", "the CA key router-ca", "the SSH host key rsa"}},
+		"a serial twice":    {func(e *Entry) { *e = node(1); e.MACs = []string{"52:54:00:00:01:00"} }, []string{"the cluster id", "the key for site media", "the CA key router-ca", "the SSH host key rsa"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := node(9)
@@ -85,6 +87,14 @@ func TestCopiesAreFound(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(file); string(after) != string(before) || strings.Count(string(after), "\n") != 3 {
 		t.Error("a node that is in it is entered again")
+	}
+	sealedFor := node(2)
+	sealedFor.MediaKey = "age1other"
+	if err := Enter(file, sealedFor); err != nil {
+		t.Error(err)
+	}
+	if after, _ := os.ReadFile(file); !strings.Contains(string(after), `"mediaKey":"age1other"`) {
+		t.Error("the node's new key for media is not in it")
 	}
 	shared := node(9)
 	shared.ClusterID, shared.Shared = "cluster-1", "a spare for node 1"

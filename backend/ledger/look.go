@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -49,6 +51,7 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) 
 	if err := e.readPorts(m); err != nil {
 		return e, err
 	}
+	e.readReportKey(m)
 	if e.Serial == "" && len(e.MACs) == 0 {
 		return e, &problem.Problem{
 			Code: "FAC-WHO", Summary: message.T("This machine has neither a serial number nor a network port that tells it from others."),
@@ -99,6 +102,19 @@ func (e *Entry) readCluster(ctx context.Context, c *kube.Cluster) error {
 		}
 		return nil
 	})
+}
+
+// readReportKey reads the public half of the key that signs the node's reports. It is made with the first report, just before the
+// seal: a node that has it earlier was sealed before, or has the disk of one. A damaged one counts as none: the report makes it good.
+func (e *Entry) readReportKey(m *host.Machine) {
+	text, err := m.ReadFile(layout.ReportPublic)
+	block, _ := pem.Decode(text)
+	if err != nil || block == nil {
+		return
+	}
+	sum := sha256.Sum256(block.Bytes)
+	e.ReportKey = base64.StdEncoding.EncodeToString(block.Bytes)
+	e.Keys["the report key"] = hex.EncodeToString(sum[:])
 }
 
 // publicKey is the SHA-256 of a certificate's public key, "" when there is none: a CA that was renewed with its old key is the same.

@@ -14,7 +14,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 	"touchdown/test/rounds"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/backend/media/volume"
 	"touchdown/test/rounds"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/backend/media/volume"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/backend/media/volume"
 	"touchdown/backend/problem"
 )

@@ -15,11 +15,11 @@ import (
 	"touchdown/backend/problem"
 )
 
-// MachineConfigs of ours. The names sort behind those that installers give, as the last of a file's owners wins.
-const (
-	sshConfig    = "99-master-touchdown-ssh"
-	chronyConfig = "99-master-touchdown-chrony"
-)
+// sshConfig is the MachineConfig of ours with the keys.
+const sshConfig = "99-master-touchdown-ssh"
+
+// timeServers are the site's time servers, but for what the file has then.
+var timeServers = File{Name: "chrony", Path: chronyFile, What: message.T("Time servers")}
 
 // sshKeys adds keys by their own MachineConfig: the operator merges the keys of all, so none is taken away.
 func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
@@ -59,20 +59,19 @@ func (w Want) chrony(ctx context.Context, c Reader) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch := Change{
-		What: message.T("Time servers"), Old: message.Data(strings.Join(Sources(base), ", ")), New: message.Data(strings.Join(Sources(content), ", ")), File: chronyFile,
-		In: func(r Config) bool { return r.Files[chronyFile] == content },
-	}
-	return compared(ctx, c, machineConfig(chronyConfig, ch, fileConfig(chronyFile, content)))
+	f := timeServers
+	f.Content = content
+	f.Old, f.New = message.Data(strings.Join(Sources(base), ", ")), message.Data(strings.Join(Sources(content), ", "))
+	return compared(ctx, c, f.object())
 }
 
 // chronyBase is the file's content without ours.
 func (w Want) chronyBase(ctx context.Context, c Reader) (string, error) {
-	owner, content, err := laid(ctx, c, chronyFile, chronyConfig)
+	owner, content, err := laid(ctx, c, chronyFile, timeServers.config())
 	switch {
 	case err != nil:
 		return "", err
-	case owner > chronyConfig:
+	case owner > timeServers.config():
 		return "", &problem.Problem{
 			Code:    "NTP-OWNR",
 			Summary: message.F("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),

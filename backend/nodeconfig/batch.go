@@ -10,7 +10,6 @@ import (
 	"touchdown/backend/message"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
@@ -52,7 +51,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 	case held:
 		return b.without(ctx, changes, pending)
 	case Renders(pending):
-		if err := Working(ctx, b.Cluster); err != nil {
+		if err := Takes(ctx, b.Cluster, b.Pause); err != nil {
 			return err
 		}
 	}
@@ -204,14 +203,12 @@ func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
 
 // renderFailed tells why the operator cannot make a configuration of what was written.
 func renderFailed(p *machinev1.MachineConfigPool) error {
-	for _, cond := range p.Status.Conditions {
-		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
-			return &problem.Problem{
-				Code:    "NCF-BAD",
-				Summary: message.T("The machine-config operator cannot make a configuration of what was written."),
-				Fix:     message.T("Undo, correct the values and try again."),
-				Err:     errors.New(cond.Message),
-			}
+	if why := kube.PoolUnrendered(p); why != "" {
+		return &problem.Problem{
+			Code:    "NCF-BAD",
+			Summary: message.T("The machine-config operator cannot make a configuration of what was written."),
+			Fix:     message.T("Undo, correct the values and try again."),
+			Err:     errors.New(why),
 		}
 	}
 	return nil

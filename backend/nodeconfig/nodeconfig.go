@@ -56,6 +56,7 @@ type Want struct {
 	Trust                []string // PEM
 	ImageStore           string   // folder that CRI-O reads images from beside its own; verified before it is named here
 	Storage              string   // the node's own /etc/containers/storage.conf, for a cluster that has no MachineConfig for it
+	Files                []File   // what is one file each
 }
 
 // Change is one thing of the batch.
@@ -111,7 +112,7 @@ func (Unread) Pending(context.Context, kube.Ref, func(map[string]any) error) (bo
 func Changes(ctx context.Context, c Reader, w Want) ([]Change, error) {
 	var all []Change
 	for _, look := range []func(context.Context, Reader) ([]Change, error){
-		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy, w.imageStore,
+		w.sshKeys, w.chrony, w.mirrors, w.registryCAs, w.trust, w.proxy, w.imageStore, w.files,
 	} {
 		changes, err := look(ctx, c)
 		if err != nil {

@@ -2,6 +2,7 @@ package nodeconfig
 
 import (
 	"context"
+	"errors"
 
 	"touchdown/backend/message"
 
@@ -20,9 +21,33 @@ func Held() *problem.Problem {
 	}
 }
 
-// Working refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings into
+// Takes refuses, before anything is written, what needs a new configuration of the pool where the pool would not take one: its owner has
+// paused it, nobody renders, or the operator cannot render what the cluster has already. Once the work has paused the pool, the last may
+// be its own doing, which correcting the values repairs.
+func Takes(ctx context.Context, c *kube.Cluster, p kube.Pause) error {
+	pool, _, err := c.Pool(ctx, p.Pool)
+	if err != nil {
+		return err
+	}
+	why := kube.PoolUnrendered(pool)
+	switch {
+	case pool.Spec.Paused && !p.Ours:
+		return Held()
+	case why != "" && !p.Made:
+		return &problem.Problem{
+			Code:    "NCF-OLD",
+			Summary: message.F("The Machine Config Operator cannot make a configuration of what the cluster has already (MachineConfigPool %s).", p.Pool),
+			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
+				"oc describe machineconfigpool %s. Then retry.", p.Pool),
+			Err: errors.New(why),
+		}
+	}
+	return working(ctx, c)
+}
+
+// working refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings into
 // its ControllerConfig, and the controller renders (openshift/machine-config-operator 7ff337a4f, pkg/operator/sync.go, pkg/controller/render).
-func Working(ctx context.Context, c *kube.Cluster) error {
+func working(ctx context.Context, c *kube.Cluster) error {
 	const namespace = "openshift-machine-config-operator"
 	for _, deployment := range []string{"machine-config-operator", "machine-config-controller"} {
 		why, err := c.Idle(ctx, namespace, deployment)

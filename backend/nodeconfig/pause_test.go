@@ -2,10 +2,12 @@ package nodeconfig_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"touchdown/backend/nodeconfig"
+	"touchdown/backend/problem"
 )
 
 // A pool that its owner has paused is never unpaused, and nothing that needs it is written. What does not need it is done.
@@ -76,5 +78,35 @@ func TestAMachineConfigOperatorThatDoesNotRun(t *testing.T) {
 		if err := batch(c, false).Run(t.Context(), nil); err != nil {
 			t.Errorf("%s: what needs no new configuration: %v", name, err)
 		}
+	}
+}
+
+// What the operator could not render before the work is told before anything is written. Once the work has written, the reason may be
+// its own, and correcting the values has to get through.
+func TestWhatCouldNotBeRenderedBefore(t *testing.T) {
+	o, c := newOperator(t)
+	render := o.api.After
+	o.api.After = nil
+	healthy := o.api.Get(pool)
+	o.api.Put(pool, `{"spec":{"configuration":{"name":"rendered-0"}},"status":{"configuration":{"name":"rendered-0"},
+		"conditions":[{"type":"RenderDegraded","status":"True","reason":"Failed","message":"could not parse 99-owner: bad ignition"}]}}`)
+	changes, err := nodeconfig.Changes(t.Context(), c, site())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.api.Changes()
+	err = batch(c, false).Run(t.Context(), changes)
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "NCF-OLD" || !strings.Contains(p.Err.Error(), "99-owner") || len(o.api.Changes()) > 0 {
+		t.Errorf("%v", err)
+	}
+	o.api.After = func(method, path string) { // the operator renders again as soon as something is written
+		o.api.Put(pool, strings.Replace(healthy, `"paused":false`, `"paused":true`, 1))
+		o.api.After = render
+		render(method, path)
+	}
+	again := batch(c, false)
+	again.Pause.Made = true
+	if err := again.Run(t.Context(), changes); err != nil {
+		t.Errorf("after a write of our own: %v", err)
 	}
 }

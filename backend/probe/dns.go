@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"touchdown/backend/check"
 )
 
 // How long a DNS server may take. glibc's resolver gives up on a server after 5 s and asks twice; what needs more than a
@@ -24,6 +26,15 @@ const (
 )
 
 const dnsPort = 53
+
+// resolver asks the DNS servers and judges them, and looks names up with those that help.
+type resolver struct {
+	*ways
+	t        *Target
+	servers  []*server
+	resolved chan struct{} // closed when all were asked
+	say      func(check.Check)
+}
 
 // server is a DNS server and what it said.
 type server struct {
@@ -51,35 +62,12 @@ func (a answer) String() string {
 	return fmt.Sprintf("%s %s: %s %v in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), a.found, a.took.Milliseconds())
 }
 
-// names makes the lists of whom to ask, which for DHCP are known only now.
-func (r *run) names() {
-	servers, sources := r.t.DNS, r.t.NTP
-	for _, f := range r.families {
-		if len(r.t.DNS) == 0 {
-			servers = append(servers, f.offer.DNS...)
-		}
-		if len(r.t.NTP) == 0 {
-			for _, a := range f.offer.NTP {
-				sources = append(sources, a.String())
-			}
-		}
-	}
-	for _, a := range servers {
-		if !slices.ContainsFunc(r.servers, func(s *server) bool { return s.address == a }) {
-			r.servers = append(r.servers, &server{address: a})
-		}
-	}
-	for _, name := range sources {
-		r.sources = append(r.sources, &source{name: name})
-	}
-}
-
 // wanted are the names that every server is asked for.
-func (r *run) wanted() []string {
+func (d *resolver) wanted() []string {
 	var all []string
 	// A proxy looks the registry up itself.
-	endpoint := r.t.Registry
-	if proxy := r.t.Proxy.host(endpoint); proxy != "" {
+	endpoint := d.t.Registry
+	if proxy := d.t.Proxy.host(endpoint); proxy != "" {
 		endpoint = proxy
 	}
 	if host, _, err := splitPort(endpoint, 0); err == nil && host != "" {
@@ -87,9 +75,9 @@ func (r *run) wanted() []string {
 			all = append(all, host)
 		}
 	}
-	if r.t.Domain != "" {
+	if d.t.Domain != "" {
 		// A name that nobody has used: only a wildcard answers it.
-		all = append(all, "api."+r.t.Domain, "touchdown-"+random()+".apps."+r.t.Domain)
+		all = append(all, "api."+d.t.Domain, "touchdown-"+random()+".apps."+d.t.Domain)
 	}
 	if len(all) == 0 {
 		all = []string{"."} // any answer shows that there is a DNS server
@@ -104,38 +92,38 @@ func random() string {
 }
 
 // askServer asks one server for everything at once.
-func (r *run) askServer(ctx context.Context, s *server) {
-	if _, s.why = r.reach(s.address); s.why != nil {
+func (d *resolver) askServer(ctx context.Context, s *server) {
+	if _, s.why = d.reach(s.address); s.why != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, dnsWait)
 	defer cancel()
 	var kinds []dnsmessage.Type
-	for _, f := range r.families {
+	for _, f := range d.families {
 		if f.usable {
 			kinds = append(kinds, map[string]dnsmessage.Type{"": dnsmessage.TypeA, "-ipv6": dnsmessage.TypeAAAA}[f.suffix])
 		}
 	}
 	answers := make(chan answer)
 	n := 0
-	for _, name := range r.wanted() {
+	for _, name := range d.wanted() {
 		if name == "." {
 			kinds = []dnsmessage.Type{dnsmessage.TypeNS}
 		}
 		for _, kind := range kinds {
 			n++
-			go func() { answers <- r.query(ctx, s.address, name, kind) }()
+			go func() { answers <- d.query(ctx, s.address, name, kind) }()
 		}
 	}
 	for range n {
 		s.answers = append(s.answers, <-answers)
 	}
 	slices.SortFunc(s.answers, func(a, b answer) int { return strings.Compare(a.name, b.name)*2 + int(a.kind) - int(b.kind) })
-	r.judgeEarly(s)
+	d.judgeEarly(s)
 }
 
 // query asks one question, again after a second: a packet may get lost.
-func (r *run) query(ctx context.Context, of netip.Addr, name string, kind dnsmessage.Type) answer {
+func (d *resolver) query(ctx context.Context, of netip.Addr, name string, kind dnsmessage.Type) answer {
 	a := answer{name: name, kind: kind}
 	began := time.Now()
 	id, ask, err := question53(name, kind)
@@ -143,7 +131,7 @@ func (r *run) query(ctx context.Context, of netip.Addr, name string, kind dnsmes
 		a.err = err
 		return a
 	}
-	c, err := r.dial(ctx, "udp", netip.AddrPortFrom(of, dnsPort))
+	c, err := d.dial(ctx, "udp", netip.AddrPortFrom(of, dnsPort))
 	if err != nil {
 		a.err = err
 		return a
@@ -226,27 +214,27 @@ func (a *answer) read(b []byte, id uint16) bool {
 }
 
 // lookup finds the addresses of a host as the node will: the first server that answers is believed.
-func (r *run) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+func (d *resolver) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
 	select {
-	case <-r.resolved:
+	case <-d.resolved:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	for _, s := range r.servers {
+	for _, s := range d.servers {
 		if !s.helps() {
 			continue
 		}
 		var found []netip.Addr
-		for _, f := range r.families {
+		for _, f := range d.families {
 			kind := dnsmessage.TypeA
 			if f.suffix != "" {
 				kind = dnsmessage.TypeAAAA
 			}
 			if f.usable {
-				found = append(found, s.recall(host, kind, func() answer { return r.query(ctx, s.address, host, kind) })...)
+				found = append(found, s.recall(host, kind, func() answer { return d.query(ctx, s.address, host, kind) })...)
 			}
 		}
 		if len(found) == 0 {
@@ -265,4 +253,9 @@ func (s *server) recall(host string, kind dnsmessage.Type, ask func() answer) []
 		}
 	}
 	return ask().found
+}
+
+// asks tells whether any DNS server could be asked, whatever it said.
+func (d *resolver) asks() bool {
+	return slices.ContainsFunc(d.servers, func(s *server) bool { return s.why == nil || !s.why.follows })
 }

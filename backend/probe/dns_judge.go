@@ -25,29 +25,29 @@ func (s *server) helps() bool {
 
 // judgeEarly tells of a server that is of use at once. One that is not fails when it is the only one and warns beside
 // another: that is known when all were asked.
-func (r *run) judgeEarly(s *server) {
+func (d *resolver) judgeEarly(s *server) {
 	if s.helps() {
-		r.say(r.judgeAnswers(s))
+		d.say(d.judgeAnswers(s))
 	}
 }
 
-func (r *run) judgeServers() {
-	if nobodyToAsk(r.servers, r.families) {
-		r.say(check.Check{
+func (d *resolver) judgeServers() {
+	if nobodyToAsk(d.servers, d.families) {
+		d.say(check.Check{
 			ID: "net-dns-1", Title: message.T("DNS server"), Status: check.Skip,
 			Observed: message.T("Absent, not needed: the node answers for the cluster's names itself. The report lists them for the site's clients."),
 		})
 	}
-	one := slices.ContainsFunc(r.servers, (*server).helps)
-	for _, s := range r.servers {
+	one := slices.ContainsFunc(d.servers, (*server).helps)
+	for _, s := range d.servers {
 		if s.helps() {
 			continue
 		}
-		c := r.judgeUseless(s)
+		c := d.judgeUseless(s)
 		if one && c.Status == check.Fail {
 			c.Status = check.Warn
 		}
-		r.say(c)
+		d.say(c)
 	}
 }
 
@@ -56,10 +56,10 @@ func nobodyToAsk(servers []*server, families []*family) bool {
 	return len(servers) == 0 && slices.ContainsFunc(families, func(f *family) bool { return f.usable })
 }
 
-func (r *run) serverCheck(s *server) check.Check {
+func (d *resolver) serverCheck(s *server) check.Check {
 	c := check.Check{
-		ID: fmt.Sprintf("net-dns-%d", slices.Index(r.servers, s)+1), Title: message.F("DNS server %s", s.address.String()),
-		Expected: message.T("an answer in less than a second"), Evidence: []string{r.through(s.address)},
+		ID: fmt.Sprintf("net-dns-%d", slices.Index(d.servers, s)+1), Title: message.F("DNS server %s", s.address.String()),
+		Expected: message.T("an answer in less than a second"), Evidence: []string{d.through(s.address)},
 	}
 	for _, a := range s.answers {
 		c.Evidence = append(c.Evidence, a.String())
@@ -67,8 +67,8 @@ func (r *run) serverCheck(s *server) check.Check {
 	return c
 }
 
-func (r *run) judgeUseless(s *server) check.Check {
-	c := r.serverCheck(s)
+func (d *resolver) judgeUseless(s *server) check.Check {
+	c := d.serverCheck(s)
 	c.Status = check.Fail
 	c.Fix = message.T("Check the DNS server's address with the site's network administrator.")
 	refused := slices.ContainsFunc(s.answers, func(a answer) bool { return a.err == nil })
@@ -83,11 +83,11 @@ func (r *run) judgeUseless(s *server) check.Check {
 		c.Fix = message.T("Ask the site's network administrator to let this node use the DNS server, or for another one.")
 	case slices.ContainsFunc(s.answers, func(a answer) bool { return closedPort(a.err) }):
 		c.Observed = message.F("There is a machine at %s, but it is no DNS server.", s.address)
-	case r.neighbourMissing(s.address):
+	case d.neighbourMissing(s.address):
 		c.Observed = message.F("Nobody on this network has the address %s.", s.address)
 		c.Fix = message.T("Check the DNS server's address and the prefix length.")
 	default:
-		c.Observed = message.F("The DNS server %s does not answer%s.", s.address, r.behind(s.address))
+		c.Observed = message.F("The DNS server %s does not answer%s.", s.address, d.behind(s.address))
 	}
 	return c
 }
@@ -103,8 +103,8 @@ func closedPort(err error) bool {
 
 // judgeAnswers reads what a server says of the names. Wrong names warn: the node has its own, and the site's
 // administrator can put the records right later.
-func (r *run) judgeAnswers(s *server) check.Check {
-	c := r.serverCheck(s)
+func (d *resolver) judgeAnswers(s *server) check.Check {
+	c := d.serverCheck(s)
 	c.Status, c.Observed = check.Pass, message.T("It answers, and knows the names that were asked for.")
 	var wrong []message.Text
 	fix := message.Text{}
@@ -115,7 +115,7 @@ func (r *run) judgeAnswers(s *server) check.Check {
 		}
 	}
 	for _, a := range s.answers {
-		if text, advice := r.judgeName(s, a); text.String() != "" {
+		if text, advice := d.judgeName(s, a); text.String() != "" {
 			note(text, advice)
 		}
 	}
@@ -129,13 +129,13 @@ func (r *run) judgeAnswers(s *server) check.Check {
 	return c
 }
 
-func (r *run) judgeName(s *server, a answer) (text, advice message.Text) {
+func (d *resolver) judgeName(s *server, a answer) (text, advice message.Text) {
 	shown := a.name
-	ours := r.t.Domain != "" && strings.HasSuffix(a.name, "."+r.t.Domain) && (a.name == "api."+r.t.Domain || strings.HasPrefix(a.name, "touchdown-"))
+	ours := d.t.Domain != "" && strings.HasSuffix(a.name, "."+d.t.Domain) && (a.name == "api."+d.t.Domain || strings.HasPrefix(a.name, "touchdown-"))
 	if strings.HasPrefix(a.name, "touchdown-") && ours {
-		shown = "*.apps." + r.t.Domain
+		shown = "*.apps." + d.t.Domain
 	}
-	expected := r.leadTo(a.kind)
+	expected := d.leadTo(a.kind)
 	switch {
 	case a.name == ".":
 		return message.Text{}, message.Text{}
@@ -162,10 +162,10 @@ func (s *server) finds(name string) bool {
 }
 
 // leadTo are the addresses of one kind under which the cluster's names should be found.
-func (r *run) leadTo(kind dnsmessage.Type) []netip.Addr {
-	all := slices.Clone(r.t.External)
-	for _, f := range r.families {
-		if len(r.t.External) == 0 && f.usable {
+func (d *resolver) leadTo(kind dnsmessage.Type) []netip.Addr {
+	all := slices.Clone(d.t.External)
+	for _, f := range d.families {
+		if len(d.t.External) == 0 && f.usable {
 			all = append(all, f.address.Addr())
 		}
 	}

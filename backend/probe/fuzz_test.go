@@ -73,7 +73,7 @@ func FuzzTime(f *testing.F) {
 			return &liar{canned{}, bytes.Clone(data), echo}, nil
 		}})
 		s := &source{response: response, err: err}
-		if r := (&run{sources: []*source{s}}); s.good() {
+		if r := (&clocks{sources: []*source{s}}); s.good() {
 			_ = span(r.trusted().response.ClockOffset)
 		}
 	})

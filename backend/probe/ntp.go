@@ -28,6 +28,12 @@ const (
 	disagree = time.Minute
 )
 
+// clocks asks the time servers and judges them.
+type clocks struct {
+	*resolver
+	sources []*source
+}
+
 // source is a time server and what it said.
 type source struct {
 	name     string
@@ -40,8 +46,8 @@ func (s *source) good() bool {
 	return s.response != nil && s.err == nil && s.response.Validate() == nil
 }
 
-func (r *run) askSource(ctx context.Context, s *source) {
-	found, err := r.lookup(ctx, s.name)
+func (k *clocks) askSource(ctx context.Context, s *source) {
+	found, err := k.lookup(ctx, s.name)
 	if err != nil {
 		s.err = err
 		return
@@ -49,9 +55,9 @@ func (r *run) askSource(ctx context.Context, s *source) {
 	s.address = found[0]
 	for range ntpTries {
 		s.response, s.err = queryTime(s.address.String(), ntp.QueryOptions{
-			Timeout: ntpWait, GetSystemTime: r.t.Now,
+			Timeout: ntpWait, GetSystemTime: k.t.Now,
 			Dialer: func(_, _ string) (net.Conn, error) {
-				return r.dial(ctx, "udp", netip.AddrPortFrom(s.address, ntpPort))
+				return k.dial(ctx, "udp", netip.AddrPortFrom(s.address, ntpPort))
 			},
 		})
 		if s.err == nil || !timedOut(s.err) || ctx.Err() != nil {
@@ -71,9 +77,9 @@ func queryTime(server string, o ntp.QueryOptions) (answer *ntp.Response, err err
 }
 
 // trusted returns a time server that no other one contradicts.
-func (r *run) trusted() *source {
+func (k *clocks) trusted() *source {
 	var first *source
-	for _, s := range r.sources {
+	for _, s := range k.sources {
 		if !s.good() {
 			continue
 		}
@@ -88,34 +94,34 @@ func (r *run) trusted() *source {
 }
 
 // judgeSources never fails: the clock can be set, and another server be named, when the node has moved.
-func (r *run) judgeSources() {
-	if len(r.sources) == 0 {
-		r.say(check.Check{ID: "net-ntp-1", Title: message.T("Time server"), Status: check.Skip, Observed: message.T("Absent, not needed: the machine keeps its own time.")})
+func (k *clocks) judgeSources() {
+	if len(k.sources) == 0 {
+		k.say(check.Check{ID: "net-ntp-1", Title: message.T("Time server"), Status: check.Skip, Observed: message.T("Absent, not needed: the machine keeps its own time.")})
 	}
-	for i, s := range r.sources {
+	for i, s := range k.sources {
 		c := check.Check{
 			ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.F("Time server %s", s.name),
 			Expected: message.F("an answer, and less than %s between its clock and this machine's", span(ClockWarn)),
 		}
-		r.judgeSource(&c, s)
-		r.say(c)
+		k.judgeSource(&c, s)
+		k.say(c)
 	}
 }
 
-func (r *run) judgeSource(c *check.Check, s *source) {
+func (k *clocks) judgeSource(c *check.Check, s *source) {
 	c.Status = check.Warn
 	if s.address.IsValid() {
-		c.Evidence = append(c.Evidence, r.through(s.address))
+		c.Evidence = append(c.Evidence, k.through(s.address))
 	}
 	if s.err != nil {
 		c.Evidence = append(c.Evidence, s.err.Error())
-		c.Observed, c.Fix = r.silentSource(s), message.T("Check the time server's address, or go on: the time can be typed by hand.")
+		c.Observed, c.Fix = k.silentSource(s), message.T("Check the time server's address, or go on: the time can be typed by hand.")
 		none, _ := errors.AsType[unreachable](s.err)
 		switch {
 		case s.address.IsValid():
-		case nobodyToAsk(r.servers, r.families):
+		case nobodyToAsk(k.servers, k.families):
 			c.Observed, c.Fix = message.F("%s is a name, and there is no DNS server to look it up.", s.name), message.T("Type the time server's address instead.")
-		case !r.asks():
+		case !k.asks():
 			none = unreachable{why: message.T(noDNS), follows: true}
 		}
 		if none.follows {
@@ -132,11 +138,11 @@ func (r *run) judgeSource(c *check.Check, s *source) {
 		c.Evidence = append(c.Evidence, err.Error())
 		c.Observed = message.T("It answers, but it says itself that its time is not to be trusted.")
 		c.Fix = message.T("Use another time server, or ask the site's network administrator.")
-	case r.trusted() == nil:
+	case k.trusted() == nil:
 		c.Observed = message.F("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))
 		c.Fix = message.T("Compare with a watch (UTC) and leave out the server that is wrong.")
 	case offset.Abs() > ClockWarn:
-		now := r.t.Now()
+		now := k.t.Now()
 		c.Observed = message.F("This machine's clock says %s, the time server says %s: they differ by %s.",
 			now.UTC().Format(clockFormat), now.Add(offset).UTC().Format(clockFormat), span(offset.Abs()))
 		c.Fix = message.T("Compare with a watch (UTC). If the server is right, there is nothing to do: the clock is set before the move. If not, use another server.")
@@ -163,7 +169,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.0f days", d.Hours()/24)
 }
 
-func (r *run) silentSource(s *source) message.Text {
+func (k *clocks) silentSource(s *source) message.Text {
 	none, _ := errors.AsType[unreachable](s.err)
 	switch {
 	case !s.address.IsValid():
@@ -172,8 +178,8 @@ func (r *run) silentSource(s *source) message.Text {
 		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):
 		return message.F("There is a machine at %s, but it is no time server.", s.address)
-	case r.neighbourMissing(s.address):
+	case k.neighbourMissing(s.address):
 		return message.F("Nobody on this network has the address %s.", s.address)
 	}
-	return message.F("%s does not answer%s.", s.name, r.behind(s.address))
+	return message.F("%s does not answer%s.", s.name, k.behind(s.address))
 }

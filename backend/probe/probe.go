@@ -90,16 +90,13 @@ func After(ctx context.Context, t Target, tell func(check.Check)) (Result, error
 // run is one going through all probes.
 type run struct {
 	t     Target
-	live  bool // the settings are applied
 	wire  *wire
-	user  *userStack
 	own   []net.HardwareAddr // of this machine's cards
 	links []netlink.Link
 
-	families []*family
-	servers  []*server
-	sources  []*source
-	resolved chan struct{} // closed when the DNS servers were asked
+	*ways
+	dns    *resolver
+	clocks *clocks
 
 	outer context.Context //nolint:containedctx // whether the caller still listens
 	mu    sync.Mutex
@@ -116,7 +113,9 @@ func startOver(ctx context.Context, t Target, tell func(check.Check), live bool,
 	if t.Now == nil {
 		t.Now = time.Now
 	}
-	r := &run{t: t, live: live, resolved: make(chan struct{}), outer: ctx, tell: tell, told: map[string]check.Check{}}
+	r := &run{t: t, ways: &ways{live: live}, outer: ctx, tell: tell, told: map[string]check.Check{}}
+	r.dns = &resolver{ways: r.ways, t: &r.t, resolved: make(chan struct{}), say: r.say}
+	r.clocks = &clocks{resolver: r.dns}
 	r.families = []*family{{name: "IPv4", set: t.IPv4}, {name: "IPv6", suffix: "-ipv6", set: t.IPv6}}
 	r.families = slices.DeleteFunc(r.families, func(f *family) bool { return f.set.Method == "" || f.set.Method == Disabled })
 	ctx, cancel := context.WithTimeout(ctx, Whole)
@@ -195,25 +194,48 @@ func (r *run) all(ctx context.Context) error {
 		}
 	}
 	r.names()
-	for _, s := range r.servers {
-		together.Go(func() { r.askServer(ctx, s) })
+	for _, s := range r.dns.servers {
+		together.Go(func() { r.dns.askServer(ctx, s) })
 	}
 	var asked sync.WaitGroup
 	asked.Go(func() {
 		together.Wait()
-		r.judgeServers()
-		close(r.resolved)
+		r.dns.judgeServers()
+		close(r.dns.resolved)
 	})
-	for _, s := range r.sources {
-		asked.Go(func() { r.askSource(ctx, s) })
+	for _, s := range r.clocks.sources {
+		asked.Go(func() { r.clocks.askSource(ctx, s) })
 	}
-	var registry handshake
-	asked.Go(func() { registry = r.registry(ctx) })
+	var shaken handshake
+	asked.Go(func() { shaken = registry{r.clocks}.shake(ctx) })
 	asked.Go(func() { r.packets(ctx) })
 	asked.Wait()
-	r.judgeSources()
-	r.judgeRegistry(registry)
+	r.clocks.judgeSources()
+	registry{r.clocks}.judge(shaken)
 	return nil
+}
+
+// names makes the lists of whom to ask, which for DHCP are known only now.
+func (r *run) names() {
+	servers, sources := r.t.DNS, r.t.NTP
+	for _, f := range r.families {
+		if len(r.t.DNS) == 0 {
+			servers = append(servers, f.offer.DNS...)
+		}
+		if len(r.t.NTP) == 0 {
+			for _, a := range f.offer.NTP {
+				sources = append(sources, a.String())
+			}
+		}
+	}
+	for _, a := range servers {
+		if !slices.ContainsFunc(r.dns.servers, func(s *server) bool { return s.address == a }) {
+			r.dns.servers = append(r.dns.servers, &server{address: a})
+		}
+	}
+	for _, name := range sources {
+		r.clocks.sources = append(r.clocks.sources, &source{name: name})
+	}
 }
 
 // say tells a check, unless nobody listens any more: a probe that was cut short knows nothing.

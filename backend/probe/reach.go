@@ -18,10 +18,18 @@ type unreachable struct {
 // Error tells why.
 func (u unreachable) Error() string { return u.why.String() }
 
+// ways are how the probes ask: from the addresses of the families, by a stack of their own or, where the machine has the address, by
+// the machine's.
+type ways struct {
+	families []*family
+	live     bool // the settings are applied
+	user     *userStack
+}
+
 // reach finds the family that leads to an address, or says why none does.
-func (r *run) reach(to netip.Addr) (*family, *unreachable) {
+func (w *ways) reach(to netip.Addr) (*family, *unreachable) {
 	var f *family
-	for _, have := range r.families {
+	for _, have := range w.families {
 		if (have.suffix == "") == to.Is4() {
 			f = have
 		}
@@ -40,27 +48,27 @@ func (r *run) reach(to netip.Addr) (*family, *unreachable) {
 			return nil, &unreachable{why: message.T("it is behind the gateway, which does not answer"), follows: true}
 		}
 	}
-	if f.held && !r.live && f.otherWay(to) {
+	if f.held && !w.live && f.otherWay(to) {
 		return nil, &unreachable{why: message.T("this machine has the address already and uses another way now; it can be asked after applying only"), follows: true}
 	}
 	return f, nil
 }
 
 // dial connects from the probed address, by its own stack or, when the machine has the address, by the machine's.
-func (r *run) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-	f, why := r.reach(to.Addr())
+func (w *ways) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+	f, why := w.reach(to.Addr())
 	if why != nil {
 		return nil, *why
 	}
 	if f.held {
 		return dialKernel(ctx, network, f.address.Addr(), to)
 	}
-	return r.user.dial(ctx, network, f.address.Addr(), to)
+	return w.user.dial(ctx, network, f.address.Addr(), to)
 }
 
 // through names by whose network was asked, for an engineer.
-func (r *run) through(to netip.Addr) string {
-	f, why := r.reach(to)
+func (w *ways) through(to netip.Addr) string {
+	f, why := w.reach(to)
 	switch {
 	case why != nil:
 		return fmt.Sprintf("%s was not asked: %s", to, why.why)
@@ -71,14 +79,14 @@ func (r *run) through(to netip.Addr) string {
 }
 
 // neighbourMissing tells whether to should be on this network and nobody has its address.
-func (r *run) neighbourMissing(to netip.Addr) bool {
-	f, why := r.reach(to)
-	return why == nil && !f.held && f.address.Contains(to) && !r.user.known(to)
+func (w *ways) neighbourMissing(to netip.Addr) bool {
+	f, why := w.reach(to)
+	return why == nil && !f.held && f.address.Contains(to) && !w.user.known(to)
 }
 
 // behind tells, in a sentence about silence, that more than one machine can be the cause of it.
-func (r *run) behind(to netip.Addr) message.Text {
-	f, why := r.reach(to)
+func (w *ways) behind(to netip.Addr) message.Text {
+	f, why := w.reach(to)
 	if why != nil || f.address.Contains(to) {
 		return message.Text{}
 	}

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +21,9 @@ import (
 const registryWait = 4 * time.Second
 
 const registryPort = 443
+
+// registry connects to the registry, by a name of the resolver's, and judges its certificate at the time of the clocks.
+type registry struct{ *clocks }
 
 // handshake is what came of the connection to the registry.
 type handshake struct {
@@ -43,8 +45,8 @@ const (
 	greeting   stage = "TLS"
 )
 
-// registry connects and takes the certificate; it is judged when the right time is known.
-func (r *run) registry(ctx context.Context) (h handshake) {
+// shake connects and takes the certificate; it is judged when the right time is known.
+func (r registry) shake(ctx context.Context) (h handshake) {
 	if r.t.Registry == "" {
 		return h
 	}
@@ -100,14 +102,14 @@ func (h *handshake) greet(ctx context.Context, c net.Conn, endpoint string, prox
 	}
 }
 
-// takeAny makes a handshake with anybody: nothing secret is sent, and judgeRegistry says what is wrong with the
+// takeAny makes a handshake with anybody: nothing secret is sent, and judge says what is wrong with the
 // certificate better than a failed handshake can.
 func takeAny(host string) *tls.Config {
 	return &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // see above
 }
 
-// judgeRegistry warns only: images are in the node, and the registry can be set right after the move.
-func (r *run) judgeRegistry(h handshake) {
+// judge warns only: images are in the node, and the registry can be set right after the move.
+func (r registry) judge(h handshake) {
 	c := check.Check{
 		ID: "net-registry", Title: message.F("Image registry %s", r.t.Registry), Status: check.Warn,
 		Expected: message.T("a connection, and a certificate that is trusted and valid"),
@@ -127,7 +129,7 @@ func (r *run) judgeRegistry(h handshake) {
 	r.say(c)
 }
 
-func (r *run) judgeFailed(c *check.Check, h handshake) {
+func (r registry) judgeFailed(c *check.Check, h handshake) {
 	who := message.T("registry")
 	if h.first != h.host {
 		who = message.T("proxy")
@@ -176,18 +178,13 @@ func (r *run) judgeFailed(c *check.Check, h handshake) {
 
 const noDNS = "no DNS server could be asked for its address"
 
-// asks tells whether any DNS server could be asked, whatever it said.
-func (r *run) asks() bool {
-	return slices.ContainsFunc(r.servers, func(s *server) bool { return s.why == nil || !s.why.follows })
-}
-
 func unreachableHost(err error) bool {
 	return strings.Contains(err.Error(), "unreachable") || strings.Contains(err.Error(), "no route to host")
 }
 
 // judgeChain verifies the certificate at the time that the time servers tell: a machine whose clock is wrong, which is
 // set before the move, is no reason to doubt it.
-func (r *run) judgeChain(c *check.Check, h handshake) {
+func (r registry) judgeChain(c *check.Check, h handshake) {
 	now, told := r.t.Now(), "this machine's clock"
 	if s := r.trusted(); s != nil {
 		now, told = now.Add(s.response.ClockOffset), "the time server "+s.name

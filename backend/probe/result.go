@@ -28,7 +28,7 @@ func (r *run) result(why string) Result {
 			out.IPv6 = f.offer
 		}
 	}
-	if s := r.trusted(); s != nil {
+	if s := r.clocks.trusted(); s != nil {
 		out.Offset, out.OffsetOK = s.response.ClockOffset, true
 	}
 	return out
@@ -57,20 +57,20 @@ func (r *run) list() []check.Check {
 			check.Check{ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free"))},
 			check.Check{ID: f.id("net-gateway"), Title: f.title(message.T("Gateway"))})
 	}
-	if r.servers == nil && r.sources == nil {
+	if r.dns.servers == nil && r.clocks.sources == nil {
 		r.names() // nobody came as far as this
 	}
-	for i := range max(1, len(r.servers)) {
+	for i := range max(1, len(r.dns.servers)) {
 		c := check.Check{ID: fmt.Sprintf("net-dns-%d", i+1), Title: message.T("DNS server")}
-		if len(r.servers) > 0 {
-			c.Title = message.F("%s %s", c.Title, r.servers[i].address)
+		if len(r.dns.servers) > 0 {
+			c.Title = message.F("%s %s", c.Title, r.dns.servers[i].address)
 		}
 		all = append(all, c)
 	}
-	for i := range max(1, len(r.sources)) {
+	for i := range max(1, len(r.clocks.sources)) {
 		c := check.Check{ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.T("Time server")}
-		if len(r.sources) > 0 {
-			c.Title = message.F("%s %s", c.Title, r.sources[i].name)
+		if len(r.clocks.sources) > 0 {
+			c.Title = message.F("%s %s", c.Title, r.clocks.sources[i].name)
 		}
 		all = append(all, c)
 	}

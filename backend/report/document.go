@@ -2,12 +2,9 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"touchdown/backend/check"
@@ -42,6 +39,22 @@ type Document struct {
 	APIWrites    int64         `json:"apiWrites"`
 	Warnings     []string      `json:"warnings"`
 	Problems     []string      `json:"problems"`
+	Signer       *Signer       `json:"signer,omitempty"`   // nil: the report is not signed
+	Previous     *Previous     `json:"previous,omitempty"` // nil: this is the first that the node knows of
+}
+
+// Signer is the key that signs a report. It is in the report so that the signature can be checked; that it is the node's own, the
+// factory's ledger says.
+type Signer struct {
+	KeyID     string `json:"keyID"`     // the first 16 hexadecimal digits of the SHA-256 of the key
+	PublicKey string `json:"publicKey"` // base64 of its SubjectPublicKeyInfo: the line of a PEM file
+}
+
+// Previous is the report of the same machine that this one follows.
+type Previous struct {
+	SHA256 string    `json:"sha256"` // of its JSON
+	Kind   string    `json:"kind"`
+	Made   time.Time `json:"made"`
 }
 
 // Node is the machine.
@@ -117,7 +130,7 @@ func New(job Job, facts Facts, made time.Time) *Document {
 		DNS: Records(facts.Cluster.NewDomain, facts.Addresses), Hosts: Hosts(facts.Names, facts.Addresses),
 		Certificates: facts.Certificates, APIWrites: facts.Writes,
 		// Empty, not nil: readers of the JSON find a list everywhere.
-		Warnings: slices.Concat([]string{}, job.Warnings, facts.Gaps), Problems: slices.Concat([]string{}, job.Problems),
+		Warnings: append(append([]string{}, job.Warnings...), facts.Gaps...), Problems: append([]string{}, job.Problems...),
 		Checks: []Check{}, Waivers: []Waiver{}, Steps: []Step{},
 	}
 	if len(facts.Addresses) > 0 {
@@ -141,15 +154,20 @@ func New(job Job, facts Facts, made time.Time) *Document {
 	return d
 }
 
+// worst is the status that needs most attention.
+func (d *Document) worst() check.Status {
+	all := make([]check.Check, len(d.Checks))
+	for i, c := range d.Checks {
+		all[i] = c.Check
+	}
+	if worst := check.Worst(all); worst != check.Pass || len(d.Warnings) == 0 {
+		return worst
+	}
+	return check.Warn
+}
+
 func (d *Document) verdict() string {
-	worst := check.Pass
-	var all []check.Check
-	for _, c := range d.Checks {
-		all = append(all, c.Check)
-	}
-	if len(all) > 0 {
-		worst = check.Worst(all)
-	}
+	worst := d.worst()
 	text := "landed"
 	if d.Kind == Factory {
 		text = "passed"
@@ -183,27 +201,4 @@ func Records(domain string, addresses []netip.Addr) []Record {
 		}
 	}
 	return records
-}
-
-// JSON is the canonical form: sorted keys, two spaces, a newline at the end. The same document gives the same bytes.
-func (d *Document) JSON() ([]byte, error) {
-	raw, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the report: %w", err)
-	}
-	// Maps are encoded with sorted keys, whatever the order of the fields in Go.
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var sorted any
-	if err := decoder.Decode(&sorted); err != nil {
-		return nil, fmt.Errorf("encoding the report: %w", err)
-	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(sorted); err != nil {
-		return nil, fmt.Errorf("encoding the report: %w", err)
-	}
-	return out.Bytes(), nil
 }

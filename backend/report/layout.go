@@ -29,9 +29,13 @@ func (d *Document) Text() []byte {
 		}
 	}
 	writes := fmt.Sprintf("%d calls to the cluster's API since Touchdown's last start", d.APIWrites)
-	blocks = append(blocks, append(block("WORK DONE", each(d.Steps, timing)), field("Changes made", writes)), []string{
+	blocks = append(blocks, append(block("WORK DONE", each(d.Steps, timing)), field("Changes made", writes)))
+	if lines := d.signature(); lines != nil {
+		blocks = append(blocks, lines)
+	}
+	blocks = append(blocks, []string{
 		rule("-"),
-		para(0, "This report holds no passwords and no keys. The same facts for machines are in report.json; "+
+		para(0, "This report holds no passwords and no private keys. The same facts for machines are in report.json; "+
 			"sha256sum -c SHA256SUMS tells whether either was changed."),
 	})
 	parts := each(blocks, func(lines []string) string { return strings.Join(lines, "\n") })

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,29 +18,40 @@ import (
 	"touchdown/backend/problem"
 )
 
-// The files of a report. Sums is what sha256sum -c reads.
+// The files of a report. Sums is what sha256sum -c reads. The signed report is not among them: it proves itself, and releases before
+// it refuse what they do not know.
 const (
 	TextFile  = "report.txt"
 	JSONFile  = "report.json"
 	JUnitFile = "report.junit.xml"
 	HostsFile = "hosts.txt" // of a landing: what its clients need to find it
 	Sums      = "SHA256SUMS"
+
+	SignedFile   = "report.signed.json"          // the report in a signed envelope
+	FollowedFile = "report.previous.signed.json" // the one that it took the place of
 )
 
 // Store keeps the report in a directory.
 type Store struct {
 	Dir   string
 	Write func(...host.File) error // nil: host.WriteFilesAtomic
+	Sign  Signature                // nil: the report is not signed
 }
+
+// Signature signs the JSON of a report, and returns the signed report.
+type Signature func(json []byte) ([]byte, error)
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
 // that a repeated hand-over changes no fingerprint that someone has noted.
 func (s Store) Save(d *Document) error {
 	if old, err := s.Open(); err == nil {
 		again := *d
-		again.Made = old.Made
+		again.Made, again.Previous = old.Made, old.Previous
 		if same(old, &again) {
-			return nil
+			d = &again
+			if !s.unsigned(d) {
+				return nil
+			}
 		}
 	}
 	files, err := s.files(d)
@@ -54,6 +66,55 @@ func (s Store) Save(d *Document) error {
 		return unwritten(err)
 	}
 	return nil
+}
+
+// unsigned tells whether the signed report is not what it has to be. Signing a report again gives the same bytes.
+func (s Store) unsigned(d *Document) bool {
+	if s.Sign == nil {
+		return false
+	}
+	raw, err := d.JSON()
+	if err != nil {
+		return true
+	}
+	want, err := s.Sign(raw)
+	if err != nil {
+		return true
+	}
+	have, _, err := host.ReadRegular(filepath.Join(s.Dir, SignedFile), int64(len(want)))
+	return err != nil || !bytes.Equal(have, want)
+}
+
+// followed is the signed report whose place a new one takes, nil where it follows another one or none.
+func (s Store) followed(d *Document) []byte {
+	last := s.Last(d.Node.Serial)
+	if last == nil || d.Previous == nil || *last != *d.Previous {
+		return nil
+	}
+	old, whole, err := host.ReadRegular(filepath.Join(s.Dir, SignedFile), 2*MaxJSON)
+	if err != nil || !whole {
+		return nil
+	}
+	return old
+}
+
+// Last is the report that is there, as the next one of the same machine names it; nil when there is none, or of another machine.
+func (s Store) Last(serial string) *Previous {
+	d, err := s.Open()
+	if err != nil || serial == "" || d.Node.Serial != serial {
+		return nil
+	}
+	raw, err := os.ReadFile(filepath.Join(s.Dir, JSONFile))
+	if err != nil {
+		return nil
+	}
+	return &Previous{SHA256: Digest(raw), Kind: d.Kind, Made: d.Made}
+}
+
+// Digest is the SHA-256 of the JSON of a report, in hexadecimal digits: what a signature, the next report and people name it by.
+func Digest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
 }
 
 func (s Store) files(d *Document) ([]host.File, error) {
@@ -75,6 +136,16 @@ func (s Store) files(d *Document) ([]host.File, error) {
 		files = append(files, host.File{Path: HostsFile, Data: d.HostsText()})
 	}
 	files = append(files, host.File{Path: Sums, Data: sums(files)})
+	if s.Sign != nil {
+		signed, err := s.Sign(raw)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, host.File{Path: SignedFile, Data: signed})
+		if old := s.followed(d); old != nil {
+			files = append(files, host.File{Path: FollowedFile, Data: old})
+		}
+	}
 	for i := range files {
 		files[i].Path, files[i].Perm = filepath.Join(s.Dir, files[i].Path), 0o600
 	}

@@ -144,14 +144,18 @@ func TestALedgerIsUsableAtOnce(t *testing.T) {
 	}
 }
 
-// TestLedgerFlags: what cannot be meant is refused before anything is begun.
-func TestLedgerFlags(t *testing.T) {
+// TestFactoryFlags: what cannot be meant is refused before anything is begun.
+func TestFactoryFlags(t *testing.T) {
 	for _, line := range [][]string{
 		{"--shared-identity", "a spare"},
 		{"--ledger", "ledger.jsonl"},
 		{"--ledger", "/x", "--shared-identity", " "},
 		{"--ledger", "/x", "--shared-identity", "two\nlines"},
 		{"--ledger", "/x", "--shared-identity", strings.Repeat("x", maxReason+1)},
+		{"--media-key", "/nowhere"},
+		{"--media-key", "/proc/self/comm"},
+		{"bake", "--media-key", "/nowhere"},
+		{"bake", "--media-key", "/x", "--out", "/y"},
 	} {
 		dir := t.TempDir()
 		root := newRoot(hooks{root: dir})

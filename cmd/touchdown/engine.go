@@ -22,6 +22,7 @@ import (
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
@@ -39,6 +40,7 @@ type engineFlags struct {
 	state      string
 	kubeconfig string
 	noPower    bool
+	media      bool // site media are used: the engine is a node's own
 }
 
 func (f *engineFlags) add(cmd *cobra.Command) {
@@ -71,6 +73,7 @@ It goes on with unfinished work when it starts.`,
 
 // serve runs an engine until ctx ends.
 func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
+	f.media = true
 	e, closeEngine, err := f.open(h)
 	if err != nil {
 		return err
@@ -116,14 +119,16 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.
+	var watcher *media.Watcher
 	if name == engine.ListSite {
+		watcher = f.watcher(node.Host)
 		pace = (&steps.FactoryReport{Dir: filepath.Join(f.state, "factory")}).Pace()
 	}
 	e, err := engine.Open(engine.Options{
-		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent,
+		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher,
 		Notices: func() []message.Text { return append(cluster.Notices(), images.Notices(node.Host)...) },
 		Stages: func(cfg *site.Config) []steps.Stage {
-			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet})
+			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher})
 			if h.stages != nil {
 				h.stages(stages)
 			}
@@ -134,6 +139,14 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// watcher looks for site media where the engine is a node's own.
+func (f *engineFlags) watcher(machine *host.Machine) *media.Watcher {
+	if !f.media {
+		return nil
+	}
+	return media.NewWatcher(machine)
 }
 
 // openLog opens the log for appending; a long one is set aside first.

@@ -18,18 +18,29 @@ import (
 func (c *common) bakeCommand() *cobra.Command {
 	var dry bool
 	var o steps.BakeOptions
-	var out string
+	var out, pinFile string
 	var addresses []string
+	var mediaKey string
 	cmd := &cobra.Command{
 		Use: "bake", Short: "Make an installed single-node OpenShift ready to be moved", Args: cobra.NoArgs,
 		Long: `Bake lets the node keep the address that the cluster was installed with, whatever a site's network is, lets it
 answer the cluster's names itself, and installs Touchdown and its units. It switches the default catalog sources of
-OperatorHub off, whose pods do not start without a registry (--keep-catalogs leaves them on). The node takes this as
+OperatorHub off, whose pods do not start without a registry (--keep-catalogs leaves them on). With --console-pin-file
+the node's consoles lock when nobody uses them, until a site config sets another PIN. The node takes this as
 MachineConfigs and reboots once; run the same command again after it. It changes nothing that is right already, and
 says so. Last it writes the factory's record.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out != "" {
 				return writeManifests(printed(cmd), out, addresses)
+			}
+			var err error
+			if o.MediaKeys, err = readMediaKeys(mediaKey); err != nil {
+				return err
+			}
+			if pinFile != "" {
+				if o.PIN, err = readPIN(cmd, pinFile); err != nil {
+					return err
+				}
 			}
 			return c.bake(cmd, dry, o)
 		},
@@ -38,10 +49,14 @@ says so. Last it writes the factory's record.`,
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would change")
 	cmd.Flags().BoolVar(&o.KeepCatalogs, "keep-catalogs", false, "leave the default catalog sources on; the rehearsal without registries cannot pass then")
 	cmd.Flags().BoolVar(&o.Arm, "arm", false, "at the end let the next boot wait for the site")
+	cmd.Flags().StringVar(&pinFile, "console-pin-file", "", "file with the PIN that opens an idle console; - asks for it")
 	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
 	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation; an IPv6 address may follow")
 	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
+	cmd.Flags().StringVar(&mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	cmd.MarkFlagsMutuallyExclusive("out", "arm")
+	cmd.MarkFlagsMutuallyExclusive("out", mediaKeyFlag)
+	cmd.MarkFlagsMutuallyExclusive("out", "console-pin-file")
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/ledger"
+	"touchdown/backend/media"
 	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
@@ -23,6 +24,7 @@ type factoryFlags struct {
 	applyFlags
 	unattended, reopen bool
 	ledger             ledger.Choice
+	mediaKey           string
 }
 
 func (c *common) factoryCommand() *cobra.Command {
@@ -40,9 +42,14 @@ tick-packed: "yes"), and what has none there ends the work with a problem that n
 With --ledger FILE the seal compares the node's cluster id, CA keys and SSH host keys with those of all nodes in FILE, refuses
 one that shares any of them with another machine, and adds the node. FILE is made where it is not there yet, by this command
 alone; it is used again when the node is sealed, some reboots later, and has to be mounted at the same place then. Only --shared-identity with a
-reason lets a copy pass.`,
+reason lets a copy pass.
+
+With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
+takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
+touchdown media write --recipient, is in the ledger.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
+  touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
   touchdown factory --unattended -f line.yaml -o json`,
 	}, c.bakeCommand(), c.unbakeCommand())
 	of := cmd.RunE
@@ -61,6 +68,7 @@ reason lets a copy pass.`,
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
+	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
 	return cmd
@@ -73,6 +81,10 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	}
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
+	}
+	keys, err := readMediaKeys(f.mediaKey)
+	if err != nil {
+		return err
 	}
 	if err := f.prepareLedger(cmd); err != nil {
 		return err
@@ -95,6 +107,11 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if f.ledger.File != "" {
 		f.ledger.Stay = factory.Stay(machine)
 		if err := f.ledger.Keep(machine); err != nil {
+			return err
+		}
+	}
+	if keys != nil {
+		if err := media.Of(machine).Choose(keys); err != nil {
 			return err
 		}
 	}

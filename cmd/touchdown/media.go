@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host"
 	"touchdown/backend/media"
-	"touchdown/backend/media/envelope"
 )
 
 func mediaCommand(c *common) *cobra.Command {
@@ -57,6 +57,24 @@ func readSecret(flag, file string) ([]byte, error) {
 		return nil, usage(fmt.Errorf("--%s: others may read %s; run chmod 600 %s, and make a new secret if they did", flag, file, file))
 	}
 	return readNamed(flag, file, maxKeyFile)
+}
+
+// mediaKeyFlag names the public keys of signers that a node is to trust.
+const mediaKeyFlag = "media-key"
+
+// readMediaKeys reads them; nil where no file is named.
+func readMediaKeys(file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	keys, err := readNamed(mediaKeyFlag, file, maxKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := envelope.ParseTrust(keys, nil); err != nil {
+		return nil, usage(fmt.Errorf("--%s %s: %w; touchdown media keygen makes NAME.pub", mediaKeyFlag, file, err))
+	}
+	return keys, nil
 }
 
 // readSigningKey reads the key of --key.

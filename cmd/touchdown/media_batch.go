@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/media"
-	"touchdown/backend/media/envelope"
 )
 
 // extensions of the images, by format.

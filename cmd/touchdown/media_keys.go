@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/host"
-	"touchdown/backend/media/envelope"
 )
 
 func mediaKeygen() *cobra.Command {

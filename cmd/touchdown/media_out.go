@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/backend/problem"
 )
 

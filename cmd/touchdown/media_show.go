@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/media"
-	"touchdown/backend/media/envelope"
 	"touchdown/backend/media/volume"
 	"touchdown/steps/site"
 )
@@ -231,7 +231,7 @@ func (s *mediaContent) printDocument(out io.Writer) {
 func (s *mediaContent) unsigned() string {
 	switch {
 	case s.Volume.Find(media.PlainFile) != nil:
-		return "site config without a signature: for use with a person at the console only"
+		return "site config without a signature: a node takes no answers from it; touchdown media write makes a signed one"
 	case s.Volume.Find(media.AgentManifest) != nil:
 		return "lifecycle-agent's SeedReconfiguration, without a signature: touchdown site import --from seed-reconfiguration reads it"
 	}

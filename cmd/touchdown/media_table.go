@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/media/envelope"
+	"touchdown/backend/envelope"
 	"touchdown/steps/site"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/envelope"
 	"touchdown/backend/media"
-	"touchdown/backend/media/envelope"
 	"touchdown/backend/media/volume"
 	"touchdown/steps/site"
 )

@@ -14,13 +14,13 @@ const actLimit = time.Minute
 
 // act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends
 // the one before.
-func act(ctx context.Context, e *Engine, a Action) error {
+func act(ctx context.Context, e *Engine, pen string, a Action) error {
 	ctx, stop := context.WithTimeout(ctx, actLimit)
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
 	e.mu.Lock()
-	actor, err := e.core.actor(a)
-	if err == nil {
+	actor, field, err := e.core.actor(a)
+	if err == nil && field.Act.Fill == nil {
 		e.core.stopAct()
 		e.core.stopAct = stop
 	}
@@ -28,27 +28,31 @@ func act(ctx context.Context, e *Engine, a Action) error {
 	if err != nil {
 		return err
 	}
+	if field.Act.Fill != nil {
+		return fill(e, pen, field, a.Value)
+	}
 	if err = guard(func() error { return actor.Act(ctx, e.o.Node, a.Path, a.Value) }); err != nil {
 		e.o.Node.Log.Warn("act", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))
 	}
 	return err
 }
 
-// actor finds the step whose field offers something for a value.
-func (c *core) actor(a Action) (steps.Actor, error) {
+// actor finds the field that offers something for a value, and its step where that is what does it.
+func (c *core) actor(a Action) (steps.Actor, steps.Field, error) {
 	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {
 			actor, ok := step.(steps.Actor)
-			i := slices.IndexFunc(steps.FieldsOf(step), func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil })
-			if !ok || i < 0 {
+			fields := steps.FieldsOf(step)
+			i := slices.IndexFunc(fields, func(f steps.Field) bool { return f.Path == a.Path && f.Act != nil && (ok || f.Act.Fill != nil) })
+			if i < 0 {
 				continue
 			}
-			v := c.draft.view(steps.FieldsOf(step)[i])
+			v := c.draft.view(fields[i])
 			if !slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
-				return nil, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
+				return nil, steps.Field{}, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
 			}
-			return actor, nil
+			return actor, fields[i], nil
 		}
 	}
-	return nil, fmt.Errorf("%w: nothing can be done for %q", ErrNotFound, a.Path)
+	return nil, steps.Field{}, fmt.Errorf("%w: nothing can be done for %q", ErrNotFound, a.Path)
 }

@@ -51,6 +51,9 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	if states == nil {
 		return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
 	}
+	if err := e.idle.May(ctx); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	err := e.core.may(pen, a.Verb, states)
 	e.mu.Unlock()
@@ -59,9 +62,9 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	}
 	switch a.Verb {
 	case Review:
-		return e.makeReview(ctx)
+		return makeReview(ctx, e)
 	case Act:
-		return act(ctx, e, a)
+		return act(ctx, e, pen, a)
 	case Reboot:
 		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
 	case PowerOff:
@@ -86,7 +89,7 @@ func (c *core) do(a Action) error {
 	case Restore:
 		return c.answered(c.draft.restore(a.Path, a.Step))
 	case Start:
-		return c.start(a)
+		return c.start(a, func() error { return nil })
 	case Edit:
 		c.draft.review = nil
 		if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
@@ -128,8 +131,8 @@ func (c *core) do(a Action) error {
 	return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
 }
 
-// start accepts the review and begins.
-func (c *core) start(a Action) error {
+// start accepts the review and begins. last is done when nothing stands against it any more, before the work is on record.
+func (c *core) start(a Action, last func() error) error {
 	if a.Fingerprint != c.draft.review.Fingerprint {
 		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
 	}
@@ -153,6 +156,9 @@ func (c *core) start(a Action) error {
 	// What a look found was put in without being written down; what is accepted is on the disk before the work begins.
 	if err := c.store.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
+	}
+	if err := last(); err != nil {
+		return err
 	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {

@@ -12,19 +12,23 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
 )
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
 type draft struct {
 	store *store
 	mask  *Masker
+	idle  *idle.Lock
 	list  func(*site.Config) []steps.Stage
 
 	site   *site.Config
 	found  map[string]found // values as first found or loaded, to go back to
 	offers map[string][]steps.Choice
-	review *ReviewView // nil when an answer changed since
+	beside map[string]string // values of fields that are no part of the site config; they are kept nowhere else
+	review *ReviewView       // nil when an answer changed since
 }
 
 // found is a value and where it came from.
@@ -77,6 +81,9 @@ func (d *draft) stages() []steps.Stage { return d.list(d.site.Clone()) }
 
 // set gives a field a value.
 func (d *draft) set(path, value string) error {
+	if d.isBeside(path) {
+		return d.setBeside(path, value)
+	}
 	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
 		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
 	}
@@ -89,17 +96,26 @@ func (d *draft) set(path, value string) error {
 
 // load replaces all answers.
 func (d *draft) load(values map[string]string, source string) error {
-	cfg := site.New()
-	for _, path := range slices.Sorted(maps.Keys(values)) {
-		if err := cfg.SetFrom(path, values[path], source); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
+	cfg, err := configOf(values, source)
+	if err != nil {
+		return err
 	}
 	if err := d.take(cfg); err != nil {
 		return err
 	}
 	d.open(cfg)
 	return nil
+}
+
+// configOf is a config with values, by path.
+func configOf(values map[string]string, source string) (*site.Config, error) {
+	cfg := site.New()
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		if err := cfg.SetFrom(path, values[path], source); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
+	return cfg, nil
 }
 
 // restore gives the field with path, or every field of a step, back what was found on the machine or loaded from a file, secrets
@@ -113,6 +129,10 @@ func (d *draft) restore(path, step string) error {
 		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, step)
 	}
 	for _, path := range paths {
+		if d.isBeside(path) {
+			delete(d.beside, path)
+			continue
+		}
 		was := d.found[path]
 		switch now, ok := cfg.Get(path); {
 		case !ok:
@@ -151,6 +171,11 @@ func (d *draft) take(cfg *site.Config) error {
 		}
 		return journalProblem(err)
 	}
+	if was, is := d.site.Spec.Console, cfg.Spec.Console; was != is {
+		if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
+			return journalProblem(err)
+		}
+	}
 	d.site, d.review = cfg, nil
 	return nil
 }
@@ -180,6 +205,9 @@ func (d *draft) offer(path string, choices []steps.Choice) bool {
 // view is a field as a console sees it.
 func (d *draft) view(f steps.Field) FieldView {
 	value, _ := d.site.Get(f.Path)
+	if f.Beside {
+		value = d.beside[f.Path]
+	}
 	v := FieldView{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
@@ -206,23 +234,26 @@ func (d *draft) view(f steps.Field) FieldView {
 }
 
 // Set implements Session.
-func (e *Engine) Set(_ context.Context, pen, path, value string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, "set", []State{Inspecting, Collecting, Reviewed}); err != nil {
-		return err
-	}
-	return e.core.answered(e.core.draft.set(path, value))
+func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
+	return answering(ctx, e, pen, "set", func(d *draft) error { return d.set(path, value) })
 }
 
 // Load implements Session.
-func (e *Engine) Load(_ context.Context, pen string, values map[string]string, source string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, "load", []State{Inspecting, Collecting, Reviewed}); err != nil {
+func (e *Engine) Load(ctx context.Context, pen string, values map[string]string, source string) error {
+	return answering(ctx, e, pen, "load", func(d *draft) error { return d.load(values, source) })
+}
+
+// answering has a console give answers, when it may.
+func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(*draft) error) error {
+	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
-	return e.core.answered(e.core.draft.load(values, source))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.core.may(pen, verb, []State{Inspecting, Collecting, Reviewed}); err != nil {
+		return err
+	}
+	return e.core.answered(give(e.core.draft))
 }
 
 // beside is what a person reads of a field's error beside the field.

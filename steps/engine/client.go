@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"touchdown/steps"
+	"touchdown/steps/idle"
 )
 
 // ErrNoEngine is wrapped by every error of a client that reached no engine.
@@ -70,6 +71,11 @@ func (c *Client) TakePen(ctx context.Context, console string, force bool) (strin
 	var out wirePen
 	err := c.call(ctx, http.MethodPost, "/pen", "", wirePen{Console: console, Force: force}, &out)
 	return out.Pen, err
+}
+
+// Present implements Session.
+func (c *Client) Present(ctx context.Context, pin string) error {
+	return c.call(ctx, http.MethodPost, "/presence", "", wirePresence{PIN: pin}, nil)
 }
 
 // ReleasePen implements Session.
@@ -153,6 +159,9 @@ func (c *Client) send(ctx context.Context, method, path, pen string, body any) (
 	}
 	if pen != "" {
 		request.Header.Set(penHeader, pen)
+	}
+	if console := idle.Console(ctx); console != "" {
+		request.Header.Set(consoleHeader, console)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -96,7 +96,10 @@ func (c *control) view() PenView {
 }
 
 // TakePen implements Session.
-func (e *Engine) TakePen(_ context.Context, console string, force bool) (string, error) {
+func (e *Engine) TakePen(ctx context.Context, console string, force bool) (string, error) {
+	if err := e.idle.May(ctx); err != nil {
+		return "", err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	token, err := e.core.control.take(console, force)

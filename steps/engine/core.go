@@ -46,7 +46,9 @@ func newCore(e *Engine, journal *journal) *core {
 		journal: journal, store: e.store, stock: stock, job: job, hub: e.hub, mask: e.mask, notices: notices,
 		log: e.o.Node.Log, now: e.now, after: e.o.AfterEvent,
 	}
-	draft := &draft{store: e.store, mask: e.mask, list: e.o.Stages, offers: map[string][]steps.Choice{}}
+	draft := &draft{
+		store: e.store, mask: e.mask, idle: e.idle, list: e.o.Stages, offers: map[string][]steps.Choice{}, beside: map[string]string{},
+	}
 	c := &core{
 		o: e.o, store: e.store, serial: e.o.Node.Host.Serial(),
 		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now},

@@ -18,7 +18,9 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/media"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
 
@@ -46,6 +48,9 @@ type Options struct {
 
 	// Pace is how much longer than its plans this node is known to take; 0 is taken for 1.
 	Pace float64
+
+	// Media, when set, watches the machine's sockets for media with a site config; they are used before the node lands.
+	Media *media.Watcher
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -78,6 +83,8 @@ type Engine struct {
 
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 	oneGift  chan struct{} // the same while Give works
+
+	idle *idle.Lock // has a lock of its own: a PIN takes its time
 
 	originals     originals     // the store, save in the foreground of a command
 	progressPause time.Duration // least time between two progress events of a step
@@ -129,6 +136,7 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 		originals: store, progressPause: progressPause,
 	}
 	e.closing, e.close = context.WithCancel(context.Background())
+	e.idle = newIdle(e)
 	e.core = newCore(e, journal)
 	return e
 }
@@ -139,6 +147,9 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
+	if e.o.Media != nil {
+		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
+	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()
 	switch {

@@ -94,7 +94,7 @@ func tail(path string, limit int64) ([]byte, error) {
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	switch what {
-	case ReportText, ReportJSON, hosts:
+	case ReportText, ReportJSON, signed, hosts:
 		data, err := readKept(e.store.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", ErrNotFound)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,6 +173,8 @@ type rig struct {
 	w    *world
 	host *hosttest.Fake
 	dir  string
+
+	ahead atomic.Int64 // how far the engine's clock was moved
 }
 
 func newRig(t *testing.T, w *world) *rig {
@@ -192,9 +195,12 @@ func (r *rig) open(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close() }) // closing twice is harmless
 }
 
+// clock is the engine's.
+func (r *rig) clock() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) }
+
 func (r *rig) options() Options {
 	return Options{
-		Dir: r.dir, Node: &backend.Node{Host: r.host.Machine}, Version: "test", Stages: r.w.stages,
+		Dir: r.dir, Node: &backend.Node{Host: r.host.Machine, Now: r.clock}, Version: "test", Stages: r.w.stages,
 	}
 }
 

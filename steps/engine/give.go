@@ -24,6 +24,9 @@ const handsOut Verb = "credentials"
 
 // Give implements Session.
 func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+	if err := e.idle.May(ctx); err != nil {
+		return nil, err
+	}
 	select { // one at a time: each replaces what the one before has made
 	case e.oneGift <- struct{}{}:
 		defer func() { <-e.oneGift }()

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -51,19 +50,8 @@ func (k hmacKey) fingerprint(parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// younger begins the paths that an earlier release did not have. What they say counts only where it is not their default: else a
-// job that such a release began would seem to have other answers now.
-const younger = "spec.credentials."
-
 // inputs is the fingerprint of a whole config.
-func (k hmacKey) inputs(cfg *site.Config) string {
-	usual := site.New()
-	return k.fingerprint(pairs(cfg, slices.DeleteFunc(cfg.Paths(), func(path string) bool {
-		now, _ := cfg.Get(path)
-		was, _ := usual.Get(path)
-		return strings.HasPrefix(path, younger) && now == was
-	}))...)
-}
+func (k hmacKey) inputs(cfg *site.Config) string { return k.fingerprint(pairs(cfg, cfg.Counted())...) }
 
 // stepInputs is the fingerprint of all that a step reads, borrowed paths too.
 func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {

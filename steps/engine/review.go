@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
 
@@ -25,7 +26,7 @@ const planLimit = time.Minute
 // makeReview computes what would be done and what stands against it.
 //
 // It waits until every step has looked at the answers as they are: what was seen of earlier ones says nothing of these.
-func (e *Engine) makeReview(ctx context.Context) error {
+func makeReview(ctx context.Context, e *Engine) error {
 	if err := e.roundIf(ctx, e.stale); err != nil {
 		return err
 	}
@@ -122,6 +123,9 @@ func (v *ReviewView) judgeChecks(j *job, stages []steps.Stage) {
 				continue
 			}
 			for _, c := range j.step(step.ID()).checks {
+				if c.ID == idle.Check {
+					continue
+				}
 				seen := c.Title.String() + ": " + strings.TrimSuffix(c.Observed.String(), ".") + ". "
 				switch c.Status {
 				case check.Fail:

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/idle"
 )
 
 const (
@@ -108,12 +109,15 @@ func handler(session Session) http.Handler {
 	mux.HandleFunc("PUT "+apiPrefix+"/site", s.load)
 	mux.HandleFunc("POST "+apiPrefix+"/actions", s.action)
 	mux.HandleFunc("POST "+apiPrefix+"/pen", s.takePen)
+	mux.HandleFunc("POST "+apiPrefix+"/presence", s.present)
 	mux.HandleFunc("DELETE "+apiPrefix+"/pen", s.releasePen)
 	mux.HandleFunc("GET "+apiPrefix+"/events", s.events)
 	mux.HandleFunc("GET "+apiPrefix+"/log", s.log)
 	mux.HandleFunc("GET "+apiPrefix+"/documents/{name}", s.document)
 	mux.HandleFunc("POST "+apiPrefix+"/credentials", s.give)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(idle.At(r.Context(), r.Header.Get(consoleHeader))))
+	})
 }
 
 func (s server) snapshot(w http.ResponseWriter, r *http.Request) {
@@ -147,6 +151,13 @@ func (s server) takePen(w http.ResponseWriter, r *http.Request) {
 	if read(w, r, &body) {
 		pen, err := s.session.TakePen(r.Context(), body.Console, body.Force)
 		answer(w, wirePen{Pen: pen}, err)
+	}
+}
+
+func (s server) present(w http.ResponseWriter, r *http.Request) {
+	var body wirePresence
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Present(r.Context(), body.PIN))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/handout"
+	"touchdown/steps/idle"
 )
 
 // Session is all that a client can do with an engine. The engine itself implements it, and so does the
@@ -34,6 +35,10 @@ type Session interface {
 	TakePen(ctx context.Context, console string, force bool) (pen string, err error)
 	// ReleasePen gives it back.
 	ReleasePen(ctx context.Context, pen string) error
+	// Present tells that a person uses the console of ctx (idle.At). Once nobody has for as long as the site config says, every
+	// write of that console fails with idle.ErrLocked until Present is given the PIN: after a wrong one it fails with
+	// idle.ErrWrong, and with idle.ErrSoon until the wait is over. Who asks without a console is never locked.
+	Present(ctx context.Context, pin string) error
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
 	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
@@ -88,12 +93,13 @@ type Document string
 
 // The documents.
 const (
-	ReportText Document = "report.txt"  // the hand-over report, for people
-	ReportJSON Document = "report.json" // the same, for machines
-	hosts      Document = "hosts.txt"   // lines for the hosts files of the site's clients
-	Answers    Document = "answers"     // the site config as YAML, secrets as <set>
-	Bundle     Document = "bundle"      // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
-	Inventory  Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
+	ReportText Document = "report.txt"         // the hand-over report, for people
+	ReportJSON Document = "report.json"        // the same, for machines
+	signed     Document = "report.signed.json" // the same in a signed envelope, for people elsewhere
+	hosts      Document = "hosts.txt"          // lines for the hosts files of the site's clients
+	Answers    Document = "answers"            // the site config as YAML, secrets as <set>
+	Bundle     Document = "bundle"             // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
+	Inventory  Document = "inventory"          // what the machine is made of, for people; the machine is looked at for it
 )
 
 // The errors that a client can tell apart; they keep their identity over the socket.
@@ -148,6 +154,7 @@ type Snapshot struct {
 	Notices  []message.Text `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
 	Met      []message.Text `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Pen      PenView        `json:"pen"`
+	Idle     *idle.View     `json:"idle,omitempty"` // when the console that asked locks; nil: no PIN is set
 }
 
 type plainSnapshot Snapshot

@@ -23,6 +23,8 @@ import (
 //	secrets/PATH       one secret each, wiped at hand-over
 //	saved/STEP/KEY     originals and notes (note-KEY), wiped at hand-over and after undo
 //	key                the node-local key under which fingerprints are made
+//	console-lock.json  the hash of the consoles' PIN, and when they lock; stays after the hand-over
+//	console-wrong      how many PINs in a row were wrong
 //	report.*           written by the hand-over step
 //
 // What is found damaged is renamed: *.damaged, *.unreadable.

@@ -13,11 +13,13 @@ import (
 )
 
 // Snapshot implements Session.
-func (e *Engine) Snapshot(context.Context) (*Snapshot, error) {
-	machine := e.o.notices() // reads files, so nobody else waits for it
+func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
+	machine, lock := append(idleNotice(e), e.o.notices()...), e.idle.View(ctx) // both read files, so nobody else waits for it
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.core.snapshot(machine), nil
+	s := e.core.snapshot(machine)
+	s.Idle = lock
+	return s, nil
 }
 
 // snapshot is everything a console shows. The sentences about the machine come from Options.Notices.

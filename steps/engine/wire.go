@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
 
@@ -21,18 +22,21 @@ import (
 //	PUT    /v1/site                    {"values": {PATH: VALUE}, "source": "file x.yaml"}; replaces all
 //	POST   /v1/actions                 Action; answered when it is carried out, or under way where it is work
 //	POST   /v1/pen                     {"console": "tty1", "force": false} -> {"pen": TOKEN}
+//	POST   /v1/presence                {"pin": "..."}; a person uses the console; the PIN is needed where it is locked
 //	DELETE /v1/pen                     gives it back
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
 //	GET    /v1/log?lines=N             {"lines": [...]}
 //	POST   /v1/credentials             {"password": true, "kubeconfig": true} -> the login, once the node has landed
-//	GET    /v1/documents/NAME          report.txt, report.json, hosts.txt, answers, bundle, inventory
+//	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, inventory
 //
-// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. An error is
+// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. A person's console names itself in
+// each request, in the header Touchdown-Console: it locks when nobody uses it and a PIN is set. An error is
 // {"error": TEXT, "kind": KIND, "problem": {...}, "says": TEXT, "messages": {...}} with a status of 4xx or 5xx; says is what a person
 // reads beside the field whose value was refused, messages are the messages of the texts (package message).
 const (
-	penHeader = "Touchdown-Pen"
-	apiPrefix = "/v1"
+	penHeader     = "Touchdown-Pen"
+	consoleHeader = "Touchdown-Console"
+	apiPrefix     = "/v1"
 )
 
 // maxBody bounds a request: a site config with every certificate is far below it.
@@ -51,6 +55,10 @@ type wirePen struct {
 	Console string `json:"console,omitempty"`
 	Force   bool   `json:"force,omitempty"`
 	Pen     string `json:"pen,omitempty"`
+}
+
+type wirePresence struct {
+	PIN string `json:"pin,omitempty"`
 }
 
 type wireLog struct {
@@ -78,6 +86,9 @@ var kinds = []struct {
 	{"state", ErrState, http.StatusConflict},
 	{"not-found", ErrNotFound, http.StatusNotFound},
 	{"invalid", ErrInvalid, http.StatusUnprocessableEntity},
+	{"idle", idle.ErrLocked, http.StatusLocked},
+	{"pin-wrong", idle.ErrWrong, http.StatusForbidden},
+	{"pin-soon", idle.ErrSoon, http.StatusTooManyRequests},
 }
 
 // toWire encodes an error.

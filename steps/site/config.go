@@ -80,6 +80,8 @@ type Spec struct {
 	IngressCert IngressCert `yaml:"ingressCert,omitempty" json:"ingressCert,omitzero"`
 	// Credentials are how the people of the site get into their cluster.
 	Credentials credentials `yaml:"credentials" json:"credentials"`
+	// Console is how a console locks that nobody uses.
+	Console console `yaml:"console" json:"console"`
 	// Policy is what may happen without asking.
 	Policy Policy `yaml:"policy" json:"policy"`
 }

@@ -7,12 +7,18 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/quick"
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"touchdown/steps/site/pin"
 )
+
+// plantedPIN is the hash of one PIN, made once: it takes a while, and another one would differ.
+var plantedPIN = sync.OnceValue(func() pin.Hash { return pin.Make(planted) })
 
 // full returns a Config with every path set and a planted secret in each secret.
 func full(t testing.TB) *Config {
@@ -67,6 +73,8 @@ func full(t testing.TB) *Config {
 		"spec.credentials.show":                 "false",
 		"spec.credentials.kubeconfigDays":       "30",
 		"spec.credentials.clusterSecret":        "true",
+		"spec.console.pin":                      string(plantedPIN()),
+		"spec.console.lockAfter":                "5m",
 		"spec.policy.allowHostnameChange":       "true",
 		"spec.policy.keepNetworkWhenProbesPass": "false",
 		"spec.policy.keepNetworkUnanswered":     "true",
@@ -119,8 +127,8 @@ func TestSecretsNeverShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(redacted), Redacted); n != 6 {
-		t.Errorf("%d secrets are marked, want 6:\n%s", n, redacted)
+	if n := strings.Count(string(redacted), Redacted); n != 7 {
+		t.Errorf("%d secrets are marked, want 7:\n%s", n, redacted)
 	}
 	asJSON, _ := json.Marshal(c)
 	asYAML, _ := yaml.Marshal(c)
@@ -133,20 +141,53 @@ func TestSecretsNeverShow(t *testing.T) {
 		"redacted": string(redacted), "json": string(asJSON), "yaml": string(asYAML), "without": string(bare), "log": log.String(),
 		"fmt": fmt.Sprintf("%v %+v %#v %s %q %x", c, *c, *c, c.Spec.PullSecret, c.Spec.PullSecret, c.Spec.PullSecret), "validate": errs.Error() + warnings.Error(),
 	} {
-		if strings.Contains(text, planted) || strings.Contains(text, fmt.Sprintf("%x", planted)) {
+		if strings.Contains(text, planted) || strings.Contains(text, string(plantedPIN())) || strings.Contains(text, fmt.Sprintf("%x", planted)) {
 			t.Errorf("%s holds a secret:\n%s", name, text)
 		}
 	}
 	_, err = Parse(redacted, "site.yaml", nil)
-	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 6 {
+	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 7 {
 		t.Errorf("a redacted document is read: %v", err)
+	}
+}
+
+// TestPINIsKeptAsAHash: what was typed is in no document, and neither what is no PIN nor what would be costly to try is kept.
+func TestPINIsKeptAsAHash(t *testing.T) {
+	c := New()
+	if err := c.Set("spec.console.pin", " "+planted+" "); err != nil {
+		t.Fatal(err)
+	}
+	data, err := c.Marshal(false)
+	if err != nil || strings.Contains(string(data), planted) {
+		t.Errorf("the document has the PIN (%v):\n%s", err, data)
+	}
+	back, err := Parse(data, "site.yaml", nil)
+	if err != nil || !pin.Hash(back.Spec.Console.PIN).Matches(planted) {
+		t.Errorf("the PIN of the document is another one: %v", err)
+	}
+	if _, err := Parse([]byte(head+"spec: {console: {pin: 012345}}\n"), "site.yaml", nil); err == nil || strings.Contains(err.Error(), "012345") {
+		t.Errorf("digits without quotes, which YAML takes for another number: %v", err)
+	}
+	was := c.Spec.Console.PIN
+	for _, bad := range []string{"4711", "777777", "$2a$31$" + strings.Repeat("a", 53), "12 34 56", Redacted} {
+		if err := c.Set("spec.console.pin", bad); err == nil || strings.Contains(err.Error(), bad) && bad != Redacted {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	if c.Spec.Console.PIN != was {
+		t.Error("a PIN that was refused is kept")
+	}
+	for _, bad := range []string{"10", "59s", "25h", "soon"} {
+		if err := Check("spec.console.lockAfter", bad); err == nil {
+			t.Errorf("a console may lock after %q", bad)
+		}
 	}
 }
 
 func TestSecretsComeBack(t *testing.T) {
 	c := full(t)
 	bare, secrets := c.WithoutSecrets(), c.Secrets()
-	if len(secrets) != 6 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 6 {
+	if len(secrets) != 7 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 7 {
 		t.Fatalf("secrets: %d taken, %d left, %d of the original", len(secrets), len(bare.Secrets()), len(c.Secrets()))
 	}
 	for path, value := range secrets {

@@ -91,6 +91,16 @@ func (c *Config) Paths() []string {
 	return paths
 }
 
+// Counted returns the paths whose values tell one job from another. What an earlier release did not have counts only where it is not
+// its default: else a job that such a release began would seem to have other answers now.
+func (c *Config) Counted() []string {
+	return slices.DeleteFunc(c.Paths(), func(path string) bool {
+		e := find(path)
+		value, _ := c.Get(path)
+		return e.younger && value == e.Default
+	})
+}
+
 func (c *Config) questions() []string {
 	ids := make([]string, 0, len(c.Spec.Policy.Answers))
 	for id := range c.Spec.Policy.Answers {

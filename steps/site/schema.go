@@ -40,6 +40,7 @@ const (
 	typeJSON     = "dockerconfigjson"
 	typeNMState  = "nmstate YAML"
 	typeFile     = "file name"
+	typePIN      = "PIN"
 )
 
 // Item describes one path of the document. Schema returns all of them. In a path, [] stands for the number of any item
@@ -69,10 +70,22 @@ type entry struct {
 	answer bool
 	into   string // a file's content goes to this path
 	fixed  string // the only value there is
+
+	younger bool // than the first release: set it in each new entry, see Config.Counted
 }
 
 // schema is the one description of the document: Parse, Get, Set, Marshal, Explain, Example and Reference read it.
-var schema = slices.Concat(headEntries, networkEntries, timeEntries, registryEntries, proxyEntries, certificateEntries, credentialEntries, policyEntries)
+var schema = slices.Concat(
+	headEntries,
+	networkEntries,
+	timeEntries,
+	registryEntries,
+	proxyEntries,
+	certificateEntries,
+	credentialEntries,
+	consoleEntries,
+	policyEntries,
+)
 
 // headEntries say what the document is and what the cluster and its node are called.
 var headEntries = []entry{

@@ -42,29 +42,33 @@ var credentialEntries = []entry{
 			Meaning: "replace the factory's password of kubeadmin by a new one of this node, or keep it", Example: replaced,
 		},
 		limit: maxName, check: func(s string) error { return oneOf(s, []string{replaced, kept}) },
-		at: func(c *Config) any { return &c.Spec.Credentials.Kubeadmin },
+		at:      func(c *Config) any { return &c.Spec.Credentials.Kubeadmin },
+		younger: true,
 	},
 	{
 		Item: Item{
 			Path: "spec.credentials.show", Type: typeBool, Default: "true",
 			Meaning: "the console that has control may show the new password, on request, until the hand-over is accepted", Example: "true",
 		},
-		at: func(c *Config) any { return &c.Spec.Credentials.Show },
+		at:      func(c *Config) any { return &c.Spec.Credentials.Show },
+		younger: true,
 	},
 	{
 		Item: Item{
 			Path: "spec.credentials.kubeconfigDays", Type: typeNumber, Unit: "days", Default: "365",
 			Meaning: "how long a kubeconfig that `touchdown credentials` hands out is accepted, 1 to 3650", Example: "365",
 		},
-		check: kubeconfigDays,
-		at:    func(c *Config) any { return &c.Spec.Credentials.KubeconfigDays },
+		check:   kubeconfigDays,
+		at:      func(c *Config) any { return &c.Spec.Credentials.KubeconfigDays },
+		younger: true,
 	},
 	{
 		Item: Item{
 			Path: "spec.credentials.clusterSecret", Type: typeBool, Default: "false",
 			Meaning: "put password and kubeconfig into a Secret in openshift-config, from which a hub fetches them", Example: "false",
 		},
-		at: func(c *Config) any { return &c.Spec.Credentials.ClusterSecret },
+		at:      func(c *Config) any { return &c.Spec.Credentials.ClusterSecret },
+		younger: true,
 	},
 }
 

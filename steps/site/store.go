@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/steps/site/pin"
 )
 
 // store puts a text into the field of a path, after the checks that no field can do without: size, characters, type.
@@ -81,6 +82,10 @@ func (e *entry) holds(value string) *Error {
 			return fault(message.T("write 24 or 255.255.255.0"), message.T("is neither a prefix length nor a netmask"))
 		}
 		return f
+	case typePIN: // what is refused here is not kept: a hash of it would read like a good one
+		if wrong, fix := pin.Check(value); wrong != (message.Text{}) {
+			return fault(fix, wrong)
+		}
 	}
 	return nil
 }

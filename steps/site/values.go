@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/steps/site/pin"
 )
 
 // format returns the value behind a pointer as text; what is not set is "".
@@ -32,6 +33,9 @@ func (e *entry) format(p any) string {
 func (e *entry) assign(p any, value string) {
 	if value == "" {
 		value = e.Default
+	}
+	if e.Type == typePIN {
+		value = string(pin.Make(value))
 	}
 	switch p := p.(type) {
 	case *string:

@@ -77,6 +77,9 @@ func TestLanding(t *testing.T) {
 		t.Log(out)
 	}
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
+	if err := letIn(ctx, l); err != nil {
+		t.Error(err)
+	}
 	if err := l.Node.Unplug(ctx, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -3,17 +3,11 @@ package layerstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"touchdown/backend/message"
 
-	"golang.org/x/sys/unix"
-
-	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -66,11 +60,11 @@ func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progr
 	if len(d.absent) == 0 && d.same(now) {
 		return now, p.quick(ctx, now.N)
 	}
-	n, err := p.nextNumber()
+	n, err := p.disk().nextNumber()
 	if err != nil {
 		return now, err
 	}
-	err = p.journaled(record{Op: "add", Generation: n}, func() error { return p.fill(ctx, d, n, src, progress) })
+	err = p.journal().journaled(record{Op: "add", Generation: n}, func() error { return p.fill(ctx, d, n, src, progress) })
 	if err != nil {
 		return now, err
 	}
@@ -78,7 +72,7 @@ func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progr
 }
 
 func (p *Store) fill(ctx context.Context, d staged, n int, src *store.Store, progress func(store.Progress)) error {
-	err := src.Clone(ctx, p.overlay(), d.absent, store.CloneOptions{Progress: progress, Step: p.step})
+	err := src.Clone(ctx, p.disk().overlay(), d.absent, store.CloneOptions{Progress: progress, Step: p.disk().step})
 	if err != nil {
 		return err
 	}
@@ -93,7 +87,7 @@ func (p *Store) fill(ctx context.Context, d staged, n int, src *store.Store, pro
 		return err
 	}
 	if err := p.quick(ctx, n); err != nil {
-		return errors.Join(err, p.removeGeneration(n))
+		return errors.Join(err, p.disk().removeGeneration(n))
 	}
 	return nil
 }
@@ -131,47 +125,9 @@ func (d *staged) same(g Generation) bool {
 
 func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
 
-func (p *Store) nextNumber() (int, error) {
-	all, err := p.numbers()
-	if err != nil || len(all) == 0 {
-		return 1, err
-	}
-	return all[len(all)-1] + 1, nil
-}
-
-// removeGeneration takes a generation away: first its name, in one step.
-func (p *Store) removeGeneration(n int) error {
-	return p.discard(p.Root(n))
-}
-
-// discard removes a folder so that it is there as a whole or not at all.
-func (p *Store) discard(path string) error {
-	p.step("discard")
-	err := os.Rename(path, path+old)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) { // of an earlier time
-		if err = os.RemoveAll(path + old); err == nil {
-			err = os.Rename(path, path+old)
-		}
-	}
-	if err == nil {
-		err = host.SyncDir(filepath.Dir(path))
-	}
-	if err == nil {
-		p.step("discarded")
-		err = os.RemoveAll(path + old)
-	}
-	if err != nil {
-		return fmt.Errorf("removing %s: %w", path, err)
-	}
-	return nil
-}
-
 // held gives the layers that a primary store stands on and does not have: those below its containers and its images, with
 // all their ancestors.
-func (p *Store) held(primary *store.Store, seeded ...*store.Store) (map[string]bool, error) {
+func held(primary *store.Store, seeded ...*store.Store) (map[string]bool, error) {
 	ids, err := store.ContainerLayers(primary.Root)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package layerstore
 
 // Generations are all that are there, the oldest first.
 func (p *Store) Generations() ([]Generation, error) {
-	numbers, err := p.numbers()
+	numbers, err := p.disk().numbers()
 	if err != nil {
 		return nil, err
 	}

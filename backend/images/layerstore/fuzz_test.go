@@ -17,11 +17,11 @@ func FuzzJournal(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, journalFile), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, err := p.records()
+		all, err := p.journal().records()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := p.records()
+		again, err := p.journal().records()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,10 +35,15 @@ type record struct {
 	Error      string    `json:"error,omitempty"`
 }
 
+// journal is the image store's journal, in its folder.
+type journal struct{ disk }
+
+func (p *Store) journal() journal { return journal{p.disk()} }
+
 // journaled writes what is begun, does it, and writes how it ended.
-func (p *Store) journaled(r record, do func() error) error {
+func (j journal) journaled(r record, do func() error) error {
 	r.Phase = "begin"
-	if err := p.note(r); err != nil {
+	if err := j.note(r); err != nil {
 		return err
 	}
 	err := do()
@@ -46,18 +51,18 @@ func (p *Store) journaled(r record, do func() error) error {
 	if err != nil {
 		end.Phase, end.Error = "failed", err.Error()
 	}
-	return errors.Join(err, p.note(end))
+	return errors.Join(err, j.note(end))
 }
 
 // note adds a record, durably.
-func (p *Store) note(r record) error {
+func (j journal) note(r record) error {
 	r.At = time.Now().UTC()
 	line, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
-	p.step("note " + r.Op + " " + r.Phase)
-	name := filepath.Join(p.Dir, journalFile)
+	j.step("note " + r.Op + " " + r.Phase)
+	name := filepath.Join(j.dir, journalFile)
 	_, isNew := os.Lstat(name)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -70,17 +75,17 @@ func (p *Store) note(r record) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
-	p.step("noted " + r.Op + " " + r.Phase)
+	j.step("noted " + r.Op + " " + r.Phase)
 	if isNew != nil {
-		return host.SyncDir(p.Dir)
+		return host.SyncDir(j.dir)
 	}
 	return nil
 }
 
 // records reads the journal. A last line that a power cut tore is no record; it is cut off, so that the next one does not
 // stick to it.
-func (p *Store) records() ([]record, error) {
-	name := filepath.Join(p.Dir, journalFile)
+func (j journal) records() ([]record, error) {
+	name := filepath.Join(j.dir, journalFile)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -111,7 +116,7 @@ func (p *Store) begin() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.records()
+	all, err := p.journal().records()
 	if err == nil {
 		if r, sure, found := unfinished(all); found && sure {
 			err = &problem.Problem{

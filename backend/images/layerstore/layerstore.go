@@ -11,16 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
 
 	"golang.org/x/sys/unix"
 
-	"touchdown/backend/host"
 	"touchdown/backend/images/store"
 	"touchdown/backend/problem"
 )
@@ -74,7 +71,7 @@ type Layer struct {
 // Init makes what is missing of an empty image store: generation 0 is a valid store without images, and current.
 func Init(dir string) (*Store, error) {
 	p := &Store{Dir: dir}
-	for _, d := range []string{dir, p.overlay(), filepath.Join(p.overlay(), "l"), filepath.Join(dir, generationsDir)} {
+	for _, d := range []string{dir, p.disk().overlay(), filepath.Join(p.disk().overlay(), "l"), filepath.Join(dir, generationsDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("making the image store: %w", err)
 		}
@@ -87,7 +84,7 @@ func Init(dir string) (*Store, error) {
 			return nil, err
 		}
 	}
-	if err := p.point(currentLink, 0); err != nil {
+	if err := p.disk().point(currentLink, 0); err != nil {
 		return nil, err
 	}
 	return p, store.SyncFS(filepath.Dir(dir))
@@ -96,7 +93,7 @@ func Init(dir string) (*Store, error) {
 // Open finds an image store that Init made.
 func Open(dir string) (*Store, error) {
 	p := &Store{Dir: dir}
-	if _, err := p.current(); err != nil {
+	if _, err := p.disk().current(); err != nil {
 		return nil, &problem.Problem{
 			Code: "STR-NSED", Summary: message.F("There is no seeded image store at %s.", dir),
 			Fix: message.T("Seed it first: touchdown images seed."), Err: err,
@@ -114,8 +111,6 @@ func Empty(dir string) error {
 	return store.SyncFS(dir)
 }
 
-func (p *Store) overlay() string { return filepath.Join(p.Dir, store.Overlay) }
-
 // Root is the folder of a generation: a store of the storage library.
 func (p *Store) Root(n int) string { return filepath.Join(p.Dir, generationsDir, strconv.Itoa(n)) }
 
@@ -126,25 +121,11 @@ func (p *Store) Store(ctx context.Context, n int) (*store.Store, error) {
 
 // Current is the generation that CRI-O sees.
 func (p *Store) Current() (Generation, error) {
-	n, err := p.current()
+	n, err := p.disk().current()
 	if err != nil {
 		return Generation{}, err
 	}
 	return p.Generation(n)
-}
-
-func (p *Store) current() (int, error) { return p.pointed(currentLink) }
-
-func (p *Store) pointed(link string) (int, error) {
-	target, err := os.Readlink(filepath.Join(p.Dir, link))
-	if err != nil {
-		return 0, fmt.Errorf("reading which generation is %s: %w", link, err)
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(target, generationsDir+"/"))
-	if err != nil || target != generationsDir+"/"+strconv.Itoa(n) {
-		return 0, fmt.Errorf("reading which generation is %s: it is %.80q", link, target)
-	}
-	return n, nil
 }
 
 // Generation reads what a generation holds.
@@ -163,32 +144,17 @@ func (p *Store) Generation(n int) (Generation, error) {
 	return g, nil
 }
 
-func (p *Store) numbers() ([]int, error) {
-	entries, err := os.ReadDir(filepath.Join(p.Dir, generationsDir))
-	if err != nil {
-		return nil, fmt.Errorf("reading the generations: %w", err)
-	}
-	var all []int
-	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil && n >= 0 {
-			all = append(all, n)
-		}
-	}
-	slices.SortFunc(all, cmp.Compare)
-	return all, nil
-}
-
 // Previous is the generation to go back to: the one that was current before the last switch. ok is false where there is
 // none any more.
 func (p *Store) Previous() (g Generation, ok bool, err error) {
-	n, err := p.pointed(previousLink)
+	n, err := p.disk().pointed(previousLink)
 	if errors.Is(err, fs.ErrNotExist) {
 		return g, false, nil
 	}
 	if err != nil {
 		return g, false, err
 	}
-	now, err := p.current()
+	now, err := p.disk().current()
 	if err != nil || n == now {
 		return g, false, err
 	}
@@ -210,41 +176,7 @@ func (p *Store) Switch(ctx context.Context, n int) error {
 	if _, err := p.Store(ctx, n); err != nil {
 		return err
 	}
-	return p.journaled(record{Op: "switch", Generation: n}, func() error { return p.switchTo(n) })
-}
-
-func (p *Store) switchTo(n int) error {
-	now, err := p.current()
-	if err != nil || now == n {
-		return err
-	}
-	if err := p.point(previousLink, now); err != nil {
-		return err
-	}
-	return p.point(currentLink, n)
-}
-
-// point turns a link to a generation, in one step, and durably.
-func (p *Store) point(link string, n int) error {
-	name := filepath.Join(p.Dir, link)
-	if err := os.Remove(name + part); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing a link: %w", err)
-	}
-	if err := os.Symlink(generationsDir+"/"+strconv.Itoa(n), name+part); err != nil {
-		return fmt.Errorf("making a link: %w", err)
-	}
-	p.step("point " + link)
-	if err := os.Rename(name+part, name); err != nil {
-		return fmt.Errorf("turning a link: %w", err)
-	}
-	p.step("pointed " + link)
-	return host.SyncDir(p.Dir)
-}
-
-func (p *Store) step(what string) {
-	if p.Step != nil {
-		p.Step(what)
-	}
+	return p.journal().journaled(record{Op: "switch", Generation: n}, func() error { return p.disk().switchTo(n) })
 }
 
 // lock keeps a second Touchdown out: the engine and a command, or two commands.
@@ -266,9 +198,4 @@ func (p *Store) lock() (func(), error) {
 		}
 	}
 	return func() { f.Close() }, nil
-}
-
-func (p *Store) writeManifest(dir string, g Generation) error {
-	g.Made, g.Version = time.Now().UTC(), p.Version
-	return put(dir, manifestFile, g)
 }

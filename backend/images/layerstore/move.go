@@ -31,7 +31,7 @@ func (p *Store) Move(ctx context.Context, primary string, want Selection) (Gener
 		return Generation{}, err
 	}
 	defer unlock()
-	if err := p.sameDisk(primary); err != nil {
+	if err := p.disk().sameDisk(primary); err != nil {
 		return Generation{}, err
 	}
 	seen, view := p.seen(primary)
@@ -53,58 +53,67 @@ func (p *Store) move(ctx context.Context, s *store.Store, want Selection) (Gener
 	if err != nil {
 		return Generation{}, err
 	}
-	r, err := p.plan(s, d, want)
+	m := moving{into: p, from: s}
+	r, err := m.plan(d, want)
 	if err != nil {
 		return Generation{}, err
 	}
+	m.record = r
 	if len(r.Images)+len(r.Layers)+len(r.Doubles) == 0 {
 		return p.Current()
 	}
 	r.Phase = "begin"
-	if err := p.note(r); err != nil {
+	if err := p.journal().note(r); err != nil {
 		return Generation{}, err
 	}
-	if err := p.prepare(s, d, r); err != nil {
-		return Generation{}, errors.Join(err, p.removeGeneration(r.Generation), p.note(record{Op: "move", Phase: "failed", Generation: r.Generation}))
+	if err := m.prepare(d); err != nil {
+		return Generation{}, errors.Join(err, p.disk().removeGeneration(r.Generation), p.journal().note(record{Op: "move", Phase: "failed", Generation: r.Generation}))
 	}
 	r.Phase = "sure"
-	if err := p.note(r); err != nil {
+	if err := p.journal().note(r); err != nil {
 		return Generation{}, err
 	}
-	if err := p.finishMove(s, r); err != nil {
+	if err := m.finish(); err != nil {
 		return Generation{}, err // Recover goes on with it
 	}
 	return p.Generation(r.Generation)
 }
 
+// moving is one move: what its record names goes from a primary store into the image store, both seen in one view.
+type moving struct {
+	into *Store
+	from *store.Store
+	record
+}
+
 // plan says what will be renamed.
-func (p *Store) plan(s *store.Store, d staged, want Selection) (record, error) {
-	n, err := p.nextNumber()
+func (m moving) plan(d staged, want Selection) (record, error) {
+	n, err := m.into.disk().nextNumber()
 	if err != nil {
 		return record{}, err
 	}
-	r := record{Op: "move", Generation: n, Primary: s.Root, Layers: d.absent}
-	for _, i := range s.Images {
+	r := record{Op: "move", Generation: n, Primary: m.from.Root, Layers: d.absent}
+	for _, i := range m.from.Images {
 		if want.Images == nil || slices.Contains(want.Images, i.ID) {
 			r.Images = append(r.Images, i.ID)
 		}
 	}
 	stays := map[string]bool{}
-	rest := slices.DeleteFunc(slices.Clone(s.Images), func(i store.Image) bool { return slices.Contains(r.Images, i.ID) })
-	closure, _ := s.Closure(rest)
+	rest := slices.DeleteFunc(slices.Clone(m.from.Images), func(i store.Image) bool { return slices.Contains(r.Images, i.ID) })
+	closure, _ := m.from.Closure(rest)
 	for _, id := range closure {
 		stays[id] = true
 	}
-	below, err := belowContainers(s)
+	below, err := belowContainers(m.from)
 	if err != nil {
 		return r, err
 	}
-	into := store.At(p.Dir)
+	into := store.At(m.into.Dir)
 	for _, l := range d.layers {
-		if _, here := s.Layer(l.ID); !here || stays[l.ID] || slices.Contains(r.Layers, l.ID) {
+		if _, here := m.from.Layer(l.ID); !here || stays[l.ID] || slices.Contains(r.Layers, l.ID) {
 			continue
 		}
-		if below[l.ID] && !sameName(s, into, l.ID) {
+		if below[l.ID] && !sameName(m.from, into, l.ID) {
 			continue // a container asks for it by a short name that the image store does not know
 		}
 		r.Doubles = append(r.Doubles, l.ID)
@@ -144,85 +153,85 @@ func sameName(a, b *store.Store, id string) bool {
 }
 
 // prepare makes all that does not touch what CRI-O sees: each layer's tar-split beside its files, the generation's lists.
-func (p *Store) prepare(s *store.Store, d staged, r record) error {
-	for _, id := range r.Layers {
-		if _, err := s.Link(id); err != nil {
+func (m moving) prepare(d staged) error {
+	for _, id := range m.Layers {
+		if _, err := m.from.Link(id); err != nil {
 			return err
 		}
-		to := filepath.Join(s.LayerFolder(id), store.SplitFile)
+		to := filepath.Join(m.from.LayerFolder(id), store.SplitFile)
 		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("removing a tar-split: %w", err)
 		}
-		if err := os.Link(s.SplitPath(id), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Link(m.from.SplitPath(id), to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("linking a tar-split: %w", err)
 		}
 	}
-	return p.write(d, r.Generation)
+	return m.into.write(d, m.Generation)
 }
 
-// finishMove does what is sure, from wherever it was cut off. The primary's locks are held.
-func (p *Store) finishMove(s *store.Store, r record) error {
-	parents, err := p.parents(r.Generation)
+// finish does what is sure, from wherever it was cut off. The primary's locks are held.
+func (m moving) finish() error {
+	parents, err := m.parents()
 	if err != nil {
 		return err
 	}
 	var links []string
-	for _, id := range r.Layers {
-		link, err := p.moveLayer(s, id, parents[id])
+	for _, id := range m.Layers {
+		link, err := m.layer(id, parents[id])
 		if err != nil {
 			return fmt.Errorf("moving layer %s: %w", id, err)
 		}
 		links = append(links, link)
 	}
-	for _, id := range r.Doubles {
-		if link, err := s.Link(id); err == nil {
+	for _, id := range m.Doubles {
+		if link, err := m.from.Link(id); err == nil {
 			links = append(links, link)
 		}
-		p.step("rename double")
-		err := os.Rename(s.LayerFolder(id), filepath.Join(p.overlay(), id+old))
+		m.into.disk().step("rename double")
+		err := os.Rename(m.from.LayerFolder(id), filepath.Join(m.into.disk().overlay(), id+old))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("moving layer %s: %w", id, err)
 		}
 	}
-	p.step("sync move")
-	if err := store.SyncFS(p.Dir); err != nil {
+	m.into.disk().step("sync move")
+	if err := store.SyncFS(m.into.Dir); err != nil {
 		return err
 	}
-	if err := p.switchTo(r.Generation); err != nil {
+	if err := m.into.disk().switchTo(m.Generation); err != nil {
 		return err
 	}
-	p.step("primary")
-	if err := s.Remove(slices.Concat(r.Layers, r.Doubles), r.Images); err != nil {
+	m.into.disk().step("primary")
+	if err := m.from.Remove(slices.Concat(m.Layers, m.Doubles), m.Images); err != nil {
 		return err
 	}
-	p.step("clean up")
-	if err := sweep(s, r, links); err != nil {
+	m.into.disk().step("clean up")
+	if err := sweep(m.from, m.record, links); err != nil {
 		return err
 	}
-	return p.note(record{Op: "move", Phase: "done", Generation: r.Generation})
+	return m.into.journal().note(record{Op: "move", Phase: "done", Generation: m.Generation})
 }
 
-// moveLayer renames one layer's folder, if that was not done yet.
-func (p *Store) moveLayer(s *store.Store, id, parent string) (string, error) {
-	into := store.At(p.Dir)
-	if _, err := os.Lstat(s.LayerFolder(id)); errors.Is(err, fs.ErrNotExist) {
+// layer renames one layer's folder, if that was not done yet.
+func (m moving) layer(id, parent string) (string, error) {
+	into := store.At(m.into.Dir)
+	if _, err := os.Lstat(m.from.LayerFolder(id)); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(into.LayerFolder(id)); err != nil {
 			return "", errors.Join(errLost, err)
 		}
 		return into.Link(id)
 	}
-	link, err := s.Link(id)
+	link, err := m.from.Link(id)
 	if err != nil {
 		return "", err
 	}
-	if err := s.FixLower(id, parent, into); err != nil {
+	if err := m.from.FixLower(id, parent, into); err != nil {
 		return "", err
 	}
-	if err := store.MakeLink(p.overlay(), id, link); err != nil {
+	if err := store.MakeLink(m.into.disk().overlay(), id, link); err != nil {
 		return "", err
 	}
-	p.step("move layer")
-	if err := os.Rename(s.LayerFolder(id), into.LayerFolder(id)); err != nil {
+	m.into.disk().step("move layer")
+	if err := os.Rename(m.from.LayerFolder(id), into.LayerFolder(id)); err != nil {
 		return "", fmt.Errorf("renaming: %w", err)
 	}
 	return link, nil
@@ -232,14 +241,14 @@ func (p *Store) moveLayer(s *store.Store, id, parent string) (string, error) {
 var errLost = errors.New("the layer is lost")
 
 // parents reads from a generation's list which layer stands on which.
-func (p *Store) parents(n int) (map[string]string, error) {
-	data, err := os.ReadFile(filepath.Join(p.Root(n), store.LayersJSON))
+func (m moving) parents() (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(m.into.Root(m.Generation), store.LayersJSON))
 	var all []store.Layer
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the layers of generation %d: %w", n, err)
+		return nil, fmt.Errorf("reading the layers of generation %d: %w", m.Generation, err)
 	}
 	parents := map[string]string{}
 	for _, l := range all {
@@ -269,12 +278,12 @@ func sweep(s *store.Store, r record, links []string) error {
 }
 
 // sameDisk makes sure that a rename can do it.
-func (p *Store) sameDisk(primary string) error {
+func (d disk) sameDisk(primary string) error {
 	var from, to unix.Stat_t
 	if err := unix.Stat(filepath.Join(primary, store.Overlay), &from); err != nil {
 		return fmt.Errorf("reading the primary store: %w", err)
 	}
-	if err := unix.Stat(p.overlay(), &to); err != nil {
+	if err := unix.Stat(d.overlay(), &to); err != nil {
 		return fmt.Errorf("reading the image store: %w", err)
 	}
 	if from.Dev == to.Dev {

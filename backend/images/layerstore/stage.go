@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -41,7 +41,7 @@ type picture struct {
 
 // stage gathers what a generation holds: the current one's images and those of a source.
 func (p *Store) stage(ctx context.Context, src *store.Store, want Selection) (staged, error) {
-	n, err := p.current()
+	n, err := p.disk().current()
 	if err != nil {
 		return staged{}, err
 	}
@@ -59,11 +59,20 @@ func (p *Store) stage(ctx context.Context, src *store.Store, want Selection) (st
 		return d, err
 	}
 	d.uniqueNames()
-	held, err := p.held(src, now)
+	held, err := held(src, now)
 	if err != nil {
 		return d, err
 	}
-	return d, p.stageLayers(&d, src, now, held)
+	if err := d.takeLayers(src, now, held); err != nil {
+		return d, err
+	}
+	for _, l := range d.layers {
+		if _, err := os.Lstat(filepath.Join(p.disk().overlay(), l.ID)); err != nil {
+			d.absent = append(d.absent, l.ID)
+			d.splits[l.ID] = src.SplitPath(l.ID)
+		}
+	}
+	return d, nil
 }
 
 func (d *staged) takeFrom(src *store.Store, want Selection) error {
@@ -144,9 +153,9 @@ func (d *staged) uniqueNames() {
 	}
 }
 
-// stageLayers finds the layers of all images, in the current generation or else in the source, and adds those that
+// takeLayers finds the layers of all images, in the current generation or else in the source, and adds those that
 // containers stand on.
-func (p *Store) stageLayers(d *staged, src, now *store.Store, held map[string]bool) error {
+func (d *staged) takeLayers(src, now *store.Store, held map[string]bool) error {
 	seen := map[string]bool{}
 	add := func(top string) error {
 		var chain []store.Layer
@@ -181,12 +190,6 @@ func (p *Store) stageLayers(d *staged, src, now *store.Store, held map[string]bo
 			}
 		}
 	}
-	for _, l := range d.layers {
-		if _, err := os.Lstat(filepath.Join(p.overlay(), l.ID)); err != nil {
-			d.absent = append(d.absent, l.ID)
-			d.splits[l.ID] = src.SplitPath(l.ID)
-		}
-	}
 	return nil
 }
 
@@ -213,30 +216,31 @@ func (p *Store) write(d staged, n int) (err error) {
 		}
 	}
 	g := Generation{N: n, Images: []Image{}, Layers: []Layer{}}
-	if err := p.writeLayers(d, dir, &g); err != nil {
+	if err := d.writeLayers(p.disk(), dir, &g); err != nil {
 		return err
 	}
-	if err := p.writeImages(d, dir, &g); err != nil {
+	if err := d.writeImages(p.disk(), dir, &g); err != nil {
 		return err
 	}
-	if err := p.writeManifest(dir, g); err != nil {
+	g.Made, g.Version = time.Now().UTC(), p.Version
+	if err := put(dir, manifestFile, g); err != nil {
 		return err
 	}
 	if err := store.Empty(dir); err != nil { // the locks: the lists are there
 		return err
 	}
-	p.step("sync generation")
+	p.disk().step("sync generation")
 	if err := store.SyncFS(dir); err != nil {
 		return err
 	}
-	p.step("rename generation")
+	p.disk().step("rename generation")
 	if err := os.Rename(dir, p.Root(n)); err != nil {
 		return fmt.Errorf("naming a generation: %w", err)
 	}
 	return host.SyncDir(filepath.Dir(dir))
 }
 
-func (p *Store) writeLayers(d staged, dir string, g *Generation) error {
+func (d *staged) writeLayers(on disk, dir string, g *Generation) error {
 	into := store.At(dir)
 	records := []json.RawMessage{}
 	for _, l := range d.layers {
@@ -248,8 +252,8 @@ func (p *Store) writeLayers(d staged, dir string, g *Generation) error {
 		records = append(records, raw)
 		g.Layers = append(g.Layers, Layer{l.ID, l.DiffDigest, l.DiffSize})
 		from, moved := d.splits[l.ID]
-		if inPool := filepath.Join(p.overlay(), l.ID, store.SplitFile); !moved {
-			from = inPool
+		if seeded := filepath.Join(on.overlay(), l.ID, store.SplitFile); !moved {
+			from = seeded
 		}
 		if err := os.Link(from, into.SplitPath(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("linking a tar-split: %w", err)
@@ -258,7 +262,7 @@ func (p *Store) writeLayers(d staged, dir string, g *Generation) error {
 	return put(dir, store.LayersJSON, records)
 }
 
-func (p *Store) writeImages(d staged, dir string, g *Generation) error {
+func (d *staged) writeImages(on disk, dir string, g *Generation) error {
 	into := store.At(dir)
 	records := []json.RawMessage{}
 	for _, i := range d.images {
@@ -275,23 +279,12 @@ func (p *Store) writeImages(d staged, dir string, g *Generation) error {
 			return fmt.Errorf("making an image's folder: %w", err)
 		}
 		for key, from := range i.files {
-			if err := p.place(from, filepath.Join(folder, store.BlobFile(key))); err != nil {
+			if err := on.place(from, filepath.Join(folder, store.BlobFile(key))); err != nil {
 				return fmt.Errorf("image %s: %w", i.Name(), err)
 			}
 		}
 	}
 	return put(dir, store.ImagesJSON, records)
-}
-
-// place gives a generation a file: one of another generation is linked, one of another store copied.
-func (p *Store) place(from, to string) error {
-	if strings.HasPrefix(from, p.Dir+"/") {
-		if err := os.Link(from, to); err != nil {
-			return fmt.Errorf("linking a file: %w", err)
-		}
-		return nil
-	}
-	return store.CopyFile(from, to)
 }
 
 // put writes a file of a generation, which is synced as a whole before it has its name.

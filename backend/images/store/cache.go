@@ -100,10 +100,10 @@ func (c *Cache) put(s *Store, l Layer) error {
 // identity tells a layer's folder from another one of the same name.
 func (s *Store) identity(l Layer) (string, error) {
 	var diff, split unix.Stat_t
-	if err := unix.Lstat(filepath.Join(s.layerPath(l.ID), "diff"), &diff); err != nil {
+	if err := unix.Lstat(filepath.Join(s.files().layerPath(l.ID), "diff"), &diff); err != nil {
 		return "", fmt.Errorf("reading the attributes of a layer: %w", err)
 	}
-	if err := unix.Lstat(s.splitPath(l.ID), &split); err != nil {
+	if err := unix.Lstat(s.files().splitPath(l.ID), &split); err != nil {
 		return "", fmt.Errorf("reading the attributes of a tar-split: %w", err)
 	}
 	return fmt.Sprintf("%s %s %d %d.%09d %d %d %d.%09d", l.ID, l.DiffDigest, diff.Ino, diff.Ctim.Sec, diff.Ctim.Nsec,

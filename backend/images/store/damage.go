@@ -62,17 +62,24 @@ type VerifyOptions struct {
 // size of every file. It finds what is missing or too short, not a changed byte.
 func (s *Store) Quick(ctx context.Context, o VerifyOptions) ([]Damage, error) {
 	o.Workers = cmp.Or(o.Workers, 4) // it waits for the disk, not for the processor
-	found, err := s.each(ctx, o, s.quickLayer)
+	w := walk{s, o}
+	found, err := w.each(ctx, w.quickLayer)
 	if err != nil {
 		return nil, err
 	}
 	return append(s.imageFiles(false), found...), nil
 }
 
+// walk is a way along the layers that a verification is asked for, several at a time.
+type walk struct {
+	store   *Store
+	options VerifyOptions
+}
+
 // each calls look for every layer and gathers the damage, in the order of the layers.
-func (s *Store) each(ctx context.Context, o VerifyOptions, look func(context.Context, string) ([]Damage, error)) ([]Damage, error) {
-	ids, lost := s.toVerify(o)
-	users := s.users()
+func (w walk) each(ctx context.Context, look func(context.Context, string) ([]Damage, error)) ([]Damage, error) {
+	ids, lost := w.toVerify()
+	users := w.users()
 	found := make([][]Damage, len(ids)+1)
 	for _, id := range lost {
 		found[len(ids)] = append(found[len(ids)], Damage{Layer: id, File: LayersJSON, What: "layer " + id + " is not in the store"})
@@ -81,9 +88,9 @@ func (s *Store) each(ctx context.Context, o VerifyOptions, look func(context.Con
 	var mu sync.Mutex
 	todo := make(chan int)
 	var workers sync.WaitGroup
-	for range cmp.Or(o.Workers, 2) {
+	for range cmp.Or(w.options.Workers, 2) {
 		workers.Go(func() {
-			if o.Idle {
+			if w.options.Idle {
 				idle()
 			}
 			for n := range todo {
@@ -119,10 +126,10 @@ func (s *Store) each(ctx context.Context, o VerifyOptions, look func(context.Con
 }
 
 // toVerify gives the layers of images, and those that no image here needs but that have a digest all the same.
-func (s *Store) toVerify(o VerifyOptions) (ids, lost []string) {
-	if o.Layers != nil {
-		for _, id := range o.Layers {
-			if _, known := s.Layer(id); known {
+func (w walk) toVerify() (ids, lost []string) {
+	if w.options.Layers != nil {
+		for _, id := range w.options.Layers {
+			if _, known := w.store.Layer(id); known {
 				ids = append(ids, id)
 			} else {
 				lost = append(lost, id)
@@ -130,15 +137,15 @@ func (s *Store) toVerify(o VerifyOptions) (ids, lost []string) {
 		}
 		return ids, lost
 	}
-	ids, missing := s.Closure(s.Images)
-	for _, l := range s.Layers {
+	ids, missing := w.store.Closure(w.store.Images)
+	for _, l := range w.store.Layers {
 		if l.DiffDigest != "" && !slices.Contains(ids, l.ID) {
 			ids = append(ids, l.ID)
 		}
 	}
 	for _, id := range missing {
-		if o.Beside != nil {
-			if _, known := o.Beside.Layer(id); known {
+		if w.options.Beside != nil {
+			if _, known := w.options.Beside.Layer(id); known {
 				continue
 			}
 		}
@@ -148,10 +155,10 @@ func (s *Store) toVerify(o VerifyOptions) (ids, lost []string) {
 }
 
 // users tells which images need a layer.
-func (s *Store) users() map[string][]string {
+func (w walk) users() map[string][]string {
 	users := map[string][]string{}
-	for _, i := range s.Images {
-		chain, missing := s.Chain(i.TopLayer)
+	for _, i := range w.store.Images {
+		chain, missing := w.store.Chain(i.TopLayer)
 		for _, id := range append(chain, missing) {
 			users[id] = append(users[id], i.Name())
 		}

@@ -27,14 +27,14 @@ const tellEvery = 64 << 20
 // tar-split keeps for each. What the cache knows is not read again, and what is whole goes into it: a verification that
 // was ended goes on where it was.
 func (s *Store) Full(ctx context.Context, o VerifyOptions) ([]Damage, error) {
-	v := &verification{store: s, options: o, buffers: sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}}
-	ids, _ := s.toVerify(o)
+	v := &verification{walk: walk{s, o}, buffers: sync.Pool{New: func() any { b := make([]byte, readSize); return &b }}}
+	ids, _ := v.toVerify()
 	v.layers = len(ids)
 	for _, id := range ids {
 		l, _ := s.Layer(id)
 		v.total += max(l.DiffSize, 0)
 	}
-	found, err := s.each(ctx, o, v.layer)
+	found, err := v.each(ctx, v.layer)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,7 @@ func (s *Store) Full(ctx context.Context, o VerifyOptions) ([]Damage, error) {
 }
 
 type verification struct {
-	store        *Store
-	options      VerifyOptions
+	walk
 	buffers      sync.Pool
 	layers       int
 	total        int64
@@ -63,7 +62,7 @@ func (v *verification) layer(ctx context.Context, id string) ([]Damage, error) {
 	} else if found, err = v.hash(ctx, l); err != nil {
 		return nil, err
 	}
-	found = append(v.store.beside(id), found...)
+	found = append(v.beside(id), found...)
 	v.done.Add(1)
 	v.progress()
 	if len(found) > 0 || cached {
@@ -91,14 +90,14 @@ func (v *verification) hash(ctx context.Context, l Layer) ([]Damage, error) {
 	}
 	sum := &summing{v: v, ctx: ctx, hash: sha256.New(), limit: l.DiffSize}
 	p := &pass{id: l.ID, content: sum.file, raw: func(b []byte) { sum.add(b) }}
-	if err := v.store.pass(ctx, p); err != nil {
+	if err := v.pass(ctx, p); err != nil {
 		return nil, err
 	}
 	if len(p.found) == 0 && "sha256:"+hex.EncodeToString(sum.hash.Sum(nil)) == l.DiffDigest {
 		return nil, nil
 	}
 	p = &pass{id: l.ID, content: sum.check}
-	if err := v.store.pass(ctx, p); err != nil {
+	if err := v.pass(ctx, p); err != nil {
 		return nil, err
 	}
 	if len(p.found) == 0 {

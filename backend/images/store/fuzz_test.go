@@ -80,7 +80,7 @@ func FuzzUntar(f *testing.F) {
 		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 		defer stop()
 		began := time.Now()
-		_ = At(root).unpack(ctx, Layer{ID: id, DiffSize: size}, bytes.NewReader(blob))
+		_ = At(root).files().unpack(ctx, Layer{ID: id, DiffSize: size}, bytes.NewReader(blob))
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
@@ -128,7 +128,7 @@ func FuzzSplit(f *testing.F) {
 	}
 	s := At(root)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		out, err := os.Create(s.splitPath(id))
+		out, err := os.Create(s.files().splitPath(id))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func FuzzSplit(f *testing.F) {
 		if err := errors.Join(err, zip.Close(), out.Close()); err != nil {
 			t.Fatal(err)
 		}
-		in, err := s.openSplit(id)
+		in, err := s.files().openSplit(id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ var (
 
 // layer makes one layer's folder under a name that says that it is not whole yet.
 func (c *cloning) layer(t *tree, id string) error {
-	src, err := openDir(unix.AT_FDCWD, c.store.layerPath(id))
+	src, err := openDir(unix.AT_FDCWD, c.store.files().layerPath(id))
 	if err != nil {
 		return t.lost(err)
 	}
@@ -44,7 +44,7 @@ func (c *cloning) layer(t *tree, id string) error {
 	}
 	defer shut(dst)
 	if st, err := lstat(src, "diff"); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return refused(c.store.named(filepath.Join(c.store.layerPath(id), "diff")), "it is no folder", nil)
+		return refused(c.store.files().named(filepath.Join(c.store.files().layerPath(id), "diff")), "it is no folder", nil)
 	}
 	if err := t.copy(src, dst, "diff"); err != nil {
 		return err
@@ -57,11 +57,11 @@ func (c *cloning) layer(t *tree, id string) error {
 
 // beside copies what lies beside a layer's files: its names, its ancestors, the folders that a mount needs, the tar-split.
 func (c *cloning) beside(t *tree, src, dst int, id string) error {
-	link, err := c.store.link(id)
+	link, err := c.store.files().link(id)
 	if err != nil {
 		return t.lost(err)
 	}
-	if _, err := c.store.lower(id); err != nil {
+	if _, err := c.store.files().lower(id); err != nil {
 		return t.lost(err)
 	}
 	for _, name := range []string{"link", "lower"} {
@@ -82,7 +82,7 @@ func (c *cloning) beside(t *tree, src, dst int, id string) error {
 
 // split copies the tar-split, by which a layer can be verified; a layer that was pulled in part has none.
 func (c *cloning) split(t *tree, dst int, id string) error {
-	from, err := openDir(unix.AT_FDCWD, filepath.Join(c.store.base(), layersDir))
+	from, err := openDir(unix.AT_FDCWD, filepath.Join(c.store.files().base(), layersDir))
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 		return nil
 	}
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refused(c.store.named(c.store.splitPath(id)), "it is no file", err)
+		return refused(c.store.files().named(c.store.files().splitPath(id)), "it is no file", err)
 	}
 	in, err := openFile(from, id+splitSuffix)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *cloning) whole(t *tree, src, dst int, id string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if _, err := lstat(src, "composefs-data"); err == nil {
-		return refused(c.store.named(c.store.layerPath(id)), "it is kept in composefs, which Touchdown does not know", nil)
+		return refused(c.store.files().named(c.store.files().layerPath(id)), "it is kept in composefs, which Touchdown does not know", nil)
 	}
 	if err := unix.Fchmod(dst, st.Mode&0o7777); err != nil {
 		return fmt.Errorf("setting the mode: %w", err)
@@ -159,53 +159,7 @@ func (t *tree) hollow(src, dst int, name string) error {
 	return nil
 }
 
-// link reads a layer's short name. The link of that name must lead to the layer, or be lost; where it leads elsewhere
-// someone wants other files to be taken for the layer's.
-func (s *Store) link(id string) (string, error) {
-	file := filepath.Join(s.layerPath(id), "link")
-	data, err := readBounded(file, linkLen)
-	if err != nil {
-		return "", s.unfit(file, err)
-	}
-	if !linkName.Match(data) {
-		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)
-	}
-	link := filepath.Join(s.base(), Overlay, linksDir, string(data))
-	target, err := os.Readlink(link)
-	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return "", refused(s.named(link), "it is no link", err)
-	}
-	if err == nil && target != linkTarget(id) {
-		return "", refused(s.named(link), fmt.Sprintf("it leads to %.80q instead of layer %s", target, id), nil)
-	}
-	return string(data), nil
-}
-
-// unfit passes on that a file is lost, and refuses one that is there and is no short text.
-func (s *Store) unfit(file string, err error) error {
-	if errors.Is(err, unix.ENOENT) {
-		return err
-	}
-	return refused(s.named(file), "it cannot be read", err)
-}
-
 func linkTarget(id string) string { return "../" + id + "/diff" }
-
-// lower reads the short names of a layer's ancestors, the parent first; a base has none.
-func (s *Store) lower(id string) (string, error) {
-	file := filepath.Join(s.layerPath(id), "lower")
-	data, err := readBounded(file, maxLower)
-	if errors.Is(err, unix.ENOENT) {
-		return "", nil
-	}
-	if err != nil {
-		return "", s.unfit(file, err)
-	}
-	if !lowerList.Match(data) {
-		return "", refused(s.named(file), fmt.Sprintf("it holds %.80q", data), nil)
-	}
-	return string(data), nil
-}
 
 // makeLink makes a layer's short name in an overlay folder.
 func makeLink(overlay, id, link string) error {
@@ -231,7 +185,7 @@ func (c *cloning) room(ctx context.Context) error {
 	}
 	files := uint64(0)
 	for _, id := range c.ids {
-		n, err := c.store.entries(ctx, id)
+		n, err := c.store.files().entries(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -21,48 +21,48 @@ const (
 )
 
 // quickLayer compares one layer's folder with what is known of it.
-func (s *Store) quickLayer(ctx context.Context, id string) ([]Damage, error) {
-	found := s.beside(id)
+func (w walk) quickLayer(ctx context.Context, id string) ([]Damage, error) {
+	found := w.beside(id)
 	p := &pass{id: id}
-	err := s.pass(ctx, p)
+	err := w.pass(ctx, p)
 	return append(found, p.found...), err
 }
 
 // beside verifies what lies beside the files of a layer.
-func (s *Store) beside(id string) []Damage {
+func (w walk) beside(id string) []Damage {
 	var found []Damage
 	add := func(file, format string, args ...any) {
 		found = append(found, Damage{Layer: id, File: filepath.Join(Overlay, file), What: fmt.Sprintf(format, args...)})
 	}
-	link, err := s.link(id)
+	link, err := w.store.files().link(id)
 	if err != nil {
 		add(id+"/link", "%v", err)
-	} else if _, err := os.Lstat(filepath.Join(s.Root, Overlay, linksDir, link)); err != nil {
+	} else if _, err := os.Lstat(filepath.Join(w.store.Root, Overlay, linksDir, link)); err != nil {
 		add(linksDir+"/"+link, "the short name of layer %s is lost", id)
 	}
-	lower, err := s.lower(id)
+	lower, err := w.store.files().lower(id)
 	if err != nil {
 		add(id+"/lower", "%v", err)
-	} else if want, known := s.wantLower(id); known && lower != want {
+	} else if want, known := w.wantLower(id); known && lower != want {
 		add(id+"/lower", "it does not name the ancestors of the layer")
 	}
 	return found
 }
 
 // wantLower is what must be written of a layer's ancestors, where all of it is known here.
-func (s *Store) wantLower(id string) (string, bool) {
-	l, _ := s.Layer(id)
+func (w walk) wantLower(id string) (string, bool) {
+	l, _ := w.store.Layer(id)
 	if l.Parent == "" {
 		return "", true
 	}
-	if _, known := s.Layer(l.Parent); !known {
+	if _, known := w.store.Layer(l.Parent); !known {
 		return "", false
 	}
-	link, err := s.link(l.Parent)
+	link, err := w.store.files().link(l.Parent)
 	if err != nil {
 		return "", false // told of with the parent
 	}
-	above, err := s.lower(l.Parent)
+	above, err := w.store.files().lower(l.Parent)
 	if err != nil {
 		return "", false
 	}
@@ -90,15 +90,15 @@ func (p *pass) damage(file, format string, args ...any) {
 }
 
 // pass walks along a layer's tar-split and compares each file with it.
-func (s *Store) pass(ctx context.Context, p *pass) error {
+func (w walk) pass(ctx context.Context, p *pass) error {
 	name := filepath.Join(layersDir, p.id+splitSuffix)
-	in, err := s.openSplit(p.id)
+	in, err := w.store.files().openSplit(p.id)
 	if err != nil {
 		p.damage(name, "it cannot be read: %v", err)
 		return nil
 	}
 	defer in.close()
-	if p.files, err = newWalker(filepath.Join(s.layerPath(p.id), "diff")); err != nil {
+	if p.files, err = newWalker(filepath.Join(w.store.files().layerPath(p.id), "diff")); err != nil {
 		p.damage(inDiff(p.id, ""), "%v", errors.Unwrap(err))
 		return nil
 	}

@@ -32,12 +32,12 @@ func (s *Store) Rebuild(ctx context.Context, id string, blob io.Reader, root str
 	if l.DiffSize < 0 {
 		return nil, fmt.Errorf("the store does not know how large layer %s is", id)
 	}
-	if err := s.frame(root, l); err != nil {
+	if err := s.files().frame(root, l); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, unpackTime+time.Duration(l.DiffSize/slowestDisk)*time.Second)
 	defer cancel()
-	into := At(root)
+	into := At(root).files()
 	if err := into.unpack(ctx, l, blob); err != nil {
 		return nil, fmt.Errorf("unpacking layer %s: %w", id, err)
 	}
@@ -45,7 +45,7 @@ func (s *Store) Rebuild(ctx context.Context, id string, blob io.Reader, root str
 }
 
 // frame makes all of the new store but the layer's files.
-func (s *Store) frame(root string, l Layer) error {
+func (f files) frame(root string, l Layer) error {
 	if err := Empty(root); err != nil {
 		return err
 	}
@@ -56,11 +56,11 @@ func (s *Store) frame(root string, l Layer) error {
 	if err := WriteList(root, LayersJSON, []json.RawMessage{raw}); err != nil {
 		return err
 	}
-	folder := At(root).layerPath(l.ID)
+	folder := At(root).files().layerPath(l.ID)
 	if err := os.MkdirAll(filepath.Join(folder, "diff"), 0o700); err != nil {
 		return fmt.Errorf("making a layer: %w", err)
 	}
-	if err := s.sameFolder(l, folder); err != nil {
+	if err := f.sameFolder(l, folder); err != nil {
 		return err
 	}
 	link := rand.Text()[:linkLen]
@@ -72,10 +72,10 @@ func (s *Store) frame(root string, l Layer) error {
 
 // sameFolder gives the new layer's top folder what the library gives it beside what the tar says: that of the layer that is to
 // be replaced, else of its parent.
-func (s *Store) sameFolder(l Layer, folder string) error {
+func (f files) sameFolder(l Layer, folder string) error {
 	var st unix.Stat_t
 	mode := uint32(0o555) // the library's, for a base
-	if unix.Lstat(filepath.Join(s.layerPath(l.ID), "diff"), &st) == nil || l.Parent != "" && unix.Lstat(filepath.Join(s.layerPath(l.Parent), "diff"), &st) == nil {
+	if unix.Lstat(filepath.Join(f.layerPath(l.ID), "diff"), &st) == nil || l.Parent != "" && unix.Lstat(filepath.Join(f.layerPath(l.Parent), "diff"), &st) == nil {
 		mode = st.Mode & 0o7777
 	}
 	diff := filepath.Join(folder, "diff")
@@ -95,8 +95,8 @@ func (s *Store) sameFolder(l Layer, folder string) error {
 }
 
 // unpack unpacks a layer's blob, and writes its tar-split on the way.
-func (s *Store) unpack(ctx context.Context, l Layer, blob io.Reader) (err error) {
-	file, err := os.OpenFile(s.splitPath(l.ID), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (f files) unpack(ctx context.Context, l Layer, blob io.Reader) (err error) {
+	file, err := os.OpenFile(f.splitPath(l.ID), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the tar-split: %w", err)
 	}
@@ -115,7 +115,7 @@ func (s *Store) unpack(ctx context.Context, l Layer, blob io.Reader) (err error)
 	if err != nil {
 		return fmt.Errorf("reading the tar: %w", err)
 	}
-	if err = untar(ctx, filepath.Join(s.layerPath(l.ID), "diff"), tar, l.DiffSize); err == nil {
+	if err = untar(ctx, filepath.Join(f.layerPath(l.ID), "diff"), tar, l.DiffSize); err == nil {
 		_, err = io.Copy(io.Discard, tar) // what fills the tar up; the other side ends only then
 	}
 	_ = tar.Close() // of an error: the other side ends too

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -29,11 +27,6 @@ const (
 	tarBlock   = 512 // bytes of a header of tar; files are filled up to whole blocks
 )
 
-// splitPath is where the library keeps what of a layer's tar is not in its files.
-func (s *Store) splitPath(id string) string {
-	return filepath.Join(s.base(), layersDir, id+splitSuffix)
-}
-
 // errSplit is a tar-split that its writer did not leave so.
 var errSplit = errors.New("it is no tar-split")
 
@@ -45,27 +38,6 @@ type split struct {
 	long    []byte // a line that is longer than the reader's buffer
 	payload []byte // of the last segment
 	count   int
-}
-
-// openSplit opens a layer's tar-split.
-func (s *Store) openSplit(id string) (*split, error) {
-	f, err := os.OpenFile(s.splitPath(id), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("opening: %w", err)
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = errSplit
-	}
-	var unzip *gzip.Reader
-	if err == nil {
-		unzip, err = gzip.NewReader(bufio.NewReaderSize(f, 64<<10))
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("opening: %w", err)
-	}
-	return &split{file: f, unzip: unzip, lines: bufio.NewReaderSize(unzip, 64<<10)}, nil
 }
 
 func (s *split) close() { s.file.Close() }
@@ -117,33 +89,6 @@ func (s *split) line() ([]byte, error) {
 			return nil, io.EOF
 		default:
 			return nil, fmt.Errorf("%w: %w", errSplit, err)
-		}
-	}
-}
-
-// entries counts a layer's files.
-func (s *Store) entries(ctx context.Context, id string) (uint64, error) {
-	in, err := s.openSplit(id)
-	if errors.Is(err, unix.ENOENT) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, refused(s.named(s.splitPath(id)), "it cannot be read", err)
-	}
-	defer in.close()
-	for n := uint64(0); ; {
-		e, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
-			return 0, refused(s.named(s.splitPath(id)), "it cannot be read", err)
-		}
-		if e.Type == storage.FileType {
-			n++
-		}
-		if n%4096 == 0 && ctx.Err() != nil {
-			return 0, context.Cause(ctx)
 		}
 	}
 }

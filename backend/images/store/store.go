@@ -198,6 +198,3 @@ func (s *Store) Closure(images []Image) (ids, missing []string) {
 	}
 	return ids, missing
 }
-
-// layerPath is a layer's folder.
-func (s *Store) layerPath(id string) string { return filepath.Join(s.base(), Overlay, id) }

@@ -89,19 +89,3 @@ func (s *Store) Through(v *View) *Store {
 	seen.through = v.Path(s.Root)
 	return &seen
 }
-
-// base is where the store's files are.
-func (s *Store) base() string {
-	if s.through != "" {
-		return s.through
-	}
-	return s.Root
-}
-
-// named is a file of the store as people know it.
-func (s *Store) named(file string) string {
-	if rest, seen := strings.CutPrefix(file, s.base()); seen {
-		return s.Root + rest
-	}
-	return file
-}

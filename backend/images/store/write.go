@@ -166,22 +166,22 @@ func removeRecords(root, name string, ids []string) error {
 }
 
 // LayerFolder is where a layer's files lie.
-func (s *Store) LayerFolder(id string) string { return s.layerPath(id) }
+func (s *Store) LayerFolder(id string) string { return s.files().layerPath(id) }
 
 // DataFolder is where a layer's further items lie, if it has any.
-func (s *Store) DataFolder(id string) string { return filepath.Join(s.base(), layersDir, id) }
+func (s *Store) DataFolder(id string) string { return filepath.Join(s.files().base(), layersDir, id) }
 
 // SplitPath is where a layer's tar-split lies.
-func (s *Store) SplitPath(id string) string { return s.splitPath(id) }
+func (s *Store) SplitPath(id string) string { return s.files().splitPath(id) }
 
 // ImageFolder is where an image's manifests, config and signatures lie.
-func (s *Store) ImageFolder(id string) string { return filepath.Join(s.base(), imagesDir, id) }
+func (s *Store) ImageFolder(id string) string { return filepath.Join(s.files().base(), imagesDir, id) }
 
 // BlobFile is the name of the file that an item of an image is kept in.
 func BlobFile(key string) string { return blobFile(key) }
 
 // Link reads a layer's short name, and makes sure that it leads to the layer.
-func (s *Store) Link(id string) (string, error) { return s.link(id) }
+func (s *Store) Link(id string) (string, error) { return s.files().link(id) }
 
 // MakeLink makes a layer's short name in an overlay folder.
 func MakeLink(overlay, id, link string) error { return makeLink(overlay, id, link) }
@@ -191,11 +191,11 @@ func MakeLink(overlay, id, link string) error { return makeLink(overlay, id, lin
 func (s *Store) FixLower(id, parent string, in *Store) error {
 	want := ""
 	if parent != "" {
-		link, err := in.link(parent)
+		link, err := in.files().link(parent)
 		if err != nil {
 			return err
 		}
-		above, err := in.lower(parent)
+		above, err := in.files().lower(parent)
 		if err != nil {
 			return err
 		}
@@ -204,10 +204,10 @@ func (s *Store) FixLower(id, parent string, in *Store) error {
 			want += ":" + above
 		}
 	}
-	if is, err := s.lower(id); err != nil || is == want {
+	if is, err := s.files().lower(id); err != nil || is == want {
 		return err
 	}
-	return host.WriteFileAtomic(filepath.Join(s.layerPath(id), "lower"), []byte(want), 0o644)
+	return host.WriteFileAtomic(filepath.Join(s.files().layerPath(id), "lower"), []byte(want), 0o644)
 }
 
 // At is a store whose lists are not read: only its folders are of interest.

@@ -74,6 +74,15 @@ func NewNodeKey() (private, recipient string, err error) {
 	return key.String(), key.Recipient().String(), nil
 }
 
+// Recipient is the public half of a node's key.
+func Recipient(private string) (string, error) {
+	key, err := age.ParseX25519Identity(strings.TrimSpace(private))
+	if err != nil {
+		return "", errors.New("it is no private key of a node") // age's own error could tell a part of it
+	}
+	return key.Recipient().String(), nil
+}
+
 // Seal puts a site config into a document; the zero Lock leaves it readable.
 func (d *Document) Seal(config []byte, lock Lock) error {
 	if lock.to == nil {

@@ -9,6 +9,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -108,6 +110,9 @@ func ParseTrust(keys, revoked []byte) (*Trust, error) {
 	}
 	return t, err
 }
+
+// IDs names the trusted keys, sorted.
+func (t *Trust) IDs() []string { return slices.Sorted(maps.Keys(t.keys)) }
 
 // ParseRevoked reads the ids of revoked keys: the first word of each line that is neither empty nor begins with #.
 func ParseRevoked(text []byte) ([]string, error) {

@@ -28,16 +28,7 @@ func Sign(d Document, key SigningKey) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing a document: %w", err)
 	}
-	signature := ed25519.Sign(key.key, dsse.PAE(PayloadType, payload))
-	text, err := json.Marshal(dsse.Envelope{
-		PayloadType: PayloadType,
-		Payload:     base64.StdEncoding.EncodeToString(payload),
-		Signatures:  []dsse.Signature{{KeyID: key.ID(), Sig: base64.StdEncoding.EncodeToString(signature)}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("signing a document: %w", err)
-	}
-	return append(text, '\n'), nil
+	return key.Envelope(PayloadType, payload)
 }
 
 // Open reads an envelope without asking who signed it, to show what it says of itself. Nothing may be done on its word.

@@ -1,0 +1,213 @@
+package media
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// What a node knows of media, below layout.Media.
+const (
+	trustFile   = layout.Media + "/trusted.pub" // public halves of the signing keys, PEM
+	revokedFile = layout.Media + "/revoked"     // ids of keys that media revoked
+	keyFile     = layout.Media + "/node.key"    // private half of the node's own key
+	publicFile  = layout.Media + "/node.pub"    // its public half
+	usedFile    = layout.Media + "/used"        // ids of the documents that were used, one a line
+)
+
+// chosenFile has the keys that the bench line was told, for the bake, which comes after a reboot.
+const chosenFile = layout.FactoryState + "/media.pub"
+
+const usedHead = "# the site media that this node has used\n"
+
+// Known is what a node knows of media: whose signatures it trusts, its own key, and what it has used.
+type Known struct{ machine *host.Machine }
+
+// Of is what a machine knows.
+func Of(m *host.Machine) Known { return Known{m} }
+
+// Trusts lists the ids of the keys that the node trusts, sorted; none where it was given none.
+func (k Known) Trusts() ([]string, error) {
+	keys, err := k.machine.ReadFile(trustFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	trust, err := envelope.ParseTrust(keys, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", trustFile, err)
+	}
+	return trust.IDs(), nil
+}
+
+// Choose keeps the public halves of keys for Chosen.
+func (k Known) Choose(keys []byte) error { return k.machine.WriteFile(chosenFile, keys, 0o600) }
+
+// Chosen are the keys that were given to Choose last, nil for none.
+func (k Known) Chosen() ([]byte, error) {
+	keys, err := k.machine.ReadFile(chosenFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return keys, err
+}
+
+// Lay has the node trust the keys whose public halves are given, and no others, and makes its own key where it has none. It
+// returns whether it changed something.
+func (k Known) Lay(keys []byte) (changed bool, err error) {
+	if _, err := envelope.ParseTrust(keys, nil); err != nil {
+		return false, err
+	}
+	private, err := k.machine.ReadFile(keyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		changed = true
+		var key string
+		if key, _, err = envelope.NewNodeKey(); err == nil {
+			private = []byte(key + "\n")
+			err = k.machine.WriteFile(keyFile, private, 0o600)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	recipient, err := envelope.Recipient(string(private))
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", keyFile, err)
+	}
+	files := []host.File{{Path: publicFile, Data: []byte(recipient + "\n")}, {Path: trustFile, Data: keys}}
+	if !k.machine.Exists(usedFile) {
+		files = append(files, host.File{Path: usedFile, Data: []byte(usedHead)})
+	}
+	for _, f := range files { // the list of what was used comes last: without it nothing is
+		if old, err := k.machine.ReadFile(f.Path); err == nil && bytes.Equal(old, f.Data) {
+			continue
+		}
+		changed = true
+		if err := k.machine.WriteFile(f.Path, f.Data, 0o600); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// Forget takes away what Lay laid, and what was used with it. Media that are sealed for the node do not open any more.
+func (k Known) Forget() error {
+	var errs []error
+	for _, file := range []string{trustFile, keyFile, publicFile, revokedFile, usedFile} {
+		errs = append(errs, k.machine.Remove(file))
+	}
+	return errors.Join(errs...)
+}
+
+// Recipient is the public half of the node's own key, for which media are sealed; "" where it has none.
+func (k Known) Recipient() (string, error) {
+	text, err := k.machine.ReadFile(publicFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// secret is the private half of the node's own key.
+func (k Known) secret() (string, error) {
+	text, err := k.machine.ReadFile(keyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", &problem.Problem{
+			Code: "MED-NKEY", Summary: message.T("The medium is sealed for a node's own key, and this node has none."),
+			Fix: message.T("Have a medium made that is sealed with a passphrase."), Err: err,
+		}
+	}
+	return string(text), err
+}
+
+// verify reads a signed document that this node may use now.
+func (k Known) verify(text []byte) (d *envelope.Document, signer string, err error) {
+	keys, err := k.machine.ReadFile(trustFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", &problem.Problem{
+			Code: "MED-UKEY", Summary: message.T("This node trusts no key that signs media."),
+			Fix: message.T("Enter the answers at the console. The factory lays the key with touchdown factory --media-key."), Err: err,
+		}
+	}
+	if err != nil {
+		return nil, "", lost(trustFile, err)
+	}
+	revoked, err := k.machine.ReadFile(revokedFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", lost(revokedFile, err)
+	}
+	trust, err := envelope.ParseTrust(keys, revoked)
+	if err != nil {
+		return nil, "", lost(trustFile, err)
+	}
+	used, err := k.used()
+	if err != nil {
+		return nil, "", err
+	}
+	if d, signer, err = envelope.Verify(text, trust); err != nil {
+		return nil, "", err
+	}
+	return d, signer, d.For(k.machine.Serial(), used)
+}
+
+// used are the ids of the documents that were used. Without that record no medium is: it may be one of them.
+func (k Known) used() ([]string, error) {
+	text, err := k.machine.ReadFile(usedFile)
+	if err == nil && !bytes.HasPrefix(text, []byte(usedHead)) {
+		err = errors.New("it does not begin as it was written")
+	}
+	if err != nil {
+		return nil, lost(usedFile, err)
+	}
+	return strings.Fields(string(text[len(usedHead):])), nil
+}
+
+// use notes that a document was used, and which keys it revokes, on disk before it returns. One that was used already is refused.
+func (k Known) use(d *envelope.Document) error {
+	used, err := k.used()
+	if err != nil {
+		return err
+	}
+	if err := d.For(k.machine.Serial(), used); err != nil {
+		return err
+	}
+	text, err := k.machine.ReadFile(revokedFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return lost(revokedFile, err)
+	}
+	known, err := envelope.ParseRevoked(text)
+	if err != nil {
+		return lost(revokedFile, err)
+	}
+	more := slices.DeleteFunc(slices.Clone(d.Revoked), func(id string) bool { return slices.Contains(known, id) })
+	if len(more) > 0 {
+		text = []byte(strings.Join(append(known, more...), "\n") + "\n")
+		if _, err := envelope.ParseRevoked(text); err != nil { // more than are kept: the node could not read them again
+			return err
+		}
+		if err := k.machine.WriteFile(revokedFile, text, 0o600); err != nil {
+			return err
+		}
+	}
+	lines := strings.Join(append(used, d.ID), "\n")
+	return k.machine.WriteFile(usedFile, []byte(usedHead+lines+"\n"), 0o600)
+}
+
+// lost is the error of a record that is not there or cannot be read: the node does not guess.
+func lost(file string, err error) error {
+	return &problem.Problem{
+		Code: "MED-LOST", Summary: message.F("The node's record %s cannot be read, so that no medium is used.", file),
+		Fix: message.T("Enter the answers at the console, and tell your support."), Err: err,
+	}
+}

@@ -1,0 +1,238 @@
+package media
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+const (
+	// lookEvery is how often the list of disks is read where no message of the kernel came. Chosen: a stick is to be at work in 5 s.
+	lookEvery = 3 * time.Second
+	// quiet is how long nothing may come after a message until the disks are looked at: a stick sends several while it is taken up.
+	quiet = 300 * time.Millisecond
+)
+
+// Medium is a volume with a site config, judged for this node.
+type Medium struct {
+	Device  string           // "sdb1"
+	Label   string           // of the volume; "" when it has none
+	Signer  string           // id of the key that signed it; "" when it is refused
+	Refused *problem.Problem // why the node does not use it; nil for one that it may use
+
+	signed   []byte             // as it was read
+	document *envelope.Document // nil when it is refused
+}
+
+// Name tells which volume it is: "SITECONFIG (sdb1)".
+func (f *Medium) Name() string {
+	if f.Label == "" {
+		return f.Device
+	}
+	return f.Label + " (" + f.Device + ")"
+}
+
+// ID is that of its document.
+func (f *Medium) ID() string { return f.document.ID }
+
+// Unattended tells whether it asks to start with nobody there.
+func (f *Medium) Unattended() bool { return f.document.Unattended }
+
+// Sealed tells what its site config opens with.
+func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
+
+// Watcher knows the media that are in the machine's sockets. Its methods may be called from several goroutines.
+type Watcher struct {
+	Every time.Duration // how often the list of disks is read at least
+	known Known
+
+	mu    sync.Mutex
+	seen  []string // what the devices were when they were read
+	found []*Medium
+}
+
+// NewWatcher returns one that has not looked yet.
+func NewWatcher(m *host.Machine) *Watcher { return &Watcher{Every: lookEvery, known: Of(m)} }
+
+// Found lists the media that the last look found, by their devices.
+func (w *Watcher) Found() []*Medium {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.found)
+}
+
+// Usable are those that the node may use.
+func (w *Watcher) Usable() []*Medium {
+	return slices.DeleteFunc(w.Found(), func(f *Medium) bool { return f.Refused != nil })
+}
+
+// Watch looks whenever a disk came or went, as long as wanted says that media are of use, and calls each from time to time, until
+// ctx ends: what kept a medium from being used may be over although the media are the same.
+func (w *Watcher) Watch(ctx context.Context, wanted func() bool, each func()) {
+	var knocks <-chan struct{}
+	if w.known.machine.Root() == "" {
+		knocks, _ = host.BlockEvents(ctx) // without them it looks as often
+	}
+	again := true
+	for {
+		if !wanted() {
+			w.forget()
+		} else if err := w.look(ctx, again); err == nil {
+			again = false
+		}
+		each()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(w.Every):
+		case <-knocks:
+			again = true
+			untilQuiet(ctx, knocks)
+		}
+	}
+}
+
+// untilQuiet waits until no messages come any more, and no longer than the look that is due anyway.
+func untilQuiet(ctx context.Context, knocks <-chan struct{}) {
+	end := time.After(lookEvery)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end:
+			return
+		case <-time.After(quiet):
+			return
+		case <-knocks:
+		}
+	}
+}
+
+func (w *Watcher) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen, w.found = nil, nil
+}
+
+// look reads the volumes, unless all are those that it knows; with again it reads them all the same. What was read is judged each
+// time: the node may have used a medium meanwhile.
+func (w *Watcher) look(ctx context.Context, again bool) error {
+	all, err := devices(w.known.machine)
+	if err != nil {
+		return err
+	}
+	var now []string
+	for _, d := range all {
+		now = append(now, d.is)
+	}
+	w.mu.Lock()
+	same := !again && slices.Equal(now, w.seen)
+	found := w.found
+	w.mu.Unlock()
+	if !same {
+		found = nil
+		for _, d := range all {
+			if f := w.read(ctx, d); f != nil && !slices.ContainsFunc(found, f.same) {
+				found = append(found, f)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i := range found {
+		found[i] = w.judged(found[i])
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen, w.found = now, found
+	return nil
+}
+
+// same tells whether both are one medium: an image that is a disk and its first partition, too.
+func (f *Medium) same(o *Medium) bool { return f.signed != nil && bytes.Equal(f.signed, o.signed) }
+
+// judged is a medium by what the node knows now.
+func (w *Watcher) judged(f *Medium) *Medium {
+	if f.signed == nil {
+		return f
+	}
+	now := &Medium{Device: f.Device, Label: f.Label, signed: f.signed}
+	d, signer, err := w.known.verify(f.signed)
+	if err != nil {
+		now.Refused = problem.From(err)
+		return now
+	}
+	now.document, now.Signer = d, signer
+	return now
+}
+
+// read reads a device; nil where it holds nothing for a node. What was read stays in memory: what is used later is what was judged,
+// whatever becomes of the medium.
+func (w *Watcher) read(ctx context.Context, d device) *Medium {
+	f := &Medium{Device: d.name}
+	content, err := Inspect(ctx, d.path)
+	if err != nil {
+		f.Refused = problem.From(err)
+		if c := f.Refused.Code; c == "MED-KIND" || c == "MED-OPEN" { // a stick with something else on it
+			return nil
+		}
+		return f
+	}
+	f.Label = content.Label
+	switch signed := content.Find(EnvelopeFile); {
+	case signed != nil:
+		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused
+	case content.Find(PlainFile) != nil:
+		f.Refused = &problem.Problem{
+			Code: "MED-NSIG", Summary: message.T("The site config on the medium is not signed."),
+			Fix: message.T("Make the medium with touchdown media write, or enter the answers at the console."),
+		}
+	default:
+		return nil
+	}
+	return f
+}
+
+// Taken is a site config from a medium.
+type Taken struct {
+	Text   []byte       // YAML
+	Source string       // where its answers come from: "stick SITECONFIG"
+	Use    func() error // notes on disk that it was used; nothing may change on its word before
+}
+
+// Take opens the site config of a medium that the last look found: with a passphrase, or with the node's own key. It fails with a
+// *problem.Problem.
+func (w *Watcher) Take(name, passphrase string) (*Taken, error) {
+	found := w.Found()
+	i := slices.IndexFunc(found, func(f *Medium) bool { return f.Device == name })
+	if i < 0 {
+		return nil, &problem.Problem{
+			Code: "MED-GONE", Summary: message.F("There is no medium in %s any more.", name), Fix: message.T("Put it in again, and wait until it is listed."),
+		}
+	}
+	f := w.judged(found[i])
+	if f.Refused != nil {
+		return nil, f.Refused
+	}
+	secret := passphrase
+	if f.Sealed() == envelope.ForNode {
+		var err error
+		if secret, err = w.known.secret(); err != nil {
+			return nil, err
+		}
+	}
+	text, err := f.document.Unseal(secret)
+	if err != nil {
+		return nil, err
+	}
+	return &Taken{Text: text, Source: "stick " + cmp.Or(f.Label, f.Device), Use: func() error { return w.known.use(f.document) }}, nil
+}

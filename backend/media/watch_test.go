@@ -1,0 +1,313 @@
+package media_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/layout"
+	"touchdown/backend/media"
+	"touchdown/test/stick"
+	"touchdown/test/wait"
+)
+
+const config = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  clusterName: store0042\n  baseDomain: example.com\n"
+
+// socket is a machine with serial number SN1 that trusts a key, and what watches its sockets.
+type socket struct {
+	*hosttest.Fake
+	t      *testing.T
+	key    envelope.SigningKey
+	known  media.Known
+	w      *media.Watcher
+	looked chan []*media.Medium // what each look found
+}
+
+func newSocket(t *testing.T) *socket {
+	s := &socket{Fake: hosttest.New(t), t: t, looked: make(chan []*media.Medium)}
+	s.File("/sys/class/dmi/id/product_serial", "SN1\n")
+	var public []byte
+	s.key, public = stick.Key(t)
+	s.known = media.Of(s.Machine)
+	if _, err := s.known.Lay(public); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// watch returns the watcher of the sockets, which it starts once.
+func (s *socket) watch() *media.Watcher {
+	if s.w != nil {
+		return s.w
+	}
+	w := media.NewWatcher(s.Machine)
+	w.Every = time.Millisecond
+	s.w = w
+	ctx, end := context.WithCancel(s.t.Context())
+	done := make(chan struct{})
+	s.t.Cleanup(func() { end(); <-done })
+	go func() {
+		defer close(done)
+		w.Watch(ctx, func() bool { return true }, func() {
+			select {
+			case s.looked <- w.Found():
+			case <-ctx.Done():
+			}
+		})
+	}()
+	return w
+}
+
+// sees waits until a look finds what it should.
+func (s *socket) sees(what string, ok func([]*media.Medium) bool) []*media.Medium {
+	s.t.Helper()
+	late := time.After(wait.Timeout(20 * time.Second))
+	for {
+		select {
+		case found := <-s.looked:
+			if ok(found) {
+				return found
+			}
+		case <-late:
+			s.t.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+func count(n int) func([]*media.Medium) bool {
+	return func(found []*media.Medium) bool { return len(found) == n }
+}
+
+// plug puts the medium of a document in.
+func (s *socket) plug(name string, d envelope.Document, lock envelope.Lock) {
+	s.t.Helper()
+	stick.Plug(s.t, s.Root(), name, stick.Image(s.t, d, config, lock, s.key))
+}
+
+func nodeLock(t *testing.T, known media.Known) envelope.Lock {
+	t.Helper()
+	recipient, err := known.Recipient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := envelope.NodeLock(recipient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// TestLateStick: a stick that comes late is found, opens with the node's key, is used once, and is forgotten when it is pulled out.
+func TestLateStick(t *testing.T) {
+	s := newSocket(t)
+	w := s.watch()
+	s.sees("nothing", count(0))
+	d := envelope.New("sn1")
+	d.Unattended = true
+	s.plug("sdb", d, nodeLock(t, s.known))
+	found := s.sees("the stick", count(1))[0]
+	if found.Refused != nil || found.Name() != "SITECONFIG (sdb)" || !found.Unattended() || found.Signer != s.key.ID() || found.ID() != d.ID {
+		t.Fatalf("%+v, %v", found, found.Refused)
+	}
+	// What was judged is what is used, whatever the stick holds by then.
+	if err := os.WriteFile(filepath.Join(s.Root(), "dev/sdb"), stick.Image(t, envelope.New("SN1"), "other", envelope.Lock{}, s.key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := w.Take("sdb", "")
+	if err != nil || string(taken.Text) != config || taken.Source != "stick SITECONFIG" {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	if err := taken.Use(); err != nil {
+		t.Fatal(err)
+	}
+	if err := taken.Use(); code(err) != "MED-USED" {
+		t.Errorf("used twice: %v", err)
+	}
+	if _, err := w.Take("sdb", ""); code(err) != "MED-USED" {
+		t.Errorf("taken twice: %v", err)
+	}
+	s.sees("that it was used", func(found []*media.Medium) bool {
+		return len(found) == 1 && found[0].Refused != nil && found[0].Refused.Code == "MED-USED"
+	})
+	if again, err := media.NewWatcher(s.Machine).Take("sdb", ""); code(err) != "MED-GONE" {
+		t.Errorf("nobody looked: %v, %v", again, err)
+	}
+	stick.Pull(t, s.Root(), "sdb")
+	s.sees("that it is gone", count(0))
+	if _, err := w.Take("sdb", ""); code(err) != "MED-GONE" {
+		t.Errorf("it is not there: %v", err)
+	}
+}
+
+// TestPassphrase: only the right one opens, and the wrong one uses nothing up.
+func TestPassphrase(t *testing.T) {
+	s := newSocket(t)
+	lock, passphrase, err := envelope.GeneratedLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.plug("sdb", envelope.New(""), lock)
+	w := s.watch()
+	s.sees("the stick", count(1))
+	for _, wrong := range []string{"", "AAAAA-AAAAA-AAAAA-AAAAA"} {
+		if taken, err := w.Take("sdb", wrong); code(err) != "MED-PASS" {
+			t.Errorf("%q: %v, %v", wrong, taken, err)
+		}
+	}
+	if taken, err := w.Take("sdb", passphrase); err != nil || string(taken.Text) != config {
+		t.Errorf("%v, %v", taken, err)
+	}
+}
+
+// TestRefusedMedia: each is told by its code, none opens, and a disk of the machine itself is never read.
+func TestRefusedMedia(t *testing.T) {
+	other, _ := stick.Key(t)
+	signed := func(t *testing.T, s *socket, change func(*envelope.Document)) []byte {
+		d := envelope.New("SN1")
+		change(&d)
+		return stick.Image(t, d, config, envelope.Lock{}, s.key)
+	}
+	for name, test := range map[string]struct {
+		code  string
+		image func(*testing.T, *socket) []byte
+	}{
+		"another machine": {"MED-SER", func(t *testing.T, s *socket) []byte {
+			return signed(t, s, func(d *envelope.Document) { d.Serial = "SN2" })
+		}},
+		"another key": {"MED-UKEY", func(t *testing.T, _ *socket) []byte {
+			return stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, other)
+		}},
+		"changed": {"MED-BSIG", func(t *testing.T, s *socket) []byte {
+			image := signed(t, s, func(*envelope.Document) {})
+			first := &image[bytes.Index(image, []byte(`"sig":"`))+len(`"sig":"`)]
+			if *first == 'A' {
+				*first = 'B'
+			} else {
+				*first = 'A'
+			}
+			return image
+		}},
+		"not signed": {"MED-NSIG", func(t *testing.T, _ *socket) []byte {
+			return stick.Volume(t, media.PlainFile, []byte(config))
+		}},
+		"empty": {"MED-FORM", func(t *testing.T, _ *socket) []byte { return stick.Volume(t, media.EnvelopeFile, nil) }},
+		"damaged": {"MED-BAD", func(t *testing.T, s *socket) []byte {
+			image := signed(t, s, func(*envelope.Document) {})
+			return image[:len(image)/2] // as of a stick that is pulled out while it is read: its end is not there
+		}},
+		"revoked by a medium": {"MED-RVKD", func(t *testing.T, s *socket) []byte {
+			public := s.Content(layout.Media + "/trusted.pub")
+			_, otherPublic, err := other.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.known.Lay([]byte(public + string(otherPublic))); err != nil {
+				t.Fatal(err)
+			}
+			d := envelope.New("SN1")
+			d.Revoked = []string{s.key.ID()}
+			stick.Plug(t, s.Root(), "sdc", stick.Image(t, d, config, envelope.Lock{}, other))
+			w := s.watch()
+			s.sees("the stick that revokes", count(1))
+			taken, err := w.Take("sdc", "")
+			if err == nil {
+				err = taken.Use()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stick.Pull(t, s.Root(), "sdc")
+			s.sees("nothing", count(0))
+			return signed(t, s, func(*envelope.Document) {})
+		}},
+		"no record of what was used": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+			if err := s.Remove(layout.Media + "/used"); err != nil {
+				t.Fatal(err)
+			}
+			return signed(t, s, func(*envelope.Document) {})
+		}},
+		"a record that was cut": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+			s.File(layout.Media+"/used", "")
+			return signed(t, s, func(*envelope.Document) {})
+		}},
+		"a node without keys": {"MED-UKEY", func(t *testing.T, s *socket) []byte {
+			if err := s.known.Forget(); err != nil {
+				t.Fatal(err)
+			}
+			return signed(t, s, func(*envelope.Document) {})
+		}},
+		"something else": {"", func(t *testing.T, _ *socket) []byte { return stick.Volume(t, "photo.jpg", []byte("x")) }},
+		"no file system": {"", func(*testing.T, *socket) []byte { return make([]byte, 1<<20) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSocket(t)
+			image := test.image(t, s)
+			stick.Plug(t, s.Root(), "sdb", image)
+			stick.Plug(t, s.Root(), "nvme0n1", signed(t, s, func(*envelope.Document) {}))
+			w := s.watch()
+			n := 1
+			if test.code == "" {
+				n = 0
+			}
+			found := s.sees("what the stick is", count(n))
+			if len(w.Usable()) > 0 {
+				t.Error("it can be used")
+			}
+			for _, f := range found {
+				if f.Device != "sdb" || f.Refused == nil || f.Refused.Code != test.code || f.Refused.Fix.String() == "" {
+					t.Errorf("%s: %v", f.Name(), f.Refused)
+				}
+				if strings.Contains(f.Refused.Error(), "store0042") {
+					t.Errorf("it tells what is on it: %v", f.Refused)
+				}
+				if taken, err := w.Take("sdb", ""); code(err) != test.code {
+					t.Errorf("taken: %v, %v", taken, err)
+				}
+			}
+		})
+	}
+}
+
+// TestOneImageOnDiskAndPartition: a disk whose first partition is the same image is one medium; two documents are two.
+func TestOneImageOnDiskAndPartition(t *testing.T) {
+	s := newSocket(t)
+	image := stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, s.key)
+	stick.Plug(t, s.Root(), "sdb", image)
+	stick.Plug(t, s.Root(), "sdc", image)
+	w := s.watch()
+	if found := s.sees("it", func(found []*media.Medium) bool { return len(found) > 0 }); len(found) != 1 {
+		t.Errorf("%d media", len(found))
+	}
+	s.plug("sdd", envelope.New("SN1"), envelope.Lock{})
+	s.sees("both", count(2))
+	if len(w.Usable()) != 2 {
+		t.Error("one of them cannot be used")
+	}
+}
+
+// TestNobodyWants: nothing is read while media are of no use, and what was found before is forgotten.
+func TestNobodyWants(t *testing.T) {
+	s := newSocket(t)
+	s.plug("sdb", envelope.New("SN1"), envelope.Lock{})
+	w := media.NewWatcher(s.Machine)
+	w.Every = time.Millisecond
+	ctx, end := context.WithCancel(t.Context())
+	looks := 0
+	w.Watch(ctx, func() bool { return looks < 1 }, func() {
+		switch looks++; {
+		case looks == 1 && len(w.Found()) != 1:
+			t.Error("it was not found")
+		case looks == 2 && len(w.Found()) != 0:
+			t.Error("it was not forgotten")
+		case looks == 2:
+			end()
+		}
+	})
+	end()
+}

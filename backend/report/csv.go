@@ -1,0 +1,43 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// CSV is a line for each check, with the machine in front of it, so that the files of many machines can be put together.
+func (d *Document) CSV() ([]byte, error) {
+	rows := [][]string{{"serial", "hostname", "report", "made", "step", "check", "title", "status", "observed", "expected", "source", "fix", "waived by", "reason"}}
+	for _, c := range d.Checks {
+		by, reason := "", ""
+		if c.Waiver != nil {
+			by, reason = c.Waiver.By, c.Waiver.Reason
+		}
+		rows = append(rows, []string{
+			d.Node.Serial, d.Node.Hostname, d.Kind, d.Made.UTC().Format(time.RFC3339), c.Step, c.ID, c.Title.String(), string(c.Status),
+			c.Observed.String(), c.Expected.String(), c.Source, c.Fix.String(), by, reason,
+		})
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i] = cell(row[i])
+		}
+	}
+	var out bytes.Buffer
+	if err := csv.NewWriter(&out).WriteAll(rows); err != nil {
+		return nil, fmt.Errorf("encoding the report: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// cell is a text on one line that no spreadsheet takes for a formula: these begin with one of four signs.
+func cell(text string) string {
+	text = printable(text)
+	if text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
+		return "'" + text
+	}
+	return text
+}

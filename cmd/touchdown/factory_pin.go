@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
+)
+
+// readPIN reads the PIN of the consoles from a file, or asks for it on the terminal. It is in no argument, where ps shows it.
+func readPIN(cmd *cobra.Command, file string) (site.Secret, error) {
+	text, err := pinText(cmd, file)
+	if err != nil {
+		return "", err
+	}
+	text = strings.TrimSpace(text)
+	if wrong, fix := pin.Check(text); wrong.String() != "" {
+		return "", usage(fmt.Errorf("--console-pin-file: the PIN %s; %s", wrong, fix))
+	}
+	if pin.Hash(text).Valid() {
+		return "", usage(errors.New("--console-pin-file: this is the hash of a PIN; give the PIN itself"))
+	}
+	return site.Secret(text), nil
+}
+
+func pinText(cmd *cobra.Command, file string) (string, error) {
+	in, isFile := cmd.InOrStdin().(*os.File)
+	switch {
+	case file != "-":
+		text, err := readSecret("console-pin-file", file)
+		return string(text), err
+	case isFile && term.IsTerminal(int(in.Fd())):
+		fmt.Fprint(complaints(cmd), "PIN of the consoles: ")
+		text, err := term.ReadPassword(int(in.Fd()))
+		fmt.Fprintln(complaints(cmd))
+		if err != nil {
+			return "", fmt.Errorf("reading the PIN: %w", err)
+		}
+		return string(text), nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), maxKeyFile)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the PIN: %w", err)
+	}
+	return line, nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestReadPIN: the bake's PIN comes from a file that others cannot read or from standard input, and no error repeats it.
+func TestReadPIN(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		text string
+		mode os.FileMode
+		want string
+		says string
+	}{
+		"good":        {"739215\n", 0o600, "739215", ""},
+		"others read": {"739215\n", 0o644, "", "others may read"},
+		"short":       {"4711\n", 0o600, "", "too short"},
+		"empty":       {"", 0o600, "", "too short"},
+		"a hash":      {"$2a$12$" + strings.Repeat("a", 53), 0o600, "", "is the hash"},
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
+		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, from := range []string{file, "-"} {
+			cmd := &cobra.Command{}
+			cmd.SetIn(strings.NewReader(c.text))
+			got, err := readPIN(cmd, from)
+			want, says := c.want, c.says
+			if from == "-" && name == "others read" { // nobody else reads a pipe
+				want, says = "739215", ""
+			}
+			if string(got) != want || (err == nil) != (says == "") || err != nil && (!strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "4711")) {
+				t.Errorf("%s from %s: %q, %v", name, from, string(got), err)
+			}
+		}
+	}
+	if _, err := readPIN(&cobra.Command{}, filepath.Join(dir, "gone")); err == nil {
+		t.Error("a file that is not there is read")
+	}
+}

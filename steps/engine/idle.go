@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"context"
+
+	"touchdown/backend/message"
+	"touchdown/steps/idle"
+)
+
+// newIdle is the lock of the consoles that nobody uses.
+func newIdle(e *Engine) *idle.Lock {
+	return idle.Open(idle.Options{Dir: e.store.dir, Baked: idle.ReadBaked(e.o.Node.Host), Now: e.now, Log: e.o.Node.Log})
+}
+
+// Present implements Session.
+func (e *Engine) Present(ctx context.Context, pin string) error {
+	err := e.idle.Present(ctx, pin)
+	if pin != "" { // how long nobody may try another one concerns all consoles
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.core.recorder.changed()
+	}
+	return err
+}
+
+// idleNotice says that consoles stay open although a PIN was set.
+func idleNotice(e *Engine) (all []message.Text) {
+	if e.idle.Broken() {
+		all = append(all, message.T("The PIN of the consoles cannot be read, so that they do not lock. Set spec.console.pin again."))
+	}
+	return all
+}

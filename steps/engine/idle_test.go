@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/steps/handout"
+	"touchdown/steps/idle"
+	"touchdown/steps/site/pin"
+)
+
+const testPIN = "739215"
+
+// TestAnIdleConsoleCannotWrite: the engine itself refuses each write of a console that nobody used, until it has the PIN. What
+// root's commands do goes on, and so does what consoles read.
+func TestAnIdleConsoleCannotWrite(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		until(t, s, "the form", inState(Collecting))
+		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
+		pen, err := s.TakePen(tty, "tty1", false)
+		must(t, err)
+		must(t, s.Set(tty, pen, "spec.console.pin", testPIN))
+		must(t, s.Set(tty, pen, "spec.console.lockAfter", "5m"))
+		must(t, s.Set(tty, pen, "spec.clusterName", "store1")) // who set it is not locked by it
+		if _, err := s.TakePen(serial, "ttyS0", true); !errors.Is(err, idle.ErrLocked) {
+			t.Errorf("a console that nobody used takes control: %v", err)
+		}
+		r.ahead.Add(int64(4 * time.Minute))
+		must(t, s.Present(tty, ""))
+		r.ahead.Add(int64(4 * time.Minute))
+		if v, err := s.Snapshot(tty); err != nil || v.Idle == nil || v.Idle.Left <= 0 || v.Idle.Left > 60 {
+			t.Fatalf("a minute before it locks: %+v, %v", v.Idle, err)
+		}
+		r.ahead.Add(int64(time.Minute))
+		taken := func() error { _, err := s.TakePen(tty, "tty1", false); return err }
+		given := func() error { _, err := s.Give(tty, pen, handout.Ask{Password: true}); return err }
+		for what, err := range map[string]error{
+			"set": s.Set(tty, pen, "spec.clusterName", "thief"), "load": s.Load(tty, pen, nil, "x"), "action": s.Do(tty, pen, Action{Verb: Review}),
+			"reboot": s.Do(tty, pen, Action{Verb: Reboot}), "pen": taken(), "credentials": given(), "a key": s.Present(tty, ""),
+		} {
+			if !errors.Is(err, idle.ErrLocked) {
+				t.Errorf("%s at a locked console: %v", what, err)
+			}
+		}
+		if v, err := s.Snapshot(tty); err != nil || v.Idle.Left != 0 || field(v, "spec.clusterName").Value != "store1" {
+			t.Errorf("a locked console shows %+v, %v", v, err)
+		}
+		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com")) // root's command
+		if err := s.Present(tty, "000001"); !errors.Is(err, idle.ErrWrong) {
+			t.Errorf("a wrong PIN: %v", err)
+		}
+		if err := s.Present(serial, testPIN); !errors.Is(err, idle.ErrSoon) {
+			t.Errorf("the right one at once at another console: %v", err)
+		}
+		r.ahead.Add(int64(2 * time.Second))
+		must(t, s.Present(tty, testPIN))
+		must(t, s.Set(tty, pen, "spec.clusterName", "store2"))
+	})
+}
+
+// unpacked is the text of a bundle.
+func unpacked(t *testing.T, bundle []byte) string {
+	t.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(bundle))
+	must(t, err)
+	text, err := io.ReadAll(plain)
+	must(t, err)
+	return string(text)
+}
+
+// TestPINStaysSecret: it is in no file, answer, log or event, and its hash in 0600 files alone.
+func TestPINStaysSecret(t *testing.T) {
+	r := newRig(t, newWorld())
+	var log bytes.Buffer
+	tty := idle.At(t.Context(), "tty1")
+	pen := take(t, r)
+	must(t, r.Set(tty, pen, "spec.console.pin", testPIN))
+	_ = r.Present(tty, "000001")
+	hash := string(r.core.draft.site.Spec.Console.PIN)
+	answers, err := r.Export(t.Context(), Answers)
+	must(t, err)
+	if !strings.Contains(string(answers), "pin: <set>") {
+		t.Errorf("the answers do not tell that there is one:\n%s", answers)
+	}
+	bundle, err := r.Export(t.Context(), Bundle)
+	must(t, err)
+	snapshot, err := r.Snapshot(tty)
+	must(t, err)
+	must(t, json.NewEncoder(&log).Encode(snapshot))
+	for name, text := range map[string]string{"answers": string(answers), "bundle": unpacked(t, bundle), "snapshot": log.String()} {
+		if strings.Contains(text, testPIN) || strings.Contains(text, hash) || strings.Contains(text, "000001") {
+			t.Errorf("%s has the PIN or its hash:\n%s", name, text)
+		}
+	}
+	holders := 0
+	must(t, filepath.WalkDir(r.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		must(t, err)
+		info, err := d.Info()
+		must(t, err)
+		if bytes.Contains(data, []byte(hash)) {
+			holders++
+		}
+		if bytes.Contains(data, []byte(testPIN)) || bytes.Contains(data, []byte(hash)) && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s, %s, has it:\n%s", name, info.Mode(), data)
+		}
+		return nil
+	}))
+	if holders != 2 { // the answer, which the hand-over wipes, and the lock
+		t.Errorf("%d files have the hash", holders)
+	}
+}
+
+// TestLockOutlivesTheHandOver: a landed node goes on to lock its consoles, and the bake's PIN does where the site config has none.
+func TestLockOutlivesTheHandOver(t *testing.T) {
+	r := newRig(t, newWorld())
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.console.pin", testPIN))
+	r.mu.Lock()
+	must(t, r.core.handOver())
+	r.mu.Unlock()
+	must(t, r.Close())
+	r.open(t)
+	if v, err := r.Snapshot(t.Context()); err != nil || v.Idle == nil || r.core.draft.site.Spec.Console.PIN != "" {
+		t.Errorf("after the hand-over: %+v, %v", v.Idle, err)
+	}
+	must(t, os.WriteFile(filepath.Join(r.dir, "console-lock.json"), []byte("{"), 0o600))
+	must(t, r.Close())
+	r.open(t)
+	v, err := r.Snapshot(t.Context())
+	must(t, err)
+	if said := message.English(v.Notices); v.Idle != nil || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "spec.console.pin") }) {
+		t.Errorf("a lock that cannot be read: %+v, %q", v.Idle, said)
+	}
+	must(t, r.host.WriteFile(layout.ConsolePIN, []byte(`{"pin":"`+string(pin.Make(testPIN))+`"}`), 0o600))
+	if v, err := r.Snapshot(t.Context()); err != nil || v.Idle == nil || v.Idle.After != 600 {
+		t.Errorf("with the PIN of the bake: %+v, %v", v.Idle, err)
+	}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"touchdown/backend/media"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// longestBeside bounds the value of a field that is no part of the site config, in bytes: a passphrase, the name of a device.
+const longestBeside = 1 << 10
+
+// isBeside tells whether a path is of a field whose value is no part of the site config.
+func (d *draft) isBeside(path string) bool {
+	for _, stage := range d.stages() {
+		for _, step := range stage.Steps {
+			if slices.ContainsFunc(steps.FieldsOf(step), func(f steps.Field) bool { return f.Path == path && f.Beside }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setBeside keeps such a value, in memory alone.
+func (d *draft) setBeside(path, value string) error {
+	if len(value) > longestBeside {
+		return fmt.Errorf("%w: %s has more than %d bytes", ErrInvalid, path, longestBeside)
+	}
+	d.beside[path] = value
+	return nil
+}
+
+// answersOf reads the site config of a medium.
+func answersOf(taken *media.Taken) (map[string]string, error) {
+	cfg, err := site.Parse(taken.Text, taken.Source, nil)
+	if err != nil {
+		return nil, &problem.Problem{
+			Code: "MED-CFG", Summary: message.T("The site config on the medium cannot be read."), Fix: message.T("Make the medium again; touchdown site validate names the line."),
+			Err: err,
+		}
+	}
+	values := map[string]string{}
+	for _, path := range cfg.Paths() {
+		values[path], _ = cfg.Get(path)
+	}
+	return values, nil
+}
+
+// fill has a medium bring its answers into the form.
+func fill(e *Engine, pen string, field steps.Field, value string) error {
+	e.mu.Lock()
+	beside := maps.Clone(e.core.draft.beside)
+	e.mu.Unlock()
+	var taken *media.Taken
+	err := guard(func() (err error) {
+		taken, err = field.Act.Fill(value, func(path string) string { return beside[path] })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	values, err := answersOf(taken)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.core.may(pen, Act, allowed(Act)); err != nil {
+		return err
+	}
+	if !beforeLanding(e.core) {
+		return fmt.Errorf("%w: a medium is used before the node lands, not after it", ErrState)
+	}
+	return e.core.answered(e.core.draft.fill(values, taken))
+}
+
+// fill takes all answers of a medium, but those that a person typed: these stay, with the medium's beside them to go back to. The
+// medium counts as used from here on; where that cannot be noted, nothing is taken.
+func (d *draft) fill(values map[string]string, taken *media.Taken) error {
+	brought, err := configOf(values, taken.Source)
+	if err != nil {
+		return err
+	}
+	cfg, before := brought.Clone(), d.site
+	for _, path := range slices.Sorted(maps.Keys(before.Sources)) {
+		if before.Sources[path] != site.Typed {
+			continue
+		}
+		typed, _ := before.Get(path)
+		if err := cfg.Set(path, typed); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
+	if err := d.take(cfg); err != nil {
+		return err
+	}
+	if err := taken.Use(); err != nil {
+		return errors.Join(err, d.take(before))
+	}
+	d.open(brought)
+	d.site = cfg
+	d.mask.Hide(slices.Concat(cfg.SecretTexts(), brought.SecretTexts()))
+	clear(d.beside)
+	return nil
+}
+
+// beforeLanding tells whether media are of use: the answers are being collected, and the node has not landed yet.
+func beforeLanding(c *core) bool {
+	return c.o.List != ListFactory && c.job.state == Collecting && !c.job.landedBefore && !c.locked()
+}

@@ -1,0 +1,412 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/layout"
+	"touchdown/backend/media"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/steps"
+	"touchdown/steps/site"
+	"touchdown/test/stick"
+)
+
+const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  clusterName: shop\n  baseDomain: stick.example\n  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"
+
+// TestMain lets this program be the process that reads a volume, as cmd/touchdown does.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
+		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// sealedRig is an engine on a node that the factory sealed: armed, with keys for media, whose sockets are watched.
+type sealedRig struct {
+	*rig
+	key   envelope.SigningKey
+	known media.Known
+}
+
+// offering is the step that offers the answers of media, without the rest of its page.
+type offering struct{ steps.Step }
+
+func (s *offering) Fields() (fields []steps.Field) {
+	for _, f := range steps.FieldsOf(s.Step) {
+		if f.Beside {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func newSealedRig(t *testing.T) *sealedRig {
+	t.Helper()
+	w := newWorld()
+	w.cable = true
+	r := &sealedRig{rig: newRig(t, w)}
+	must(t, r.Close())
+	r.host.File("/sys/class/dmi/id/product_serial", "SN1\n")
+	r.host.File(layout.Armed, "")
+	var public []byte
+	r.key, public = stick.Key(t)
+	r.known = media.Of(r.host.Machine)
+	_, err := r.known.Lay(public)
+	must(t, err)
+	return r
+}
+
+// open starts the engine with its eyes on the sockets.
+func (r *sealedRig) open(t *testing.T) {
+	t.Helper()
+	o := r.options()
+	o.Media = media.NewWatcher(r.host.Machine)
+	o.Media.Every = time.Millisecond
+	r.w.asks = func(cfg *site.Config) []steps.Stage {
+		return []steps.Stage{{ID: "network", Steps: []steps.Step{&offering{steps.Site(cfg, steps.Wiring{Media: o.Media})[1].Steps[0]}}}}
+	}
+	e, err := Open(o)
+	must(t, err)
+	r.Engine = e
+	t.Cleanup(func() { _ = e.Close() })
+}
+
+// plug puts in an unattended stick for the node, as another one wants it to be.
+func (r *sealedRig) plug(t *testing.T, name string, change func(*envelope.Document)) envelope.Document {
+	t.Helper()
+	recipient, err := r.known.Recipient()
+	must(t, err)
+	lock, err := envelope.NodeLock(recipient)
+	must(t, err)
+	d := envelope.New("SN1")
+	d.Unattended = true
+	if change != nil {
+		change(&d)
+	}
+	stick.Plug(t, r.host.Root(), name, stick.Image(t, d, onStick, lock, r.key))
+	return d
+}
+
+// used tells whether the node noted that it used a document.
+func (r *sealedRig) used(t *testing.T, id string) bool {
+	t.Helper()
+	return strings.Contains(r.host.Content(layout.Media+"/used"), id)
+}
+
+// look is one look at the sockets, beside those of the engine itself.
+func (r *sealedRig) look(t *testing.T) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	r.o.Media.Watch(ctx, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return beforeLanding(r.core)
+	}, func() {
+		(&lander{Engine: r.Engine, tried: map[string]message.Text{}}).judgeMedia()
+		end()
+	})
+}
+
+// answer is an answer as it is now.
+func (r *sealedRig) answer(path string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	value, _ := r.core.draft.site.Get(path)
+	return value
+}
+
+func noticed(words ...string) func(*Snapshot) bool {
+	return func(s *Snapshot) bool {
+		all := strings.Join(message.English(s.Notices), "\n")
+		for _, word := range words {
+			if !strings.Contains(all, word) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// TestAStickLands: a stick that comes late starts the landing of a sealed node with no key pressed. It is noted as used before the
+// first change, and fires once: not after a restart, not after the landing, not after the hand-over, however long it stays.
+func TestAStickLands(t *testing.T) {
+	r := newSealedRig(t)
+	r.open(t)
+	until(t, r, "the form", inState(Collecting))
+	var d envelope.Document
+	r.w.hook = func(step string) {
+		if step == "names" && !r.used(t, d.ID) {
+			t.Error("something changes, and the stick is not noted as used")
+		}
+	}
+	d = r.plug(t, "sdb", nil)
+	s := until(t, r, "the landing", inState(IsDone))
+	if got := r.w.get("names"); got != "shop.stick.example" {
+		t.Errorf("landed as %s", got)
+	}
+	if s.Pen.Holder != "" && s.Pen.Holder != "stick SITECONFIG" {
+		t.Errorf("control: %+v", s.Pen)
+	}
+	journal, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
+	must(t, err)
+	for _, what := range []string{`"by":"unattended"`, "started by medium SITECONFIG (sdb)", d.ID, r.key.ID()} {
+		if !strings.Contains(string(journal), what) {
+			t.Errorf("the journal does not tell %s", what)
+		}
+	}
+	changed := r.w.calls["names"]
+	again := func(when string) {
+		must(t, r.Close())
+		r.host.File(layout.Armed, "") // as if it were sealed still
+		r.open(t)
+		r.look(t)
+		if found := r.o.Media.Found(); len(found) > 0 {
+			t.Errorf("%s: the stick is read: %v", when, found[0].Name())
+		}
+		if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != changed {
+			t.Errorf("%s: %s, %v", when, s.State, err)
+		}
+	}
+	again("after the landing")
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	again("after the hand-over")
+}
+
+// TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
+func TestAUsedStickNeverFiresAgain(t *testing.T) {
+	r := newSealedRig(t)
+	r.plug(t, "sdb", nil)
+	w := media.NewWatcher(r.host.Machine)
+	ctx, end := context.WithCancel(t.Context())
+	w.Watch(ctx, func() bool { return true }, end)
+	taken, err := w.Take("sdb", "")
+	must(t, err)
+	must(t, taken.Use())
+	r.open(t)
+	s := until(t, r, "why nothing starts", noticed("SITECONFIG (sdb) was used on this node"))
+	r.look(t)
+	if s.State == Working || len(r.w.calls) > 0 {
+		t.Errorf("%s, %v", s.State, r.w.calls)
+	}
+}
+
+// TestWhatNeverStarts: each is told on every screen in a sentence, and nothing on the node changes.
+func TestWhatNeverStarts(t *testing.T) {
+	for name, test := range map[string]struct {
+		begin func(*testing.T, *sealedRig)
+		says  string
+	}{
+		"another machine": {func(t *testing.T, r *sealedRig) {
+			r.plug(t, "sdb", func(d *envelope.Document) { d.Serial = "SN2" })
+		}, "MED-SER"},
+		"another key": {func(t *testing.T, r *sealedRig) {
+			r.key, _ = stick.Key(t)
+			r.plug(t, "sdb", nil)
+		}, "MED-UKEY"},
+		"a revoked key": {func(t *testing.T, r *sealedRig) {
+			r.host.File(layout.Media+"/revoked", r.key.ID()+"\n")
+			r.plug(t, "sdb", nil)
+		}, "MED-RVKD"},
+		"not signed": {func(t *testing.T, r *sealedRig) {
+			stick.Plug(t, r.host.Root(), "sdb", stick.Volume(t, media.PlainFile, []byte(onStick)))
+		}, "MED-NSIG"},
+		"no record of what was used": {func(t *testing.T, r *sealedRig) {
+			must(t, r.host.Remove(layout.Media+"/used"))
+			r.plug(t, "sdb", nil)
+		}, "MED-LOST"},
+		"another node's seal": {func(t *testing.T, r *sealedRig) {
+			_, other, err := envelope.NewNodeKey()
+			must(t, err)
+			lock, err := envelope.NodeLock(other)
+			must(t, err)
+			d := envelope.New("SN1")
+			d.Unattended = true
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, onStick, lock, r.key))
+		}, "MED-NKEY"},
+		"no site config": {func(t *testing.T, r *sealedRig) {
+			d := envelope.New("SN1")
+			d.Unattended = true
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, "- hello", envelope.Lock{}, r.key))
+		}, "MED-CFG"},
+		"two of them": {func(t *testing.T, r *sealedRig) {
+			r.plug(t, "sdb", nil)
+			r.plug(t, "sdc", nil)
+		}, "another medium is there, too"},
+		"one, and one for a person": {func(t *testing.T, r *sealedRig) {
+			r.plug(t, "sdb", nil)
+			r.plug(t, "sdc", func(d *envelope.Document) { d.Unattended = false })
+		}, "another medium is there, too"},
+		"not sealed": {func(t *testing.T, r *sealedRig) {
+			must(t, r.host.Remove(layout.Armed))
+			r.plug(t, "sdb", nil)
+		}, "has not sealed this node"},
+		"no valid answers": {func(t *testing.T, r *sealedRig) {
+			d := envelope.New("SN1")
+			d.Unattended = true
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, strings.Replace(onStick, "shop", "Not a name", 1), envelope.Lock{}, r.key))
+		}, "the review has"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newSealedRig(t)
+			used := r.host.Content(layout.Media + "/used")
+			test.begin(t, r)
+			r.open(t)
+			s := until(t, r, "why not", noticed(test.says))
+			if test.says != "MED-LOST" && r.host.Content(layout.Media+"/used") != used {
+				t.Error("it is noted as used")
+			}
+			if !s.Started.IsZero() || len(r.w.calls) > 0 {
+				t.Errorf("%s, %v", s.State, r.w.calls)
+			}
+		})
+	}
+}
+
+// TestAPersonComesFirst: what a person typed is never overwritten, by an unattended stick, and neither is one who has
+// control. When nobody has, it starts.
+func TestAPersonComesFirst(t *testing.T) {
+	r := newSealedRig(t)
+	r.open(t)
+	pen := take(t, r)
+	r.plug(t, "sdb", nil)
+	until(t, r, "who has control", noticed("tty1 has control"))
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", "mine"))
+	must(t, r.ReleasePen(t.Context(), pen))
+	until(t, r, "that someone typed", noticed("answers were typed"))
+	must(t, r.Close())
+	r.open(t)
+	s := until(t, r, "that someone typed, after a restart", noticed("answers were typed"))
+	if v := r.answer("spec.clusterName"); v != "mine" || !s.Started.IsZero() {
+		t.Errorf("%q, %s", v, s.State)
+	}
+	pen = take(t, r)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Restore, Step: "names"}))
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", ""))
+	must(t, r.ReleasePen(t.Context(), pen))
+	until(t, r, "the landing", inState(IsDone))
+}
+
+// TestAProblemWaitsForAPerson: a review with a problem stops where the wizard would ask. The stick is not used up: a person goes on
+// from there, or pulls it out and puts it in again.
+func TestAProblemWaitsForAPerson(t *testing.T) {
+	r := newSealedRig(t)
+	r.w.cable = false
+	r.open(t)
+	d := r.plug(t, "sdb", nil)
+	s := until(t, r, "the problem", noticed("the review has 1 problems", "no link"))
+	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
+		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
+	}
+	r.w.mu.Lock()
+	r.w.cable = true
+	r.w.mu.Unlock()
+	stick.Pull(t, r.host.Root(), "sdb")
+	until(t, r, "that it is gone", func(s *Snapshot) bool { return !noticed("SITECONFIG")(s) })
+	d = r.plug(t, "sdc", nil)
+	until(t, r, "the landing", inState(IsDone))
+	if !r.used(t, d.ID) {
+		t.Error("it is not noted as used")
+	}
+}
+
+// TestAnswersAreTakenOver: a person takes the answers of a stick, with its passphrase, beside what they typed. Nothing is set before,
+// the passphrase is kept nowhere, and the stick is used up.
+func TestAnswersAreTakenOver(t *testing.T) {
+	r := newSealedRig(t)
+	lock, passphrase, err := envelope.GeneratedLock()
+	must(t, err)
+	d := envelope.New("")
+	stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, onStick, lock, r.key))
+	r.open(t)
+	offered := func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 }
+	s := until(t, r, "the stick", offered)
+	volume := s.Stages[2].Steps[0].Fields[1]
+	if len(volume.Choices) != 1 || !strings.Contains(volume.Choices[0].Label.String(), "SITECONFIG (sdb)") || volume.Act == nil {
+		t.Fatalf("%+v", volume)
+	}
+	if r.answer("spec.clusterName") != "" {
+		t.Error("an answer was set without asking")
+	}
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "typed.example"))
+	takeOver := Action{Verb: Act, Path: volume.Path, Value: "sdb"}
+	must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
+	if err := r.Do(t.Context(), pen, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
+		t.Errorf("a wrong passphrase: %v", err)
+	}
+	if r.answer("spec.clusterName") != "" || r.used(t, d.ID) {
+		t.Error("a wrong passphrase did something")
+	}
+	must(t, r.Set(t.Context(), pen, "medium.passphrase", passphrase))
+	must(t, r.Do(t.Context(), pen, takeOver))
+	s = until(t, r, "the answers", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
+	name, domain, secret := s.Stages[0].Steps[0].Fields[0], s.Stages[0].Steps[0].Fields[1], s.Stages[0].Steps[0].Fields[2]
+	if name.Source != "stick SITECONFIG" || name.Changed || domain.Value != "typed.example" || domain.Found != "stick.example" || !secret.SecretSet {
+		t.Errorf("%+v\n%+v\n%+v", name, domain, secret)
+	}
+	if !r.used(t, d.ID) {
+		t.Error("it is not noted as used")
+	}
+	if err := r.Do(t.Context(), pen, takeOver); err == nil {
+		t.Error("it was taken twice")
+	}
+	if got := r.mask.Mask("c2VjcmV0OnNlY3JldA=="); strings.Contains(got, "c2Vj") {
+		t.Error("a secret of the stick is not masked")
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Restore, Path: "spec.baseDomain"}))
+	until(t, r, "the stick's answer", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[1].Value == "stick.example" })
+	must(t, r.Close())
+	must(t, filepath.WalkDir(r.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), passphrase) {
+			t.Errorf("%s has the passphrase", path)
+		}
+		return err
+	}))
+	r.open(t)
+	s = until(t, r, "the answers after a restart", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
+	if s.Stages[0].Steps[0].Fields[0].Source != "stick SITECONFIG" {
+		t.Errorf("%+v", s.Stages[0].Steps[0].Fields[0])
+	}
+	until(t, r, "that it was used", noticed("SITECONFIG (sdb) was used on this node"))
+}
+
+// TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.
+func TestAnswersThatCannotBeNoted(t *testing.T) {
+	r := newSealedRig(t)
+	r.plug(t, "sdb", func(d *envelope.Document) { d.Unattended = false })
+	r.open(t)
+	until(t, r, "the stick", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
+	taken, err := r.o.Media.Take("sdb", "")
+	must(t, err)
+	must(t, r.host.Remove(layout.Media+"/used"))
+	values, err := answersOf(taken)
+	must(t, err)
+	r.mu.Lock()
+	err = r.core.draft.fill(values, taken)
+	name := r.core.draft.site.Spec.ClusterName
+	r.mu.Unlock()
+	if problem.From(err).Code != "MED-LOST" || name != "" {
+		t.Errorf("%v, %q", err, name)
+	}
+	kept, _, err := r.store.loadDraft()
+	if err != nil || kept.Spec.ClusterName != "" {
+		t.Errorf("%v, %q", err, kept.Spec.ClusterName)
+	}
+}

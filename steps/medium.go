@@ -1,0 +1,47 @@
+package steps
+
+import (
+	"touchdown/backend/message"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/media"
+)
+
+// The paths of what is asked about media. They are no part of the site config.
+const (
+	mediumPassphrase = "medium.passphrase"
+	mediumVolume     = "medium.volume"
+)
+
+// mediumFields offer the answers that a stick or image brings, which are taken when a person asks for it: which medium, and the
+// passphrase of one that is sealed with it. They ask for nothing while no medium is there.
+func mediumFields(watcher *media.Watcher) []Field {
+	if watcher == nil {
+		return nil
+	}
+	var choices []Choice
+	sealed := false
+	for _, f := range watcher.Usable() {
+		sealed = sealed || f.Sealed() == envelope.WithPassphrase
+		choices = append(choices, Choice{Value: f.Device, Label: message.F("%s, signed with key %s", f.Name(), f.Signer)})
+	}
+	if len(choices) == 0 {
+		return nil
+	}
+	return []Field{
+		{
+			Path: mediumPassphrase, Kind: Secret, Label: message.T("Passphrase of the medium"), Optional: true, Beside: true,
+			Visible: func() bool { return sealed }, Help: message.T("The one that was sent with it. Type it before you take its answers."),
+		},
+		{
+			Path: mediumVolume, Kind: Pick, Label: message.T("Answers from a medium"), Optional: true, Beside: true, Choices: choices,
+			Help: message.T("Choose one and take its answers. What you typed stays, and the review shows all of it."),
+			Act: &Act{
+				Label: message.T("Take answers"), Doing: message.T("its answers are being read"),
+				Fill: func(name string, beside func(string) string) (*media.Taken, error) {
+					return watcher.Take(name, beside(mediumPassphrase))
+				},
+			},
+		},
+	}
+}

@@ -1,0 +1,62 @@
+package steps
+
+import (
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/envelope"
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/report"
+	"touchdown/backend/report/proof"
+)
+
+// reportKey is the node's key for its reports, nil where it cannot be had. A report without a signature is no reason to stop: a check
+// says so, before the report is put together.
+func reportKey(node *backend.Node, rep Report) *envelope.SigningKey {
+	key, err := proof.NodeKey(node.Host)
+	if err == nil {
+		return &key
+	}
+	p := problem.From(err)
+	rep.Check(Check{
+		ID: "report-signature", Title: message.T("Signature of the report"), Status: check.Warn, Fix: p.Fix,
+		Observed: message.F("the report is not signed: %s", p.Summary), Expected: message.T("signed with the node's own key"),
+	})
+	return nil
+}
+
+// keepReport writes a report into a folder, signed where there is a key and chained to the last report of this machine.
+func keepReport(node *backend.Node, dir string, d *report.Document, key *envelope.SigningKey) (unsigned message.Text, err error) {
+	store := report.Store{Dir: dir}
+	if key != nil {
+		d.Previous = lastReport(node, d.Node.Serial, dir)
+		store.Sign = proof.Sign(d, *key)
+		raw, err := d.JSON()
+		if err == nil {
+			_, err = store.Sign(raw)
+		}
+		if err != nil {
+			store.Sign, d.Signer, d.Previous = nil, nil, nil
+			unsigned = message.F("The report is not signed: %s.", err.Error())
+		}
+	}
+	return unsigned, store.Save(d)
+}
+
+// lastReport is the newest report that the node has of this machine: of its site, of its factory, or in the folder of a new one.
+func lastReport(node *backend.Node, serial, dir string) (last *report.Previous) {
+	for _, folder := range []string{dir, node.Host.Path(layout.State), node.Host.Path(layout.FactoryState)} {
+		if p := (report.Store{Dir: folder}).Last(serial); p != nil && (last == nil || p.Made.After(last.Made)) {
+			last = p
+		}
+	}
+	return last
+}
+
+// say says a sentence, if there is one.
+func say(rep Report, text message.Text) {
+	if text.String() != "" {
+		rep.Say(text)
+	}
+}
