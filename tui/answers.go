@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 )
@@ -21,6 +22,12 @@ type answers struct {
 
 // aside is what stands below a field in place of its help: what the machine does for one of its values, or why it cannot.
 type aside struct{ path, value, text string }
+
+// refusal is an error that says what is wrong with a value, whether the engine is in this process or not.
+type refusal interface {
+	error
+	Says() message.Text
+}
 
 // set sends a value to the engine; the draft stays until it was taken.
 func (a *answers) set(path, value string) tea.Cmd {
@@ -40,6 +47,9 @@ func (a *answers) fieldSet(msg setMsg) {
 		}
 	case errors.Is(msg.failed, engine.ErrInvalid):
 		a.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
+		if e, ok := errors.AsType[refusal](msg.failed); ok && show(e.Says()) != "" {
+			a.refused[msg.path] = show(e.Says())
+		}
 	default:
 		a.flash = a.explain(msg.failed)
 	}

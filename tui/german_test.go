@@ -197,8 +197,11 @@ func TestPlainInGerman(t *testing.T) {
 	r, w := io.Pipe()
 	p, done := &typist{in: w}, make(chan error, 1)
 	var all bytes.Buffer
-	o := Options{Name: "ttyS1", Language: "de", Clock: time.Now, Save: func([]byte) (string, error) { return "/var/tmp/x", nil }}
+	o := Options{Name: "ttyS1", Clock: time.Now, Save: func([]byte) (string, error) { return "/var/tmp/x", nil }}
 	go func() { done <- plainText(t.Context(), f, o, r, io.MultiWriter(p, &all)) }()
+	p.printed(t, "Deutsch: de")
+	p.after(t, "Type control to take control:", "de")
+	p.printed(t, "English: en")
 	p.after(t, "Zum Uebernehmen steuern eintippen:", "steuern")
 	p.after(t, "Clustername [sno-042]:", "store1")
 	p.after(t, "Basis-Domain []:", "?")
@@ -227,7 +230,11 @@ func TestPlainInGerman(t *testing.T) {
 	if err := <-done; !errors.Is(err, ErrHungUp) {
 		t.Errorf("ended with %v", err)
 	}
-	english(t, strings.ReplaceAll(all.String(), "\r\n", "\n"))
+	_, said, _ := strings.Cut(all.String(), "English: en\r\n") // before it spoke German
+	if said == "" {
+		t.Error("nothing was said in German")
+	}
+	english(t, strings.ReplaceAll(said, "\r\n", "\n"))
 	if i := bytes.IndexFunc(all.Bytes(), func(r rune) bool { return r > 0x7e }); i >= 0 {
 		t.Errorf("a byte that is no ASCII: %q", all.Bytes()[i:])
 	}

@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"touchdown/backend/message"
 )
 
 // TestLanguagesAreComplete: each language has every text of the console, every page's help and every message of the program, no
@@ -217,4 +221,114 @@ func speakTest(t *testing.T, code string, ascii bool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { here.Store(nil) })
+}
+
+// TestSentencesAboveTheKeys: each sentence that stands in the one line above the keys fits it, with a short name in it.
+func TestSentencesAboveTheKeys(t *testing.T) {
+	said := regexp.MustCompile(`lash = t\("([^"]+)"`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range said.FindAllStringSubmatch(string(data), -1) {
+			if !strings.HasSuffix(file, "_test.go") && m[1] != "bundle.saved" && m[1] != "review.blocked" { // which has a path; which stands on the page too
+				keys = append(keys, m[1])
+			}
+		}
+	}
+	if len(keys) < 10 {
+		t.Fatalf("only %v were found", keys)
+	}
+	for _, code := range Languages() {
+		speakTest(t, code, true)
+		for _, key := range keys {
+			text := verb.ReplaceAllString(tr(key), "eight888")
+			if w := ansi.StringWidth(text); w > 80 {
+				t.Errorf("%s: %s is %d columns wide: %s", code, key, w, text)
+			}
+		}
+	}
+}
+
+func BenchmarkSpeak(b *testing.B) {
+	defer here.Store(nil)
+	for b.Loop() {
+		if err := speak("de", true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestEveryMessageIsShown sends each message over the wire, with an argument for each verb, and shows it in each language: it reads
+// as its translation formatted with the same arguments.
+func TestEveryMessageIsShown(t *testing.T) {
+	for _, code := range Languages()[1:] {
+		speakTest(t, code, false)
+		all, err := load(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range messages(t) {
+			args := []any{}
+			for n := 1; n <= len(verbs(id)); n++ {
+				switch v := verbs(id)[n]; v[len(v)-1] {
+				case 's', 'v', 'q':
+					args = append(args, fmt.Sprintf("word%d", n))
+				case 'f':
+					args = append(args, 7.0)
+				default:
+					args = append(args, 40+n)
+				}
+			}
+			sent := map[string]any{"id": id, "args": slices.Clone(args)}
+			if len(args) == 0 { // made by message.T, or as good as
+				sent = map[string]any{"id": strings.ReplaceAll(id, "%%", "%")}
+			}
+			if got, want := shownOf(t, sent, fmt.Sprintf(id, args...)), fmt.Sprintf(all.Engine[id], args...); got != decimal(want, args) {
+				t.Errorf("%s: %q is shown as %q, want %q", code, id, got, want)
+			}
+		}
+	}
+}
+
+// decimal writes the number 7 of TestEveryMessageIsShown as German does; other languages of the kind do too.
+func decimal(text string, args []any) string {
+	if slices.Contains(args, any(7.0)) {
+		return strings.ReplaceAll(text, "7.0", "7,0")
+	}
+	return text
+}
+
+// shownOf is a message of the wire, whose English text is known, in the language of this console.
+func shownOf(t *testing.T, sent map[string]any, english string) string {
+	t.Helper()
+	if args, ok := sent["args"].([]any); ok {
+		for i, a := range args {
+			if f, is := a.(float64); is {
+				args[i] = json.RawMessage(fmt.Sprintf("%.1f", f))
+			}
+		}
+	}
+	data, err := json.Marshal(map[string]any{"/text": sent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found message.Messages
+	if err := json.Unmarshal(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	doc := struct {
+		Text message.Text `json:"text"`
+	}{message.Data(english)}
+	message.Restore(&doc, found)
+	if doc.Text == message.Data(english) && english != "" {
+		t.Errorf("%s is no message", data)
+	}
+	return show(doc.Text)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"touchdown/steps/engine"
@@ -49,8 +50,13 @@ func (p *prompts) turnOnce() error {
 	case p.locked() && p.asksNow():
 		return p.plainLock()
 	case p.free() && p.asksNow():
+		p.write(t("plain.language", ownName(following()), following()))
 		answer, err := p.decide(t("plain.take", t("plain.control")))
-		if err == nil && answer == t("plain.control") {
+		switch {
+		case err != nil:
+		case slices.Contains(Languages(), answer):
+			p.speak(answer)
+		case answer == t("plain.control"):
 			p.write(p.do(p.link.take(false)))
 		}
 		return err

@@ -52,7 +52,7 @@ func (p *prompts) questions() error {
 }
 
 // isBack reports whether someone wants to go back: the English word does in every language.
-func isBack(text string) bool { return text == "back" || text == t("plain.back") }
+func isBack(text string) bool { return text == "back" || text == t("plain.backWord") }
 
 // backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.
 func backFrom(asked []string, list []engine.FieldView) (before []string, last string) {
@@ -152,7 +152,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	text, err := p.decide(t("plain.start", p.word(), t("plain.back")))
+	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
 		return err
 	}

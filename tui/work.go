@@ -84,7 +84,7 @@ func (s *work) whole(w int) []string {
 		text = t("work.rest", about(rest))
 	}
 	worked := int64(s.snap.Worked)
-	lines := []string{s.theme.bar(worked, worked+int64(rest.Seconds())+1, max(min(w-len(text)-1, 40), 0)) + " " + text}
+	lines := []string{s.theme.bar(worked, worked+int64(rest.Seconds())+1, max(min(w-lipgloss.Width(text)-1, 40), 0)) + " " + text}
 	if late := s.snap.Late; show(late) != "" {
 		lines = append(lines, wrap(t("work.grows", late), w, "")...)
 	}
@@ -112,7 +112,7 @@ func (s *work) stages(side, room int) []string {
 		}
 		done, status := tallied(stage)
 		count := t("work.count", done, len(stage.Steps))
-		line := s.theme.status(status) + " " + pad(cut(show(stage.Title), side-6-len(count)), side-6-len(count))
+		line := s.theme.status(status) + " " + ends(show(stage.Title), "", side-6-lipgloss.Width(count))
 		lines = append(lines, line+" "+count)
 		list := stage.Steps
 		if whole > room && i != at {
@@ -196,7 +196,7 @@ func (s *work) step(w, room int) []string {
 		elapsed = 0
 	}
 	lines = append(lines, s.measure(step.Progress, w)...)
-	lines = append(lines, wrap(t("work.elapsed", span(elapsed), s.heart()), w, "")...)
+	lines = append(lines, wrap(t("work.elapsed", span(elapsed), s.heart()), w+1, "")...) // to the edge of the screen
 	if p := step.Progress; p != nil {
 		lines = append(lines, s.waiting(*p, elapsed.Seconds(), w)...)
 	}
@@ -215,7 +215,7 @@ func (s *work) measure(p *steps.Progress, w int) []string {
 	if p == nil || p.Total <= 0 {
 		return count
 	}
-	return []string{s.theme.bar(p.Done, p.Total, min(w-len(count[0])-1, 30)) + " " + count[0]}
+	return []string{s.theme.bar(p.Done, p.Total, min(w-lipgloss.Width(count[0])-1, 30)) + " " + count[0]}
 }
 
 // counted is the count, where something is counted.

@@ -37,7 +37,7 @@ func (m *Machine) power(ctx context.Context, verb, reason string) error {
 	if _, err := m.Run(ctx, "systemctl", verb, "--message="+reason); err != nil {
 		return &problem.Problem{
 			Code:    "PWR-ERR",
-			Summary: message.F("The machine did not accept the request to %s", map[string]string{"reboot": "reboot.", "poweroff": "switch off."}[verb]),
+			Summary: message.F("The machine did not accept the request to %s", map[string]message.Text{"reboot": message.T("reboot."), "poweroff": message.T("switch off.")}[verb]),
 			Fix:     message.T("Retry; if it fails again, press the machine's power button briefly."),
 			Err:     err,
 		}

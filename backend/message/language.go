@@ -7,7 +7,6 @@ import (
 	"golang.org/x/text/language"
 	xmessage "golang.org/x/text/message"
 	"golang.org/x/text/message/catalog"
-	"golang.org/x/text/number"
 )
 
 // Language shows texts in one language. The nil Language is English.
@@ -31,6 +30,15 @@ func NewLanguage(tag string, catalogue map[string]string) (*Language, error) {
 	return &Language{printer: xmessage.NewPrinter(t, xmessage.Catalog(b))}, nil
 }
 
+// whole is a whole number as every language writes it. A port or a number of seconds is no amount: 6443 has no separator in any, and
+// a byte is written in hexadecimal.
+type whole int64
+
+var _ fmt.Formatter = whole(0)
+
+// Format implements fmt.Formatter.
+func (w whole) Format(s fmt.State, verb rune) { fmt.Fprintf(s, fmt.FormatString(s, verb), int64(w)) }
+
 // Show is a text in the language. What the catalogue lacks is English.
 func (l *Language) Show(t Text) string {
 	if l == nil || t.id == "" {
@@ -42,9 +50,8 @@ func (l *Language) Show(t Text) string {
 	}
 	args := values(list, l.Show)
 	for i, a := range args {
-		// A port or a number of seconds is no amount: 6443 has no separator in any language.
 		if n, ok := a.(int64); ok {
-			args[i] = number.Decimal(n, number.NoSeparator())
+			args[i] = whole(n)
 		}
 	}
 	format := t.id

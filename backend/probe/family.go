@@ -183,9 +183,9 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 	return nil
 }
 
-func (r *run) vlanHint() string {
+func (r *run) vlanHint() message.Text {
 	if r.t.VLAN == noVLAN {
-		return ", whether the site uses a VLAN"
+		return message.T(", whether the site uses a VLAN")
 	}
-	return fmt.Sprintf(", the VLAN (now %d)", r.t.VLAN)
+	return message.F(", the VLAN (now %d)", r.t.VLAN)
 }

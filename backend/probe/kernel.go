@@ -46,16 +46,16 @@ func (r *run) carrier() (usable []netlink.Link, why string, err error) {
 }
 
 func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []string) (why string) {
-	var parts []string
-	add := func(names []string, text string) {
+	var parts []message.Text
+	add := func(names []string, text message.Text) {
 		if len(names) > 0 {
-			parts = append(parts, strings.Join(names, " and ")+" "+text)
+			parts = append(parts, message.F("%s %s", strings.Join(names, " and "), text))
 		}
 	}
-	add(without, "has no link")
-	add(off, "is switched off in the system, so a cable cannot be seen")
-	add(missing, "does not exist")
-	c.Observed = message.F("%s.", strings.Join(parts, "; "))
+	add(without, message.T("has no link"))
+	add(off, message.T("is switched off in the system, so a cable cannot be seen"))
+	add(missing, message.T("does not exist"))
+	c.Observed = message.F("%s.", message.Join(parts, "; "))
 	c.Fix = message.T("Plug the cable in at both ends, try another cable or another socket of the switch, or choose another port.")
 	switch {
 	case len(parts) == 0 && usable == 0:

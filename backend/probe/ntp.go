@@ -122,7 +122,7 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 		case nobodyToAsk(k.servers, k.families):
 			c.Observed, c.Fix = message.F("%s is a name, and there is no DNS server to look it up.", s.name), message.T("Type the time server's address instead.")
 		case !k.asks():
-			none = unreachable{why: noDNS, follows: true}
+			none = unreachable{why: message.T(noDNS), follows: true}
 		}
 		if none.follows {
 			c.Status, c.Fix = check.Skip, message.Text{}
@@ -174,7 +174,7 @@ func (k *clocks) silentSource(s *source) message.Text {
 	switch {
 	case !s.address.IsValid():
 		return message.F("Its address could not be found: %s.", s.err.Error())
-	case none.why != "":
+	case none.why != (message.Text{}):
 		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):
 		return message.F("There is a machine at %s, but it is no time server.", s.address)

@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
+	"touchdown/backend/message"
 )
 
 // unreachable is why an address is not asked at all.
 type unreachable struct {
-	why     string
+	why     message.Text
 	follows bool // from what another check has told already
 }
 
 // Error tells why.
-func (u unreachable) Error() string { return u.why }
+func (u unreachable) Error() string { return u.why.String() }
 
 // ways are how the probes ask: from the addresses of the families, by a stack of their own or, where the machine has the address, by
 // the machine's.
@@ -34,20 +36,20 @@ func (w *ways) reach(to netip.Addr) (*family, *unreachable) {
 	}
 	switch {
 	case f == nil:
-		return nil, &unreachable{why: "the settings have no address of its kind (IPv4 or IPv6)"}
+		return nil, &unreachable{why: message.T("the settings have no address of its kind (IPv4 or IPv6)")}
 	case !f.usable:
-		return nil, &unreachable{why: "there is no address to ask from", follows: true}
+		return nil, &unreachable{why: message.T("there is no address to ask from"), follows: true}
 	}
 	if !f.address.Contains(to) {
 		switch {
 		case !f.gateway.IsValid():
-			return nil, &unreachable{why: "it is in another network, and there is no gateway"}
+			return nil, &unreachable{why: message.T("it is in another network, and there is no gateway")}
 		case !f.answers:
-			return nil, &unreachable{why: "it is behind the gateway, which does not answer", follows: true}
+			return nil, &unreachable{why: message.T("it is behind the gateway, which does not answer"), follows: true}
 		}
 	}
 	if f.held && !w.live && f.otherWay(to) {
-		return nil, &unreachable{why: "this machine has the address already and uses another way now; it can be asked after applying only", follows: true}
+		return nil, &unreachable{why: message.T("this machine has the address already and uses another way now; it can be asked after applying only"), follows: true}
 	}
 	return f, nil
 }
@@ -83,10 +85,10 @@ func (w *ways) neighbourMissing(to netip.Addr) bool {
 }
 
 // behind tells, in a sentence about silence, that more than one machine can be the cause of it.
-func (w *ways) behind(to netip.Addr) string {
+func (w *ways) behind(to netip.Addr) message.Text {
 	f, why := w.reach(to)
 	if why != nil || f.address.Contains(to) {
-		return ""
+		return message.Text{}
 	}
-	return "; it is behind the gateway, which may not forward, or a firewall may be in between"
+	return message.T("; it is behind the gateway, which may not forward, or a firewall may be in between")
 }

@@ -130,9 +130,9 @@ func (r registry) judge(h handshake) {
 }
 
 func (r registry) judgeFailed(c *check.Check, h handshake) {
-	who := "registry"
+	who := message.T("registry")
 	if h.first != h.host {
-		who = "proxy"
+		who = message.T("proxy")
 	}
 	c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v", h.stage, h.err))
 	c.Fix = message.F("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
@@ -146,13 +146,13 @@ func (r registry) judgeFailed(c *check.Check, h handshake) {
 	case none.follows || h.stage == looking && !r.asks():
 		c.Status, c.Fix = check.Skip, message.Text{}
 		if !none.follows {
-			none.why = noDNS
+			none.why = message.T(noDNS)
 		}
 		c.Observed = message.F("Not tried: %s.", none.why)
 	case h.stage == looking:
 		c.Observed = message.F("The address of %s could not be found.", h.first)
 		c.Fix = message.T("Check the name and the DNS servers.")
-	case none.why != "":
+	case none.why != (message.Text{}):
 		c.Observed = message.F("The %s at %s cannot be asked: %s.", who, h.address, none.why)
 		c.Fix = message.T("See the checks of the address and the gateway first.")
 	case closedPort(h.err):

@@ -28,14 +28,14 @@ help page (?) changes it. Two consoles of a node may differ. Other commands, rep
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
 	c.localFlags(cmd)
-	c.languageFlag(cmd)
+	languageFlag(cmd, &c.language)
 	return cmd
 }
 
 // languageFlag adds --language, for the commands that show the console.
-func (c *common) languageFlag(cmd *cobra.Command) {
+func languageFlag(cmd *cobra.Command, language *string) {
 	known := tui.Languages()
-	cmd.Flags().StringVar(&c.language, "language", "", "language of this console: "+strings.Join(known, ", "))
+	cmd.Flags().StringVar(language, "language", "", "language of this console: "+strings.Join(known, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -47,7 +47,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", layout.Socket), "where the engine listens")
 	c.localFlags(root)
-	c.languageFlag(root)
+	languageFlag(root, &c.language)
 	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
 		c.eventsCommand(), c.answersCommand(), c.siteCommand(), reportCommand(c), c.factoryCommand(), c.imagesCommand(),
 		credentialsCommand(c), inventoryCommand(c), checkCommand(c), mediaCommand(c), mediaReader(), c.installCommand(), c.uninstallCommand(), c.versionCommand())

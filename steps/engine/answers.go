@@ -259,11 +259,8 @@ func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(
 // beside is what a person reads of a field's error beside the field.
 func beside(err error) message.Text {
 	e, ok := errors.AsType[*site.Error](err)
-	switch {
-	case !ok || e.Path != "" || e.File != "" || e.Line > 0:
+	if !ok || e.Path != "" || e.File != "" || e.Line > 0 {
 		return message.Data(err.Error())
-	case e.Fix == message.Text{}:
-		return e.Msg
 	}
-	return message.F("%s; %s", e.Msg, e.Fix)
+	return e.Says()
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/site"
 )
 
 // The wire is plain HTTP on a unix socket, bodies in JSON, events as JSON lines. Version 1:
@@ -29,7 +31,8 @@ import (
 //
 // Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. A person's console names itself in
 // each request, in the header Touchdown-Console: it locks when nobody uses it and a PIN is set. An error is
-// {"error": TEXT, "kind": KIND, "problem": {...}} with a status of 4xx or 5xx.
+// {"error": TEXT, "kind": KIND, "problem": {...}, "says": TEXT, "messages": {...}} with a status of 4xx or 5xx; says is what a person
+// reads beside the field whose value was refused, messages are the messages of the texts (package message).
 const (
 	penHeader     = "Touchdown-Pen"
 	consoleHeader = "Touchdown-Console"
@@ -66,6 +69,9 @@ type wireError struct {
 	Error   string         `json:"error"`
 	Kind    string         `json:"kind,omitempty"`
 	Problem *steps.Trouble `json:"problem,omitempty"`
+	Says    message.Text   `json:"says,omitzero"`
+
+	Messages message.Messages `json:"messages,omitempty"`
 }
 
 // kinds are the errors that keep their identity over the wire, with their HTTP status.
@@ -91,6 +97,10 @@ func toWire(err error) (wireError, int) {
 	if _, ok := errors.AsType[*problem.Problem](err); ok {
 		w.Problem = trouble(err)
 	}
+	if e, ok := errors.AsType[*site.Error](err); ok {
+		w.Says = e.Says()
+	}
+	w.Messages = message.Of(&w)
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
 			w.Kind = k.name
@@ -106,6 +116,7 @@ func fromWire(status int, body []byte) error {
 	if json.Unmarshal(body, &w) != nil || w.Error == "" {
 		return fmt.Errorf("the engine answered %s", http.StatusText(status))
 	}
+	message.Restore(&w, w.Messages)
 	if p := w.Problem; p != nil {
 		remote := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
 		if p.Detail != "" {
@@ -115,7 +126,7 @@ func fromWire(status int, body []byte) error {
 	}
 	for _, k := range kinds {
 		if k.name == w.Kind {
-			return &remoteError{text: w.Error, kind: k.err}
+			return &remoteError{text: w.Error, kind: k.err, says: w.Says}
 		}
 	}
 	return errors.New(w.Error)
@@ -125,10 +136,14 @@ func fromWire(status int, body []byte) error {
 type remoteError struct {
 	text string
 	kind error
+	says message.Text
 }
 
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.kind }
+
+// Says is that of a site.Error.
+func (e *remoteError) Says() message.Text { return e.says }
 
 // socketFolder makes the folder of the socket, which only root may enter.
 func socketFolder(path string) error {

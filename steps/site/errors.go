@@ -46,6 +46,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Says is what a person reads of a mistake beside the field that it is in.
+func (e *Error) Says() message.Text {
+	if e.Fix == (message.Text{}) {
+		return e.Msg
+	}
+	return message.F("%s; %s", e.Msg, e.Fix)
+}
+
 // Errors is every mistake that was found, in the order of the document.
 type Errors []*Error
 

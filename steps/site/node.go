@@ -38,20 +38,20 @@ func plainKey(n *yaml.Node) *Error {
 }
 
 // article names a YAML type for people.
-func article(tag string) string {
+func article(tag string) message.Text {
 	switch tag {
 	case "!!map":
-		return "a group of keys"
+		return message.T("a group of keys")
 	case "!!seq":
-		return "a list"
+		return message.T("a list")
 	case "!!int", "!!float":
-		return "a number"
+		return message.T("a number")
 	case "!!bool":
-		return "a truth value"
+		return message.T("a truth value")
 	case "!!null":
-		return "nothing"
+		return message.T("nothing")
 	}
-	return "a text"
+	return message.T("a text")
 }
 
 // unknownKey says what is wrong with a key that the schema does not have, and which one was meant.
