@@ -20,6 +20,7 @@ type keyMap struct {
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
+	plain                                            key.Binding
 }
 
 func bind(text string, keys ...string) key.Binding {
@@ -62,7 +63,7 @@ func newKeys() keyMap {
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
 		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), "Left/Right"),
-		logIn: bind("key.logIn", "g"),
+		logIn: bind("key.logIn", "g"), plain: bind("key.plain", "1"),
 	}
 }
 

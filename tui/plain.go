@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -13,19 +14,47 @@ import (
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
 // ErrHungUp wherever it is; nothing is ever taken as agreed by that.
 func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
+	return prompting(ctx, session, name, talk{in: in, out: out})
+}
+
+// onPaper is Run in plain text. It says so where the screens failed.
+func onPaper(ctx context.Context, session engine.Session, o Options, failed bool) error {
+	input, err := newInput(o.In, 0)
+	if err != nil {
+		return fmt.Errorf("preparing the terminal: %w", err)
+	}
+	defer input.close()
+	defer wholeLines(o.In)()
+	p := talk{in: lineReader{input}, tty: o.In, out: o.Out, screens: o.Mode != Line}
+	var said []string
+	if failed {
+		said = []string{t("plain.crashed")}
+	}
+	if p.screens {
+		said = append(said, t("plain.back", t("plain.screens")))
+	}
+	return prompting(ctx, session, o.Name, p, said...)
+}
+
+// prompting is the console in plain text, which first says something.
+func prompting(ctx context.Context, session engine.Session, name string, line talk, said ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := Options{Name: name, Mode: Basic, Clock: time.Now, Save: saveBundle}
-	p := &prompts{desk: newDesk(newLink(ctx, session, name, time.Second), o), talk: &talk{ctx: ctx, in: in, out: Safe(out, true), lines: make(chan string)}}
+	line.ctx, line.out, line.lines = ctx, Safe(line.out, true), make(chan string)
+	p := &prompts{desk: newDesk(newLink(ctx, session, name, time.Second), o), talk: &line}
 	p.talk.heard = p.heard
+	p.write(said...)
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
 	for {
-		if err := p.turnOnce(); err != nil && !errors.Is(err, idle.ErrLocked) {
-			if ctx.Err() != nil {
-				return nil
-			}
+		err := p.turnOnce()
+		switch {
+		case err == nil, errors.Is(err, idle.ErrLocked):
+		case errors.Is(err, errLeft), ctx.Err() != nil:
+			return nil
+		default:
 			return err
 		}
 	}

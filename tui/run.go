@@ -14,13 +14,37 @@ import (
 	"touchdown/steps/engine"
 )
 
+// mostPanics is how often the screens may fail on a line before it gets plain text instead.
+const mostPanics = 3
+
 // Run shows the wizard until ctx ends, a person leaves, or the line hangs up. It never ends because of the engine:
-// while that does not answer it says so and tries again.
+// while that does not answer it says so and tries again. A person can change between screens and plain text.
 func Run(ctx context.Context, session engine.Session, o Options) error {
 	o = o.complete()
-	if o.Mode == Line {
-		return Plain(ctx, session, o.Name, o.In, o.Out)
+	kept := memory{o.Memory}
+	plain, panics := o.Mode == Line || kept.plain(o.Name), 0
+	for {
+		var err error
+		if plain {
+			err = onPaper(ctx, session, o, panics >= mostPanics)
+		} else {
+			err = onScreen(ctx, session, o)
+		}
+		switch {
+		case errors.Is(err, errOther):
+			plain, panics = !plain, 0
+			kept.set(o.Name, plain)
+		case errors.Is(err, tea.ErrProgramPanic) && ctx.Err() == nil:
+			panics++
+			plain = panics >= mostPanics
+		default:
+			return err
+		}
 	}
+}
+
+// onScreen is Run with screens.
+func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	line, err := openTerminal(o.In, o.Out)
 	if err != nil {
 		return err
@@ -42,7 +66,11 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
 	defer input.close()
-	program := tea.NewProgram(painted{root, painter},
+	var model tea.Model = painted{root, painter}
+	if o.model != nil {
+		model = o.model(model)
+	}
+	program := tea.NewProgram(model,
 		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
 	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
@@ -58,6 +86,9 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 		painter.erase(root.h)
 	}
 	painter.leave(root.h)
+	if root.wantsPlain && err == nil {
+		return errOther
+	}
 	return outcome(ctx, err)
 }
 

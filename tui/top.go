@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,6 +23,7 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
+	wantsPlain bool // the person goes on in line mode
 	refused    bool // the rest of a batch of keys
 	handled    int  // keys of the batch that were no text
 	every      time.Duration
@@ -126,6 +128,9 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil
+	case pressed(msg, k.plain) && !top.typing() && !slices.Contains([]string{"form", "pick", "question"}, top.name()): // which have digits of their own
+		a.wantsPlain = true
+		return tea.Quit
 	case pressed(msg, k.mode) && !top.typing():
 		a.switchMode()
 		return nil
