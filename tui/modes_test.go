@@ -2,7 +2,7 @@ package tui
 
 import (
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,29 +108,42 @@ func TestPlainAndBack(t *testing.T) {
 	}
 }
 
-func memoryOf(dir string) bool { return memory{dir}.plain("ttyS0") }
+func memoryOf(dir string) bool { return memory{dir}.has("ttyS0", wantsLines) }
 
 // TestMemory: only a file of our own counts, and a window keeps nothing.
 func TestMemory(t *testing.T) {
 	m := memory{t.TempDir()}
-	m.set("tty1", true)
-	if !m.plain("tty1") || m.plain("ttyS0") {
-		t.Error("it is kept for another line")
+	m.set("tty1", wantsLines, true)
+	if !m.has("tty1", wantsLines) || m.has("ttyS0", wantsLines) || m.has("tty1", wantsRich) {
+		t.Error("it is kept for another line, or not")
 	}
-	m.set("tty1", true)
-	if m.set("tty1", false); m.plain("tty1") {
+	m.set("tty1", wantsLines, true)
+	if m.set("tty1", wantsLines, false); m.has("tty1", wantsLines) {
 		t.Error("it is not forgotten")
 	}
-	m.set("tty1", false)
-	if err := os.Symlink("/etc/passwd", filepath.Join(m.dir, "touchdown-plain-tty1")); err != nil {
+	m.set("tty1", wantsLines, false)
+	if err := os.Symlink("/etc/passwd", m.file("tty1", wantsLines)); err != nil {
 		t.Fatal(err)
 	}
-	if m.set("tty1", true); m.plain("tty1") {
+	if m.set("tty1", wantsLines, true); m.has("tty1", wantsLines) {
 		t.Error("a link counts")
 	}
-	m.set("pts/3 (ssh)", true)
-	if m.plain("pts/3 (ssh)") || (memory{}).plain("tty1") {
+	m.set("pts/3 (ssh)", wantsLines, true)
+	if m.has("pts/3 (ssh)", wantsLines) || (memory{}).has("tty1", wantsLines) {
 		t.Error("a window keeps its mode")
+	}
+	for _, basic := range []bool{true, false, true} {
+		m.setTheme("tty1", basic)
+		want := map[bool]Mode{true: Basic, false: Rich}[basic]
+		if m.theme("tty1", Basic) != want || m.theme("tty1", Rich) != want || m.theme("tty1", Line) != Line || m.theme("ttyS0", Rich) != Rich {
+			t.Errorf("basic %t is not remembered, or for another line", basic)
+		}
+	}
+	b := newBench(t, 80, 24)
+	var chosen []bool
+	b.app.chose = func(basic bool) { chosen = append(chosen, basic) }
+	if b.press("m", "m"); !slices.Equal(chosen, []bool{false, true}) {
+		t.Errorf("m chose %v", chosen)
 	}
 }
 

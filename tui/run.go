@@ -22,18 +22,19 @@ const mostPanics = 3
 func Run(ctx context.Context, session engine.Session, o Options) error {
 	o = o.complete()
 	kept := memory{o.Memory}
-	plain, panics := o.Mode == Line || kept.plain(o.Name), 0
+	plain, panics := o.Mode == Line || kept.has(o.Name, wantsLines), 0
 	for {
 		var err error
 		if plain {
 			err = onPaper(ctx, session, o, panics >= mostPanics)
 		} else {
+			o.Mode = kept.theme(o.Name, o.Mode)
 			err = onScreen(ctx, session, o)
 		}
 		switch {
 		case errors.Is(err, errOther):
 			plain, panics = !plain, 0
-			kept.set(o.Name, plain)
+			kept.set(o.Name, wantsLines, plain)
 		case errors.Is(err, tea.ErrProgramPanic) && ctx.Err() == nil:
 			panics++
 			plain = panics >= mostPanics
@@ -60,6 +61,7 @@ func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	painter := newPainter(o.Out, false, line.baud)
 	link := newLink(ctx, session, o.Name, every)
 	root := newApp(newDesk(link, o), w, h, every)
+	root.chose = func(basic bool) { memory{o.Memory}.setTheme(o.Name, basic) }
 
 	input, err := newInput(o.In, line.baud)
 	if err != nil {

@@ -23,9 +23,10 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
-	wantsPlain bool // the person goes on in line mode
-	refused    bool // the rest of a batch of keys
-	handled    int  // keys of the batch that were no text
+	chose      func(basic bool) // keeps the theme that a person chose; nil: it is not kept
+	wantsPlain bool             // the person goes on in line mode
+	refused    bool             // the rest of a batch of keys
+	handled    int              // keys of the batch that were no text
 	every      time.Duration
 	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
@@ -147,6 +148,9 @@ func (a *app) switchMode() {
 	a.basic = !a.basic
 	a.theme = newTheme(a.basic)
 	a.wipe++
+	if a.chose != nil {
+		a.chose(a.basic)
+	}
 }
 
 // pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.
