@@ -30,7 +30,9 @@ func (c *checks) overlay() bool { return c.over }
 
 func (c *checks) keys() []key.Binding {
 	k := c.desk.keys
-	return []key.Binding{k.next, k.up, k.enter, k.goOn, k.back, k.help, k.log}
+	return []key.Binding{ // back and log are buttons of the page
+		k.next, k.up, k.enter, k.goOn, k.help, k.plain,
+	}
 }
 
 func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {

@@ -198,7 +198,7 @@ func TestPlainInGerman(t *testing.T) {
 	p, done := &typist{in: w}, make(chan error, 1)
 	var all bytes.Buffer
 	o := Options{Name: "ttyS1", Clock: time.Now, Save: func([]byte) (string, error) { return "/var/tmp/x", nil }}
-	go func() { done <- plainText(t.Context(), f, o, r, io.MultiWriter(p, &all)) }()
+	go func() { done <- prompting(t.Context(), f, o, talk{in: r, out: io.MultiWriter(p, &all)}, nil) }()
 	p.printed(t, "Deutsch: de")
 	p.after(t, "Type control to take control:", "de")
 	p.printed(t, "English: en")

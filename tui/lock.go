@@ -51,7 +51,7 @@ func (l *lock) press(msg tea.KeyPressMsg, k keyMap) tea.Cmd {
 	return l.link.present(typed)
 }
 
-// batch takes the text of keys that came together: a slow line may bring a PIN at once. Enter has to come by itself.
+// batch takes the text of keys that came together: a slow line may bring a PIN at once. Enter has to come alone.
 func (l *lock) batch(items []item) {
 	for _, one := range items {
 		if one.text != "" && len(l.ed.value())+len(one.text) <= longestPIN {

@@ -58,7 +58,7 @@ func TestIdleLock(t *testing.T) {
 			b.shows("Too soon after a wrong PIN. Try again in 4 s.")
 			b.lockOf(idle.View{After: 600})
 			b.refresh()
-			b.paste(fakePIN + "\r") // a slow line brings it at once; Enter comes by itself
+			b.paste(fakePIN + "\r") // a slow line brings it at once; Enter comes alone
 			if b.press("enter"); b.app.locked() || strings.Contains(b.screen(), "PIN:") {
 				t.Errorf("the right PIN does not open it:\n%s", b.screen())
 			}

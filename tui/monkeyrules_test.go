@@ -153,6 +153,8 @@ func (c cause) may(what string, a engine.Action) bool {
 	factory := c.snap != nil && c.snap.List == engine.ListFactory
 	named := func(title string) bool { return c.word(title) || factory && c.yes(title) }
 	switch what {
+	case "plain": // a key alone; it leads back as easily
+		return c.alone && c.key.Text == "1"
 	case "leave":
 		return c.yes(t("leave.title"))
 	case "take control":

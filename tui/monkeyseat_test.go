@@ -159,7 +159,11 @@ func (s *seat) do(p promise) {
 			}
 		}
 	case tea.QuitMsg:
-		s.m.judge(p.of, "leave", engine.Action{})
+		what := "leave"
+		if app.wantsPlain {
+			what = "plain"
+		}
+		s.m.judge(p.of, what, engine.Action{})
 		s.app.link.release()
 		s.sit()
 	default:

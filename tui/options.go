@@ -7,10 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // ErrHungUp is returned by Run when the line is gone. The work goes on without it.
 var ErrHungUp = errors.New("the console's line hung up")
+
+// errOther ends the console in one mode because a person wants the other one.
+var errOther = errors.New("the other mode is wanted")
 
 // Mode is how much the terminal can show.
 type Mode int
@@ -31,7 +36,10 @@ type Options struct {
 	Language string                       // code of the console's language, see Language; English when empty
 	Support  string                       // whom to call, as help shows it
 	Clock    func() time.Time             // time.Now when nil
+	Memory   string                       // folder where a line keeps that it wants plain text; "": it is not kept
 	Save     func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
+
+	model func(tea.Model) tea.Model // what a test puts around the program; nil: nothing
 }
 
 func (o Options) complete() Options {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -14,27 +15,50 @@ import (
 // Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
 // ErrHungUp wherever it is; nothing is ever taken as agreed by that.
 func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
-	return plainText(ctx, session, Options{Name: name, Clock: time.Now, Save: saveBundle}, in, out)
+	return prompting(ctx, session, Options{Name: name, Clock: time.Now, Save: saveBundle}, talk{in: in, out: out}, nil)
 }
 
-// plainText is Plain with all options of a console. All that it prints is ASCII.
-func plainText(ctx context.Context, session engine.Session, o Options, in io.Reader, out io.Writer) error {
+// onPaper is Run in plain text. It says so where the screens failed.
+func onPaper(ctx context.Context, session engine.Session, o Options, failed bool) error {
+	input, err := newInput(o.In, 0)
+	if err != nil {
+		return fmt.Errorf("preparing the terminal: %w", err)
+	}
+	defer input.close()
+	defer wholeLines(o.In)()
+	line := talk{in: lineReader{input}, tty: o.In, out: o.Out, screens: o.Mode != Line}
+	return prompting(ctx, session, o, line, func() (said []string) {
+		if failed {
+			said = append(said, t("plain.crashed"))
+		}
+		if line.screens {
+			said = append(said, t("plain.back", t("plain.screens")))
+		}
+		return said
+	})
+}
+
+// prompting is the console in plain text, all of it ASCII. What it says first may be nil.
+func prompting(ctx context.Context, session engine.Session, o Options, line talk, first func() []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
-	p := &prompts{
-		desk: newDesk(newLink(ctx, session, o.Name, time.Second), o),
-		talk: &talk{ctx: ctx, in: in, out: Safe(out, true), lines: make(chan string)},
-	}
+	line.ctx, line.out, line.lines = ctx, Safe(line.out, true), make(chan string)
+	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &line}
 	p.talk.heard = p.heard
+	if first != nil {
+		p.write(first()...)
+	}
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
 	for {
-		if err := p.turnOnce(); err != nil && !errors.Is(err, idle.ErrLocked) {
-			if ctx.Err() != nil {
-				return nil
-			}
+		err := p.turnOnce()
+		switch {
+		case err == nil, errors.Is(err, idle.ErrLocked):
+		case errors.Is(err, errLeft), ctx.Err() != nil:
+			return nil
+		default:
 			return err
 		}
 	}

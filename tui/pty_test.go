@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 
@@ -39,6 +40,9 @@ func child(scene string) int {
 	f := newFake()
 	edits := map[string]func(*engine.Snapshot){
 		"work": working, "question": asking, "problem": failed, "done": finished, "undone": undone,
+		"review": func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+		"form":   func(s *engine.Snapshot) { s.Stages = s.Stages[1:] },
+		"hello":  func(s *engine.Snapshot) { s.Stages = nil },
 	}
 	if edit, ok := edits[scene]; ok {
 		edit(&f.snap)
@@ -47,7 +51,10 @@ func child(scene string) int {
 		working(&f.snap)
 		f.pauseAt = 4
 	}
-	o := Options{Name: "ttyS0", Language: os.Getenv(childLanguage)}
+	o := Options{Name: "ttyS0", Language: os.Getenv(childLanguage), Memory: os.Getenv(childMemory)}
+	if page, ok := os.LookupEnv(childPanic); ok {
+		o.model = func(m tea.Model) tea.Model { return panicky{m.(painted), page} }
+	}
 	if scene == "play" { // everything, one after the other
 		go play(f)
 	}
@@ -100,7 +107,7 @@ type line struct {
 	ended chan error
 }
 
-func openLine(t *testing.T, scene, term string, size *pty.Winsize) *line {
+func openLine(t *testing.T, scene, term string, size *pty.Winsize, env ...string) *line {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -113,6 +120,7 @@ func openLine(t *testing.T, scene, term string, size *pty.Winsize) *line {
 	l := &line{t: t, told: r, rich: window(term), vt: vt10x.New(vt10x.WithSize(80, 24)), ended: make(chan error, 1)}
 	l.cmd = exec.Command(self)
 	l.cmd.Env = append(os.Environ(), childScene+"="+scene, "TERM="+term, "NO_COLOR=")
+	l.cmd.Env = append(l.cmd.Env, env...)
 	l.cmd.ExtraFiles = []*os.File{w}
 	l.start = time.Now()
 	if l.tty, err = pty.StartWithSize(l.cmd, size); err != nil {

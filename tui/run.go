@@ -14,13 +14,39 @@ import (
 	"touchdown/steps/engine"
 )
 
+// mostPanics is how often the screens may fail on a line before it gets plain text instead.
+const mostPanics = 3
+
 // Run shows the wizard until ctx ends, a person leaves, or the line hangs up. It never ends because of the engine:
-// while that does not answer it says so and tries again.
+// while that does not answer it says so and tries again. A person can change between screens and plain text.
 func Run(ctx context.Context, session engine.Session, o Options) error {
 	o = o.complete()
-	if o.Mode == Line {
-		return plainText(ctx, session, o, o.In, o.Out)
+	kept := memory{o.Memory}
+	plain, panics := o.Mode == Line || kept.has(o.Name, wantsLines), 0
+	for {
+		var err error
+		if plain {
+			err = onPaper(ctx, session, o, panics >= mostPanics)
+		} else {
+			o.Mode = kept.theme(o.Name, o.Mode)
+			err = onScreen(ctx, session, o)
+		}
+		o.Language = spoken() // a person may have chosen another one
+		switch {
+		case errors.Is(err, errOther):
+			plain, panics = !plain, 0
+			kept.set(o.Name, wantsLines, plain)
+		case errors.Is(err, tea.ErrProgramPanic) && ctx.Err() == nil:
+			panics++
+			plain = panics >= mostPanics
+		default:
+			return err
+		}
 	}
+}
+
+// onScreen is Run with screens.
+func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	line, err := openTerminal(o.In, o.Out)
 	if err != nil {
 		return err
@@ -36,13 +62,18 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	painter := newPainter(o.Out, false, line.baud)
 	link := newLink(ctx, session, o.Name, every)
 	root := newApp(newDesk(link, o), w, h, every)
+	root.chose = func(basic bool) { memory{o.Memory}.setTheme(o.Name, basic) }
 
 	input, err := newInput(o.In, line.baud)
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
 	defer input.close()
-	program := tea.NewProgram(painted{root, painter},
+	var model tea.Model = painted{root, painter}
+	if o.model != nil {
+		model = o.model(model)
+	}
+	program := tea.NewProgram(model,
 		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
 	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
@@ -58,6 +89,9 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 		painter.erase(root.h)
 	}
 	painter.leave(root.h)
+	if root.wantsPlain && err == nil {
+		return errOther
+	}
 	return outcome(ctx, err)
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,9 +18,12 @@ import (
 type talk struct {
 	ctx   context.Context //nolint:containedctx // ends with Plain
 	in    io.Reader
+	tty   *os.File // that in is; nil for no terminal
 	out   io.Writer
 	lines chan string  // closed at the end of the input
 	heard func() error // what a line that a person typed does before it is an answer
+
+	screens bool // the terminal has screens to go back to
 }
 
 // listen reads lines until the input ends.
@@ -68,6 +72,18 @@ func (p *talk) ask(prompt string) (string, error) {
 
 // read prints a prompt and waits for a line.
 func (p *talk) read(prompt string) (string, error) {
+	for {
+		line, err := p.prompted(prompt)
+		if err != nil || !strings.HasSuffix(line, interrupt) {
+			return strings.TrimSpace(line), err
+		}
+		if err := p.leaving(); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (p *talk) prompted(prompt string) (string, error) {
 	fmt.Fprintf(p.out, "%s ", prompt)
 	select {
 	case <-p.ctx.Done():
@@ -76,8 +92,27 @@ func (p *talk) read(prompt string) (string, error) {
 		if !ok {
 			return "", ErrHungUp
 		}
-		return strings.TrimSpace(line), nil
+		return line, nil
 	}
+}
+
+// errLeft ends the console because a person wants it to.
+var errLeft = errors.New("the person left")
+
+// leaving asks whether the person leaves. Ctrl-C alone ends nothing, and neither does a second one.
+func (p *talk) leaving() error {
+	if p.heard != nil {
+		if err := p.heard(); err != nil {
+			return err
+		}
+	}
+	p.write(" ", t("leave.title"), t("leave.text"))
+	word := t("plain.leaveWord")
+	line, err := p.prompted(t("plain.leave", word))
+	if err == nil && strings.TrimSpace(line) == word {
+		return errLeft
+	}
+	return err
 }
 
 // quiet is how long nothing may come before a decision is asked for: a pasted text is a line every few milliseconds.
@@ -88,7 +123,11 @@ func (p *talk) decide(prompt string) (string, error) {
 	if err := p.drop(); err != nil {
 		return "", err
 	}
-	return p.ask(prompt)
+	text, err := p.ask(prompt)
+	if err == nil && p.screens && text == t("plain.screens") {
+		return "", errOther
+	}
+	return text, err
 }
 
 // drop forgets the lines that came already, until there are none.
@@ -116,9 +155,12 @@ func (p *talk) pause(d time.Duration) error {
 			return p.ctx.Err()
 		case <-after:
 			return nil
-		case _, ok := <-p.lines:
+		case line, ok := <-p.lines:
 			if !ok {
 				return ErrHungUp
+			}
+			if strings.HasSuffix(line, interrupt) {
+				return p.leaving()
 			}
 		}
 	}
@@ -154,10 +196,10 @@ func (p *talk) block(line string) (string, error) {
 
 // echo switches the terminal's echo, so that a secret does not stay on the screen.
 func (p *talk) echo(on bool) {
-	f, ok := p.in.(*os.File)
-	if !ok {
+	if p.tty == nil {
 		return
 	}
+	f := p.tty
 	tio, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	if err != nil {
 		return

@@ -48,6 +48,13 @@ var texts = map[string]string{
 	"header.done":   "Finished",
 	"header.undone": "Put back",
 
+	"key.plain":       "plain text",
+	"plain.back":      "This is plain text. Where you are asked for a word or a number, %s brings the screens back.",
+	"plain.screens":   "screens",
+	"plain.crashed":   "The screens failed on this line. This is plain text with the same questions; the work was not disturbed.",
+	"plain.leave":     "Type %s to leave:",
+	"plain.leaveWord": "leave",
+
 	"key.pin":     "open",
 	"lock.after":  "Locked: nobody used this console for %s.",
 	"lock.pin":    "PIN:",

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,8 +23,10 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
-	refused    bool // the rest of a batch of keys
-	handled    int  // keys of the batch that were no text
+	chose      func(basic bool) // keeps the theme that a person chose; nil: it is not kept
+	wantsPlain bool             // the person goes on in line mode
+	refused    bool             // the rest of a batch of keys
+	handled    int              // keys of the batch that were no text
 	every      time.Duration
 	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
@@ -126,6 +129,9 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil
+	case pressed(msg, k.plain) && !top.typing() && !slices.Contains([]string{"form", "pick", "question"}, top.name()): // which have digits of their own
+		a.wantsPlain = true
+		return tea.Quit
 	case pressed(msg, k.mode) && !top.typing():
 		a.switchMode()
 		return nil
@@ -143,6 +149,9 @@ func (a *app) switchMode() {
 	a.theme = newTheme(a.basic)
 	a.speak(spoken())
 	a.wipe++
+	if a.chose != nil {
+		a.chose(a.basic)
+	}
 }
 
 // pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.

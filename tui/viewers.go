@@ -16,7 +16,7 @@ func (h *hello) name() string { return "hello" }
 
 func (h *hello) keys() []key.Binding {
 	k := h.desk.keys
-	return []key.Binding{k.enter, k.help, k.log, k.leave}
+	return []key.Binding{k.enter, k.help, k.log, k.plain, k.leave}
 }
 
 func (h *hello) buttons() []button {

@@ -58,7 +58,9 @@ func (c *common) console(cmd *cobra.Command) error {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
-	err = tui.Run(cmd.Context(), session, tui.Options{Name: consoleName(), Language: language, In: os.Stdin, Out: os.Stdout})
+	err = tui.Run(cmd.Context(), session, tui.Options{
+		Name: consoleName(), Language: language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp",
+	})
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
 		_ = closeSession()
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}

@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/test/wait"
+)
+
+// What the environment tells a console that a test starts: where its line keeps its mode, and which page fails.
+const (
+	childMemory = "TOUCHDOWN_TUI_MEMORY"
+	childPanic  = "TOUCHDOWN_TUI_PANIC"
+)
+
+// panicky is the program with a fault on one page.
+type panicky struct {
+	painted
+	page string
+}
+
+func (p panicky) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, cmd := p.painted.Update(msg)
+	return p, cmd
+}
+
+func (p panicky) View() tea.View {
+	if p.top().name() == p.page {
+		panic("the page " + p.page + " fails")
+	}
+	return p.painted.View()
+}
+
+// prints waits until the line printed text, anywhere in what it wrote since the start.
+func (l *line) prints(text string) {
+	l.t.Helper()
+	for end := time.Now().Add(wait.Timeout(20 * time.Second)); ; time.Sleep(5 * time.Millisecond) {
+		l.mu.Lock()
+		got := l.out.String()
+		l.mu.Unlock()
+		if strings.Contains(got, text) {
+			return
+		}
+		if time.Now().After(end) {
+			l.t.Fatalf("%q was not printed:\n%s", text, got)
+		}
+	}
+}
+
+// TestEachScreenCanFail: a page that panics each time leaves no dead line. After three times the line has plain text, with the
+// same questions, and the console goes on.
+func TestEachScreenCanFail(t *testing.T) {
+	for scene, c := range map[string]struct{ page, asks string }{
+		"": {"checks", "control:"}, "form": {"form", "control:"}, "review": {"review", "control:"}, "work": {"work", "Wait until the new names"},
+		"question": {"question", "control:"}, "problem": {"problem", "control:"}, "done": {"dashboard", "control:"}, "hello": {"hello", "control:"},
+	} {
+		t.Run(c.page, func(t *testing.T) {
+			t.Parallel()
+			l := openLine(t, scene, "vt220", size(80, 24), childPanic+"="+c.page)
+			l.prints(texts["plain.crashed"])
+			l.prints(c.asks)
+			l.mu.Lock()
+			fails := strings.Count(l.out.String(), "the page "+c.page+" fails")
+			l.mu.Unlock()
+			if fails != mostPanics {
+				t.Errorf("it failed %d times", fails)
+			}
+		})
+	}
+}
+
+// TestPlainAndBack: "1" leads to plain text, a word back to screens, and the line remembers which.
+func TestPlainAndBack(t *testing.T) {
+	dir := t.TempDir()
+	memory := childMemory + "=" + dir
+	l := openLine(t, "", "vt220", size(80, 24), memory)
+	l.shows("1 plain text")
+	l.send("1")
+	l.prints("Type control to take control:")
+	if !(memoryOf(dir)) {
+		t.Error("the line does not remember plain text")
+	}
+	l.send("control\r")
+	l.prints("Cluster name [sno-042]:")
+	l.cmd.Process.Kill()
+	<-l.ended
+	l = openLine(t, "question", "vt220", size(80, 24), memory)
+	l.prints("Type control to take control:")
+	if got := string(l.out.Bytes()); strings.Contains(got, "\x1b") {
+		t.Errorf("plain text has an escape sequence: %q", got)
+	}
+	l.send("screens\r")
+	l.shows("Keep the new settings")
+	l.shows("Up/Down")
+	if memoryOf(dir) {
+		t.Error("the line still remembers plain text")
+	}
+	l.send("\x03")
+	l.shows(texts["leave.title"])
+	l.send("\x19")
+	if err := <-l.ended; err != nil {
+		t.Errorf("left with %v", err)
+	}
+}
+
+func memoryOf(dir string) bool { return memory{dir}.has("ttyS0", wantsLines) }
+
+// TestMemory: only a file of our own counts, and a window keeps nothing.
+func TestMemory(t *testing.T) {
+	m := memory{t.TempDir()}
+	m.set("tty1", wantsLines, true)
+	if !m.has("tty1", wantsLines) || m.has("ttyS0", wantsLines) || m.has("tty1", wantsRich) {
+		t.Error("it is kept for another line, or not")
+	}
+	m.set("tty1", wantsLines, true)
+	if m.set("tty1", wantsLines, false); m.has("tty1", wantsLines) {
+		t.Error("it is not forgotten")
+	}
+	m.set("tty1", wantsLines, false)
+	if err := os.Symlink("/etc/passwd", m.file("tty1", wantsLines)); err != nil {
+		t.Fatal(err)
+	}
+	if m.set("tty1", wantsLines, true); m.has("tty1", wantsLines) {
+		t.Error("a link counts")
+	}
+	m.set("pts/3 (ssh)", wantsLines, true)
+	if m.has("pts/3 (ssh)", wantsLines) || (memory{}).has("tty1", wantsLines) {
+		t.Error("a window keeps its mode")
+	}
+	for _, basic := range []bool{true, false, true} {
+		m.setTheme("tty1", basic)
+		want := map[bool]Mode{true: Basic, false: Rich}[basic]
+		if m.theme("tty1", Basic) != want || m.theme("tty1", Rich) != want || m.theme("tty1", Line) != Line || m.theme("ttyS0", Rich) != Rich {
+			t.Errorf("basic %t is not remembered, or for another line", basic)
+		}
+	}
+	b := newBench(t, 80, 24)
+	var chosen []bool
+	b.app.chose = func(basic bool) { chosen = append(chosen, basic) }
+	if b.press("m", "m"); !slices.Equal(chosen, []bool{false, true}) {
+		t.Errorf("m chose %v", chosen)
+	}
+}
+
+// TestPlainAsksBeforeLeaving: Ctrl-C at a prompt and during the work asks; another one is no answer.
+func TestPlainAsksBeforeLeaving(t *testing.T) {
+	for scene, prompt := range map[string]string{"dumb": "Type control to take control:", "work": "Wait until the new names"} {
+		t.Run(scene, func(t *testing.T) {
+			t.Parallel()
+			l := openLine(t, scene, "dumb", size(80, 24))
+			l.prints(prompt)
+			l.send("\x03")
+			l.prints("Type leave to leave:")
+			l.send("\x03") // a bouncing key is no answer
+			l.send("\x03")
+			select {
+			case err := <-l.ended:
+				t.Fatalf("it left unasked: %v", err)
+			case <-time.After(300 * time.Millisecond):
+			}
+			for end := time.Now().Add(wait.Timeout(20 * time.Second)); time.Now().Before(end); {
+				l.send("\x03")
+				l.send("leave\r") // where the question was open already, this answers the prompt, and the next round asks
+				select {
+				case err := <-l.ended:
+					if err != nil {
+						t.Errorf("left with %v", err)
+					}
+					return
+				case <-time.After(500 * time.Millisecond):
+				}
+			}
+			t.Error("it did not leave")
+		})
+	}
+}
