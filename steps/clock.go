@@ -12,7 +12,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
-	"touchdown/backend/csr"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/steps/site"
@@ -69,7 +68,7 @@ func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
 	changes := s.planWait(ctx, node, v)
-	if v.Ahead == 0 || v.Reject != "" || !csr.Here(node.Host) {
+	if v.Ahead == 0 || v.Reject != "" || !host.HasKubelet(node.Host) {
 		return Plan{Changes: changes}, nil
 	}
 	now := node.Now()
@@ -96,7 +95,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 	}
 	report.Check(clockCheck(offsets, v, s.named(node)))
 	report.Check(batteryCheck(node))
-	if !csr.Here(node.Host) {
+	if !host.HasKubelet(node.Host) {
 		return nil // someone's laptop keeps its own time
 	}
 	if v.Ahead == 0 || v.Reject != "" {

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
 )
@@ -34,7 +35,7 @@ func (*CSRs) Title() message.Text { return message.T("Renew the node's certifica
 // Inspect tells whether the node's certificates are good, and who else asks for one.
 func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{ID: "node-certs", Title: message.T("Certificates of the node"), Status: check.Pass, Observed: message.T("good")}
-	if !csr.Here(node.Host) {
+	if !host.HasKubelet(node.Host) {
 		ch.Status, ch.Observed = check.Skip, message.T("this machine is not the cluster's node")
 	} else if why := csr.Files(node.Host, node.Now()); why.String() != "" {
 		ch.Status, ch.Observed = check.Warn, why

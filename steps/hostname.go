@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/csr"
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
 	"touchdown/steps/site"
@@ -94,7 +95,7 @@ const renameNote = "rename"
 
 // Run renames before the reboot, and after it lets the node in again.
 func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) error {
-	if !kubelet.Here(node.Host) {
+	if !host.HasKubelet(node.Host) {
 		report.Say(message.T("This machine is not the cluster's node; its name stays."))
 		return nil
 	}

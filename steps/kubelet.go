@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
 )
 
@@ -44,7 +45,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
 	}
-	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); kubelet.Here(node.Host) && (!running || kubelet.Gated(node.Host)) {
+	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); host.HasKubelet(node.Host) && (!running || kubelet.Gated(node.Host)) {
 		if err := s.release(ctx, node, report); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
-	"touchdown/backend/csr"
+	"touchdown/backend/host"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/backend/trust"
@@ -85,7 +85,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 			report.Say(message.F("%s is not written here: %s.", f.Path, f.Held))
 		}
 	}
-	if bundle := s.bundle(); bundle != "" && csr.Here(node.Host) {
+	if bundle := s.bundle(); bundle != "" && host.HasKubelet(node.Host) {
 		if err := s.refresh(ctx, node, report, bundle); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Trust) Undo(ctx context.Context, node *backend.Node, report Report) err
 }
 
 func (s *Trust) pending(node *backend.Node) ([]trust.File, error) {
-	if !csr.Here(node.Host) {
+	if !host.HasKubelet(node.Host) {
 		return nil, nil // not the node: its trust is its owner's business
 	}
 	w := trust.Want{Bundle: s.bundle()}

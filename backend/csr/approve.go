@@ -162,7 +162,7 @@ const margin = 30 * time.Second
 // Files says which of the kubelet's certificates on disk is not good now; "" when both are. Approved requests prove nothing:
 // after a jump of the clock the kubelet asks for the old time first and then again.
 func Files(m *host.Machine, now time.Time) message.Text {
-	if !Here(m) {
+	if !host.HasKubelet(m) {
 		return message.Text{}
 	}
 	var bad []string
@@ -178,10 +178,6 @@ func Files(m *host.Machine, now time.Time) message.Text {
 	}
 	return message.Data(strings.Join(bad, ", "))
 }
-
-// Here tells whether the cluster's kubelet runs on this machine at all. Where it does not, as on a laptop with --local, only
-// the requests themselves can be judged.
-func Here(m *host.Machine) bool { return m.Exists("/var/lib/kubelet") }
 
 func goodAt(b []byte, now time.Time) string {
 	for {

@@ -38,7 +38,7 @@ type Kubelet struct {
 
 // ReadKubelet reads the kubelet's files; nil where no kubelet is on this machine.
 func ReadKubelet(m *host.Machine, node string, now time.Time) *Kubelet {
-	if !Here(m) {
+	if !host.HasKubelet(m) {
 		return nil
 	}
 	k := &Kubelet{}

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -198,4 +199,13 @@ func judgeRTC(i *Inventory, b Bound) check.Check {
 		c.Status, c.Fix = check.Pass, message.Text{}
 	}
 	return c
+}
+
+func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+func gb(n int64) string {
+	if n < 10e9 {
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	}
+	return fmt.Sprintf("%d GB", n/1e9)
 }

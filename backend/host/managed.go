@@ -63,3 +63,7 @@ func (c *ignition) lays(file string) bool {
 	}
 	return false
 }
+
+// HasKubelet tells whether a kubelet belongs to this machine at all. Where none does, as on a laptop with --local, only the cluster can
+// be looked at.
+func HasKubelet(m *Machine) bool { return m.Exists("/var/lib/kubelet") }

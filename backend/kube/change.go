@@ -33,12 +33,12 @@ type edit struct {
 // may be called again when someone else was faster. Nothing is written when nothing changes; else save is called first.
 // Only the changed fields are sent, so fields that this release does not know survive.
 func (c *Cluster) ChangeSpec(ctx context.Context, ref Ref, change func(spec map[string]any) error, save Save) (bool, error) {
-	return c.change(ctx, edit{ref: ref, part: "spec", change: change}, save)
+	return edit{ref: ref, part: "spec", change: change}.on(ctx, c, save)
 }
 
 // ChangePart is ChangeSpec for another field at the top of an object: "data" of a Secret, where values are base64.
 func (c *Cluster) ChangePart(ctx context.Context, ref Ref, part string, change func(map[string]any) error, save Save) (bool, error) {
-	return c.change(ctx, edit{ref: ref, part: part, change: change}, save)
+	return edit{ref: ref, part: part, change: change}.on(ctx, c, save)
 }
 
 // PutSecret creates a Secret, or sets the given keys of the one that is there; its other keys stay.
@@ -59,7 +59,7 @@ func (c *Cluster) PutSecret(ctx context.Context, want *corev1.Secret, save Save)
 		}
 		return nil
 	}
-	return c.change(ctx, e, save)
+	return e.on(ctx, c, save)
 }
 
 // PutConfigMap creates a ConfigMap, or sets the given keys of the one that is there; its other keys stay.
@@ -69,7 +69,7 @@ func (c *Cluster) PutConfigMap(ctx context.Context, want *corev1.ConfigMap, save
 	if err != nil {
 		return false, fmt.Errorf("encoding %s: %w", want.Name, err)
 	}
-	return c.change(ctx, put(ConfigMap(want.Namespace, want.Name), object), save)
+	return put(ConfigMap(want.Namespace, want.Name), object).on(ctx, c, save)
 }
 
 func put(ref Ref, object map[string]any) edit {
@@ -80,24 +80,25 @@ func put(ref Ref, object map[string]any) edit {
 	}}
 }
 
-func (c *Cluster) change(ctx context.Context, e edit, save Save) (changed bool, err error) {
+// on makes the edit on a cluster, and tells whether the object is another one now.
+func (e edit) on(ctx context.Context, c *Cluster, save Save) (changed bool, err error) {
 	err = c.Do(ctx, "changing "+e.ref.String(), func(ctx context.Context) error {
 		object, err := c.resource(e.ref).Get(ctx, e.ref.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) && e.create != nil:
 			changed = true
-			return c.create(ctx, e, save)
+			return e.made(ctx, c, save)
 		case err != nil:
 			return err
 		}
-		did, err := c.patch(ctx, e, object, save)
+		did, err := e.patch(ctx, c, object, save)
 		changed = changed || did // a patch whose answer was lost counts
 		return err
 	})
 	return changed && err == nil, err
 }
 
-func (c *Cluster) create(ctx context.Context, e edit, save Save) error {
+func (e edit) made(ctx context.Context, c *Cluster, save Save) error {
 	ours, _, _ := unstructured.NestedMap(e.create, e.part)
 	if err := keep(save, saved{Ref: e.ref, Part: e.part, Ours: ours}); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (c *Cluster) create(ctx context.Context, e edit, save Save) error {
 	return err
 }
 
-func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstructured, save Save) (bool, error) {
+func (e edit) patch(ctx context.Context, c *Cluster, object *unstructured.Unstructured, save Save) (bool, error) {
 	if e.accept != nil {
 		if err := e.accept(object); err != nil {
 			return false, err
@@ -131,11 +132,11 @@ func (c *Cluster) patch(ctx context.Context, e edit, object *unstructured.Unstru
 	if err != nil {
 		return false, err
 	}
-	return c.send(ctx, e, object, mergePatch(before, after))
+	return e.send(ctx, c, object, mergePatch(before, after))
 }
 
 // send sends only what changed, with the version that it was worked out from: the API refuses when someone was faster.
-func (c *Cluster) send(ctx context.Context, e edit, object *unstructured.Unstructured, patch map[string]any) (bool, error) {
+func (e edit) send(ctx context.Context, c *Cluster, object *unstructured.Unstructured, patch map[string]any) (bool, error) {
 	meta := map[string]any{"resourceVersion": object.GetResourceVersion()}
 	if e.mark.Key != "" {
 		meta["annotations"] = map[string]any{e.mark.Key: e.mark.Value}

@@ -13,7 +13,7 @@ type Mark struct{ Key, Value string }
 // ChangeMarked is ChangePart that writes an annotation together with the part. Restore takes the annotation back only when it takes
 // the part back: where someone changed the part since, the annotation still tells that it is not as it was installed.
 func ChangeMarked(ctx context.Context, c *Cluster, ref Ref, part string, mark Mark, change func(map[string]any) error, save Save) (bool, error) {
-	return c.change(ctx, edit{ref: ref, part: part, mark: mark, change: change}, save)
+	return edit{ref: ref, part: part, mark: mark, change: change}.on(ctx, c, save)
 }
 
 // in tells whether the object carries the mark. No mark is in each object.

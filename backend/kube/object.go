@@ -77,7 +77,7 @@ func (c *Cluster) Put(ctx context.Context, ref Ref, kind New, change func(map[st
 	if ref.Group != "" {
 		object["apiVersion"] = ref.Group + "/" + ref.Version
 	}
-	return c.change(ctx, edit{ref: ref, part: partOf(ref), create: object, change: change}, save)
+	return edit{ref: ref, part: partOf(ref), create: object, change: change}.on(ctx, c, save)
 }
 
 func (n New) metadata(ref Ref) map[string]any {

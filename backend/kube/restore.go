@@ -88,14 +88,14 @@ func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, e
 		case err != nil:
 			return err
 		}
-		did, err := c.restore(ctx, s, object)
+		did, err := s.restore(ctx, c, object)
 		changed = changed || did
 		return err
 	})
 	return changed && err == nil, err
 }
 
-func (c *Cluster) restore(ctx context.Context, s *saved, object *unstructured.Unstructured) (bool, error) {
+func (s *saved) restore(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (bool, error) {
 	if s.Manifest != nil {
 		spec, had := s.Manifest["spec"].(map[string]any)
 		return c.replace(ctx, s.Ref, object, "spec", spec, had)

@@ -22,9 +22,6 @@ const (
 	scopes  = "crio-*.scope" // a unit of systemd for each container and its monitor
 )
 
-// Here tells whether a kubelet belongs to this machine at all.
-func Here(m *host.Machine) bool { return m.Exists("/var/lib/kubelet") }
-
 // Gated tells whether the kubelet is kept from starting.
 func Gated(m *host.Machine) bool { return m.Exists(layout.Armed) }
 
@@ -163,7 +160,7 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, restarts int
 	if err := Damage(m); err != nil {
 		return message.Text{}, err
 	}
-	if Here(m) && !Active(ctx, m) {
+	if host.HasKubelet(m) && !Active(ctx, m) {
 		return message.T("the kubelet, which does not run"), nil
 	}
 	if line := Complaint(m); restarts >= crashLoop && line != "" {

@@ -27,7 +27,7 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.free(ctx); err != nil {
+	if err := n.trials().free(ctx); err != nil {
 		return err
 	}
 	before, err := n.manager.profiles(ctx)
@@ -37,10 +37,10 @@ func (n *Network) Apply(ctx context.Context, p *Plan, rollback time.Duration) er
 	if err := n.library.apply(ctx, p.desired, rollback); err != nil {
 		return err
 	}
-	if err := n.prefer(ctx, before); err != nil {
+	if err := n.trials().prefer(ctx, before); err != nil {
 		return err
 	}
-	return n.extend(ctx, rollback) // what the profiles took is not taken from the trial: on a busy processor that is much
+	return n.trials().extend(ctx, rollback) // what the profiles took is not taken from the trial: on a busy processor that is much
 }
 
 // Busy is the code of the Problem that someone else is trying out settings.
@@ -50,40 +50,10 @@ const Busy = "NET-CKPT"
 func (n *Network) Free(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.managerUp(ctx); err != nil {
+	if err := n.trials().up(ctx); err != nil {
 		return err
 	}
-	return n.free(ctx)
-}
-
-func (n *Network) free(ctx context.Context) error {
-	open, err := n.manager.checkpoints(ctx)
-	if err != nil || len(open) == 0 {
-		return err
-	}
-	return checkpointOpen(fmt.Errorf("the checkpoint %s is open, %s left", open[0].Path, open[0].Left.Round(time.Second)))
-}
-
-// prefer gives the profiles that nmstate made for br-ex the priority that configure-ovs gives to its own. Otherwise a cable
-// that is pulled and put back would start the profile that was kept for the next boot, and take the port from br-ex.
-func (n *Network) prefer(ctx context.Context, before []profile) error {
-	known := map[string]bool{}
-	for _, p := range before {
-		known[p.UUID] = true
-	}
-	after, err := n.manager.profiles(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range after {
-		if known[p.UUID] {
-			continue
-		}
-		if _, err := n.host.Run(ctx, "nmcli", "connection", "modify", "--temporary", "uuid", p.UUID, "connection.autoconnect-priority", "100"); err != nil {
-			return &problem.Problem{Code: "NET-FAIL", Summary: message.T("NetworkManager did not take a profile's priority."), Fix: message.T("Try again."), Err: err}
-		}
-	}
-	return nil
+	return n.trials().free(ctx)
 }
 
 // Extend moves the deadline: the old settings come back that long after now. It fails with NET-LATE when they are back
@@ -91,21 +61,10 @@ func (n *Network) prefer(ctx context.Context, before []profile) error {
 func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.managerUp(ctx); err != nil {
+	if err := n.trials().up(ctx); err != nil {
 		return err
 	}
-	return n.extend(ctx, by)
-}
-
-func (n *Network) extend(ctx context.Context, by time.Duration) error {
-	open, err := n.manager.checkpoints(ctx)
-	if err != nil {
-		return err
-	}
-	if len(open) == 0 {
-		return tooLate()
-	}
-	return n.manager.extend(ctx, open[0].Path, min(by, longest))
+	return n.trials().extend(ctx, by)
 }
 
 // TakeOver puts an end to someone else's trial (Busy): their checkpoint is rolled back, so that the network is as it
@@ -158,7 +117,7 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 	if p, err = n.today(ctx, p); err != nil {
 		return err
 	}
-	if live, err := n.inForce(ctx, p); err != nil || live {
+	if live, err := p.inForce(ctx, n.library); err != nil || live {
 		return err
 	}
 	before, err := n.manager.profiles(ctx)
@@ -168,7 +127,7 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 	if err := n.library.apply(ctx, p.desired, 0); err != nil {
 		return err
 	}
-	return n.prefer(ctx, before)
+	return n.trials().prefer(ctx, before)
 }
 
 // InForce tells whether p is what works now.
@@ -179,11 +138,11 @@ func (n *Network) InForce(ctx context.Context, p *Plan) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return n.inForce(ctx, p)
+	return p.inForce(ctx, n.library)
 }
 
-func (n *Network) inForce(ctx context.Context, p *Plan) (bool, error) {
-	now, err := n.library.show(ctx, true)
+func (p *Plan) inForce(ctx context.Context, l library) (bool, error) {
+	now, err := l.show(ctx, true)
 	if err != nil {
 		return false, err
 	}

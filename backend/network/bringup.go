@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -17,7 +18,7 @@ const bootTime = 20 * time.Second
 // configure-ovs. It does not wait for a configure-ovs that found no default route and looks for one again and again.
 func (n *Network) WaitForBoot(ctx context.Context) error {
 	return until(ctx, bootTime, func() (bool, error) {
-		p, err := n.bridgeProfile(ctx)
+		p, err := bridgeProfile(ctx, n.manager)
 		if err != nil || p != nil {
 			return p != nil, err
 		}
@@ -30,13 +31,13 @@ func (n *Network) WaitForBoot(ctx context.Context) error {
 			return false, err
 		}
 		routed := live.Routes != nil && len(defaults(live.Routes.Running, "")) > 0
-		return !routed || !n.building(ctx), nil
+		return !routed || !building(ctx, n.host), nil
 	})
 }
 
 // building tells whether configure-ovs is at work, or will be as soon as what it waits for is there.
-func (n *Network) building(ctx context.Context) bool {
-	out, err := n.host.Run(ctx, "systemctl", "show", "--property=ActiveState,Job", configureOVS)
+func building(ctx context.Context, m *host.Machine) bool {
+	out, err := m.Run(ctx, "systemctl", "show", "--property=ActiveState,Job", configureOVS)
 	return err == nil && (strings.Contains(out, "ActiveState=activating") || strings.Contains(out, "Job="))
 }
 
@@ -48,12 +49,12 @@ const hangs = 6 * time.Second
 func (n *Network) Revive(ctx context.Context) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p, err := n.bridgeProfile(ctx)
+	p, err := bridgeProfile(ctx, n.manager)
 	if err != nil || p == nil || p.Active {
 		return false, err
 	}
 	err = until(ctx, hangs, func() (bool, error) {
-		p, err = n.bridgeProfile(ctx)
+		p, err = bridgeProfile(ctx, n.manager)
 		return p == nil || p.Active, err
 	})
 	if err != nil || p == nil || p.Active {
@@ -63,7 +64,7 @@ func (n *Network) Revive(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	err = until(ctx, activateBack, func() (bool, error) {
-		p, err = n.bridgeProfile(ctx)
+		p, err = bridgeProfile(ctx, n.manager)
 		return p != nil && p.Active, err
 	})
 	if err == nil && (p == nil || !p.Active) {
@@ -73,8 +74,8 @@ func (n *Network) Revive(ctx context.Context) (bool, error) {
 }
 
 // bridgeProfile is the profile of br-ex's own interface, nil without one.
-func (n *Network) bridgeProfile(ctx context.Context) (*profile, error) {
-	profiles, err := n.manager.profiles(ctx)
+func bridgeProfile(ctx context.Context, m manager) (*profile, error) {
+	profiles, err := m.profiles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ const configureOVS = "ovs-configuration.service"
 // and does nothing where it is, or where the machine has no such unit (no OpenShift on it).
 func (n *Network) BuildBridge(ctx context.Context, timeout time.Duration) error {
 	there := func() (bool, error) {
-		p, err := n.bridgeProfile(ctx)
+		p, err := bridgeProfile(ctx, n.manager)
 		return p != nil && p.Active, err
 	}
 	if ok, err := there(); ok || err != nil {

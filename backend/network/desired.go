@@ -44,10 +44,10 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 			Err:     fmt.Errorf("there is no %s", host.OwnFile),
 		}
 	}
-	return n.compile(ctx, s, o.Before, now)
+	return compilePlan(ctx, n.library, s, o.Before, now)
 }
 
-func (n *Network) compile(ctx context.Context, s Settings, before, now *Current) (*Plan, error) {
+func compilePlan(ctx context.Context, l library, s Settings, before, now *Current) (*Plan, error) {
 	p := &Plan{Settings: s.Resolve(before), asked: s, Carrier: Bridge, before: before, now: now}
 	compile := p.form
 	if len(s.Raw) > 0 {
@@ -57,12 +57,12 @@ func (n *Network) compile(ctx context.Context, s Settings, before, now *Current)
 	if err != nil {
 		return nil, err
 	}
-	files, err := n.library.generate(ctx, physical)
+	files, err := l.generate(ctx, physical)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Raw) > 0 {
-		if err := n.guard(ctx, p); err != nil {
+		if err := p.guard(ctx, l); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (n *Network) today(ctx context.Context, p *Plan) (*Plan, error) {
 	if err != nil || now.Bridged == p.now.Bridged {
 		return p, err
 	}
-	return n.compile(ctx, p.asked, p.before, now)
+	return compilePlan(ctx, n.library, p.asked, p.before, now)
 }
 
 // form compiles typed settings. It returns the state that a boot has to make.

@@ -106,7 +106,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		port := d.list("interfaces")[0]
 		places[int(place)%len(places)](d, port, text)
-		p, err := offlineOf(t).compile(t.Context(), Settings{Raw: d.json()}, now, now)
+		p, err := compilePlan(t.Context(), offlineOf(t).library, Settings{Raw: d.json()}, now, now)
 		if err != nil {
 			return
 		}

@@ -34,7 +34,7 @@ type rule struct {
 // guard refuses a plan out of a document that would change what is not the site's to change: interfaces of the cluster and of
 // other programs, the node's internal address, routes and rules that would lead the cluster's traffic elsewhere. It goes by what
 // nmstate would change on this machine, whatever the document calls it.
-func (n *Network) guard(ctx context.Context, p *Plan) error {
+func (p *Plan) guard(ctx context.Context, l library) error {
 	live := &state{}
 	if len(p.now.live) > 0 {
 		var err error
@@ -50,7 +50,7 @@ func (n *Network) guard(ctx context.Context, p *Plan) error {
 	if len(present) == 0 {
 		present = []byte(`{"interfaces": []}`)
 	}
-	text, err := n.library.compare(ctx, p.desired, present)
+	text, err := l.compare(ctx, p.desired, present)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (n *Network) Persist(p *Plan) error {
 			return fmt.Errorf("keeping the network settings: %w", err)
 		}
 	}
-	rivals, err := n.rivals(p)
+	rivals, err := n.profiles().rivals(p)
 	if err != nil {
 		return err
 	}
@@ -153,47 +153,8 @@ func (n *Network) Persisted(p *Plan) bool {
 			return false
 		}
 	}
-	rivals, err := n.rivals(p)
+	rivals, err := n.profiles().rivals(p)
 	return err == nil && len(rivals) == 0
-}
-
-// rivals are the kept profiles that are not p's and would compete with one of them for its port, and those of an earlier plan.
-// All others are someone else's and stay: a profile is for a port only where it says so itself.
-func (n *Network) rivals(p *Plan) ([]string, error) {
-	ports, macs, names := map[string]bool{}, map[string]bool{}, []string{}
-	for _, f := range p.files {
-		ports[values(f.Text)["connection.interface-name"]] = true
-		names = append(names, f.Name)
-	}
-	for mac, name := range p.before.Macs {
-		if ports[name] {
-			macs[mac] = true
-		}
-	}
-	kept := n.host.Folder(keptDir)
-	all, err := kept.Names()
-	if err != nil {
-		return nil, fmt.Errorf("looking for profiles: %w", err)
-	}
-	var found []string
-	for _, file := range all {
-		if slices.Contains(names, file) {
-			continue
-		}
-		text, err := kept.ReadFile(file)
-		if err != nil {
-			continue // gone, or of a name that is none of ours
-		}
-		v := values(string(text))
-		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
-		// kept quiet goes on being that.
-		quiet := v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled"
-		earlier := strings.HasPrefix(file, prefix) && !quiet
-		if earlier || competes(v, ports, macs) {
-			found = append(found, file)
-		}
-	}
-	return found, nil
 }
 
 // competes tells whether a profile is for one of some ports: by the port's name or, where it names none, by its MAC address. The

@@ -45,7 +45,7 @@ func TestEverySiteIsCompiled(t *testing.T) {
 			t.Errorf("%s: %v", s, faults)
 			continue
 		}
-		p, err := n.compile(t.Context(), settings, now, now)
+		p, err := compilePlan(t.Context(), n.library, settings, now, now)
 		if err != nil {
 			t.Errorf("%s: %v", s, err)
 			continue

@@ -45,7 +45,7 @@ func TestProfilesStayInTheirFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, now := hosttest.New(t), factory(t)
 			n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
-			p, err := n.compile(t.Context(), Settings{Raw: []byte(c.text)}, now, now)
+			p, err := compilePlan(t.Context(), n.library, Settings{Raw: []byte(c.text)}, now, now)
 			if (err != nil) != c.refused {
 				t.Fatalf("refused: %v, want %v", err, c.refused)
 			}
@@ -72,7 +72,7 @@ func TestProfilesStayInTheirFolder(t *testing.T) {
 func TestPortsFollowABondOfAnotherName(t *testing.T) {
 	now := factory(t)
 	text := carrying("uplink0", "  type: bond\n  profile-name: office\n  link-aggregation: {mode: active-backup, port: [enp1s0]}\n")
-	p, err := offline(t).compile(t.Context(), Settings{Raw: []byte(text)}, now, now)
+	p, err := compilePlan(t.Context(), offline(t).library, Settings{Raw: []byte(text)}, now, now)
 	if err != nil {
 		t.Fatal(err)
 	}

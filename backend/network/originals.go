@@ -3,17 +3,12 @@ package network
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -63,7 +58,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 			o.Active[p.UUID] = p.Active
 		}
 	}
-	if o.Files, err = n.profileFiles(); err != nil {
+	if o.Files, err = n.profiles().profileFiles(); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(o)
@@ -71,32 +66,6 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("saving the network of before: %w", err)
 	}
 	return b, nil
-}
-
-// profileFiles are all profiles on the disk and in memory.
-func (n *Network) profileFiles() ([]saved, error) {
-	var files []saved
-	for _, dir := range []string{keptDir, memoryDir} {
-		folder := n.host.Folder(dir)
-		names, err := folder.Names()
-		if err != nil {
-			return nil, fmt.Errorf("looking for profiles: %w", err)
-		}
-		for _, name := range names {
-			if host.FileName(name) != nil {
-				continue // another program's, which no setting of ours changes
-			}
-			data, err := folder.ReadFile(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, fmt.Errorf("saving the network of before: %w", err)
-			}
-			files = append(files, saved{folder.Path(name), data, values(string(data))["connection.uuid"]})
-		}
-	}
-	return files, nil
 }
 
 // own is the part of what is configured that settings of this package can change: the carrier, what is below it, its
@@ -187,45 +156,4 @@ func (o *originals) file(name string) *saved {
 		return nil
 	}
 	return &o.Files[i]
-}
-
-// putKeptBack restores the profiles on the disk, as far as settings of this package changed them.
-func (n *Network) putKeptBack(o *originals) (changed bool, err error) {
-	kept := n.host.Folder(keptDir)
-	for _, f := range o.Files {
-		if path.Dir(f.Path) != keptDir {
-			continue
-		}
-		did, err := putFileBack(kept, f)
-		if err != nil {
-			return changed, err
-		}
-		changed = changed || did
-	}
-	names, err := kept.Names()
-	if err != nil {
-		return changed, fmt.Errorf("looking for profiles: %w", err)
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name, prefix) || o.file(kept.Path(name)) != nil {
-			continue
-		}
-		if err := kept.Remove(name); err != nil {
-			return changed, fmt.Errorf("removing a profile: %w", err)
-		}
-		changed = true
-	}
-	return changed, nil
-}
-
-// putFileBack gives a profile its content of before. It tells whether that was another one.
-func putFileBack(folder host.Folder, f saved) (changed bool, err error) {
-	name := path.Base(f.Path)
-	if now, err := folder.ReadFile(name); err == nil && string(now) == string(f.Data) {
-		return false, nil
-	}
-	if err := folder.WriteFiles(host.File{Path: name, Data: f.Data, Perm: 0o600}); err != nil {
-		return false, fmt.Errorf("putting a profile back: %w", err)
-	}
-	return true, nil
 }

@@ -85,7 +85,7 @@ func TestPlansAreGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := factory(t)
 			n := offline(t)
-			p, err := n.compile(t.Context(), s, now, now)
+			p, err := compilePlan(t.Context(), n.library, s, now, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestKeptProfilesReplaceTheirRivals(t *testing.T) {
 	n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
 	s := static()
 	s.Interface = "AA:00:00:00:00:02"
-	p, err := n.compile(t.Context(), s, now, now)
+	p, err := compilePlan(t.Context(), n.library, s, now, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,13 +277,13 @@ func (d dying) apply(context.Context, []byte, time.Duration) error { d.look(); r
 func TestOwnCheckpointsAreKnown(t *testing.T) {
 	n := &Network{host: hosttest.New(t).Machine}
 	var during time.Duration
-	n.library = dying{look: func() { during = n.interrupted() }}
+	n.library = dying{look: func() { during = n.rollBack().interrupted() }}
 	before := sinceBoot()
-	if err := n.applyNoted(t.Context(), nil); err != nil {
+	if err := n.rollBack().apply(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if during < before || during > sinceBoot() || n.interrupted() != 0 {
-		t.Errorf("noted %s during the roll-back, which began after %s, and %s behind it", during, before, n.interrupted())
+	if during < before || during > sinceBoot() || n.rollBack().interrupted() != 0 {
+		t.Errorf("noted %s during the roll-back, which began after %s, and %s behind it", during, before, n.rollBack().interrupted())
 	}
 	o := &originals{Boot: "this", Taken: 10 * time.Second}
 	for _, c := range []struct {

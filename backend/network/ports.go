@@ -83,13 +83,14 @@ func (n *Network) Ports(ctx context.Context) ([]Port, error) {
 	if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
 		return nil, fmt.Errorf("listing the ports: %w", err)
 	}
-	uplinks := n.uplinks(ctx, links)
+	machine := sockets{n.host}
+	uplinks := machine.uplinks(ctx, links)
 	var ports []Port
 	for _, l := range links {
-		if !n.socket(l) {
+		if !machine.socket(l) {
 			continue
 		}
-		p := n.look(l)
+		p := machine.look(l)
 		p.Uplink = slices.Contains(uplinks, p.Name)
 		ports = append(ports, p)
 	}
@@ -101,26 +102,29 @@ func (n *Network) Ports(ctx context.Context) ([]Port, error) {
 	return ports, nil
 }
 
+// sockets are the ports of a machine as its kernel shows them.
+type sockets struct{ host *host.Machine }
+
 // socket tells a port with a socket from one made of software. A veth is the port of a container or a test machine: it
 // counts where the machine has it as its own (its other end is elsewhere) and names it like a PCI port.
-func (n *Network) socket(l netlink.Link) bool {
+func (s sockets) socket(l netlink.Link) bool {
 	if l.Attrs().EncapType != "ether" {
 		return false
 	}
-	if n.host.Exists("/sys/class/net/" + l.Attrs().Name + "/device") {
+	if s.host.Exists("/sys/class/net/" + l.Attrs().Name + "/device") {
 		return true
 	}
 	return l.Type() == "veth" && strings.HasPrefix(l.Attrs().Name, "en")
 }
 
-func (n *Network) look(l netlink.Link) Port {
+func (s sockets) look(l netlink.Link) Port {
 	a := l.Attrs()
 	p := Port{Name: a.Name, MAC: a.PermHWAddr.String(), Up: a.Flags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0}
 	if p.MAC == "" {
 		p.MAC = a.HardwareAddr.String()
 	}
 	dir := "/sys/class/net/" + a.Name
-	if b, err := n.host.ReadFile(dir + "/speed"); err == nil && p.Carrier {
+	if b, err := s.host.ReadFile(dir + "/speed"); err == nil && p.Carrier {
 		if v, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && v > 0 {
 			p.Mbps = v
 		}
@@ -128,17 +132,17 @@ func (n *Network) look(l netlink.Link) Port {
 	if driver, err := host.DriverOf(a.Name); err == nil {
 		p.Driver, p.Bus = driver.Name, driver.Bus
 	}
-	if target, err := os.Readlink(n.host.Path(dir + "/device")); err == nil && p.Bus == "" {
+	if target, err := os.Readlink(s.host.Path(dir + "/device")); err == nil && p.Bus == "" {
 		p.Bus = filepath.Base(target)
 	}
 	return p
 }
 
 // uplinks are the ports below br-ex, or without br-ex the one of the default route.
-func (n *Network) uplinks(ctx context.Context, links []netlink.Link) []string {
+func (s sockets) uplinks(ctx context.Context, links []netlink.Link) []string {
 	var tops []string
 	// No Open vSwitch, or no br-ex yet: the command says so and there is no uplink of it.
-	if out, err := n.host.Run(ctx, "ovs-vsctl", "--timeout=3", "list-ports", Bridge); err == nil {
+	if out, err := s.host.Run(ctx, "ovs-vsctl", "--timeout=3", "list-ports", Bridge); err == nil {
 		for _, name := range strings.Fields(out) {
 			if !strings.HasPrefix(name, "patch-") {
 				tops = append(tops, name)

@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -32,11 +31,11 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	changed, err := n.putKeptBack(o)
+	changed, err := n.profiles().putKeptBack(o)
 	if err != nil {
 		return err
 	}
-	if err := n.managerUp(ctx); err != nil {
+	if err := n.trials().up(ctx); err != nil {
 		return err
 	}
 	open, err := n.manager.checkpoints(ctx)
@@ -47,7 +46,7 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading the boot's id: %w", err)
 	}
-	open = o.opened(boot, n.interrupted(), open)
+	open = o.opened(boot, n.rollBack().interrupted(), open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
 		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, NoManager) {
@@ -72,39 +71,46 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	if len(open) > 0 {
 		wait = restoreWait
 	}
-	if left, err := n.asBefore(ctx, o, wait); err != nil || len(left) == 0 {
+	back := puttingBack{n, o}
+	if left, err := back.asBefore(ctx, wait); err != nil || len(left) == 0 {
 		return err
 	}
-	return n.putRunningBack(ctx, o)
+	return back.running(ctx)
 }
 
-// putRunningBack restores what works now, without a checkpoint.
-func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
-	boot, err := n.host.BootID()
+// puttingBack brings about again, in a machine that runs, what the originals say.
+type puttingBack struct {
+	*Network
+	o *originals
+}
+
+// running restores what works now, without a checkpoint.
+func (b puttingBack) running(ctx context.Context) error {
+	boot, err := b.host.BootID()
 	if err != nil {
 		return fmt.Errorf("reading the boot's id: %w", err)
 	}
-	if boot == o.Boot {
-		if err := n.putProfilesBack(ctx, o); err != nil {
+	if boot == b.o.Boot {
+		if err := b.memory(ctx); err != nil {
 			return err
 		}
-		if left, err := n.asBefore(ctx, o, activateBack); err != nil || len(left) == 0 {
+		if left, err := b.asBefore(ctx, activateBack); err != nil || len(left) == 0 {
 			return err
 		}
 	}
 	// Another boot has made other profiles, or those of before do not come up: the old state is built out of them.
-	now, err := n.library.show(ctx, true)
+	now, err := b.library.show(ctx, true)
 	if err != nil {
 		return err
 	}
-	own, err := n.host.Own()
+	own, err := b.host.Own()
 	if err != nil {
 		return err
 	}
-	if err := n.applyNoted(ctx, o.desired(understand(now, now, own, n.hint()))); err != nil {
+	if err := b.rollBack().apply(ctx, b.o.desired(understand(now, now, own, hint(b.host)))); err != nil {
 		return err
 	}
-	left, err := n.asBefore(ctx, o, restoreWait)
+	left, err := b.asBefore(ctx, restoreWait)
 	if err == nil && len(left) > 0 {
 		err = &problem.Problem{
 			Code: "NET-BACK", Summary: message.T("The old network settings could not be put back completely."),
@@ -112,32 +118,6 @@ func (n *Network) putRunningBack(ctx context.Context, o *originals) error {
 		}
 	}
 	return err
-}
-
-// rollBackNote tells that nmstate brings old settings about, and since when. It does so under its own checkpoint, which
-// stays behind when this process dies, and would be taken for someone else's. Like the checkpoint it ends with the boot.
-const rollBackNote = "/run/touchdown/network-roll-back"
-
-// applyNoted brings a state about at once.
-func (n *Network) applyNoted(ctx context.Context, desired []byte) error {
-	if err := n.host.WriteFile(rollBackNote, []byte(sinceBoot().String()), 0o600); err != nil {
-		return fmt.Errorf("noting the roll-back of the network: %w", err)
-	}
-	err := n.library.apply(ctx, desired, 0)
-	if failed := n.host.Remove(rollBackNote); failed != nil {
-		err = errors.Join(err, fmt.Errorf("noting the end of the roll-back: %w", failed))
-	}
-	return err
-}
-
-// interrupted is when a roll-back began that this boot did not see end; 0 where there is none.
-func (n *Network) interrupted() time.Duration {
-	b, err := n.host.ReadFile(rollBackNote)
-	if err != nil {
-		return 0
-	}
-	since, _ := time.ParseDuration(string(b)) // what cannot be read is none; the file is written as a whole
-	return since
 }
 
 // desired is the old state as something to bring about from now.
@@ -153,22 +133,22 @@ func (o *originals) desired(now *Current) []byte {
 	return d.json()
 }
 
-// putProfilesBack restores the profiles in memory, which outlive NetworkManager but not the boot, and starts those again
+// memory restores the profiles in memory, which outlive NetworkManager but not the boot, and starts those again
 // that are not what they were.
-func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
-	profiles, err := n.manager.profiles(ctx)
+func (b puttingBack) memory(ctx context.Context) error {
+	profiles, err := b.manager.profiles(ctx)
 	if err != nil {
 		return err
 	}
-	memory := n.host.Folder(memoryDir)
+	dir := b.host.Folder(memoryDir)
 	known := map[string]bool{}
 	again := map[string]bool{}
-	for _, f := range o.Files {
+	for _, f := range b.o.Files {
 		known[f.UUID] = true
 		if path.Dir(f.Path) != memoryDir {
 			continue
 		}
-		changed, err := putFileBack(memory, f)
+		changed, err := putFileBack(dir, f)
 		if err != nil {
 			return err
 		}
@@ -183,38 +163,38 @@ func (n *Network) putProfilesBack(ctx context.Context, o *originals) error {
 		switch {
 		case !known[p.UUID]:
 			// Any other refusal means that it has ended meanwhile; what is true is read at the end.
-			if err := n.manager.remove(ctx, p.UUID); is(err, NoManager) {
+			if err := b.manager.remove(ctx, p.UUID); is(err, NoManager) {
 				return err
 			}
-		case o.file(p.File) == nil:
+		case b.o.file(p.File) == nil:
 			// A profile of the disk was changed in memory: what shadows it goes.
 			again[p.UUID] = true
-			if err := memory.Remove(path.Base(p.File)); err != nil {
+			if err := dir.Remove(path.Base(p.File)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := n.manager.reload(ctx); err != nil {
+	if err := b.manager.reload(ctx); err != nil {
 		return err
 	}
-	return n.startAgain(ctx, o, again)
+	return b.startAgain(ctx, again)
 }
 
 // startAgain activates profiles of before that changed or do not run, those at the bottom first. Ports of a bridge or bond
 // pull up what is above them.
-func (n *Network) startAgain(ctx context.Context, o *originals, changed map[string]bool) error {
-	profiles, err := n.manager.profiles(ctx)
+func (b puttingBack) startAgain(ctx context.Context, changed map[string]bool) error {
+	profiles, err := b.manager.profiles(ctx)
 	if err != nil {
 		return err
 	}
 	order := []string{"802-3-ethernet", "bond", "vlan", "ovs-interface"}
 	for _, kind := range order {
 		for _, p := range profiles {
-			if _, ran := o.Active[p.UUID]; p.Type != kind || !ran || (p.Active || p.Activating) && !changed[p.UUID] {
+			if _, ran := b.o.Active[p.UUID]; p.Type != kind || !ran || (p.Active || p.Activating) && !changed[p.UUID] {
 				continue
 			}
 			// A refusal is not final: the state is read back, and nmstate tries in its own way.
-			if err := n.manager.activate(ctx, p.UUID); is(err, NoManager) {
+			if err := b.manager.activate(ctx, p.UUID); is(err, NoManager) {
 				return err
 			}
 		}
@@ -223,27 +203,27 @@ func (n *Network) startAgain(ctx context.Context, o *originals, changed map[stri
 }
 
 // asBefore waits until the network is what it was and returns what is not.
-func (n *Network) asBefore(ctx context.Context, o *originals, timeout time.Duration) ([]string, error) {
-	boot, err := n.host.BootID()
+func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]string, error) {
+	boot, err := b.host.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("reading the boot's id: %w", err)
 	}
 	// Another boot has other profiles in memory.
-	sameBoot := boot == o.Boot
+	sameBoot := boot == b.o.Boot
 	var left []string
 	err = until(ctx, timeout, func() (bool, error) {
-		now, err := n.library.show(ctx, true)
+		now, err := b.library.show(ctx, true)
 		if err != nil {
 			return false, err
 		}
-		left = differences(o.Before.own(), now)
-		left = append(left, strayRoutes(o.Before.own(), now)...)
-		profiles, err := n.manager.profiles(ctx)
+		left = differences(b.o.Before.own(), now)
+		left = append(left, strayRoutes(b.o.Before.own(), now)...)
+		profiles, err := b.manager.profiles(ctx)
 		if err != nil {
 			return false, err
 		}
 		if sameBoot {
-			left = append(left, o.idle(profiles)...)
+			left = append(left, b.o.idle(profiles)...)
 		}
 		return len(left) == 0, nil
 	})
@@ -280,17 +260,6 @@ func (o *originals) idle(profiles []profile) []string {
 		}
 	}
 	return left
-}
-
-// managerUp waits for a NetworkManager that was killed or restarted.
-func (n *Network) managerUp(ctx context.Context) error {
-	return until(ctx, managerBack, func() (bool, error) {
-		_, err := n.manager.checkpoints(ctx)
-		if is(err, NoManager) {
-			return false, nil
-		}
-		return err == nil, err
-	})
 }
 
 // until asks again and again whether something is so; it returns false and no error at the timeout.

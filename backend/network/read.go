@@ -45,7 +45,7 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 	if err != nil {
 		return nil, err
 	}
-	return understand(configured, live, own, n.hint()), nil
+	return understand(configured, live, own, hint(n.host)), nil
 }
 
 // Addresses are those in force without the node's own: at most one of each family, IPv4 first.
@@ -61,8 +61,8 @@ func (now *Current) Addresses() []netip.Addr {
 
 // hint is the port that configure-ovs used last. It keeps to it while the port has a default route, whichever other has one too
 // (openshift/machine-config-operator templates/common/_base/files/configure-ovs-network.yaml, get_default_bridge_interface).
-func (n *Network) hint() string {
-	b, err := n.host.ReadFile("/var/lib/ovnk/iface_default_hint")
+func hint(m *host.Machine) string {
+	b, err := m.ReadFile("/var/lib/ovnk/iface_default_hint")
 	if err != nil {
 		return ""
 	}

@@ -35,7 +35,7 @@ func TestForeignProfilesStay(t *testing.T) {
 			}
 			m.File(keptDir+"/mac.nmconnection", "[connection]\nid=mac\nuuid=7\ntype=802-3-ethernet\n\n[802-3-ethernet]\nmac-address=AA:00:00:00:00:01\n")
 			n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
-			p, err := n.compile(t.Context(), Settings{Raw: []byte(text)}, now, now)
+			p, err := compilePlan(t.Context(), n.library, Settings{Raw: []byte(text)}, now, now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestAPortThatIsNotThere(t *testing.T) {
 	} {
 		now := factory(t)
 		now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
-		if _, err := offline(t).compile(t.Context(), Settings{Raw: []byte(text)}, now, now); err == nil {
+		if _, err := compilePlan(t.Context(), offline(t).library, Settings{Raw: []byte(text)}, now, now); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}

@@ -40,7 +40,7 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := understand(live, live, own, n.hint())
+	now := understand(live, live, own, hint(n.host))
 	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
 	for _, name := range now.ports() {
 		if l, err := netlink.LinkByName(name); err == nil {

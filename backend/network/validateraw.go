@@ -30,7 +30,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	if len(f.all) > 0 {
 		return
 	}
-	if _, err := n.compile(ctx, f.s, f.facts.Now, f.facts.Now); err != nil {
+	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
 		f.add(path, "%s", problemText(err))
 	}
 }

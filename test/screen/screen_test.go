@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	_ "touchdown/steps" // so that a change of the product runs the test again
 )
 
 // lines are what is added to files that are there: each below the line that has below in it.
@@ -33,6 +35,9 @@ func TestTheExampleLands(t *testing.T) {
 			return err
 		}
 		files++
+		if _, err := os.ReadFile(name); err != nil { // so that its change runs the test again, too
+			return err
+		}
 		rel, err := filepath.Rel("testdata", name)
 		overlay[filepath.Join(top, rel)] = filepath.Join(top, "test/screen", name)
 		return err

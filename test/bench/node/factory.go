@@ -39,7 +39,7 @@ func bakeKey() (string, error) {
 		return "", err
 	}
 	var files []string
-	for _, pattern := range []string{"assets/machineconfigs/*.yaml", "backend/factory/*.go", "steps/factory.go", "steps/bakeend.go", "test/bench/node/factory.go"} {
+	for _, pattern := range []string{"assets/machineconfigs/*.yaml", "backend/factory/*.go", "steps/factory.go", "steps/bake*.go", "test/bench/node/factory.go"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return "", fmt.Errorf("looking for %s: %w", pattern, err)

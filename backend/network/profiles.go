@@ -1,0 +1,123 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"touchdown/backend/host"
+)
+
+// profiles are the files that NetworkManager keeps profiles in: on the disk, for the next boot, and in memory.
+type profiles struct{ host *host.Machine }
+
+func (n *Network) profiles() profiles { return profiles{n.host} }
+
+// profileFiles are all profiles on the disk and in memory.
+func (d profiles) profileFiles() ([]saved, error) {
+	var files []saved
+	for _, dir := range []string{keptDir, memoryDir} {
+		folder := d.host.Folder(dir)
+		names, err := folder.Names()
+		if err != nil {
+			return nil, fmt.Errorf("looking for profiles: %w", err)
+		}
+		for _, name := range names {
+			if host.FileName(name) != nil {
+				continue // another program's, which no setting of ours changes
+			}
+			data, err := folder.ReadFile(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("saving the network of before: %w", err)
+			}
+			files = append(files, saved{folder.Path(name), data, values(string(data))["connection.uuid"]})
+		}
+	}
+	return files, nil
+}
+
+// putKeptBack restores the profiles on the disk, as far as settings of this package changed them.
+func (d profiles) putKeptBack(o *originals) (changed bool, err error) {
+	kept := d.host.Folder(keptDir)
+	for _, f := range o.Files {
+		if path.Dir(f.Path) != keptDir {
+			continue
+		}
+		did, err := putFileBack(kept, f)
+		if err != nil {
+			return changed, err
+		}
+		changed = changed || did
+	}
+	names, err := kept.Names()
+	if err != nil {
+		return changed, fmt.Errorf("looking for profiles: %w", err)
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) || o.file(kept.Path(name)) != nil {
+			continue
+		}
+		if err := kept.Remove(name); err != nil {
+			return changed, fmt.Errorf("removing a profile: %w", err)
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// rivals are the kept profiles that are not p's and would compete with one of them for its port, and those of an earlier plan.
+// All others are someone else's and stay: a profile is for a port only where it says so itself.
+func (d profiles) rivals(p *Plan) ([]string, error) {
+	ports, macs, names := map[string]bool{}, map[string]bool{}, []string{}
+	for _, f := range p.files {
+		ports[values(f.Text)["connection.interface-name"]] = true
+		names = append(names, f.Name)
+	}
+	for mac, name := range p.before.Macs {
+		if ports[name] {
+			macs[mac] = true
+		}
+	}
+	kept := d.host.Folder(keptDir)
+	all, err := kept.Names()
+	if err != nil {
+		return nil, fmt.Errorf("looking for profiles: %w", err)
+	}
+	var found []string
+	for _, file := range all {
+		if slices.Contains(names, file) {
+			continue
+		}
+		text, err := kept.ReadFile(file)
+		if err != nil {
+			continue // gone, or of a name that is none of ours
+		}
+		v := values(string(text))
+		// Of an earlier plan: it may have addresses on a VLAN or bond that this plan does not name. A port that was only
+		// kept quiet goes on being that.
+		quiet := v["connection.type"] == "ethernet" && v["ipv4.method"] == "disabled" && v["ipv6.method"] == "disabled"
+		earlier := strings.HasPrefix(file, prefix) && !quiet
+		if earlier || competes(v, ports, macs) {
+			found = append(found, file)
+		}
+	}
+	return found, nil
+}
+
+// putFileBack gives a profile its content of before. It tells whether that was another one.
+func putFileBack(folder host.Folder, f saved) (changed bool, err error) {
+	name := path.Base(f.Path)
+	if now, err := folder.ReadFile(name); err == nil && string(now) == string(f.Data) {
+		return false, nil
+	}
+	if err := folder.WriteFiles(host.File{Path: name, Data: f.Data, Perm: 0o600}); err != nil {
+		return false, fmt.Errorf("putting a profile back: %w", err)
+	}
+	return true, nil
+}

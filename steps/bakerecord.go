@@ -1,0 +1,62 @@
+package steps
+
+import (
+	"context"
+
+	"touchdown/backend/message"
+
+	"touchdown/backend"
+	"touchdown/backend/factory"
+	"touchdown/backend/layout"
+)
+
+// BakeRecord writes down what leaves the factory, and lays the keys for site media, if there are any.
+type BakeRecord struct {
+	Tool string
+	Keys mediaKeys
+}
+
+var _ interface {
+	Planner
+	Undoer
+} = (*BakeRecord)(nil)
+
+// ID names the step in the journal.
+func (*BakeRecord) ID() string { return "bake-record" }
+
+// Title says what the step does.
+func (*BakeRecord) Title() message.Text { return message.T("Write the factory's record") }
+
+// Plan tells the keys.
+func (s *BakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	return s.Keys.plan(node)
+}
+
+// Run writes the record where it says something new.
+func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if err := s.Keys.lay(node, report); err != nil {
+		return err
+	}
+	c := node.Kube.WithProgress(report.Progress)
+	wanted, err := factory.Wanted(ctx, c)
+	if err != nil {
+		return err
+	}
+	r, err := factory.MakeRecord(ctx, node.Host, c, wanted, s.Tool, node.Now())
+	if err != nil {
+		return err
+	}
+	changed, err := factory.SaveRecord(node.Host, r)
+	if changed && err == nil {
+		report.Say(message.F("%s is written.", layout.FactoryRecord))
+	}
+	return err
+}
+
+// Undo removes the record and the keys.
+func (s *BakeRecord) Undo(_ context.Context, node *backend.Node, report Report) error {
+	if err := s.Keys.takeAway(node, report); err != nil {
+		return err
+	}
+	return node.Host.Remove(layout.FactoryRecord)
+}
