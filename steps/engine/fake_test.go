@@ -175,6 +175,7 @@ type rig struct {
 	dir  string
 
 	ahead atomic.Int64 // how far the engine's clock was moved
+	still atomic.Int64 // Unix nanoseconds at which it stands but for that; 0: it goes
 }
 
 func newRig(t *testing.T, w *world) *rig {
@@ -196,7 +197,13 @@ func (r *rig) open(t *testing.T) {
 }
 
 // clock is the engine's.
-func (r *rig) clock() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) }
+func (r *rig) clock() time.Time {
+	now := time.Now()
+	if still := r.still.Load(); still != 0 {
+		now = time.Unix(0, still)
+	}
+	return now.Add(time.Duration(r.ahead.Load()))
+}
 
 func (r *rig) options() Options {
 	return Options{

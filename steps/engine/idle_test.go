@@ -28,6 +28,7 @@ const testPIN = "739215"
 func TestAnIdleConsoleCannotWrite(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		until(t, s, "the form", inState(Collecting))
+		r.still.Store(time.Now().UnixNano()) // a PIN takes a busy machine longer to try than the wait after it
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
 		pen, err := s.TakePen(tty, "tty1", false)
 		must(t, err)

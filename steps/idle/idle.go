@@ -136,6 +136,7 @@ func (l *Lock) try(console string, is pin.Hash, typed string) error {
 	right := is.Matches(typed)
 	l.mu.Lock()
 	if !right {
+		l.next = l.o.Now().Add(delay(l.wrong)) // the wait begins when the answer is there
 		l.o.Log.Warn("wrong PIN", "console", console, "in a row", l.wrong)
 		return ErrWrong
 	}
