@@ -17,6 +17,7 @@ type lock struct {
 	ed    editor
 	said  string    // what became of the last PIN
 	tried bool      // a PIN is on its way
+	going bool      // Ctrl-C was pressed, and nothing since
 	told  time.Time // when the engine was told last that a person is here
 }
 
@@ -33,11 +34,22 @@ func (l *lock) here() tea.Cmd {
 }
 
 func (l *lock) keys(k keyMap) []key.Binding {
-	return []key.Binding{means(k.enter, "key.pin"), k.erase, k.repaint}
+	return []key.Binding{means(k.enter, "key.pin"), k.erase, k.repaint, k.leave}
 }
 
 // press edits the PIN, or has the engine try it.
 func (l *lock) press(msg tea.KeyPressMsg, k keyMap) tea.Cmd {
+	twice := l.going
+	if l.going = pressed(msg, k.leave); l.going { // to the login, which wants a password; the console comes back locked
+		if twice {
+			return tea.Quit
+		}
+		l.said = t("lock.leave")
+		return nil
+	}
+	if twice {
+		l.said = ""
+	}
 	if !pressed(msg, k.enter) {
 		l.ed.press(msg, k)
 		return nil

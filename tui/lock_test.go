@@ -52,6 +52,11 @@ func TestIdleLock(t *testing.T) {
 			if strings.Contains(b.screen(), "000001") || !strings.Contains(b.screen(), "[****** ") {
 				t.Errorf("the PIN is on the screen:\n%s", b.screen())
 			}
+			b.press("ctrl+c")
+			b.shows("Press Ctrl-C again to leave. It stays locked.")
+			if b.press("'"); b.app.lock.going || strings.Contains(b.screen(), "leave. It") {
+				t.Error("another key does not take it back")
+			}
 			b.press("enter")
 			b.shows("The PIN is wrong. Try again in 4 s. PIN: [     ")
 			b.press("'"+fakePIN, "enter")

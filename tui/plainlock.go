@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"strings"
 
 	"touchdown/steps/idle"
 )
@@ -9,11 +10,17 @@ import (
 // plainLock asks for the PIN on a line terminal, which shows none of it.
 func (p *prompts) plainLock() error {
 	p.write(t("lock.after", span(seconds(p.snap.Idle.After))))
+	if err := p.drop(); err != nil { // what came before the prompt is no PIN
+		return err
+	}
 	p.echo(false)
-	typed, err := p.read(t("lock.pin"))
+	typed, err := p.prompted(t("lock.pin"))
 	p.echo(true)
 	p.write(" ")
-	if err != nil || typed == "" {
+	if err == nil && strings.HasSuffix(typed, interrupt) {
+		return p.askToLeave() // to the login, which wants a password; the console comes back locked
+	}
+	if typed = strings.TrimSpace(typed); err != nil || typed == "" {
 		return err
 	}
 	if msg, ok := p.link.present(typed)().(presentMsg); ok {

@@ -106,6 +106,11 @@ func (p *talk) leaving() error {
 			return err
 		}
 	}
+	return p.askToLeave()
+}
+
+// askToLeave asks whether the person leaves, at a locked console too.
+func (p *talk) askToLeave() error {
 	p.write(" ", t("leave.title"), t("leave.text"))
 	word := t("plain.leaveWord")
 	line, err := p.prompted(t("plain.leave", word))

@@ -61,6 +61,7 @@ var texts = map[string]string{
 	"lock.trying": "Trying the PIN ...",
 	"lock.wrong":  "The PIN is wrong. Try again in %d s.",
 	"lock.soon":   "Too soon after a wrong PIN. Try again in %d s.",
+	"lock.leave":  "Press Ctrl-C again to leave. It stays locked.",
 	"lock.closed": "This console locked itself. Type the PIN.",
 
 	"hello.wait":     "Waiting for the engine of this node ...",

@@ -71,7 +71,7 @@ func openVolume(path string) (*os.File, error) {
 		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.T("The volume cannot be opened."), Fix: message.T("Check its name, and run the command as a user who may read it."), Err: err}
 	}
 	info, err := f.Stat()
-	if mode := info.Mode(); err != nil || !mode.IsRegular() && mode.Type() != os.ModeDevice {
+	if err != nil || !info.Mode().IsRegular() && info.Mode().Type() != os.ModeDevice {
 		_ = f.Close()
 		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.F("%s is neither a block device nor an image file.", path), Fix: message.T("Name a volume, for example /dev/sdb1, or an image."), Err: err}
 	}

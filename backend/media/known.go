@@ -88,11 +88,12 @@ func (k Known) Lay(keys []byte) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading %s: %w", keyFile, err)
 	}
-	files := []host.File{{Path: publicFile, Data: []byte(recipient + "\n")}, {Path: trustFile, Data: keys}}
-	if !k.machine.Exists(usedFile) {
+	var files []host.File
+	if !k.machine.Exists(usedFile) && !k.machine.Exists(trustFile) { // a list that was lost is not made good by an empty one
 		files = append(files, host.File{Path: usedFile, Data: usedText(nil)})
 	}
-	for _, f := range files { // the list of what was used comes last: without it nothing is
+	files = append(files, host.File{Path: publicFile, Data: []byte(recipient + "\n")}, host.File{Path: trustFile, Data: keys})
+	for _, f := range files { // the trusted keys come last: without them no medium is used
 		if old, err := k.machine.ReadFile(f.Path); err == nil && bytes.Equal(old, f.Data) {
 			continue
 		}
@@ -104,10 +105,11 @@ func (k Known) Lay(keys []byte) (changed bool, err error) {
 	return changed, nil
 }
 
-// Forget takes away what Lay laid, and what was used with it. Media that are sealed for the node do not open any more.
+// Forget takes away the keys that Lay laid. Media that are sealed for the node do not open any more. Which media were used and which
+// keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	var errs []error
-	for _, file := range []string{trustFile, keyFile, publicFile, revokedFile, usedFile} {
+	for _, file := range []string{trustFile, keyFile, publicFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
 	return errors.Join(errs...)

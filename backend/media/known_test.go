@@ -62,7 +62,7 @@ func TestLay(t *testing.T) {
 	if err := known.Forget(); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(m.Path(layout.Media + "/*")); len(left) > 0 {
+	if left, _ := filepath.Glob(m.Path(layout.Media + "/*")); len(left) != 1 || filepath.Base(left[0]) != "used" {
 		t.Errorf("left: %q", left)
 	}
 }

@@ -135,6 +135,13 @@ func (w *Watcher) Why(f *Medium) message.Text {
 	return w.why[f.ID()]
 }
 
+// Alone looks again and tells whether a medium is still there and is the only one that the node may use.
+func (w *Watcher) Alone(ctx context.Context, f *Medium) bool {
+	err := w.look(ctx, true)
+	usable := w.Usable()
+	return err == nil && len(usable) == 1 && usable[0].ID() == f.ID()
+}
+
 func (w *Watcher) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

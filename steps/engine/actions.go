@@ -160,6 +160,11 @@ func (c *core) start(a Action, last func() error) error {
 	if err := last(); err != nil {
 		return err
 	}
+	if c.draft.site.Spec.Console.PIN != "" {
+		if err := c.draft.lock(); err != nil {
+			return err
+		}
+	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
 		event.By = unattended

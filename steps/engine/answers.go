@@ -66,6 +66,16 @@ func (d *draft) typed() bool {
 	return false
 }
 
+// begun tells whether a person has given answers: typed some, or loaded a file. What a medium brought is none.
+func (d *draft) begun() bool {
+	for _, source := range d.site.Sources {
+		if source == site.Typed || strings.HasPrefix(source, "file ") {
+			return true
+		}
+	}
+	return false
+}
+
 // open takes up a config as it was found or loaded.
 func (d *draft) open(cfg *site.Config) {
 	d.site, d.found = cfg, map[string]found{}
@@ -91,7 +101,11 @@ func (d *draft) set(path, value string) error {
 	if err := cfg.Set(path, value); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return d.take(cfg)
+	was := d.site.Spec.Console
+	if err := d.take(cfg); err != nil || was == cfg.Spec.Console {
+		return err
+	}
+	return d.lock()
 }
 
 // load replaces all answers.
@@ -171,12 +185,17 @@ func (d *draft) take(cfg *site.Config) error {
 		}
 		return journalProblem(err)
 	}
-	if was, is := d.site.Spec.Console, cfg.Spec.Console; was != is {
-		if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
-			return journalProblem(err)
-		}
-	}
 	d.site, d.review = cfg, nil
+	return nil
+}
+
+// lock has the consoles lock as the answers say. A PIN that a document or a medium brought counts from the start of the work: until
+// the review is accepted nothing changes on its word.
+func (d *draft) lock() error {
+	is := d.site.Spec.Console
+	if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
+		return journalProblem(err)
+	}
 	return nil
 }
 

@@ -29,7 +29,7 @@ type control struct {
 }
 
 // free reports whether nobody holds the pen, or whoever did went away. A holder that never opened a stream,
-// such as a single `touchdown answers --set`, keeps it for the grace too.
+// such as a single request by curl, keeps it for the grace too.
 func (c *control) free() bool {
 	return c.token == "" || (c.attached == 0 && c.now().Sub(c.left) > penGrace)
 }

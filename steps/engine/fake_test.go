@@ -28,6 +28,7 @@ type world struct {
 	calls map[string]int    // how often a step changed it
 	fail  map[string]error  // a step that fails, until taken out
 	hook  func(step string) // called inside Run, when set
+	look  func()            // called inside Inspect, when set
 	cable bool              // what the port's Inspect sees
 	run   map[string]func(context.Context, *backend.Node, steps.Report) error
 	lasts map[string]float64               // what their plans say, in seconds
@@ -90,8 +91,11 @@ func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 		return nil
 	}
 	s.w.mu.Lock()
-	cable := s.w.cable
+	cable, look := s.w.cable, s.w.look
 	s.w.mu.Unlock()
+	if look != nil {
+		look()
+	}
 	c := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail, Observed: message.T("no link"), Fix: message.T("Plug it in.")}
 	if cable {
 		c = steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Pass, Observed: message.T("link")}

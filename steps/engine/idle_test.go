@@ -153,3 +153,25 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 		t.Errorf("with the PIN of the bake: %+v, %v", v.Idle, err)
 	}
 }
+
+// TestALoadedPINCountsFromTheStart: until the review is accepted nothing changes on the word of a document.
+func TestALoadedPINCountsFromTheStart(t *testing.T) {
+	w := newWorld()
+	w.cable = true
+	r := newRig(t, w)
+	until(t, r, "the form", inState(Collecting))
+	pen := take(t, r)
+	must(t, r.Load(t.Context(), pen, map[string]string{
+		"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
+	}, "file site.yaml"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	if s.Idle != nil {
+		t.Errorf("the consoles lock before the review is accepted: %+v", s.Idle)
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	if s, err = r.Snapshot(t.Context()); err != nil || s.Idle == nil {
+		t.Errorf("the consoles do not lock after the start: %v", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/stick"
+	"touchdown/test/wait"
 )
 
 const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  clusterName: shop\n  baseDomain: stick.example\n  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"
@@ -218,6 +220,32 @@ func TestAStickPulledOut(t *testing.T) {
 	r.look(t)
 	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != 1 {
 		t.Errorf("%s, %v", s.State, err)
+	}
+}
+
+// TestAStickPulledOutInTime: who pulls the stick while the answers are looked at keeps the landing from starting, and the stick stays unused.
+func TestAStickPulledOutInTime(t *testing.T) {
+	r := newSealedRig(t)
+	pulled := make(chan struct{})
+	var once sync.Once
+	r.w.look = func() {
+		if s, err := r.Snapshot(t.Context()); err == nil && strings.HasPrefix(s.Pen.Holder, "stick ") {
+			once.Do(func() {
+				stick.Pull(t, r.host.Root(), "sdb")
+				close(pulled)
+			})
+		}
+	}
+	r.open(t)
+	d := r.plug(t, "sdb", nil)
+	select {
+	case <-pulled:
+	case <-time.After(wait.Timeout(20 * time.Second)):
+		t.Fatal("the answers were not looked at")
+	}
+	until(t, r, "control to be free", func(s *Snapshot) bool { return s.Pen.Holder == "" })
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Started != (time.Time{}) || r.used(t, d.ID) {
+		t.Errorf("started %v, used %t, %v", s.Started, r.used(t, d.ID), err)
 	}
 }
 

@@ -156,7 +156,7 @@ func (e *lander) mayStart(f *media.Medium) message.Text {
 		return tried
 	case c.life() != LifeArmed:
 		return message.T("the factory has not sealed this node, or its landing has begun before")
-	case c.draft.typed():
+	case c.draft.begun():
 		return message.T("answers were typed on this node")
 	case !c.control.free():
 		return message.F("%s has control; it starts when nobody has", c.control.holder)
@@ -197,6 +197,9 @@ func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	if err := e.reviewFor(ctx, pen); err != nil {
 		return err
 	}
+	if !e.o.Media.Alone(ctx, f) { // the review takes a while, and pulling the medium is how a person says no
+		return fmt.Errorf("%w: the medium was pulled out, or another one was put in", ErrState)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return startFrom(e.core, pen, f, taken)
@@ -206,7 +209,7 @@ func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 func (e *lander) typedMeanwhile() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !beforeLanding(e.core) || e.core.life() != LifeArmed || e.core.draft.typed() {
+	if !beforeLanding(e.core) || e.core.life() != LifeArmed || e.core.draft.begun() {
 		return fmt.Errorf("%w: a person began at a console", ErrState)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/message"
 	"touchdown/steps/site/pin"
 )
 
@@ -130,6 +131,9 @@ func (l *Lock) Present(ctx context.Context, typed string) error {
 func (l *Lock) try(console string, is pin.Hash, typed string) error {
 	if wait := l.next.Sub(l.o.Now()); wait > 0 {
 		return fmt.Errorf("%w: wait %s", ErrSoon, wait.Round(time.Second))
+	}
+	if wrong, _ := pin.Check(typed); wrong != (message.Text{}) { // noise on a line: no PIN looks like this, so nothing is tried
+		return ErrWrong
 	}
 	l.count(l.wrong + 1)
 	l.mu.Unlock()
