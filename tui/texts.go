@@ -49,9 +49,9 @@ var texts = map[string]string{
 	"header.undone": "Put back",
 
 	"key.plain":       "plain text",
-	"plain.back":      "This is plain text. Where you are asked for a word or a number, %s brings the screens back.",
+	"plain.back":      "Plain text. At a question, type %s to get the screens back.",
 	"plain.screens":   "screens",
-	"plain.crashed":   "The screens failed on this line. This is plain text with the same questions; the work was not disturbed.",
+	"plain.crashed":   "The screens failed on this line. Here are the same questions in plain text.",
 	"plain.leave":     "Type %s to leave:",
 	"plain.leaveWord": "leave",
 
