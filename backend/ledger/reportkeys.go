@@ -38,8 +38,8 @@ func ReportKeys(path, serial string) (keys []string, err error) {
 		if err != nil {
 			return nil, unusable(path, fmt.Errorf("line %d: %w", n, err))
 		}
-		if key != "" && !slices.Contains(keys, key) {
-			keys = append(keys, key)
+		if key != "" {
+			keys = append(slices.DeleteFunc(keys, func(k string) bool { return k == key }), key)
 		}
 	}
 	return nil, nil

@@ -86,11 +86,16 @@ func orUnknown(text string) string {
 // HTML is the report for paper: one file without scripts that loads nothing. Of a signed report it has the digest of its JSON, and the
 // label as a QR code; without a label there is none.
 func (d *Document) HTML(digest, label string) ([]byte, error) {
+	return d.page(digest, label, "This report is not signed.")
+}
+
+// page is HTML; unsigned is what it says of a report without a signer.
+func (d *Document) page(digest, label, unsigned string) ([]byte, error) {
 	s := &sheet{}
 	s.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` + "\n")
 	s.in("title", "", d.title()+" "+d.Node.Serial)
 	s.WriteString("<style>" + style + "</style></head><body>\n")
-	if err := d.cover(s, digest, label); err != nil {
+	if err := d.cover(s, digest, label, unsigned); err != nil {
 		return nil, err
 	}
 	d.details(s)
@@ -99,7 +104,7 @@ func (d *Document) HTML(digest, label string) ([]byte, error) {
 }
 
 // cover is the first page: what a person has to know and to sign.
-func (d *Document) cover(s *sheet, digest, label string) error {
+func (d *Document) cover(s *sheet, digest, label, unsigned string) error {
 	title := "Hand-over report"
 	if d.Kind == Factory {
 		title = "Factory report"
@@ -119,7 +124,7 @@ func (d *Document) cover(s *sheet, digest, label string) error {
 	s.WriteString("</table>\n")
 	s.in("h2", "", "Signature of the node")
 	if d.Signer == nil {
-		s.in("p", "", "This report is not signed.")
+		s.in("p", "", unsigned)
 		return nil
 	}
 	s.WriteString(`<div class="first">`)

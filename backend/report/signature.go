@@ -30,6 +30,24 @@ func (d *Document) signature() []string {
 	return lines
 }
 
+// unchecked is what html and text say of a signed report of which only the JSON is there.
+const unchecked = "This is the JSON of a report alone: its signature was not checked. What " + SignedFile + " holds can be checked."
+
+// unsigned is the report without what it says of its signature.
+func (d *Document) unsigned() *Document {
+	bare := *d
+	bare.Signer, bare.Previous = nil, nil
+	return &bare
+}
+
+// UncheckedText is Text of a report whose signature was not checked.
+func (d *Document) UncheckedText() []byte {
+	return append([]byte(para(0, unchecked)+"\n\n"), d.unsigned().Text()...)
+}
+
+// UncheckedHTML is HTML of a report whose signature was not checked.
+func (d *Document) UncheckedHTML() ([]byte, error) { return d.unsigned().page("", "", unchecked) }
+
 // Commands check the signature of a report with nothing but a shell and OpenSSL 3; none for a report that is not signed. People paste
 // them: nothing gets into them but a key.
 func (d *Document) Commands() []string {

@@ -55,6 +55,35 @@ func TestSignedFileIsKept(t *testing.T) {
 	}
 }
 
+// TestAnUnsignedReportHasNoEnvelopeOfAnother: the signed report of the last landing stays, but not in the place of this one's.
+func TestAnUnsignedReportHasNoEnvelopeOfAnother(t *testing.T) {
+	s := report.Store{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
+	if err := s.Save(report.New(job(), facts(), made)); err != nil {
+		t.Fatal(err)
+	}
+	signed, followed := filepath.Join(s.Dir, report.SignedFile), filepath.Join(s.Dir, report.FollowedFile)
+	first, err := os.ReadFile(signed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sign = nil
+	next := report.New(job(), facts(), made.Add(time.Hour))
+	next.Warnings = append(next.Warnings, "another one")
+	for _, when := range []string{"written", "written again after a power cut before the move"} {
+		if err := s.Save(next); err != nil {
+			t.Fatal(err)
+		}
+		_, gone := os.Stat(signed)
+		kept, err := os.ReadFile(followed)
+		if !errors.Is(gone, os.ErrNotExist) || err != nil || !bytes.Equal(kept, first) {
+			t.Errorf("%s: %v, %v, %q", when, gone, err, kept)
+		}
+		if err := os.Rename(followed, signed); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestParse: a report from outside is read only as it was written, and what a later release adds is left out.
 func TestParse(t *testing.T) {
 	good, err := report.New(job(), facts(), made).JSON()

@@ -49,7 +49,7 @@ func (s Store) Save(d *Document) error {
 		if same(old, &again) {
 			d = &again
 			if !s.unsigned(d) {
-				return nil
+				return s.retire()
 			}
 		}
 	}
@@ -62,6 +62,24 @@ func (s Store) Save(d *Document) error {
 		write = host.WriteFilesAtomic
 	}
 	if err := write(files...); err != nil {
+		return unwritten(err)
+	}
+	return s.retire()
+}
+
+// retire moves the signed report of an earlier one out of the way of a report that is not signed: it would pass for that of this one.
+func (s Store) retire() error {
+	if s.Sign != nil {
+		return nil
+	}
+	err := os.Rename(filepath.Join(s.Dir, SignedFile), filepath.Join(s.Dir, FollowedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = host.SyncDir(s.Dir)
+	}
+	if err != nil && !errors.Is(err, syscall.EINVAL) { // a file system that syncs no folders
 		return unwritten(err)
 	}
 	return nil

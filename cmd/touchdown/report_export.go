@@ -37,7 +37,7 @@ func reportExport(c *common) *cobra.Command {
 		Use: "export [FILE]", RunE: export, Short: "Write the report in another form", Args: cobra.MaximumNArgs(1),
 		Long: `Export writes a report as json (canonical, see touchdown report schema), junit, csv (a line for each check), html (A4, to
 print and to sign, with a QR code), text, or envelope (the signed report). It takes the report of this node's engine, or that in
-FILE: report.signed.json or report.json. Whether a report is genuine, touchdown report verify tells.
+FILE: report.signed.json or report.json. The forms html and text of report.json say that its signature was not checked. Whether a report is genuine, touchdown report verify tells.
 
 Without --out it goes to standard output, where characters that could steer a terminal are replaced or escaped; --out writes it
 unchanged.`,
@@ -80,14 +80,8 @@ func (t *told) as(format string) ([]byte, error) {
 		return t.JUnit()
 	case "csv":
 		return t.CSV()
-	case "text":
-		return t.Text(), nil
-	}
-	if format == "html" && t.proof != nil {
-		return t.HTML(t.proof.Digest, t.proof.Label)
-	}
-	if format == "html" {
-		return t.HTML(report.Digest(t.raw), "")
+	case "text", "html":
+		return t.paper(format)
 	}
 	if t.proof == nil {
 		return nil, &problem.Problem{
@@ -96,6 +90,22 @@ func (t *told) as(format string) ([]byte, error) {
 		}
 	}
 	return t.proof.Signed, nil
+}
+
+// paper is the report for people. Of JSON alone it tells nothing about a signature: nothing was checked.
+func (t *told) paper(format string) ([]byte, error) {
+	unchecked := t.proof == nil && t.Signer != nil
+	switch {
+	case format == "text" && unchecked:
+		return t.UncheckedText(), nil
+	case format == "text":
+		return t.Text(), nil
+	case unchecked:
+		return t.UncheckedHTML()
+	case t.proof == nil:
+		return t.HTML("", "")
+	}
+	return t.HTML(t.proof.Digest, t.proof.Label)
 }
 
 func reportDiff(c *common) *cobra.Command {

@@ -123,11 +123,14 @@ func TestReportVerify(t *testing.T) {
 	put("bad-label.txt", []byte(strings.Replace(p.Label, "SN-1", "SN-2", 1)))
 	put("node.pub", p.Key.PEM())
 	put("revoked", []byte(key.ID()+" stolen\n"))
+	put("other-revoked", []byte(thief.ID()+"\n"))
 	put("plain.json", p.JSON)
 	line := func(serial string, k envelope.SigningKey) string {
 		return `{"format":1,"sealed":"2026-11-24T09:00:00Z","serial":"` + serial + `","clusterID":"c","keys":{},"reportKey":"` + k.Public().String() + "\"}\n"
 	}
 	put("ledger.jsonl", []byte(line("SN-0", thief)+line("SN-1", key)+`{"format":1,"sealed":"20`))
+	put("replaced.jsonl", []byte(line("SN-1", key)+line("SN-1", thief)))
+	put("restored.jsonl", []byte(line("SN-1", key)+line("SN-1", thief)+line("SN-1", key)))
 	put("twice.jsonl", []byte(strings.Replace(line("SN-1", key), `"serial"`, `"Serial":"SN-9","serial"`, 1)))
 	ledger := []string{"--ledger", in("ledger.jsonl")}
 	for _, c := range []struct {
@@ -144,6 +147,14 @@ func TestReportVerify(t *testing.T) {
 		{1, "RPT-UKEY", append([]string{in("forged.json")}, ledger...)},
 		{1, "RPT-UKEY", []string{in("forged.json"), "--key", in("node.pub")}},
 		{1, "RPT-UKEY", []string{in("landing.json"), "--key", in("node.pub"), "--revoked", in("revoked")}},
+		{1, "on the list of revoked keys", append([]string{in("landing.json"), "--revoked", in("revoked")}, ledger...)},
+		{1, "on the list of revoked keys", append([]string{in("label.txt"), "--revoked", in("revoked")}, ledger...)},
+		{0, "the one that", append([]string{in("landing.json"), "--revoked", in("other-revoked")}, ledger...)},
+		{0, "an earlier key of this serial number", []string{in("landing.json"), "--ledger", in("replaced.jsonl")}},
+		{0, "the one that", []string{in("landing.json"), "--ledger", in("restored.jsonl")}},
+		{2, "--revoked goes with", []string{in("landing.json"), "--revoked", in("revoked")}},
+		{2, "--revoked", append([]string{in("landing.json"), "--revoked", in("none")}, ledger...)},
+		{2, "revoked keys", append([]string{in("landing.json"), "--revoked", in("node.pub")}, ledger...)},
 		{1, "RPT-ULED", append([]string{in("other.json")}, ledger...)},
 		{1, "RPT-FORM", append([]string{in("changed.json")}, ledger...)},
 		{1, "RPT-BSIG", append([]string{in("bad-label.txt")}, ledger...)},
@@ -158,6 +169,9 @@ func TestReportVerify(t *testing.T) {
 		code, out, complaints := ran(t, append([]string{"report", "verify"}, c.args...)...)
 		if code != c.code || !strings.Contains(out+complaints, c.want) {
 			t.Errorf("%q ended with %d, want %d and %q:\n%s%s", c.args, code, c.code, c.want, out, complaints)
+		}
+		if earlier := strings.Contains(out, "an earlier key"); earlier != strings.HasPrefix(c.want, "an earlier key") {
+			t.Errorf("%q says\n%s", c.args, out)
 		}
 		if strings.Contains(out, "the one that") != (code == 0) {
 			t.Errorf("%q ended with %d and says\n%s", c.args, code, out)
@@ -212,6 +226,23 @@ func TestReportExport(t *testing.T) {
 		case "html":
 			if !strings.Contains(printed, "<svg") || !strings.Contains(printed, p.Digest) {
 				t.Error("the page has no code or no digest")
+			}
+		}
+	}
+	changed := bytes.Replace(p.JSON, []byte(`"status": "warn"`), []byte(`"status": "pass"`), 1)
+	for name, raw := range map[string][]byte{"as it was signed": p.JSON, "with another verdict": changed} {
+		if err := os.WriteFile(plain, raw, 0o600); err != nil || bytes.Equal(raw, p.JSON) != (name == "as it was signed") {
+			t.Fatal(name, err)
+		}
+		for _, format := range []string{"html", "text"} {
+			code, printed, complaints := ran(t, "report", "export", "--format", format, plain)
+			if code != 0 || !strings.Contains(strings.Join(strings.Fields(printed), " "), "its signature was not checked") {
+				t.Errorf("%s, %s: %d\n%s%s", name, format, code, printed, complaints)
+			}
+			for _, claim := range []string{key.ID(), "QR code", "SHA-256 of the report", "HOW TO CHECK", "openssl", "not signed"} {
+				if strings.Contains(printed, claim) {
+					t.Errorf("%s, %s: it says %s", name, format, claim)
+				}
 			}
 		}
 	}

@@ -30,7 +30,8 @@ was changed and who signed it. It needs no engine, no node and no network.
 A node signs with its own key, which a report cannot prove to be that of the node. The factory can: its ledger has the key of each
 serial number. Give the ledger with --ledger, or the node's public key (PEM) with --key; without either the command prints what
 the report says, and fails, because anyone could have signed it. With --revoked the keys on a list (see touchdown media
-revoke) are not trusted.
+revoke) are not trusted, whatever --ledger or --key says of them. A key that the ledger has replaced since still counts, and the
+command says that it is an earlier one.
 
 With --previous it also tells whether the report follows that earlier one, so that none was left out between them.`,
 		Example: "  touchdown report verify report.signed.json --ledger ledger.jsonl\n  touchdown report verify landing.json --key node.pub --previous factory.json",
@@ -38,8 +39,8 @@ With --previous it also tells whether the report follows that earlier one, so th
 		if f.key != "" && f.ledger != "" {
 			return usage(errors.New("--key and --ledger: one of both says whose key it is"))
 		}
-		if f.revoked != "" && f.key == "" {
-			return usage(errors.New("--revoked goes with --key"))
+		if f.revoked != "" && f.key == "" && f.ledger == "" {
+			return usage(errors.New("--revoked goes with --ledger or --key"))
 		}
 		return f.verify(cmd, args[0], asJSON)
 	})
@@ -48,7 +49,7 @@ With --previous it also tells whether the report follows that earlier one, so th
 		name, use string
 	}{
 		{&f.key, "key", "the node's public key (PEM), or several, one behind the other"},
-		{&f.revoked, "revoked", "with --key: list of revoked keys"},
+		{&f.revoked, "revoked", "with --ledger or --key: list of revoked keys"},
 		{&f.ledger, "ledger", "the factory's ledger, which has the key of each serial number"},
 		{&f.previous, "previous", "the signed report that this one has to follow"},
 	} {
@@ -66,9 +67,10 @@ type verdictOf struct {
 	Made     time.Time `json:"made"`
 	Digest   string    `json:"sha256"`
 	KeyID    string    `json:"keyID"`
-	Vouched  string    `json:"vouchedBy,omitempty"` // the file that says whose key it is
-	Previous string    `json:"previous,omitempty"`  // SHA-256 of the report before it
-	Follows  string    `json:"follows,omitempty"`   // the file of --previous
+	Vouched  string    `json:"vouchedBy,omitempty"`  // the file that says whose key it is
+	Earlier  bool      `json:"earlierKey,omitempty"` // the ledger has a newer key of this serial number
+	Previous string    `json:"previous,omitempty"`   // SHA-256 of the report before it
+	Follows  string    `json:"follows,omitempty"`    // the file of --previous
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error {
@@ -133,13 +135,16 @@ func signedIn(file string) (*proof.Proof, *verdictOf, error) {
 
 // trust asks the files of the flags whose key it is.
 func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
+	if err := f.notRevoked(p); err != nil {
+		return err
+	}
 	switch {
 	case f.ledger != "":
 		keys, err := ledger.ReportKeys(f.ledger, is.Serial)
 		if err != nil {
 			return err
 		}
-		is.Vouched = f.ledger
+		is.Vouched, is.Earlier = f.ledger, len(keys) > 0 && keys[len(keys)-1] != p.Key.String()
 		return p.Enrolled(is.Serial, keys)
 	case f.key != "":
 		trust, err := readTrust("key", f.key, f.revoked)
@@ -150,6 +155,22 @@ func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
 		return p.Trusted(trust)
 	}
 	return nil
+}
+
+// notRevoked fails when the key is on the list of --revoked.
+func (f *verifyFlags) notRevoked(p *proof.Proof) error {
+	if f.revoked == "" {
+		return nil
+	}
+	list, err := readNamed("revoked", f.revoked, maxListFile)
+	if err != nil {
+		return err
+	}
+	ids, err := envelope.ParseRevoked(list)
+	if err != nil {
+		return usage(err)
+	}
+	return p.NotRevoked(ids)
 }
 
 func (f *verifyFlags) follows(p *proof.Proof) error {
@@ -181,6 +202,10 @@ func (v *verdictOf) print(out io.Writer) {
 		line("", "which is the report in "+v.Follows)
 	}
 	if v.Vouched != "" {
-		line("key:", "the one that "+v.Vouched+" has")
+		text := "the one that " + v.Vouched + " has"
+		if v.Earlier {
+			text += ", an earlier key of this serial number"
+		}
+		line("key:", text)
 	}
 }

@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"slices"
+
 	"touchdown/backend/envelope"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -15,6 +17,17 @@ func (p *Proof) Trusted(trust *envelope.Trust) error {
 		Code:    "RPT-UKEY",
 		Summary: message.F("The report is signed with the key %s, which is not one of the keys given.", p.Key.ID()),
 		Fix:     message.T("Ask the factory for the key of this serial number. If it is another one, the report was not made by that node: do not rely on it."),
+	}
+}
+
+// NotRevoked fails when the key that signed the report is among revoked ones, given by their ids.
+func (p *Proof) NotRevoked(ids []string) error {
+	if !slices.Contains(ids, p.Key.ID()) {
+		return nil
+	}
+	return &problem.Problem{
+		Code: "RPT-UKEY", Summary: message.F("The report is signed with the key %s, which is on the list of revoked keys.", p.Key.ID()),
+		Fix: message.T("Do not rely on the report. Ask the factory why the key was revoked, and for a report that was made since."),
 	}
 }
 

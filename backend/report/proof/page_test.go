@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,12 @@ type verdict struct {
 // node runs the script of the page with Node, and a line of its own behind it that answers input.
 func node(t *testing.T, line string, input, output any) {
 	t.Helper()
+	nodeIn(t, "", line, input, output)
+}
+
+// nodeIn is node with something before the script of the page, which can take the place of a browser.
+func nodeIn(t *testing.T, browser, line string, input, output any) {
+	t.Helper()
 	program, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("skipped: node, which runs the page's script, is not installed")
@@ -43,7 +50,7 @@ func node(t *testing.T, line string, input, output any) {
 		t.Fatal("the page has no script")
 	}
 	file := filepath.Join(t.TempDir(), "page.cjs")
-	if err := os.WriteFile(file, []byte(script+"\nconst input = JSON.parse(require('fs').readFileSync(0, 'utf8'));\n"+line), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(browser+script+"\nconst input = JSON.parse(require('fs').readFileSync(0, 'utf8'));\n"+line), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	given, err := json.Marshal(input)
@@ -84,12 +91,14 @@ func cases(t *testing.T) (all []given) {
 		}
 		return string(text) + "\n"
 	}
-	ledger := line("SN-1", other.Key.String()) + line(d.Node.Serial, p.Key.String())
+	ledger := line("SN-1", other.Key.String()) + line(d.Node.Serial, p.Key.String()) + line(document().Node.Serial, p.Key.String())
 	for _, plain := range []bool{false, true} {
 		for name, text := range map[string]string{"report": string(p.Signed), "pasted report": " " + strings.TrimSpace(string(p.Signed)) + "\r\n", "label": p.Label} {
 			for trust, want := range map[string]string{
 				"": "unknown", ledger: "good", string(p.Key.PEM()): "good", string(other.Key.PEM()) + string(p.Key.PEM()): "good",
-				string(other.Key.PEM()): "bad", line("SN-1", p.Key.String()): "bad", line(d.Node.Serial, other.Key.String()): "bad", "nonsense": "bad",
+				string(other.Key.PEM()): "bad", line("SN-1", p.Key.String()): "unknown", line(d.Node.Serial, other.Key.String()): "bad", "nonsense": "unknown",
+				line(d.Node.Serial, ""): "unknown", line(d.Node.Serial, p.Key.String()) + line(d.Node.Serial, other.Key.String()): "good",
+				"(too large to read here)": "unknown", "(could not be read)": "bad",
 			} {
 				all = append(all, given{fmt.Sprintf("%s, plain %t, %.40q", name, plain, trust), want, text, trust, plain})
 			}
@@ -111,9 +120,11 @@ func cases(t *testing.T) (all []given) {
 			changed(p.Label, 1)
 		}
 		for name, text := range map[string]string{
+			"too large": "(too large to read here)", "unreadable": "(could not be read)", "half an escape": strings.Replace(p.Label, "%", "%%", 1),
 			"nonsense": "nonsense", "null": "null", "empty": "{}", "long": strings.Repeat("[", 1<<16), "label without a signature": strings.Split(p.Label, "&sig=")[0],
 			"signed by another": strings.Replace(string(p.Signed), p.Key.ID(), other.Key.ID(), 1), "the result": string(forge(t, k, `"WARNED"`, `"PASSED"`)),
-			"a key twice": string(forge(t, k, `"result": "WARNED"`, `"result": "WARNED", "result": "WARNED"`)),
+			"the verdict in its label": string(forge(t, k, `verdict=landed`, `verdict=Landed`)),
+			"a key twice":              string(forge(t, k, `"result": "WARNED"`, `"result": "WARNED", "result": "WARNED"`)),
 		} {
 			all = append(all, given{name, "bad", text, ledger, plain})
 		}
@@ -137,8 +148,70 @@ func TestPage(t *testing.T) {
 		if said[i].Status != c.want || said[i].Status == "good" && (said[i].Found.Serial != "SN \u00fc/1&<b>" || said[i].Found.Verdict != "landed, with warnings, 1 waived") {
 			t.Errorf("%s: %+v, want %q", c.name, said[i], c.want)
 		}
+		// A public key says nothing of a serial number, and a ledger without the serial number nothing of the key.
+		if byKey := strings.Contains(said[i].Title, "a key that you gave"); c.want == "good" && byKey != strings.HasPrefix(c.Trust, "-----BEGIN") {
+			t.Errorf("%s: %s", c.name, said[i].Title)
+		}
+		if c.want == "unknown" && !strings.HasPrefix(said[i].Title, "Unchanged since it was signed. Whose key it is, ") {
+			t.Errorf("%s: %s", c.name, said[i].Title)
+		}
 	}
 	t.Logf("%d cases: %v", len(all), counts)
+}
+
+// fakeBrowser is as much of a browser as the page needs.
+const fakeBrowser = `
+const heard = {}, elements = {};
+const newElement = id => ({ id, value: "", textContent: "", className: "", kids: [],
+  addEventListener(name, f) { heard[id + " " + name] = f }, replaceChildren() { this.kids = [] },
+  appendChild(e) { this.kids.push(e); return e }, insertRow() { return this.appendChild(newElement("")) } });
+globalThis.document = { getElementById: id => elements[id] ||= newElement(id), createElement: newElement,
+  addEventListener(name, f) { heard[name] = f }, body: { classList: { add() {}, remove() {} } } };
+globalThis.addEventListener = (name, f) => { heard[name] = f };
+globalThis.location = { hash: "#%zz" };
+`
+
+// TestPageTakesFiles: while a file is read the page shows no result of another one, and a file that cannot be read is no good one.
+func TestPageTakesFiles(t *testing.T) {
+	k := key(t)
+	p := signed(t, document(), k)
+	var said [][2]string
+	nodeIn(t, fakeBrowser, `(async () => {
+  const result = document.getElementById("result"), says = () => [result.className, (result.kids[0] || {}).textContent || ""], all = [];
+  const until = async title => {
+    for (let i = 0; i < 4000 && !says()[1].startsWith(title); i++) await new Promise(r => setTimeout(r, 5));
+    all.push(says());
+  };
+  const choose = (id, size, text) => heard[id + " change"]({ target: { files: [{ size, text }] } });
+  await until("REFUSED"); // half an escape in the address
+  location.hash = "#" + encodeURIComponent(input.Label);
+  heard.hashchange();
+  await until("Unchanged");
+  let yes, no;
+  choose("file", 1, () => new Promise((_, f) => { no = f }));
+  all.push(says());
+  no(new Error("gone"));
+  await until("The report could not be read");
+  choose("file", 1e9);
+  await until("REFUSED");
+  choose("file", 1, () => new Promise(f => { yes = f }));
+  choose("file", 1, async () => input.Signed);
+  await until("Unchanged");
+  yes("nonsense"); // too late
+  choose("trustfile", 1e9);
+  await until("Unchanged since it was signed. Whose key it is, this page");
+  choose("trustfile", 1, async () => input.PEM);
+  await until("Unchanged, and");
+  console.log(JSON.stringify(all));
+})()`, map[string]string{"Label": p.Label, "Signed": string(p.Signed), "PEM": string(p.Key.PEM())}, &said)
+	want := [][2]string{
+		{"bad", "REFUSED: do not rely on it."}, {"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."}, {"", "Reading ..."},
+		{"bad", "The report could not be read."}, {"bad", "REFUSED: do not rely on it."}, {"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."},
+		{"unknown", "Unchanged since it was signed. Whose key it is, this page cannot tell."}, {"good", "Unchanged, and signed with a key that you gave."},
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("the page says %q, want %q", said, want)
+	}
 }
 
 // TestPageHashes: the page's own SHA-256 and SHA-512 are those of Go, around the sizes at which a block ends.
