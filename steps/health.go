@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/health"
+	"touchdown/backend/kube"
 	"touchdown/backend/report"
 	"touchdown/steps/site"
 )
@@ -22,6 +23,8 @@ type Health struct {
 	Window  health.Window // Poll and Limit; zero values are the defaults. For comes from the policy
 	At      report.Where  // where the servers are asked; zero: where people reach them
 	NodeNet *NodeNetwork  // knows the site's name servers; nil: no pod is sent to ask one
+
+	looker health.Looker // of Look
 }
 
 var (
@@ -35,6 +38,9 @@ const usualPoll = 5 * time.Second
 
 // ownersTime is how long to wait for an API that is away before the first look: a restart takes about a minute.
 const ownersTime = 90 * time.Second
+
+// lookOwnersTime is the same for a single look, which shall not wait for a restart.
+const lookOwnersTime = 5 * time.Second
 
 // ID implements Step.
 func (*Health) ID() string { return "health" }
@@ -66,18 +72,18 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	options := h.options(node)
 	options.Waived = func(id string) bool { return rep.Job().Waived(h.ID(), id) }
 	if options.Domain != "" {
-		h.owners(ctx, node, rep, &options)
+		h.owners(ctx, node.Kube.WithProgress(rep.Progress).Within(ownersTime), node, &options)
 	}
 	// A break is worth a line in the journal; each look is not.
 	var said sync.Once
-	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting string) {
-		if waiting != "" {
+	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting message.Text) {
+		if waiting.String() != "" {
 			said.Do(func() { rep.Say(message.F("Waiting for the cluster. In the way: %s", waiting)) })
 		} else {
 			said = sync.Once{}
-			waiting = "the cluster to stay healthy"
+			waiting = message.T("the cluster to stay healthy")
 		}
-		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: message.Data(waiting)})
+		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
 	})
 	if err != nil {
 		return err
@@ -86,10 +92,13 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	return nil
 }
 
-// Look looks once at what Run waits for, and changes nothing.
+// Look looks once at what Run waits for, and changes nothing. Looks that follow within half a minute share what changes slowly.
 func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
 	options := h.options(node)
-	return health.Judge(health.Look(ctx, node.Kube, options), options)
+	if options.Domain != "" {
+		h.owners(ctx, node.Kube.WithProgress(func(Progress) {}).Within(lookOwnersTime), node, &options)
+	}
+	return h.looker.Look(ctx, node.Kube, options)
 }
 
 // options say what the cluster should look like, but for what its owner chose.
@@ -112,8 +121,7 @@ func (h *Health) options(node *backend.Node) health.Options {
 
 // owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
-func (h *Health) owners(ctx context.Context, node *backend.Node, rep Report, o *health.Options) {
-	c := node.Kube.WithProgress(rep.Progress).Within(ownersTime)
+func (h *Health) owners(ctx context.Context, c *kube.Cluster, node *backend.Node, o *health.Options) {
 	in, err := issuing(ctx, c, h.Site, node)
 	if err != nil {
 		return

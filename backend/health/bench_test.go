@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/health"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/test/bench"
 )
 
@@ -72,7 +73,7 @@ func TestRealAPI(t *testing.T) {
 		away := false
 		o := health.Options{Waived: func(id string) bool { return id == "csrs" }}
 		_, err := health.Await(t.Context(), c, o, health.Window{For: time.Second, Poll: 50 * time.Millisecond},
-			func(k check.Check) { away = away || k.ID == "api" && k.Status == check.Fail }, func(time.Duration, string) {})
+			func(k check.Check) { away = away || k.ID == "api" && k.Status == check.Fail }, func(time.Duration, message.Text) {})
 		if err != nil || !away {
 			t.Errorf("waiting ended with %v; the API was seen away: %v", err, away)
 		}

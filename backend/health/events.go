@@ -14,19 +14,19 @@ import (
 	"touchdown/backend/message"
 )
 
-// A warning counts while it is younger than recent, and is worth a person's attention when it came often enough: a start of the
-// node makes many that pass on their own.
+// A warning is told while it was last seen within recent. It keeps coming back when it came often, and also within fresh: a start of the
+// node makes many that pass on their own, and a healthy window of 2 minutes outlasts those. An event tells only how often it came in all.
 const (
 	recent = 15 * time.Minute
-	fresh  = 5 * time.Minute
+	fresh  = 2 * time.Minute
 	often  = 5
 )
 
 func judgeEvents(s *State) check.Check {
-	reasons, again, total := map[string]int{}, map[string]int{}, 0 // counted by text
+	reasons, again, told := map[string]int{}, map[string]int{}, 0 // counted by text; the events
 	c := check.Check{
 		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
-		Source: "Events of type Warning; Touchdown: 5 times, the last within 5 minutes",
+		Source: "Events of type Warning; Touchdown: 5 times in all, the last within 2 minutes",
 		Fix:    message.T("Look at the object that is named: oc describe tells the same with its cause."),
 	}
 	if unread, no := unreadWide(s, c, "events"); no {
@@ -39,22 +39,22 @@ func judgeEvents(s *State) check.Check {
 		if age > recent {
 			continue
 		}
-		reasons[firstLine(e.Reason)+" in 15 minutes"] += count
-		total += count
-		if age <= fresh && count >= often {
+		reasons[firstLine(e.Reason)] += count
+		told++
+		if age < fresh && count >= often {
 			name := strings.TrimPrefix(e.InvolvedObject.Namespace+"/"+e.InvolvedObject.Name, "/")
-			again[firstLine(fmt.Sprintf("%s %s, %d times: %s", name, e.Reason, count, e.Message))] = count
+			again[firstLine(fmt.Sprintf("%s %s, %d times in all: %s", name, e.Reason, count, e.Message))] = count
 		}
 	}
 	for _, reason := range most(reasons) {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %d", reason, reasons[reason]))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: last seen within 15 minutes, %d times in all", reason, reasons[reason]))
 	}
 	if s.Wide.Cut {
 		c.Evidence = append(c.Evidence, fmt.Sprintf("only %d warnings were read; there are more", len(s.Wide.Events)))
 	}
-	fine := message.T("none in 15 minutes")
-	if total > 0 {
-		fine = message.F("%d in 15 minutes, none keeps coming back", total)
+	fine := message.T("none within 15 minutes")
+	if told > 0 {
+		fine = message.F("%d seen within 15 minutes, none keeps coming back", told)
 	}
 	return found(c, check.Warn, most(again), fine)
 }

@@ -60,6 +60,10 @@ type Webhook struct {
 	Refuses bool   // without an answer the API refuses the change
 }
 
+// podMetrics is the one extension below .k8s.io that the platform brings; those for metrics of other kinds belong to what is installed
+// beside it, such as KEDA.
+const podMetrics = "v1beta1.metrics.k8s.io"
+
 func judgeAPIServices(s *State) check.Check {
 	c := check.Check{
 		ID: "api-services", Title: message.T("Extensions of the API (APIServices)"), Expected: message.T("all available"), Source: "APIService condition Available",
@@ -71,7 +75,7 @@ func judgeAPIServices(s *State) check.Check {
 	}
 	for _, p := range s.Wide.APIServices {
 		if why := p.not("Available", metav1.ConditionTrue); why != "" {
-			f.add(strings.HasSuffix(p.Name, ".openshift.io") || strings.HasSuffix(p.Name, ".k8s.io"), p.Name+": "+why)
+			f.add(strings.HasSuffix(p.Name, ".openshift.io") || p.Name == podMetrics, p.Name+": "+why)
 		}
 	}
 	return f.judgeOf(c, len(s.Wide.APIServices), message.T("all available"))

@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"touchdown/backend/check"
 	"touchdown/backend/kube"
 )
 
@@ -80,13 +81,20 @@ func Look(ctx context.Context, c *kube.Cluster, o Options) *State {
 	return s
 }
 
-// lookAgain is Look for a wait: it takes the wide part of the look before while that is young.
-func lookAgain(ctx context.Context, c *kube.Cluster, o Options, before *Wide) *State {
-	s := lookNarrow(ctx, c, o)
-	if s.Wide = before; before == nil || s.At.Sub(before.at) >= wideEvery || s.At.Before(before.at) {
-		s.lookWide(ctx, c, o)
+// Looker looks at one cluster again and again. It takes the wide part of the look before while that is young.
+type Looker struct{ wide *Wide }
+
+// Look looks, and judges what it found.
+func (l *Looker) Look(ctx context.Context, c *kube.Cluster, o Options) []check.Check {
+	var s *State
+	if now := o.now(); l.wide == nil || now.Sub(l.wide.at) >= wideEvery || now.Before(l.wide.at) {
+		s = Look(ctx, c, o)
+	} else {
+		s = lookNarrow(ctx, c, o)
+		s.Wide = l.wide
 	}
-	return s
+	l.wide = s.Wide
+	return Judge(s, o)
 }
 
 // lookNarrow reads what decides from second to second whether the cluster works.

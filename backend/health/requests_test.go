@@ -117,6 +117,28 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestLookerReusesTheWidePart: a look that follows soon reads only what changes from second to second.
+func TestLookerReusesTheWidePart(t *testing.T) {
+	cluster, count := usual(t, 0)
+	at := time.Now()
+	o := health.Options{DNS: "127.0.0.1:1", Ingress: "127.0.0.1:1", API: "127.0.0.1:1", Now: func() time.Time { return at }}
+	var l health.Looker
+	var costs [3]int64
+	for i, after := range []time.Duration{0, 29 * time.Second, time.Second} {
+		at = at.Add(after)
+		before := count.Load()
+		for _, c := range l.Look(t.Context(), cluster, o) {
+			if c.ID == "controllers" && c.Status != check.Pass {
+				t.Errorf("look %d: controllers is %s: %s", i, c.Status, c.Observed)
+			}
+		}
+		costs[i] = count.Load() - before
+	}
+	if costs[0]-costs[1] < 20 || costs[2] != costs[0] {
+		t.Errorf("requests of the three looks: %v", costs)
+	}
+}
+
 // BenchmarkLook measures a look at the usual cluster over an API that takes 20 ms for each answer; requests and the time that they
 // would take one after the other are told beside it.
 func BenchmarkLook(b *testing.B) {

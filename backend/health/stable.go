@@ -28,18 +28,14 @@ const (
 )
 
 // Tell is told after each look how long the cluster has been well, and what is in the way.
-type Tell func(well time.Duration, waiting string)
+type Tell func(well time.Duration, waiting message.Text)
 
 // Await looks again and again until nothing has been in the way for the whole window. Each fault, each list that could
 // not be read and each moment without the API starts the window again. It emits a check when its verdict changes, and
 // all of the last look. When the limit is over it fails with a Problem that names the worst culprit.
 func Await(ctx context.Context, cluster *kube.Cluster, o Options, w Window, emit func(check.Check), tell Tell) ([]check.Check, error) {
-	var wide *Wide
-	look := func(ctx context.Context) []check.Check {
-		s := lookAgain(ctx, cluster, o, wide)
-		wide = s.Wide
-		return Judge(s, o)
-	}
+	var l Looker
+	look := func(ctx context.Context) []check.Check { return l.Look(ctx, cluster, o) }
 	return await(ctx, look, o, w, emit, tell)
 }
 
@@ -73,7 +69,7 @@ func await(ctx context.Context, look func(context.Context) []check.Check, o Opti
 			}
 		}
 		if steady {
-			tell(w.For, "")
+			tell(w.For, message.Text{})
 			return checks, nil
 		}
 		tell(lasted(well, looked), inTheWay(bad))
@@ -93,15 +89,14 @@ func lasted(well, now time.Time) time.Duration {
 	return now.Sub(well)
 }
 
-func inTheWay(bad []check.Check) string {
-	if len(bad) == 0 {
-		return ""
+func inTheWay(bad []check.Check) message.Text {
+	switch len(bad) {
+	case 0:
+		return message.Text{}
+	case 1:
+		return message.F("%s: %s", bad[0].Title, bad[0].Observed)
 	}
-	text := bad[0].Title.String() + ": " + bad[0].Observed.String()
-	if len(bad) > 1 {
-		text += fmt.Sprintf(" (and %d more)", len(bad)-1)
-	}
-	return text
+	return message.F("%s: %s (and %d more)", bad[0].Title, bad[0].Observed, len(bad)-1)
 }
 
 // tooLate names the most basic check that failed: the others are mostly its consequences.

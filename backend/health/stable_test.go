@@ -37,9 +37,9 @@ func TestWindowStartsAnewAfterEachBreak(t *testing.T) {
 				return check.Fail
 			}
 			return check.Pass
-		}), Options{}, Window{For: 2 * time.Minute}, func(check.Check) { events++ }, func(well time.Duration, waiting string) {
+		}), Options{}, Window{For: 2 * time.Minute}, func(check.Check) { events++ }, func(well time.Duration, waiting message.Text) {
 			most = max(most, well)
-			if well == 0 && waiting != "" && !strings.Contains(waiting, "etcd is degraded") {
+			if text := waiting.String(); well == 0 && text != "" && text != "Platform services: etcd is degraded" {
 				t.Errorf("waits for %q", waiting)
 			}
 		})
@@ -62,7 +62,7 @@ func TestWindowStartsAnewAfterEachBreak(t *testing.T) {
 func TestDeadlineNamesTheCulprit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := await(t.Context(), script(func(time.Duration) check.Status { return check.Fail }),
-			Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, string) {})
+			Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, message.Text) {})
 		p := problem.From(err)
 		if p.Code != "HEALTH" || !strings.Contains(p.Summary.String(), "Platform services: etcd is degraded") || p.Fix.String() != "Wait." {
 			t.Errorf("the problem is %+v", p)
@@ -75,7 +75,7 @@ func TestDeadlineOfARestlessCluster(t *testing.T) {
 		restless := script(func(passed time.Duration) check.Status {
 			return map[bool]check.Status{true: check.Pass, false: check.Fail}[int(passed.Seconds())%60 < 40]
 		})
-		_, err := await(t.Context(), restless, Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, string) {})
+		_, err := await(t.Context(), restless, Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, message.Text) {})
 		if p := problem.From(err); p.Code != "HEALTH" {
 			t.Errorf("the problem is %+v", p)
 		}
@@ -87,7 +87,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		_, err := await(ctx, script(func(time.Duration) check.Status { return check.Fail }), Options{}, Window{For: time.Minute},
-			func(check.Check) {}, func(time.Duration, string) {})
+			func(check.Check) {}, func(time.Duration, message.Text) {})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("err is %v", err)
 		}
@@ -98,7 +98,7 @@ func TestWaivedChecksDoNotHoldTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{Waived: func(id string) bool { return id == "operators" }}
 		if _, err := await(t.Context(), script(func(time.Duration) check.Status { return check.Fail }), o, Window{For: 30 * time.Second},
-			func(check.Check) {}, func(time.Duration, string) {}); err != nil {
+			func(check.Check) {}, func(time.Duration, message.Text) {}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -107,9 +107,21 @@ func TestWaivedChecksDoNotHoldTheWindow(t *testing.T) {
 func TestNoWindowIsOneLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		_, err := await(t.Context(), func(context.Context) []check.Check { looks++; return nil }, Options{}, Window{}, func(check.Check) {}, func(time.Duration, string) {})
+		_, err := await(t.Context(), func(context.Context) []check.Check { looks++; return nil }, Options{}, Window{}, func(check.Check) {}, func(time.Duration, message.Text) {})
 		if err != nil || looks != 1 {
 			t.Errorf("%d looks (%v), want 1", looks, err)
 		}
 	})
+}
+
+// TestWhatIsInTheWayIsTranslated: the wait keeps its parts, so that a console can show each in its language.
+func TestWhatIsInTheWayIsTranslated(t *testing.T) {
+	german, err := message.NewLanguage("de", map[string]string{"%s: %s (and %d more)": "%s: %s (und %d weitere)", "Cluster answers": "Cluster antwortet", "no": "nein"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := []check.Check{{Title: message.T("Cluster answers"), Observed: message.T("no")}, {ID: "x"}, {ID: "y"}}
+	if got := german.Show(inTheWay(bad)); got != "Cluster antwortet: nein (und 2 weitere)" {
+		t.Errorf("shown is %q", got)
+	}
 }

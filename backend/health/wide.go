@@ -20,7 +20,7 @@ import (
 )
 
 // Wide is what a look finds beside what decides from second to second whether the cluster works. It takes more requests and
-// changes slowly, so a wait does it every wideEvery.
+// changes slowly, so a Looker does it every wideEvery.
 type Wide struct {
 	Deployments  []appsv1.Deployment
 	DaemonSets   []appsv1.DaemonSet
@@ -45,7 +45,7 @@ type Wide struct {
 	mu sync.Mutex
 }
 
-// wideEvery is how old the wide part of a look may be during a wait.
+// wideEvery is how old the wide part of a Looker's look may be.
 const wideEvery = 30 * time.Second
 
 // mostEvents is how many warnings are read at most: some 2 MB.

@@ -3,6 +3,7 @@ package health_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,7 +158,10 @@ var wideFaults = []fault{
 		s.Wide.DaemonSets[0].Status.CurrentNumberScheduled, s.Wide.DaemonSets[0].Status.NumberAvailable = 0, 0
 	}, "controllers", check.Fail, "openshift-dns/dns-default has 0 of 1 pods"},
 	{"StatefulSet without pods", func(s *health.State) { s.Wide.StatefulSets[0].Status = appsv1.StatefulSetStatus{} }, "controllers", check.Fail, "prometheus-k8s has 0 of 1"},
-	{"lost claim", func(s *health.State) { s.Wide.Claims[0].Status.Phase = corev1.ClaimLost }, "storage", check.Fail, "plant/data lost"},
+	{"lost claim", func(s *health.State) {
+		s.Wide.Claims[0] = claim("openshift-monitoring", "prometheus", "lvms", corev1.ClaimLost)
+	}, "storage", check.Fail, "openshift-monitoring/prometheus lost"},
+	{"lost claim of an application", func(s *health.State) { s.Wide.Claims[0].Status.Phase = corev1.ClaimLost }, "storage", check.Warn, "plant/data lost"},
 	{"claim that waits", func(s *health.State) { s.Wide.Claims[0] = claim("plant", "data", "slow", corev1.ClaimPending) }, "storage", check.Warn, "plant/data has no volume"},
 	{"two default classes", func(s *health.State) { s.Wide.Classes[1] = storageClass("other", true) }, "storage", check.Warn, "lvms, other"},
 	{"failed volume", func(s *health.State) { s.Wide.Volumes[0].Status.Phase = corev1.VolumeFailed }, "storage", check.Warn, "pv-1 failed"},
@@ -169,6 +173,15 @@ var wideFaults = []fault{
 	{"extension of an application is down", func(s *health.State) {
 		s.Wide.APIServices[0] = part("", "v1beta1.x.plant.example", says("Available", "False", ""))
 	}, "api-services", check.Warn, "v1beta1.x"},
+	{"metrics of pods are down", func(s *health.State) {
+		s.Wide.APIServices[0] = part("", "v1beta1.metrics.k8s.io", says("Available", "False", ""))
+	}, "api-services", check.Fail, "v1beta1.metrics"},
+	{"metrics of KEDA are down", func(s *health.State) {
+		s.Wide.APIServices[0] = part("", "v1beta1.external.metrics.k8s.io", says("Available", "False", ""))
+	}, "api-services", check.Warn, "v1beta1.external"},
+	{"metrics of applications are down", func(s *health.State) {
+		s.Wide.APIServices[0] = part("", "v1beta1.custom.metrics.k8s.io", says("Available", "False", ""))
+	}, "api-services", check.Warn, "v1beta1.custom"},
 	{"webhook that nobody answers", func(s *health.State) { s.Wide.Slices[1] = slice("openshift-multus", "admission", "10.128.0.9", false) }, "webhooks", check.Warn, "nobody answers for openshift-multus/admission"},
 	{"slow database", func(s *health.State) {
 		s.Wide.Database.Below = map[string]float64{"0.5": 4000, "1": 5000, "+Inf": 5000}
@@ -215,7 +228,7 @@ var wideFaults = []fault{
 	{"network policy degraded", func(s *health.State) {
 		s.Wide.Parts[nncp] = []health.Part{part("", "br1", says("Degraded", "True", "no port"))}
 	}, "add-ons", check.Warn, "no port"},
-	{"event that keeps coming", func(s *health.State) { s.Wide.Events = append(s.Wide.Events, event("FailedMount", 40, time.Minute)) }, "events", check.Warn, "dns-default-1 FailedMount, 40 times: volume x"},
+	{"event that keeps coming", func(s *health.State) { s.Wide.Events = append(s.Wide.Events, event("FailedMount", 40, time.Minute)) }, "events", check.Warn, "dns-default-1 FailedMount, 40 times in all: volume x"},
 	{"pull refused", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", pullFails("unauthorized: access")) }, "images", check.Fail, "refuses the pull secret"},
 	{"pull finds nothing", func(s *health.State) {
 		s.Pods[0] = pod("openshift-dns", "dns", pullFails("reading manifest: manifest unknown"))
@@ -249,6 +262,19 @@ func TestWideFaultsAreFound(t *testing.T) {
 				t.Errorf("%s has no fix", f.id)
 			}
 		})
+	}
+}
+
+// TestEventsThatPassed: what came often while the node restarted, and not since, is told and is no warning.
+func TestEventsThatPassed(t *testing.T) {
+	s := healthy()
+	s.Wide.Events = []corev1.Event{event("BackOff", 40, 2*time.Minute), event("BackOff", 2, 14*time.Minute), event("FailedMount", 7, 16*time.Minute)}
+	c := judge(s)["events"]
+	if c.Status != check.Pass || c.Observed.String() != "2 seen within 15 minutes, none keeps coming back" {
+		t.Errorf("events is %s: %s", c.Status, c.Observed)
+	}
+	if want := []string{"BackOff: last seen within 15 minutes, 42 times in all"}; !slices.Equal(c.Evidence, want) {
+		t.Errorf("the evidence is %q", c.Evidence)
 	}
 }
 

@@ -106,7 +106,7 @@ func judgeStorage(s *State) check.Check {
 		waits := p.Spec.StorageClassName != nil && late[*p.Spec.StorageClassName] && !s.used(p) || s.At.Sub(p.CreationTimestamp.Time) < startTime
 		switch {
 		case p.Status.Phase == corev1.ClaimLost:
-			f.add(true, "claim "+p.Namespace+"/"+p.Name+" lost its volume")
+			f.add(platform(p.Namespace), "claim "+p.Namespace+"/"+p.Name+" lost its volume")
 		case p.Status.Phase != corev1.ClaimBound && !waits:
 			f.add(platform(p.Namespace), "claim "+p.Namespace+"/"+p.Name+" has no volume")
 		}

@@ -2,6 +2,7 @@ package nodeconfig
 
 import (
 	"context"
+	"fmt"
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -28,10 +29,16 @@ func (f File) object() object {
 	return machineConfig(f.config(), ch, fileConfig(f.Path, f.Content))
 }
 
-// files lays the files of Want that no other MachineConfig lays in our stead.
+// files lays the files of Want, each with a MachineConfig of ours. Another MachineConfig that has the file and sorts behind ours would
+// win, so it is refused; one that sorts before stays, and ours wins. Two files with one name or one path are refused too.
 func (w Want) files(ctx context.Context, c Reader) ([]Change, error) {
 	var objects []object
-	for _, f := range w.Files {
+	for i, f := range w.Files {
+		for _, other := range w.Files[:i] {
+			if f.Name == other.Name || f.Path == other.Path {
+				return nil, fmt.Errorf("the files %s at %s (%s) and %s at %s (%s) exclude each other", other.Name, other.Path, other.What, f.Name, f.Path, f.What)
+			}
+		}
 		owner, _, err := laid(ctx, c, f.Path, f.config())
 		if err != nil {
 			return nil, err
