@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"touchdown/steps/engine"
 	"touchdown/steps/idle"
 )
-
-// Plain is Run for a terminal that cannot place the cursor, under the console's name. The end of the input ends it with
-// ErrHungUp wherever it is; nothing is ever taken as agreed by that.
-func Plain(ctx context.Context, session engine.Session, name string, in io.Reader, out io.Writer) error {
-	return prompting(ctx, session, Options{Name: name, Clock: time.Now, Save: saveBundle}, talk{in: in, out: out}, nil)
-}
 
 // onPaper is Run in plain text. It says so where the screens failed.
 func onPaper(ctx context.Context, session engine.Session, o Options, failed bool) error {
@@ -38,7 +31,8 @@ func onPaper(ctx context.Context, session engine.Session, o Options, failed bool
 	})
 }
 
-// prompting is the console in plain text, all of it ASCII. What it says first may be nil.
+// prompting is the console in plain text, all of it ASCII, for a terminal that cannot place the cursor. The end of the input ends it
+// with ErrHungUp wherever it is; nothing is ever taken as agreed by that. What it says first may be nil.
 func prompting(ctx context.Context, session engine.Session, o Options, line talk, first func() []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -15,6 +16,11 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/test/wait"
 )
+
+// inText is the console in plain text on ttyS1.
+func inText(ctx context.Context, session engine.Session, in io.Reader, out io.Writer) error {
+	return prompting(ctx, session, Options{Name: "ttyS1", Clock: time.Now, Save: saveBundle}, talk{in: in, out: out}, nil)
+}
 
 // typist is a line terminal: what is printed, and lines typed after something was printed.
 type typist struct {
@@ -60,7 +66,7 @@ func (p *typist) printed(t *testing.T, text string) {
 func startPlain(t *testing.T, f *fake) (*typist, chan error) {
 	r, w := io.Pipe()
 	p, done := &typist{in: w}, make(chan error, 1)
-	go func() { done <- Plain(t.Context(), f, "ttyS1", r, p) }()
+	go func() { done <- inText(t.Context(), f, r, p) }()
 	return p, done
 }
 

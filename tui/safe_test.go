@@ -78,7 +78,7 @@ func TestHostileTexts(t *testing.T) {
 			var out bytes.Buffer
 			ctx, stop := context.WithTimeout(t.Context(), 2*quiet)
 			defer stop()
-			_ = Plain(ctx, f, "ttyS1", io.MultiReader(strings.NewReader("?\n"), silence(ctx.Done())), &out)
+			_ = inText(ctx, f, io.MultiReader(strings.NewReader("?\n"), silence(ctx.Done())), &out)
 			onlyText(t, "a line terminal", out.Bytes(), true)
 		})
 	}
