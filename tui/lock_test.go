@@ -54,7 +54,7 @@ func TestIdleLock(t *testing.T) {
 			}
 			b.press("ctrl+c")
 			b.shows("Press Ctrl-C again to leave. It stays locked.")
-			if b.press("'"); b.app.lock.going || strings.Contains(b.screen(), "leave. It") {
+			if b.press("right"); b.app.lock.going || strings.Contains(b.screen(), "leave. It") {
 				t.Error("another key does not take it back")
 			}
 			b.press("enter")

@@ -97,7 +97,7 @@ func TestPlainAndBack(t *testing.T) {
 	<-l.ended
 	l = openLine(t, "question", "vt220", size(80, 24), memory)
 	l.prints("Type control to take control:")
-	if got := string(l.out.Bytes()); strings.Contains(got, "\x1b") {
+	if got := l.out.String(); strings.Contains(got, "\x1b") {
 		t.Errorf("plain text has an escape sequence: %q", got)
 	}
 	l.send("screens\r")

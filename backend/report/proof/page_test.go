@@ -205,9 +205,14 @@ func TestPageTakesFiles(t *testing.T) {
   console.log(JSON.stringify(all));
 })()`, map[string]string{"Label": p.Label, "Signed": string(p.Signed), "PEM": string(p.Key.PEM())}, &said)
 	want := [][2]string{
-		{"bad", "REFUSED: do not rely on it."}, {"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."}, {"", "Reading ..."},
-		{"bad", "The report could not be read."}, {"bad", "REFUSED: do not rely on it."}, {"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."},
-		{"unknown", "Unchanged since it was signed. Whose key it is, this page cannot tell."}, {"good", "Unchanged, and signed with a key that you gave."},
+		{"bad", "REFUSED: do not rely on it."},
+		{"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."},
+		{"", "Reading ..."},
+		{"bad", "The report could not be read."},
+		{"bad", "REFUSED: do not rely on it."},
+		{"unknown", "Unchanged since it was signed. Whose key it is, nobody has said yet."},
+		{"unknown", "Unchanged since it was signed. Whose key it is, this page cannot tell."},
+		{"good", "Unchanged, and signed with a key that you gave."},
 	}
 	if !slices.Equal(said, want) {
 		t.Errorf("the page says %q, want %q", said, want)
