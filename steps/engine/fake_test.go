@@ -27,8 +27,8 @@ type world struct {
 	state map[string]string // what is on the "machine"
 	calls map[string]int    // how often a step changed it
 	fail  map[string]error  // a step that fails, until taken out
-	hook  func(step string) // called inside Run, when set
-	look  func()            // called inside Inspect, when set
+	hook  func(step string) // set by onRun
+	look  func()            // set by onLook
 	cable bool              // what the port's Inspect sees
 	run   map[string]func(context.Context, *backend.Node, steps.Report) error
 	lasts map[string]float64               // what their plans say, in seconds
@@ -62,6 +62,21 @@ func (w *world) setFail(step string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail[step] = err
+}
+
+// onRun has every Run call f first; nil ends it.
+func (w *world) onRun(f func(step string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hook = f
+}
+
+// onLook has every Inspect call f first. An engine looks from the moment it is opened, before the test has it in hand: an f that
+// asks the rig for its engine is set when that is open.
+func (w *world) onLook(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.look = f
 }
 
 // setting is a step that gives one thing on the machine a value: observe, save, change, verify.

@@ -91,20 +91,21 @@ func (r *sealedRig) open(t *testing.T) {
 	t.Cleanup(func() { _ = e.Close() })
 }
 
-// plug puts in an unattended stick for the node, as another one wants it to be.
-func (r *sealedRig) plug(t *testing.T, name string, change func(*envelope.Document)) envelope.Document {
+// forNobody is a document that lands the node with nobody there.
+func forNobody() envelope.Document {
+	d := envelope.New("SN1")
+	d.Unattended = true
+	return d
+}
+
+// plug puts in a stick with a document, sealed for the node. The engine may have used it before this returns.
+func (r *sealedRig) plug(t *testing.T, name string, d envelope.Document) {
 	t.Helper()
 	recipient, err := r.known.Recipient()
 	must(t, err)
 	lock, err := envelope.NodeLock(recipient)
 	must(t, err)
-	d := envelope.New("SN1")
-	d.Unattended = true
-	if change != nil {
-		change(&d)
-	}
 	stick.Plug(t, r.host.Root(), name, stick.Image(t, d, onStick, lock, r.key))
-	return d
 }
 
 // used tells whether the node noted that it used a document.
@@ -158,13 +159,13 @@ func TestAStickLands(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
 	until(t, r, "the form", inState(Collecting))
-	var d envelope.Document
-	r.w.hook = func(step string) {
+	d := forNobody()
+	r.w.onRun(func(step string) {
 		if step == "names" && !r.used(t, d.ID) {
 			t.Error("something changes, and the stick is not noted as used")
 		}
-	}
-	d = r.plug(t, "sdb", nil)
+	})
+	r.plug(t, "sdb", d)
 	s := until(t, r, "the landing", inState(IsDone))
 	if got := r.w.get("names"); got != "shop.stick.example" {
 		t.Errorf("landed as %s", got)
@@ -201,21 +202,22 @@ func TestAStickLands(t *testing.T) {
 func TestAStickPulledOut(t *testing.T) {
 	r := newSealedRig(t)
 	pulled := false
-	r.w.hook = func(string) {
+	r.w.onRun(func(string) {
 		if !pulled {
 			pulled = true
 			stick.Pull(t, r.host.Root(), "sdb")
 		}
-	}
+	})
 	r.open(t)
-	d := r.plug(t, "sdb", nil)
+	d := forNobody()
+	r.plug(t, "sdb", d)
 	until(t, r, "the landing", inState(IsDone))
 	if !pulled || !r.used(t, d.ID) || r.w.get("names") != "shop.stick.example" {
 		t.Errorf("pulled out %t, %q", pulled, r.w.get("names"))
 	}
 	must(t, r.Close())
 	r.host.File(layout.Armed, "")
-	r.plug(t, "sdb", nil) // another stick, for a node that has landed
+	r.plug(t, "sdb", forNobody()) // another stick, for a node that has landed
 	r.open(t)
 	r.look(t)
 	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != 1 {
@@ -228,16 +230,17 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	r := newSealedRig(t)
 	pulled := make(chan struct{})
 	var once sync.Once
-	r.w.look = func() {
+	r.open(t)
+	r.w.onLook(func() {
 		if s, err := r.Snapshot(t.Context()); err == nil && strings.HasPrefix(s.Pen.Holder, "stick ") {
 			once.Do(func() {
 				stick.Pull(t, r.host.Root(), "sdb")
 				close(pulled)
 			})
 		}
-	}
-	r.open(t)
-	d := r.plug(t, "sdb", nil)
+	})
+	d := forNobody()
+	r.plug(t, "sdb", d)
 	select {
 	case <-pulled:
 	case <-time.After(wait.Timeout(20 * time.Second)):
@@ -252,7 +255,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 // TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", nil)
+	r.plug(t, "sdb", forNobody())
 	w := media.NewWatcher(r.host.Machine)
 	ctx, end := context.WithCancel(t.Context())
 	w.Watch(ctx, func() bool { return true }, end)
@@ -274,53 +277,49 @@ func TestWhatNeverStarts(t *testing.T) {
 		says  string
 	}{
 		"another machine": {func(t *testing.T, r *sealedRig) {
-			r.plug(t, "sdb", func(d *envelope.Document) { d.Serial = "SN2" })
+			d := forNobody()
+			d.Serial = "SN2"
+			r.plug(t, "sdb", d)
 		}, "MED-SER"},
 		"another key": {func(t *testing.T, r *sealedRig) {
 			r.key, _ = stick.Key(t)
-			r.plug(t, "sdb", nil)
+			r.plug(t, "sdb", forNobody())
 		}, "MED-UKEY"},
 		"a revoked key": {func(t *testing.T, r *sealedRig) {
 			r.host.File(layout.Media+"/revoked", r.key.ID()+"\n")
-			r.plug(t, "sdb", nil)
+			r.plug(t, "sdb", forNobody())
 		}, "MED-RVKD"},
 		"not signed": {func(t *testing.T, r *sealedRig) {
 			stick.Plug(t, r.host.Root(), "sdb", stick.Volume(t, media.PlainFile, []byte(onStick)))
 		}, "MED-NSIG"},
 		"no record of what was used": {func(t *testing.T, r *sealedRig) {
 			must(t, r.host.Remove(layout.Media+"/used"))
-			r.plug(t, "sdb", nil)
+			r.plug(t, "sdb", forNobody())
 		}, "MED-LOST"},
 		"another node's seal": {func(t *testing.T, r *sealedRig) {
 			_, other, err := envelope.NewNodeKey()
 			must(t, err)
 			lock, err := envelope.NodeLock(other)
 			must(t, err)
-			d := envelope.New("SN1")
-			d.Unattended = true
-			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, onStick, lock, r.key))
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), onStick, lock, r.key))
 		}, "MED-NKEY"},
 		"no site config": {func(t *testing.T, r *sealedRig) {
-			d := envelope.New("SN1")
-			d.Unattended = true
-			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, "- hello", envelope.Lock{}, r.key))
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), "- hello", envelope.Lock{}, r.key))
 		}, "MED-CFG"},
 		"two of them": {func(t *testing.T, r *sealedRig) {
-			r.plug(t, "sdb", nil)
-			r.plug(t, "sdc", nil)
+			r.plug(t, "sdb", forNobody())
+			r.plug(t, "sdc", forNobody())
 		}, "another medium is there, too"},
 		"one, and one for a person": {func(t *testing.T, r *sealedRig) {
-			r.plug(t, "sdb", nil)
-			r.plug(t, "sdc", func(d *envelope.Document) { d.Unattended = false })
+			r.plug(t, "sdb", forNobody())
+			r.plug(t, "sdc", envelope.New("SN1"))
 		}, "another medium is there, too"},
 		"not sealed": {func(t *testing.T, r *sealedRig) {
 			must(t, r.host.Remove(layout.Armed))
-			r.plug(t, "sdb", nil)
+			r.plug(t, "sdb", forNobody())
 		}, "has not sealed this node"},
 		"no valid answers": {func(t *testing.T, r *sealedRig) {
-			d := envelope.New("SN1")
-			d.Unattended = true
-			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, strings.Replace(onStick, "shop", "Not a name", 1), envelope.Lock{}, r.key))
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), strings.Replace(onStick, "shop", "Not a name", 1), envelope.Lock{}, r.key))
 		}, "the review found what has to be fixed first"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -345,7 +344,7 @@ func TestAPersonComesFirst(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
 	pen := take(t, r)
-	r.plug(t, "sdb", nil)
+	r.plug(t, "sdb", forNobody())
 	until(t, r, "who has control", noticed("tty1 has control"))
 	must(t, r.Set(t.Context(), pen, "spec.clusterName", "mine"))
 	must(t, r.ReleasePen(t.Context(), pen))
@@ -369,7 +368,8 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r := newSealedRig(t)
 	r.w.cable = false
 	r.open(t)
-	d := r.plug(t, "sdb", nil)
+	d := forNobody()
+	r.plug(t, "sdb", d)
 	s := until(t, r, "the problem", noticed("the review found what has to be fixed first", "no link"))
 	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
@@ -379,7 +379,8 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.mu.Unlock()
 	stick.Pull(t, r.host.Root(), "sdb")
 	until(t, r, "that it is gone", func(s *Snapshot) bool { return !noticed("SITECONFIG")(s) })
-	d = r.plug(t, "sdc", nil)
+	d = forNobody()
+	r.plug(t, "sdc", d)
 	until(t, r, "the landing", inState(IsDone))
 	if !r.used(t, d.ID) {
 		t.Error("it is not noted as used")
@@ -472,7 +473,7 @@ func TestAMediumIsNoAnswer(t *testing.T) {
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.
 func TestAnswersThatCannotBeNoted(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", func(d *envelope.Document) { d.Unattended = false })
+	r.plug(t, "sdb", envelope.New("SN1"))
 	r.open(t)
 	until(t, r, "the stick", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
 	taken, err := r.o.Media.Take("sdb", "")

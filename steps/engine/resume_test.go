@@ -439,13 +439,13 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	r.mu.Lock()
 	r.core.recorder.journal.file = fullDisk{r.core.recorder.journal.file, &full}
 	r.mu.Unlock()
-	r.w.hook = func(step string) {
+	r.w.onRun(func(step string) {
 		if step == "names" {
 			r.mu.Lock()
 			full = true
 			r.mu.Unlock()
 		}
-	}
+	})
 	pen := take(t, r)
 	r.start(t, r, pen, false)
 	snapshot := until(t, r, "the failure", inState(HasFailed))
@@ -456,8 +456,9 @@ func TestDiskFullInTheJournal(t *testing.T) {
 		t.Error("the work went on although nothing could be journalled")
 	}
 	r.mu.Lock()
-	full, r.w.hook = false, nil
+	full = false
 	r.mu.Unlock()
+	r.w.onRun(nil)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
 	until(t, r, "the end", inState(IsDone))
 	r.reopen(t)
