@@ -65,12 +65,15 @@ test: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tie
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 	@$(TIER) -tier test
 
-.PHONY: test-all flake
+.PHONY: test-all flake flake-quick
 test-all: test bench-kernel bench-daemon bench-login ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
 flake: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
 	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1)
+
+flake-quick: build bench-cluster ## the quick tests, with the race detector, the same way
+	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1) $(NO_BENCH)
 
 bench: build bench-cluster ## measure, and leave .cache/bench/*.json (SMALL=1: the smallest size, to see that it works)
 	@mkdir -p $(CACHE)/bench

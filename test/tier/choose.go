@@ -19,6 +19,8 @@ type options struct {
 	jobs  int
 	fresh bool
 	match *regexp.Regexp
+	quick []string // packages whose quick tests are hunted through, in place of the rows
+	order uint64   // seed of the order of these tests
 }
 
 // chosen are the rows of the tier, the longest first, and before them those that need the machine alone.

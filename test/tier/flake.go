@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// hunted is .cache/bench/flake.json: what came of CI's tier, run many times on a machine that is busy otherwise.
+// hunted is .cache/bench/flake.json, or flake-quick.json: what came of CI's tier, run many times on a machine that is busy otherwise.
 type hunted struct {
 	Commit string  `json:"commit"` // with another one the count begins again
 	Load   int     `json:"load"`   // busy processes beside the tests
@@ -32,7 +32,12 @@ type round struct {
 
 // hunt runs the tier until there are n rounds of this commit, of earlier runs too, and fails if any test failed in any.
 func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
-	rows, err := chosen(o)
+	name, rows, err := "flake", []Row(nil), error(nil)
+	if len(o.quick) > 0 {
+		name, rows = "flake-quick", quickRows(o)
+	} else {
+		rows, err = chosen(o)
+	}
 	if err != nil {
 		return err
 	}
@@ -42,7 +47,7 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 	}
 	defer unlock()
 	o.fresh = true
-	file := filepath.Join(o.cache, "flake.json")
+	file := filepath.Join(o.cache, name+".json")
 	h, err := resumed(ctx, file, load, seed)
 	if err != nil {
 		return err
@@ -55,6 +60,7 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 	for i := len(h.Rounds); i < n && ctx.Err() == nil; i++ {
 		r := round{Order: seed + uint64(i), When: time.Now().UTC()}
 		fmt.Printf("round %d of %d, order %d\n", i+1, n, r.Order)
+		o.order = r.Order
 		r.Results, err = runRows(ctx, o, shuffled(rows, r.Order))
 		if err != nil {
 			return err

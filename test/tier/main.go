@@ -21,11 +21,12 @@ func main() {
 	flag.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "tests at once")
 	flag.BoolVar(&o.fresh, "fresh", os.Getenv("FRESH") == "1", "ignore kept results")
 	match := flag.String("match", "", "only tests whose name or package matches this expression")
-	flake := flag.Int("flake", 0, "run CI's tier this many times, in shuffled orders, and count the failures")
+	flake := flag.Int("flake", 0, "run CI's tier this many times, in shuffled orders, and count the failures; with packages behind the flags, their quick tests instead")
 	load := flag.Int("load", 0, "with -flake: busy processes beside the tests, and one that writes to the disk")
 	seed := flag.Uint64("seed", 1, "with -flake: seed of the orders")
 	plain := flag.Bool("in-process", false, "print the arguments of go test for the packages of CI's tier that boot no node")
 	flag.Parse()
+	o.quick = flag.Args()
 	if *plain {
 		fmt.Println(strings.Join(inProcess(table), " "))
 		return

@@ -17,6 +17,7 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
   ` + "`real-orders.json`" + ` beside it tells how often kube-apiserver starts in a move and in its undo, by the order of
   the writes; with ` + "`ORDERS=1`" + ` for a naive order and cluster-relocation-operator's too.
 - ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
+  ` + "`make flake-quick N=10 LOAD=4`" + ` does so with the quick tests, with the race detector, on 1, 2, 4 and 8 processors in turn.
 - ` + "`make cover`" + ` prints which part of each package's statements the tests reach: the quick ones, and with them those rows
   of tier *test* that boot no node. ` + "`make test`" + ` fails when a file of ` + "`cover/whole.go`" + ` is not reached whole.
 

@@ -21,6 +21,7 @@ type Row struct {
 	Run     string   // name of the one test; empty: what no other row of the package names
 	Env     []string // NAME=value, for the test
 	Make    string   // instead of a package: a target of make
+	Quick   bool     // the quick tests of the package, with the race detector, as the first part of make test has them
 	Tier    Tier
 	Seconds int    // on two idle cores; the longest begins first
 	Boots   bool   // a whole node
@@ -33,7 +34,11 @@ func (r Row) String() string {
 	if r.Make != "" {
 		return "make " + r.Make
 	}
-	return strings.Join(append(append([]string{r.Package}, nonEmpty(r.Run)...), r.Env...), " ")
+	words := append(append([]string{r.Package}, nonEmpty(r.Run)...), r.Env...)
+	if r.Quick {
+		words = append(words, "quick")
+	}
+	return strings.Join(words, " ")
 }
 
 func nonEmpty(s string) []string {

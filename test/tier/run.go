@@ -177,25 +177,12 @@ func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // those of a make above name pipes that are closed here
 		return cmd, nil
 	}
-	program := filepath.Join(w.cache, "tests", unfit.ReplaceAllString(r.Package, "-"))
-	w.mu.Lock()
-	b := w.built[r.Package]
-	if b == nil {
-		b = &build{}
-		w.built[r.Package] = b
-	}
-	w.mu.Unlock()
-	b.once.Do(func() {
-		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, "./"+r.Package).CombinedOutput(); err != nil {
-			b.err = fmt.Errorf("building the tests: %w\n%s", err, out)
-		}
-	})
-	if b.err != nil {
-		return nil, b.err
-	}
-	program, err := filepath.Abs(program)
+	program, err := w.program(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Quick {
+		return w.quickly(ctx, program, r), nil
 	}
 	// A test has its own bounds; this one ends what hangs, with a trace of what it does.
 	limit := 10*time.Minute + 10*time.Duration(r.Seconds)*time.Second
@@ -204,6 +191,31 @@ func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 	cmd.Dir = r.Package
 	cmd.Env = append(os.Environ(), r.Env...)
 	return cmd, nil
+}
+
+// program builds a package's tests, unless another row has them built already.
+func (w *work) program(ctx context.Context, r Row) (string, error) {
+	name, flags := unfit.ReplaceAllString(r.Package, "-"), []string{"test"}
+	if r.Quick {
+		name, flags = name+"-race", append(flags, "-race")
+	}
+	program, err := filepath.Abs(filepath.Join(w.cache, "tests", name))
+	if err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	b := w.built[name]
+	if b == nil {
+		b = &build{}
+		w.built[name] = b
+	}
+	w.mu.Unlock()
+	b.once.Do(func() {
+		if out, err := exec.CommandContext(ctx, "go", append(flags, "-c", "-o", program, "./"+r.Package)...).CombinedOutput(); err != nil {
+			b.err = fmt.Errorf("building the tests: %w\n%s", err, out)
+		}
+	})
+	return program, b.err
 }
 
 // logged runs a command with its output in a file. An end from outside lets it clean up.

@@ -234,3 +234,16 @@ func TestInProcess(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestTheQuickTestsAreHunted: of the packages given, those that have tests; their results are no rows of the tiers.
+func TestTheQuickTestsAreHunted(t *testing.T) {
+	t.Chdir("../..")
+	rows := quickRows(options{match: regexp.MustCompile(""), quick: []string{"touchdown/test/tier", "touchdown/test/stick", "touchdown/backend/csr"}})
+	if len(rows) != 2 || rows[0].Package != "test/tier" || rows[1].id() == (Row{Package: "backend/csr"}).id() {
+		t.Fatalf("%v", rows)
+	}
+	w := work{options: options{order: 1}}
+	if cmd := w.quickly(t.Context(), "x", rows[0]); !slices.Contains(cmd.Args, "-test.shuffle=2") || !slices.Contains(cmd.Env, "GOMAXPROCS=1") {
+		t.Errorf("%v", cmd.Args)
+	}
+}
