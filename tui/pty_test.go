@@ -296,13 +296,13 @@ func TestWorkIsCheap(t *testing.T) {
 	t.Parallel()
 	l := openLine(t, "work", "vt220", size(80, 24))
 	l.shows("Running for")
-	before, since := l.written(), time.Now()
-	for time.Since(since) < 4*time.Second {
+	before, since := l.quiet(), time.Now()
+	for time.Since(since) < 4*time.Second || l.written() == before { // a starved machine's first second comes late
 		time.Sleep(50 * time.Millisecond)
 	}
 	rate := float64(l.written()-before) / time.Since(since).Seconds()
 	t.Logf("%.1f B/s", rate)
-	if rate > 60 || rate == 0 {
+	if rate > 60 {
 		t.Errorf("%.1f B/s", rate)
 	}
 	l.clean()

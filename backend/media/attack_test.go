@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 	"touchdown/test/rounds"
+	"touchdown/test/wait"
 )
 
 // TestMedia tries hostile volumes on a node: each is read as media show reads it, in its own process, and then judged as a node
@@ -58,7 +59,7 @@ func (s *target) try(t *testing.T, dir, what string, b []byte) bool {
 	defer os.Remove(path)
 	began := time.Now()
 	config, d, err := s.take(t, path)
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > wait.Timeout(10*time.Second) {
 		t.Errorf("%s: it took %v", what, took)
 	}
 	after, readErr := os.ReadFile(path)

@@ -15,6 +15,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/test/wait"
 )
 
 // checkLine runs `check` on the machine below root.
@@ -140,7 +141,7 @@ func (s *stopping) Write(b []byte) (int, error) {
 }
 
 func TestCheckWatchEndsWithCtrlC(t *testing.T) {
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), wait.Timeout(time.Minute))
 	defer stop()
 	out := &stopping{stop: stop}
 	cmd := newRoot(hooks{root: smallMachine(t)})

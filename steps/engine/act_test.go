@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/test/wait"
 )
 
 // lamp is a step that can show which port is meant. What it does ends when it is told to, or with its context.
@@ -65,7 +66,7 @@ func got(t *testing.T, from chan string, want string) {
 		if what != want {
 			t.Errorf("got %q, want %q", what, want)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(wait.Timeout(10 * time.Second)):
 		t.Fatalf("never came: %q", want)
 	}
 }

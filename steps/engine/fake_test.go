@@ -251,6 +251,14 @@ func inState(state State) func(*Snapshot) bool {
 	return func(s *Snapshot) bool { return s.State == state }
 }
 
+// answer is an answer as it is now; looks at the machine may change it meanwhile.
+func (r *rig) answer(path string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	value, _ := r.core.draft.site.Get(path)
+	return value
+}
+
 // must fails the test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()

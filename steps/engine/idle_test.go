@@ -89,7 +89,7 @@ func TestPINStaysSecret(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(tty, pen, "spec.console.pin", testPIN))
 	_ = r.Present(tty, "000001")
-	hash := string(r.core.draft.site.Spec.Console.PIN)
+	hash := r.answer("spec.console.pin")
 	answers, err := r.Export(t.Context(), Answers)
 	must(t, err)
 	if !strings.Contains(string(answers), "pin: <set>") {
@@ -137,7 +137,7 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 	r.mu.Unlock()
 	must(t, r.Close())
 	r.open(t)
-	if v, err := r.Snapshot(t.Context()); err != nil || v.Idle == nil || r.core.draft.site.Spec.Console.PIN != "" {
+	if v, err := r.Snapshot(t.Context()); err != nil || v.Idle == nil || r.answer("spec.console.pin") != "" {
 		t.Errorf("after the hand-over: %+v, %v", v.Idle, err)
 	}
 	must(t, os.WriteFile(filepath.Join(r.dir, "console-lock.json"), []byte("{"), 0o600))

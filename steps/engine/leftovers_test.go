@@ -60,7 +60,7 @@ func TestUnreadableSecretLosesOnlyItself(t *testing.T) {
 			must(t, spoil(path))
 			r.open(t)
 			s := until(t, r, "the form", inState(Collecting))
-			proxy, _ := r.core.draft.site.Get("spec.proxy.httpsProxy")
+			proxy := r.answer("spec.proxy.httpsProxy")
 			if field(s, "spec.clusterName").Value != "shop" || proxy == "" || field(s, "spec.pullSecret").SecretSet {
 				t.Errorf("name %q, proxy %q, pull secret set %t", field(s, "spec.clusterName").Value, proxy, field(s, "spec.pullSecret").SecretSet)
 			}

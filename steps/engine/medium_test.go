@@ -128,14 +128,6 @@ func (r *sealedRig) look(t *testing.T) {
 	})
 }
 
-// answer is an answer as it is now.
-func (r *sealedRig) answer(path string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	value, _ := r.core.draft.site.Get(path)
-	return value
-}
-
 func noticed(words ...string) func(*Snapshot) bool {
 	return func(s *Snapshot) bool {
 		all := strings.Join(message.English(s.Notices), "\n")

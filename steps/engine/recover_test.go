@@ -136,17 +136,21 @@ func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
 }
 
 func TestWatchdogEndsAStepThatHangs(t *testing.T) {
-	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	r.startUnder(t, pen, 50*time.Millisecond)
-	s := until(t, r, "the failure", inState(HasFailed))
-	if s.Problem.Code != "WATCHDOG" || s.Current != "light" {
-		t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer func() { _ = r.Close() }()
+		pen := take(t, r)
+		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		r.startUnder(t, pen, time.Minute)
+		time.Sleep(2 * time.Minute)
+		s := until(t, r, "the failure", inState(HasFailed))
+		if s.Problem.Code != "WATCHDOG" || s.Current != "light" {
+			t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
+		}
+	})
 }
 
 // TestWatchdogWaitsForProgress: work that goes on is not stopped however long it takes; the same progress told again is none.
@@ -176,22 +180,25 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 }
 
 func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
-	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
-		_, err := report.Ask(ctx, steps.Question{
-			ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},
-		})
-		return err
-	}
-	r.mu.Lock()
-	r.core.control.watching = 1 // someone is there, so the policy does not answer
-	r.mu.Unlock()
-	r.startUnder(t, pen, 30*time.Millisecond)
-	until(t, r, "the question", inState(InQuestion))
-	time.Sleep(100 * time.Millisecond) // three times the watchdog's timeout: it must not have ended the step
-	must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
-	until(t, r, "the end", inState(IsDone))
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer func() { _ = r.Close() }()
+		pen := take(t, r)
+		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
+			_, err := report.Ask(ctx, steps.Question{
+				ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},
+			})
+			return err
+		}
+		r.mu.Lock()
+		r.core.control.watching = 1 // someone is there, so the policy does not answer
+		r.mu.Unlock()
+		r.startUnder(t, pen, time.Minute)
+		until(t, r, "the question", inState(InQuestion))
+		time.Sleep(3 * time.Minute) // three times the watchdog's timeout: it must not have ended the step
+		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
+		until(t, r, "the end", inState(IsDone))
+	})
 }
 
 // TestNodeThatGoesDownAgainAndAgain fails when a step that takes the node down each time is begun for ever.

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/test/wait"
 )
 
 // each runs a test against the engine itself and against the client of its socket.
@@ -40,11 +40,10 @@ func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s
 			}
 		})
 		c := Dial(socket)
-		for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-			if _, err := c.Snapshot(t.Context()); err == nil {
-				break
-			}
-		}
+		wait.Until(t, "the engine's socket", func() error {
+			_, err := c.Snapshot(t.Context())
+			return err
+		})
 		test(t, r, c)
 	})
 }
