@@ -92,7 +92,7 @@ func (a argument) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(Message{v.id, list})
+		return encoded(Message{v.id, list})
 	case float64:
 		text := strconv.FormatFloat(v, 'f', -1, 64)
 		if !strings.Contains(text, ".") {
@@ -100,8 +100,16 @@ func (a argument) MarshalJSON() ([]byte, error) {
 		}
 		return []byte(text), nil
 	default:
-		return json.Marshal(v)
+		return encoded(v)
 	}
+}
+
+func encoded(v any) ([]byte, error) {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("writing an argument of a message: %w", err)
+	}
+	return out, nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

@@ -63,7 +63,7 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	}
 	b, err := json.Marshal(o)
 	if err != nil {
-		return nil, fmt.Errorf("saving the network of before: %w", err)
+		return nil, fmt.Errorf("saving the network as it was: %w", err)
 	}
 	return b, nil
 }

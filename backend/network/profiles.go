@@ -34,7 +34,7 @@ func (d profiles) profileFiles() ([]saved, error) {
 				continue
 			}
 			if err != nil {
-				return nil, fmt.Errorf("saving the network of before: %w", err)
+				return nil, fmt.Errorf("saving the network as it was: %w", err)
 			}
 			files = append(files, saved{folder.Path(name), data, values(string(data))["connection.uuid"]})
 		}
