@@ -152,7 +152,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"report export json": {"report", "export", "--format", "json", hostileReport(dir)}, "report diff": {"report", "diff", hostileReport(dir), hostileReport(dir) + ".2"},
 		"report diff json": {"report", "diff", hostileReport(dir), hostileReport(dir) + ".2", "-o", "json"},
 		"report verify":    {"report", "verify", hostileReport(dir)}, "report verify json": {"report", "verify", hostileReport(dir) + ".signed", "-o", "json"},
-		"report verify signed": {"report", "verify", hostileReport(dir) + ".signed"}, "report page": {"report", "page"}, "report schema": {"report", "schema"},
+		"report verify signed": {"report", "verify", hostileReport(dir) + ".signed"}, "report page": {"report", "page"}, "report schema": {"report", "schema"}, "events schema": {"events", "schema"}, "site schema": {"site", "schema"},
 		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
 		"site import": {"site", "import", hostileFile, "--from", "install-config"},
