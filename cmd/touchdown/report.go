@@ -34,7 +34,7 @@ func reportCommand(c *common) *cobra.Command {
 	}
 	schema := schemaCommand("a report", func() ([]byte, error) { return []byte(proof.Schema()), nil })
 	return group(&cobra.Command{Use: "report", Short: "The hand-over report, its signature and its other forms"},
-		show, hosts, bundle, reportVerify(c), reportExport(c), reportDiff(c), page, schema)
+		show, hosts, bundle, reportVerify(c), reportCountersign(), reportExport(c), reportDiff(c), page, schema)
 }
 
 // withJSON gives a command -o, and tells it whether that is json.
