@@ -36,7 +36,7 @@ GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not 
 # One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
 PART := CACHE=$(CACHE) test/bench/part.sh
 
-include $(wildcard test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
+include $(wildcard release/*.mk test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
 
 .PHONY: help demo test bench lint build clean golden pictures bench-cluster libnmstate env
 
@@ -88,19 +88,6 @@ bench-images: libnmstate ## measure the image store against cp, and pulls, and l
 bench-pulls: libnmstate bench-node bench-images-test ## measure pulls alone, into the same file (10 minutes, root)
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure $(if $(SMALL),-small) -only pulls -out $(CACHE)/bench
-
-# What a release consists of. Its bytes depend on the commit alone: no paths, no times, no build id, names in order.
-RELEASE := $(CACHE)/release
-.PHONY: release
-release: build ## the files of a release in .cache/release, built twice and compared
-	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)/manifests
-	@echo "building touchdown $(VERSION) twice"
-	@for n in 1 2; do go build $(subst -s -w,-s -w -buildid=,$(STATIC)) -o $(RELEASE)/touchdown.$$n ./cmd/touchdown || exit 1; done
-	@cmp $(RELEASE)/touchdown.1 $(RELEASE)/touchdown.2
-	@rm $(RELEASE)/touchdown.2 && mv $(RELEASE)/touchdown.1 $(RELEASE)/touchdown
-	@$(RELEASE)/touchdown factory bake --out $(RELEASE)/manifests >/dev/null
-	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go-w -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
-	@cd $(RELEASE) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 
 lint: libnmstate ## run the linters of .golangci.yml, and look for functions that only tests reach
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...

@@ -254,6 +254,39 @@ func TestSealsThatDoNotOpen(t *testing.T) {
 	}
 }
 
+// TestOpenSSLSigns: make release signs its check sums by openssl, with a key of touchdown media keygen.
+func TestOpenSSLSigns(t *testing.T) {
+	openssl, err := exec.LookPath("openssl")
+	if err != nil {
+		t.Skip("skipped: there is no openssl")
+	}
+	key, _ := newKey(t)
+	private, public, err := key.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"key": private, "pub": public, "SUMS": []byte("00  touchdown\n"), "changed": []byte("01  touchdown\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) error {
+		cmd := exec.CommandContext(t.Context(), openssl, append([]string{"pkeyutl", "-rawin"}, args...)...)
+		cmd.Dir = dir
+		return cmd.Run()
+	}
+	if err := run("-sign", "-inkey", "key", "-in", "SUMS", "-out", "sig"); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("-verify", "-pubin", "-inkey", "pub", "-in", "SUMS", "-sigfile", "sig"); err != nil {
+		t.Error(err)
+	}
+	if run("-verify", "-pubin", "-inkey", "pub", "-in", "changed", "-sigfile", "sig") == nil {
+		t.Error("changed check sums are signed")
+	}
+}
+
 // TestOpenSSLAgrees: someone without Touchdown can check a medium.
 func TestOpenSSLAgrees(t *testing.T) {
 	openssl, err := exec.LookPath("openssl")

@@ -71,17 +71,37 @@ func (p PublicKey) Signed(payloadType string, payload, signature []byte) bool {
 	return len(p.key) == ed25519.PublicKeySize && ed25519.Verify(p.key, dsse.PAE(payloadType, payload), signature)
 }
 
-// Envelope puts a payload with its signature into a DSSE envelope: one line of JSON.
-func (k SigningKey) Envelope(payloadType string, payload []byte) ([]byte, error) {
-	return envelope(payloadType, payload, dsse.Signature{KeyID: k.ID(), Sig: base64.StdEncoding.EncodeToString(k.Signature(payloadType, payload))})
+// Key is the trusted key with an id, if it is there and was not revoked.
+func (t *Trust) Key(id string) (p PublicKey, ok bool) {
+	p.key, ok = t.keys[id]
+	return p, ok && !t.revoked[id]
 }
 
-func envelope(payloadType string, payload []byte, signature dsse.Signature) ([]byte, error) {
-	text, err := json.Marshal(dsse.Envelope{
-		PayloadType: payloadType,
-		Payload:     base64.StdEncoding.EncodeToString(payload),
-		Signatures:  []dsse.Signature{signature},
-	})
+// Envelope puts a payload with its signature into a DSSE envelope: one line of JSON.
+func (k SigningKey) Envelope(payloadType string, payload []byte) ([]byte, error) {
+	return envelope(payloadType, payload, Signature{k.ID(), k.Signature(payloadType, payload)})
+}
+
+// Countersign adds a second signature to an envelope that SigningKey.Envelope wrote with another key.
+func (k SigningKey) Countersign(payloadType string, text []byte) ([]byte, error) {
+	p, err := OpenAs(payloadType, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(p.Signatures) != 1:
+		return nil, errors.New("it has two signatures already")
+	case p.Signatures[0].KeyID == k.ID():
+		return nil, errors.New("the first signature is of the same key")
+	}
+	return envelope(payloadType, p.Payload, p.Signatures[0], Signature{k.ID(), k.Signature(payloadType, p.Payload)})
+}
+
+func envelope(payloadType string, payload []byte, signatures ...Signature) ([]byte, error) {
+	e := dsse.Envelope{PayloadType: payloadType, Payload: base64.StdEncoding.EncodeToString(payload)}
+	for _, s := range signatures {
+		e.Signatures = append(e.Signatures, dsse.Signature{KeyID: s.KeyID, Sig: base64.StdEncoding.EncodeToString(s.Bytes)})
+	}
+	text, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("writing an envelope: %w", err)
 	}
@@ -90,33 +110,44 @@ func envelope(payloadType string, payload []byte, signature dsse.Signature) ([]b
 
 // Parcel is what an envelope holds. Nothing of it is proven until a key that someone trusts has signed the payload.
 type Parcel struct {
-	Payload   []byte
-	KeyID     string // of the key that is said to have signed
-	Signature []byte
+	Payload    []byte
+	Signatures []Signature // one, or two of different keys
 }
 
-// OpenAs takes an envelope with one signature apart. It has to be, to the byte, what SigningKey.Envelope writes: an envelope in
-// which anything can be changed without being noticed convinces nobody.
+// Signature is what an envelope has of one.
+type Signature struct {
+	KeyID string // of the key that is said to have signed
+	Bytes []byte
+}
+
+// OpenAs takes an envelope with one signature, or two, apart. It has to be, to the byte, what SigningKey.Envelope or Countersign writes: an
+// envelope in which anything can be changed without being noticed convinces nobody.
 func OpenAs(payloadType string, text []byte) (*Parcel, error) {
 	var e dsse.Envelope
 	if err := strict(text, &e); err != nil {
 		return nil, err
 	}
-	if e.PayloadType != payloadType || len(e.Signatures) != 1 {
-		return nil, fmt.Errorf("it has %d signatures and holds %q, not one and %s", len(e.Signatures), cut(e.PayloadType), payloadType)
+	if n := len(e.Signatures); e.PayloadType != payloadType || n < 1 || n > 2 {
+		return nil, fmt.Errorf("it has %d signatures and holds %q, not one or two and %s", n, cut(e.PayloadType), payloadType)
 	}
 	payload, err := base64.StdEncoding.DecodeString(e.Payload)
 	if err != nil {
 		return nil, errors.New("what it holds is not base64")
 	}
-	s := e.Signatures[0]
-	signature, err := base64.StdEncoding.DecodeString(s.Sig)
-	if err != nil || !isKeyID(s.KeyID) {
-		return nil, errors.New("its signature is not base64, or has no valid id of a key")
+	p := &Parcel{Payload: payload}
+	for _, s := range e.Signatures {
+		signature, err := base64.StdEncoding.DecodeString(s.Sig)
+		if err != nil || !isKeyID(s.KeyID) {
+			return nil, errors.New("a signature is not base64, or has no valid id of a key")
+		}
+		p.Signatures = append(p.Signatures, Signature{s.KeyID, signature})
 	}
-	again, err := envelope(payloadType, payload, dsse.Signature{KeyID: s.KeyID, Sig: base64.StdEncoding.EncodeToString(signature)})
+	if len(p.Signatures) == 2 && p.Signatures[0].KeyID == p.Signatures[1].KeyID {
+		return nil, errors.New("both signatures are of one key")
+	}
+	again, err := envelope(payloadType, payload, p.Signatures...)
 	if err != nil || !bytes.Equal(again, text) {
 		return nil, errors.New("it is not written as Touchdown writes it")
 	}
-	return &Parcel{payload, s.KeyID, signature}, nil
+	return p, nil
 }

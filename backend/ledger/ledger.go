@@ -3,12 +3,9 @@
 package ledger
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -25,12 +22,6 @@ import (
 // format is the version of a line. It only rises.
 const format = 1
 
-// Limits of what is read. A line has about 2 KiB; the ledger of a million nodes is below the other limit.
-const (
-	maxLine   = 64 << 10
-	maxLedger = 4 << 30
-)
-
 // Entry is a line of the ledger.
 type Entry struct {
 	Format    int               `json:"format"`
@@ -42,6 +33,7 @@ type Entry struct {
 	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
 	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
+	Before    string            `json:"before,omitempty"`         // SHA-256 of all lines before it; lines of earlier releases have none
 }
 
 // Clash is another node with the same identity.
@@ -111,85 +103,29 @@ func Prepare(path string) (made bool, err error) {
 
 // Find reads a ledger and returns the other machines with the same identity.
 func Find(path string, e Entry) ([]Clash, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, unusable(path, err)
+	var is found
+	if _, err := scan(path, is.compare(e)); err != nil {
+		return nil, err
 	}
-	defer f.Close()
-	found, err := search(f, e)
-	if err != nil {
-		return nil, unusable(path, err)
-	}
-	return found.clashes, nil
+	return is.clashes, nil
 }
 
 // found is what a ledger tells about a node.
 type found struct {
 	clashes []Clash
-	entered bool  // the last line of this machine says what it is now
-	good    int64 // bytes up to the end of the last whole entry; what follows was torn when a stick was pulled
-	ended   bool  // that entry has its line end
+	entered bool // the last line of this machine says what it is now
 }
 
-// search reads the lines.
-func search(f *os.File, e Entry) (is found, err error) {
-	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxLedger) {
-		err = errors.New("it is no regular file of at most 4 GiB")
-	}
-	if err != nil {
-		return is, err
-	}
-	is.ended = true
-	lines := bufio.NewReaderSize(f, maxLine)
-	for n := 1; ; n++ {
-		line, err := lines.ReadSlice('\n')
-		whole := err == nil
-		switch {
-		case errors.Is(err, io.EOF) && len(line) == 0:
-			return is, nil
-		case err != nil && !errors.Is(err, io.EOF):
-			return is, fmt.Errorf("line %d: %w", n, err)
+// compare compares each line with the node.
+func (is *found) compare(e Entry) visit {
+	return func(_ string, _ []byte, o Entry) error {
+		if e.unit(o) {
+			is.entered = same(e, o)
+		} else if what := e.shares(o); len(what) > 0 {
+			is.clashes = append(is.clashes, Clash{o, what})
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			err := is.take(line, e)
-			if err != nil && !whole && torn(line) {
-				return is, nil
-			}
-			if err != nil {
-				return is, fmt.Errorf("line %d: %w", n, err)
-			}
-		}
-		is.good, is.ended = is.good+int64(len(line)), whole
+		return nil
 	}
-}
-
-// ours is how each line of this format begins.
-var ours = fmt.Appendf(nil, `{"format":%d,"sealed":"`, format)
-
-// torn tells whether a last line without an end is the beginning of one that this release wrote. Everything else may be of a later
-// release, or no ledger at all, and is not ours to cut off.
-func torn(line []byte) bool {
-	var o any
-	err := json.NewDecoder(bytes.NewReader(line)).Decode(&o)
-	return errors.Is(err, io.ErrUnexpectedEOF) && bytes.HasPrefix(line, ours[:min(len(line), len(ours))]) && len(line) >= len(`{"format":`)
-}
-
-// take compares a line with the node.
-func (is *found) take(line []byte, e Entry) error {
-	var o Entry
-	if err := json.Unmarshal(line, &o); err != nil {
-		return errors.New("it is no JSON object of a ledger")
-	}
-	if o.Format < 1 || o.Format > format {
-		return fmt.Errorf("this release does not know format %d", o.Format)
-	}
-	if e.unit(o) {
-		is.entered = same(e, o)
-	} else if what := e.shares(o); len(what) > 0 {
-		is.clashes = append(is.clashes, Clash{o, what})
-	}
-	return nil
 }
 
 // same compares two lines of one machine but for their time.
@@ -209,7 +145,8 @@ func Enter(path string, e Entry) error {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		return unusable(path, err)
 	}
-	is, err := search(f, e)
+	var is found
+	all, err := read(f, is.compare(e))
 	if err != nil {
 		return unusable(path, err)
 	}
@@ -219,15 +156,15 @@ func Enter(path string, e Entry) error {
 	if is.entered {
 		return nil
 	}
-	e.Format = format
+	e.Format, e.Before = format, all.digest()
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encoding a line of the ledger: %w", err)
 	}
-	if !is.ended {
+	if !all.ended {
 		line = append([]byte("\n"), line...)
 	}
-	if err := f.Truncate(is.good); err != nil {
+	if err := f.Truncate(all.good); err != nil {
 		return unusable(path, err)
 	}
 	if _, err := f.Write(append(line, '\n')); err != nil {
@@ -257,6 +194,9 @@ func Copy(clashes []Clash) error {
 }
 
 func unusable(path string, err error) error {
+	if at, ok := errors.AsType[*broken](err); ok {
+		return at.problem(path, err)
+	}
 	p := &problem.Problem{
 		Code: "FAC-LEDG", Summary: message.F("The ledger %s cannot be used.", path),
 		Fix: message.T("Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry."), Err: err,

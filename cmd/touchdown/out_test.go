@@ -152,7 +152,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"report export json": {"report", "export", "--format", "json", hostileReport(dir)}, "report diff": {"report", "diff", hostileReport(dir), hostileReport(dir) + ".2"},
 		"report diff json": {"report", "diff", hostileReport(dir), hostileReport(dir) + ".2", "-o", "json"},
 		"report verify":    {"report", "verify", hostileReport(dir)}, "report verify json": {"report", "verify", hostileReport(dir) + ".signed", "-o", "json"},
-		"report verify signed": {"report", "verify", hostileReport(dir) + ".signed"}, "report page": {"report", "page"}, "report schema": {"report", "schema"},
+		"report verify signed": {"report", "verify", hostileReport(dir) + ".signed"}, "report page": {"report", "page"}, "report schema": {"report", "schema"}, "events schema": {"events", "schema"}, "site schema": {"site", "schema"},
 		"uninstall": {"uninstall"}, "install": {"install", "--dry-run"},
 		"site validate": {"site", "validate", hostileFile}, "site validate json": {"site", "validate", hostileFile, "-o", "json"},
 		"site import": {"site", "import", hostileFile, "--from", "install-config"},
@@ -162,8 +162,10 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"check cluster": {"check", "cluster", "-f", hostileFile},
 		"media show":    {"media", "show", hostileVolume(dir)}, "media show json": {"media", "show", hostileVolume(dir), "-o", "json"},
 		"media write": {"media", "write", "-f", hostileFile, "--any-serial", "--key", planted, planted}, "media keygen": {"media", "keygen", filepath.Join(dir, planted)},
-		"media revoke": {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
-		"credentials":  {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},
+		"media revoke":       {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
+		"report countersign": {"report", "countersign", hostileReport(dir) + ".signed", "--key", filepath.Join(dir, planted+".key"), "--out", filepath.Join(dir, planted+".out")},
+		"ledger verify":      {"ledger", "verify", filepath.Join(dir, planted)}, "ledger verify json": {"ledger", "verify", filepath.Join(dir, planted), "-o", "json"},
+		"credentials": {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}
 	silent = map[string]string{

@@ -32,12 +32,9 @@ func reportCommand(c *common) *cobra.Command {
 		Example: "  touchdown report page > check-report.html",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return printText(cmd, proof.Page()) },
 	}
-	schema := &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of a report", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return printText(cmd, proof.Schema()) },
-	}
+	schema := schemaCommand("a report", func() ([]byte, error) { return []byte(proof.Schema()), nil })
 	return group(&cobra.Command{Use: "report", Short: "The hand-over report, its signature and its other forms"},
-		show, hosts, bundle, reportVerify(c), reportExport(c), reportDiff(c), page, schema)
+		show, hosts, bundle, reportVerify(c), reportCountersign(), reportExport(c), reportDiff(c), page, schema)
 }
 
 // withJSON gives a command -o, and tells it whether that is json.
@@ -51,6 +48,20 @@ func withJSON(c *common, cmd *cobra.Command, run func(cmd *cobra.Command, args [
 		return err
 	}
 	return cmd
+}
+
+// schemaCommand prints the JSON schema of a document.
+func schemaCommand(of string, schema func() ([]byte, error)) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON schema of " + of, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := schema()
+			if err != nil {
+				return err
+			}
+			return printDocument(cmd, text)
+		},
+	}
 }
 
 func printText(cmd *cobra.Command, text string) error {

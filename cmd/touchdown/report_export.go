@@ -84,12 +84,16 @@ func (t *told) as(format string) ([]byte, error) {
 		return t.paper(format)
 	}
 	if t.proof == nil {
-		return nil, &problem.Problem{
-			Code: "RPT-NSIG", Summary: message.T("The report is not signed."),
-			Fix: message.T("A report is signed when it is made. Give the file report.signed.json, or use another format."),
-		}
+		return nil, notSigned()
 	}
 	return t.proof.Signed, nil
+}
+
+func notSigned() error {
+	return &problem.Problem{
+		Code: "RPT-NSIG", Summary: message.T("The report is not signed."),
+		Fix: message.T("A report is signed when it is made. Give the file report.signed.json, or use another format."),
+	}
 }
 
 // paper is the report for people. Of JSON alone it tells nothing about a signature: nothing was checked.

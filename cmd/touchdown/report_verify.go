@@ -18,7 +18,7 @@ import (
 )
 
 // verifyFlags are the flags of report verify.
-type verifyFlags struct{ key, revoked, ledger, previous string }
+type verifyFlags struct{ key, secondKey, revoked, ledger, previous string }
 
 func reportVerify(c *common) *cobra.Command {
 	var f verifyFlags
@@ -32,6 +32,9 @@ serial number. Give the ledger with --ledger, or the node's public key (PEM) wit
 the report says, and fails, because anyone could have signed it. With --revoked the keys on a list (see touchdown media
 revoke) are not trusted, whatever --ledger or --key says of them. A key that the ledger has replaced since still counts, and the
 command says that it is an earlier one.
+
+With --second-key the report also has to have the signature of a second person (touchdown report countersign), of one of the keys in
+that file. Without it a second signature is named, but not checked.
 
 With --previous it also tells whether the report follows that earlier one, so that none was left out between them.`,
 		Example: "  touchdown report verify report.signed.json --ledger ledger.jsonl\n  touchdown report verify landing.json --key node.pub --previous factory.json",
@@ -49,6 +52,7 @@ With --previous it also tells whether the report follows that earlier one, so th
 		name, use string
 	}{
 		{&f.key, "key", "the node's public key (PEM), or several, one behind the other"},
+		{&f.secondKey, "second-key", "public key (PEM) of the second person, or several: the report has to have that signature, too"},
 		{&f.revoked, "revoked", "with --ledger or --key: list of revoked keys"},
 		{&f.ledger, "ledger", "the factory's ledger, which has the key of each serial number"},
 		{&f.previous, "previous", "the signed report that this one has to follow"},
@@ -69,8 +73,10 @@ type verdictOf struct {
 	KeyID    string    `json:"keyID"`
 	Vouched  string    `json:"vouchedBy,omitempty"`  // the file that says whose key it is
 	Earlier  bool      `json:"earlierKey,omitempty"` // the ledger has a newer key of this serial number
-	Previous string    `json:"previous,omitempty"`   // SHA-256 of the report before it
-	Follows  string    `json:"follows,omitempty"`    // the file of --previous
+	Second   string    `json:"secondKeyID,omitempty"`
+	Proven   string    `json:"secondVouchedBy,omitempty"` // the file of --second-key; absent: the second signature was not checked
+	Previous string    `json:"previous,omitempty"`        // SHA-256 of the report before it
+	Follows  string    `json:"follows,omitempty"`         // the file of --previous
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error {
@@ -80,6 +86,12 @@ func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error
 	}
 	if err := f.trust(p, is); err != nil {
 		return err
+	}
+	if f.secondKey != "" {
+		if err := f.second(p); err != nil {
+			return err
+		}
+		is.Proven = f.secondKey
 	}
 	if f.previous != "" {
 		if err := f.follows(p); err != nil {
@@ -126,7 +138,7 @@ func signedIn(file string) (*proof.Proof, *verdictOf, error) {
 		return nil, nil, err
 	}
 	d := p.Report
-	is := &verdictOf{Serial: d.Node.Serial, Verdict: d.Verdict, Kind: d.Kind, Hostname: d.Node.Hostname, Made: d.Made, Digest: p.Digest, KeyID: p.Key.ID()}
+	is := &verdictOf{Serial: d.Node.Serial, Verdict: d.Verdict, Kind: d.Kind, Hostname: d.Node.Hostname, Made: d.Made, Digest: p.Digest, KeyID: p.Key.ID(), Second: p.Second}
 	if d.Previous != nil {
 		is.Previous = d.Previous.SHA256
 	}
@@ -155,6 +167,15 @@ func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
 		return p.Trusted(trust)
 	}
 	return nil
+}
+
+// second asks the file of --second-key for the second person's key.
+func (f *verifyFlags) second(p *proof.Proof) error {
+	trust, err := readTrust("second-key", f.secondKey, f.revoked)
+	if err != nil {
+		return err
+	}
+	return p.Countersigned(trust)
 }
 
 // notRevoked fails when the key is on the list of --revoked.
@@ -197,6 +218,12 @@ func (v *verdictOf) print(out io.Writer) {
 	line("made:", v.Made.UTC().Format("2006-01-02 15:04:05 UTC"))
 	line("sha256:", v.Digest)
 	line("signed by:", "key "+v.KeyID+"; nothing was changed since")
+	switch {
+	case v.Proven != "":
+		line("and by:", "key "+v.Second+"; the one that "+v.Proven+" has")
+	case v.Second != "":
+		line("and by:", "key "+v.Second+"; not checked, for want of --second-key")
+	}
 	line("follows:", v.Previous)
 	if v.Follows != "" {
 		line("", "which is the report in "+v.Follows)

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
+	"touchdown/steps/schema"
 	"touchdown/steps/site"
 )
 
 func (c *common) siteCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "site", Short: "Write, check and explain site configs"},
-		siteNew(), c.siteValidate(), c.siteExplain(), siteImport())
+		siteNew(), c.siteValidate(), c.siteExplain(), siteImport(), schemaCommand("a site config, for editors", schema.Site))
 }
 
 func siteNew() *cobra.Command {

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/schema"
 )
 
 func (c *common) statusCommand() *cobra.Command {
@@ -41,6 +42,7 @@ func (c *common) eventsCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted")
 	cmd.Flags().Uint64Var(&from, "from", 0, "begin after the event of this number")
 	c.outputFlag(cmd)
+	cmd.AddCommand(schemaCommand("an event", func() ([]byte, error) { return []byte(schema.Event), nil }))
 	return cmd
 }
 

@@ -113,6 +113,9 @@ type Proof struct {
 	Key    envelope.PublicKey // that signed it
 	Label  string             // the same in short, for a QR code; "" when it would be too long for one
 	Digest string             // SHA-256 of JSON
+	Second string             // id of the key that is said to have signed too, "" for none: see Countersigned
+
+	parcel *envelope.Parcel
 }
 
 // Open reads a signed report from outside, and refuses one in which anything was changed.
@@ -136,14 +139,18 @@ func Open(text []byte) (*Proof, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	if d.Signer == nil || d.Signer.KeyID != parcel.KeyID {
+	first := parcel.Signatures[0]
+	if d.Signer == nil || d.Signer.KeyID != first.KeyID {
 		return nil, refused(errors.New("the report does not name the key that signed it"))
 	}
 	key, err := envelope.ParsePublicKey(d.Signer.PublicKey)
-	if err != nil || !key.Signed(payloadType, parcel.Payload, parcel.Signature) {
+	if err != nil || !key.Signed(payloadType, parcel.Payload, first.Bytes) {
 		return nil, forged()
 	}
-	p := &Proof{Report: d, JSON: subject.Content, Signed: text, Key: key, Digest: report.Digest(subject.Content), Label: subject.Annotations["label"]}
+	p := &Proof{Report: d, JSON: subject.Content, Signed: text, Key: key, Digest: report.Digest(subject.Content), Label: subject.Annotations["label"], parcel: parcel}
+	if len(parcel.Signatures) > 1 {
+		p.Second = parcel.Signatures[1].KeyID
+	}
 	return p, p.agrees(s)
 }
 

@@ -1,0 +1,49 @@
+package proof
+
+import (
+	"touchdown/backend/envelope"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// Countersign adds the signature of a second person to a signed report: four eyes. It signs what the node signed, to the byte.
+func (p *Proof) Countersign(key envelope.SigningKey) ([]byte, error) {
+	if p.Second != "" {
+		return nil, &problem.Problem{
+			Code: "RPT-TWO", Summary: message.F("The report has a second signature already, of key %s.", p.Second),
+			Fix: message.T("Give the file report.signed.json of the node, which has only the signature of the node."),
+		}
+	}
+	signed, err := key.Countersign(payloadType, p.Signed)
+	if err != nil {
+		return nil, &problem.Problem{
+			Code: "RPT-TWO", Summary: message.T("The report cannot be signed a second time with this key."),
+			Fix: message.T("Use the key of a person, not the node's own."), Err: err,
+		}
+	}
+	return signed, nil
+}
+
+// Countersigned fails when the report has no second signature of a key that someone trusts.
+func (p *Proof) Countersigned(trust *envelope.Trust) error {
+	if p.Second == "" {
+		return &problem.Problem{
+			Code: "RPT-TWO", Summary: message.T("The report has no second signature."),
+			Fix: message.T("Have the second person check the report and sign it with touchdown report countersign. Neither report.signed.json of the node nor a QR code has a second signature."),
+		}
+	}
+	key, known := trust.Key(p.Second)
+	if !known {
+		return &problem.Problem{
+			Code: "RPT-2KEY", Summary: message.F("The second signature is of the key %s, which is not one of the keys given, or was revoked.", p.Second),
+			Fix: message.T("Ask who signed the report, and for the public key of that person. Until then, count only the signature of the node."),
+		}
+	}
+	if !key.Signed(payloadType, p.parcel.Payload, p.parcel.Signatures[1].Bytes) {
+		return &problem.Problem{
+			Code: "RPT-2SIG", Summary: message.F("The second signature, of key %s, does not fit the report: it was forged, or taken from another report.", p.Second),
+			Fix: message.T("Do not rely on it. Ask the second person to sign the report again, and tell whoever gave it to you."),
+		}
+	}
+	return nil
+}

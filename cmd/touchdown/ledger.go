@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/ledger"
+)
+
+func ledgerCommand(c *common) *cobra.Command {
+	return group(&cobra.Command{Use: "ledger", Short: "The factory's ledger of sealed nodes"}, ledgerVerify(c))
+}
+
+func ledgerVerify(c *common) *cobra.Command {
+	var since string
+	cmd := withJSON(c, &cobra.Command{
+		Use: "verify FILE", Short: "Tell whether a line of the ledger was changed, removed, inserted or moved", Args: cobra.ExactArgs(1),
+		Long: `Verify reads the ledger that touchdown factory --ledger writes. Each line has the SHA-256 of all lines before it, so that the
+ledger cannot be changed before its last line without being noticed. Lines that an earlier release wrote have none; they are counted,
+and the lines behind them cover them.
+
+Whether lines were cut off at the end, or the whole ledger was written again, the ledger alone cannot show. Note the digest that verify
+prints, in another place, and give it later with --since: the ledger then has to begin with the same lines.`,
+		Example: "  touchdown ledger verify /run/media/line/ledger.jsonl\n  touchdown ledger verify ledger.jsonl --since 2b0c5f0e...",
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		if sum, err := hex.DecodeString(since); since != "" && (err != nil || len(sum) != 32) {
+			return usage(errors.New("--since: 64 hexadecimal digits, as touchdown ledger verify printed them"))
+		}
+		found, err := ledger.Verify(args[0], since)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd, found)
+		}
+		return printText(cmd, chainText(found, since != ""))
+	})
+	cmd.Flags().StringVar(&since, "since", "", "digest that an earlier verify printed")
+	return cmd
+}
+
+func chainText(c ledger.Chain, since bool) string {
+	text := fmt.Sprintf("%-12s%d\n%-12s%s\n", "lines:", c.Lines, "sha256:", c.Digest)
+	if c.Unchained > 0 {
+		text += fmt.Sprintf("%-12s%d without the digest of those before, written by an earlier release\n", "", c.Unchained)
+	}
+	if since {
+		text += fmt.Sprintf("%-12sbegins with the %d lines that had the digest of --since\n", "", c.Since)
+	}
+	return text
+}

@@ -1,0 +1,48 @@
+# What a release consists of (README.md beside this file). Its bytes depend on the commit alone: no paths, no times but that of the
+# commit, no build id, names in order.
+RELEASE := $(CACHE)/release
+STAGE   := $(CACHE)/release-stage
+NFPM    := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0
+
+# SPDX and RPM ask for a time.
+EPOCH = $(shell git log -1 --format=%ct)
+# An RPM's version has no "-": v1.2-3-gabc is 1.2^3^gabc, which sorts behind 1.2. Without a tag it sorts before all others.
+RPM_VERSION = $(if $(filter v%,$(VERSION)),$(subst -,^,$(VERSION:v%=%)),0^$(subst -,^,$(VERSION)))
+
+.PHONY: release
+release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen)
+	@[ -z "$(KEY)" ] || openssl pkey -in "$(KEY)" -noout || { echo "KEY=$(KEY) is not a private key that openssl can read"; exit 1; }
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)/manifests $(RELEASE)/schemas $(RELEASE)/man $(RELEASE)/completions
+	@echo "building touchdown $(VERSION) twice"
+	@for n in 1 2; do go build $(subst -s -w,-s -w -buildid=,$(STATIC)) -o $(RELEASE)/touchdown.$$n ./cmd/touchdown || exit 1; done
+	@cmp $(RELEASE)/touchdown.1 $(RELEASE)/touchdown.2
+	@rm $(RELEASE)/touchdown.2 && mv $(RELEASE)/touchdown.1 $(RELEASE)/touchdown
+	@$(RELEASE)/touchdown factory bake --out $(RELEASE)/manifests >/dev/null
+	@$(RELEASE)/touchdown site schema > $(RELEASE)/schemas/site.schema.json
+	@$(RELEASE)/touchdown events schema > $(RELEASE)/schemas/event.schema.json
+	@$(RELEASE)/touchdown report schema > $(RELEASE)/schemas/report.schema.json
+	@$(RELEASE)/touchdown completion bash > $(RELEASE)/completions/touchdown.bash
+	@$(RELEASE)/touchdown completion zsh > $(RELEASE)/completions/_touchdown
+	@$(RELEASE)/touchdown completion fish > $(RELEASE)/completions/touchdown.fish
+	@go test ./cmd/touchdown -count=1 -run '^TestManPages$$' -man $(CURDIR)/$(RELEASE)/man >/dev/null
+	@go run ./release/sbom -program $(RELEASE)/touchdown -lock $(LIBNMSTATE_SRC)/Cargo.lock -version "$(VERSION)" -epoch $(EPOCH) > $(RELEASE)/touchdown.spdx.json
+	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go-w -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
+	@$(MAKE) --no-print-directory release-rpm
+	@cd $(RELEASE) && find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
+	@[ -z "$(KEY)" ] || { openssl pkeyutl -sign -rawin -inkey "$(KEY)" -in $(RELEASE)/SHA256SUMS -out $(RELEASE)/SHA256SUMS.sig && echo "SHA256SUMS.sig is signed with $(KEY)"; }
+
+# The package is made twice from files with other times, and compared. The program and its script lie where packages may put them,
+# so the units name these places.
+.PHONY: release-rpm
+release-rpm:
+	@for n in 1 2; do \
+	  rm -rf $(STAGE) && mkdir -p $(STAGE)/units && cp iso-overlay/usr/local/bin/touchdown-line $(STAGE) && \
+	  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@; do \
+	    sed -e 's|/usr/local/bin/touchdown-line|/usr/libexec/touchdown/touchdown-line|g' -e 's|/usr/local/bin/touchdown|/usr/bin/touchdown|g' \
+	      iso-overlay/etc/systemd/system/$$unit.service > $(STAGE)/units/$$unit.service || exit 1; \
+	  done && ! grep -l /usr/local $(STAGE)/units/* && \
+	  STAGE=$(STAGE) RELEASE=$(RELEASE) RPM_VERSION='$(RPM_VERSION)' SOURCE_DATE_EPOCH=$(EPOCH) GOFLAGS= CGO_ENABLED=0 \
+	    go run $(NFPM) package -f release/nfpm.yaml -p rpm -t $(STAGE).$$n.rpm >/dev/null || exit 1; \
+	done
+	@cmp $(STAGE).1.rpm $(STAGE).2.rpm
+	@mv $(STAGE).1.rpm $(RELEASE)/touchdown.x86_64.rpm && rm -rf $(STAGE).2.rpm $(STAGE)

@@ -1,0 +1,74 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"touchdown/steps"
+	"touchdown/steps/schema"
+	"touchdown/test/jsonschema"
+)
+
+// TestEventSchema: an event has the keys that the published schema names, and no other; so has one that says nothing.
+func TestEventSchema(t *testing.T) {
+	var all steps.Event
+	jsonschema.Fill(reflect.ValueOf(&all).Elem())
+	all.Check.Status = "pass"
+	whole, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jsonschema.Whole(t, schema.Event, whole)
+	bare, err := json.Marshal(steps.Event{Progress: &steps.Progress{}, Question: &steps.Question{}, Problem: &steps.Trouble{}, Job: &steps.JobState{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := jsonschema.Compile(t, schema.Event, true)
+	if err := jsonschema.Judge(t, strict, bare); err != nil {
+		t.Error(err)
+	}
+	if err := jsonschema.Judge(t, strict, []byte(strings.Replace(string(bare), `"seq":0`, `"seq":"first"`, 1))); err == nil {
+		t.Error("it judges nothing")
+	}
+}
+
+// TestEventSchemaNamesTheKinds: it tells a reader each kind of event that the code has.
+func TestEventSchemaNamesTheKinds(t *testing.T) {
+	var published struct {
+		Properties struct {
+			Kind struct{ Examples []string }
+		}
+	}
+	if err := json.Unmarshal([]byte(schema.Event), &published); err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "../event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "EventKind" {
+			literal, _ := spec.Values[0].(*ast.BasicLit)
+			kind, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds = append(kinds, kind)
+		}
+		return true
+	})
+	if !reflect.DeepEqual(kinds, published.Properties.Kind.Examples) {
+		t.Errorf("the code has the kinds\n%q, the schema\n%q", kinds, published.Properties.Kind.Examples)
+	}
+}
