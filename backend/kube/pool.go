@@ -109,18 +109,22 @@ func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before 
 
 // PoolDegraded returns why a pool is degraded, "" when it is not.
 func PoolDegraded(pool *machinev1.MachineConfigPool) string {
-	for _, cond := range pool.Status.Conditions {
-		if cond.Type == machinev1.MachineConfigPoolDegraded && cond.Status == corev1.ConditionTrue {
-			return firstLine(cond.Reason + ": " + cond.Message)
-		}
-	}
-	return ""
+	return whyPool(pool, machinev1.MachineConfigPoolDegraded)
 }
 
 // PoolUnrendered returns why the operator cannot make a pool's next configuration, "" when it can.
 func PoolUnrendered(pool *machinev1.MachineConfigPool) string {
+	return whyPool(pool, machinev1.MachineConfigPoolRenderDegraded)
+}
+
+// PoolNodeDegraded returns why a machine of a pool could not take its configuration, or no longer has what that says, "" when all have it.
+func PoolNodeDegraded(pool *machinev1.MachineConfigPool) string {
+	return whyPool(pool, machinev1.MachineConfigPoolNodeDegraded)
+}
+
+func whyPool(pool *machinev1.MachineConfigPool, kind machinev1.MachineConfigPoolConditionType) string {
 	for _, cond := range pool.Status.Conditions {
-		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
+		if cond.Type == kind && cond.Status == corev1.ConditionTrue {
 			return firstLine(cond.Reason + ": " + cond.Message)
 		}
 	}
