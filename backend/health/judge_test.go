@@ -211,8 +211,8 @@ func TestHealthyClusterPasses(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(checks) != 38 {
-		t.Errorf("%d checks, want 38", len(checks))
+	if len(checks) != 39 {
+		t.Errorf("%d checks, want 39", len(checks))
 	}
 }
 
@@ -271,6 +271,10 @@ var faults = []fault{
 	{"pool degraded", func(s *health.State) {
 		s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
 	}, "pools", check.Fail, "/etc/x"},
+	{"pool that cannot be rendered", func(s *health.State) { // as the operator writes it: without reasons
+		s.Pools[0].Status.Conditions = append(s.Pools[0].Status.Conditions[:2:2], machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True"},
+			machinev1.MachineConfigPoolCondition{Type: "RenderDegraded", Status: "True", Message: "Failed to render configuration for pool master: 99-owner"})
+	}, "pools", check.Fail, "master: degraded: Failed to render configuration for pool master: 99-owner"},
 	{"pool paused", func(s *health.State) { s.Pools[0].Spec.Paused = true }, "pools", check.Warn, "master: the configuration of the machines is paused"},
 	{"pool paused and degraded", func(s *health.State) {
 		s.Pools[0].Spec.Paused, s.Pools[0].Status.Conditions[2].Status = true, "True"

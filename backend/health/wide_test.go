@@ -75,6 +75,20 @@ func event(reason string, count int32, age time.Duration) corev1.Event {
 	}
 }
 
+func alert(name, severity, state string) health.Alert {
+	return health.Alert{
+		State: state, Labels: map[string]string{"alertname": name, "severity": severity, "namespace": "openshift-dns", "pod": "dns-1"},
+		Annotations: map[string]string{"summary": "Summary of it.\nMore."},
+	}
+}
+
+// firing adds an alert that fires.
+func firing(name, severity string) func(*health.State) {
+	return func(s *health.State) {
+		s.Wide.Alerts.Active = append(s.Wide.Alerts.Active, alert(name, severity, "firing"))
+	}
+}
+
 func router(name, kind string, status operatorv1.ConditionStatus) operatorv1.IngressController {
 	r := operatorv1.IngressController{ObjectMeta: meta("openshift-ingress-operator", name)}
 	r.Status.Conditions = []operatorv1.OperatorCondition{
@@ -115,6 +129,7 @@ func healthyWide() *health.Wide {
 		Slices:       []discoveryv1.EndpointSlice{slice("default", "kubernetes", nodeIP.String(), true), slice("openshift-multus", "admission", "10.128.0.9", true)},
 		Events:       []corev1.Event{event("FailedMount", 40, time.Hour), event("Unhealthy", 3, time.Minute)},
 		Database:     health.Latency{Count: 5000, Below: map[string]float64{"0.01": 4990, "0.5": 5000, "+Inf": 5000}},
+		Alerts:       health.Alerts{Active: []health.Alert{alert("Watchdog", "none", "firing"), alert("InsightsDisabled", "info", "firing"), alert("KubePodNotReady", "warning", "pending")}},
 		Asked:        true,
 		Identity: health.Identity{
 			Ingress: &configv1.Ingress{Spec: configv1.IngressSpec{Domain: "apps.factory.example.com", ComponentRoutes: []configv1.ComponentRouteSpec{route}}},
@@ -229,6 +244,9 @@ var wideFaults = []fault{
 		s.Wide.Parts[nncp] = []health.Part{part("", "br1", says("Degraded", "True", "no port"))}
 	}, "add-ons", check.Warn, "no port"},
 	{"event that keeps coming", func(s *health.State) { s.Wide.Events = append(s.Wide.Events, event("FailedMount", 40, time.Minute)) }, "events", check.Warn, "dns-default-1 FailedMount, 40 times in all: volume x"},
+	{"alert that is known", firing("KubePodCrashLooping", "warning"), "alerts", check.Warn, "warning: KubePodCrashLooping (openshift-dns/dns-1): a pod ends again and again"},
+	{"alert of the owner's", firing("PlantTooHot", "critical"), "alerts", check.Warn, "critical: PlantTooHot (openshift-dns/dns-1): Summary of it."},
+	{"no rule evaluated", func(s *health.State) { s.Wide.Alerts.Active = nil }, "alerts", check.Warn, "Watchdog does not fire"},
 	{"pull refused", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", pullFails("unauthorized: access")) }, "images", check.Fail, "refuses the pull secret"},
 	{"pull finds nothing", func(s *health.State) {
 		s.Pods[0] = pod("openshift-dns", "dns", pullFails("reading manifest: manifest unknown"))
