@@ -157,7 +157,12 @@ var addOns = []addOn{
 	{"tuned.openshift.io/v1", "profiles", "tuning of", "", func(p *Part) string {
 		return strings.Trim(p.not("Degraded", metav1.ConditionFalse)+"; "+p.not("Applied", metav1.ConditionTrue), "; ")
 	}},
-	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", "network policy", "", (*Part).degraded},
+	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", "network policy", "", func(p *Part) string {
+		if c := p.condition("Ignored"); c != nil && c.Status == metav1.ConditionTrue { // it is for no node that is here
+			return ""
+		}
+		return p.degraded()
+	}},
 	{"lvm.topolvm.io/v1alpha1", "lvmclusters", "LVM storage", "", func(p *Part) string {
 		if p.Status.State == "Degraded" || p.Status.State == "Failed" {
 			return "is " + p.Status.State

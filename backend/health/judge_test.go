@@ -254,6 +254,15 @@ var faults = []fault{
 	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
 	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
 	{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
+	{"insights behind an update service of the owner's", func(s *health.State) { // which answers without the internet
+		s.Version.Spec.Upstream = "https://updates.site.example/api/upgrades_info/v1/graph"
+		s.Version.Status.Conditions[3].Status = "True"
+		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+	}, "operators", check.Pass, ""},
+	{"insights beside a release that no channel has", func(s *health.State) { // the update service answers
+		s.Version.Status.Conditions[3].Reason = "VersionNotFound"
+		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+	}, "operators", check.Fail, "insights"},
 	{"insights online", func(s *health.State) {
 		s.Version.Status.Conditions[3].Status = "True"
 		s.Operators[1] = operator("insights", "False", "False", "True", "no net")

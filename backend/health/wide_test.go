@@ -116,6 +116,7 @@ func healthyWide() *health.Wide {
 	vf := part("openshift-sriov-network-operator", "node")
 	vf.Status.SyncStatus = "Succeeded"
 	route := configv1.ComponentRouteSpec{Namespace: "openshift-console", Name: "console", Hostname: "console.apps." + domain}
+	ignored := part("", "for-another-node", says("Degraded", "False", ""), says("Available", "False", ""), says("Ignored", "True", "no node"))
 	return &health.Wide{
 		Deployments:  []appsv1.Deployment{deployment("openshift-console", "console", corev1.ConditionTrue, time.Hour), deployment("plant", "app", corev1.ConditionTrue, time.Hour)},
 		DaemonSets:   []appsv1.DaemonSet{{ObjectMeta: meta("openshift-dns", "dns-default"), Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, NumberAvailable: 1}}},
@@ -141,7 +142,7 @@ func healthyWide() *health.Wide {
 				{ObjectMeta: meta("", "gitea"), RedirectURIs: []string{"https://git.elsewhere.example/login"}},
 			},
 		},
-		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
+		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, nncp: {ignored}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
 		Errors: map[string]error{},
 	}
 }
