@@ -135,13 +135,20 @@ var olm = []addOn{
 		return strings.TrimSpace("is " + p.Status.Phase + " " + p.Status.Reason)
 	}},
 	{"operators.coreos.com/v1alpha1", "subscriptions", "subscription", "", func(p *Part) string {
-		return strings.Trim(p.not("ResolutionFailed", metav1.ConditionFalse)+"; "+p.not("CatalogSourcesUnhealthy", metav1.ConditionFalse), "; ")
-	}},
-	{"operators.coreos.com/v1alpha1", "catalogsources", "catalog", "", func(p *Part) string {
-		if state := p.Status.ConnectionState.LastObservedState; state != "READY" && state != "" {
-			return "does not answer (" + state + ")"
+		for _, kind := range []string{"ResolutionFailed", "CatalogSourcesUnhealthy", "BundleUnpackFailed", "InstallPlanFailed"} {
+			if why := p.not(kind, metav1.ConditionFalse); why != "" {
+				return why
+			}
 		}
 		return ""
+	}},
+	{"operators.coreos.com/v1alpha1", "catalogsources", "catalog", "", func(p *Part) string {
+		switch state := p.Status.ConnectionState.LastObservedState; state {
+		case "READY", "IDLE", "": // nobody has asked an idle one lately
+			return ""
+		default:
+			return "does not answer (" + state + ")"
+		}
 	}},
 }
 

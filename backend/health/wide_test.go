@@ -116,6 +116,8 @@ func healthyWide() *health.Wide {
 	vf := part("openshift-sriov-network-operator", "node")
 	vf.Status.SyncStatus = "Succeeded"
 	route := configv1.ComponentRouteSpec{Namespace: "openshift-console", Name: "console", Hostname: "console.apps." + domain}
+	idle := part("openshift-marketplace", "own")
+	idle.Status.ConnectionState.LastObservedState = "IDLE"
 	ignored := part("", "for-another-node", says("Degraded", "False", ""), says("Available", "False", ""), says("Ignored", "True", "no node"))
 	return &health.Wide{
 		Deployments:  []appsv1.Deployment{deployment("openshift-console", "console", corev1.ConditionTrue, time.Hour), deployment("plant", "app", corev1.ConditionTrue, time.Hour)},
@@ -142,7 +144,7 @@ func healthyWide() *health.Wide {
 				{ObjectMeta: meta("", "gitea"), RedirectURIs: []string{"https://git.elsewhere.example/login"}},
 			},
 		},
-		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, nncp: {ignored}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
+		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, nncp: {ignored}, catalogs: {idle}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
 		Errors: map[string]error{},
 	}
 }
@@ -231,6 +233,12 @@ var wideFaults = []fault{
 	{"subscription without a catalog", func(s *health.State) {
 		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("ResolutionFailed", "True", "no operators"))}
 	}, "olm", check.Warn, "no operators"},
+	{"subscription that cannot be installed", func(s *health.State) {
+		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("InstallPlanFailed", "True", "no CRD"))}
+	}, "olm", check.Warn, "no CRD"},
+	{"bundle that cannot be unpacked", func(s *health.State) {
+		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("BundleUnpackFailed", "True", "no image"))}
+	}, "olm", check.Warn, "no image"},
 	{"SR-IOV failed", func(s *health.State) { s.Wide.Parts[sriov][0].Status.SyncStatus = "Failed" }, "add-ons", check.Warn, "SR-IOV of openshift-sriov-network-operator/node: is Failed"},
 	{"tuning not applied", func(s *health.State) { s.Wide.Parts[tuning][0].Status.Conditions[0].Status = "False" }, "add-ons", check.Warn, "Applied is False"},
 	{"LVM degraded", func(s *health.State) {
