@@ -177,7 +177,7 @@ var addOns = []addOn{
 		return ""
 	}},
 	{"operator.open-cluster-management.io/v1", "klusterlets", "agent of the hub", "", func(p *Part) string {
-		return p.not("Available", metav1.ConditionTrue)
+		return strings.Trim(p.not("Available", metav1.ConditionTrue)+"; "+p.not("HubConnectionDegraded", metav1.ConditionFalse), "; ")
 	}},
 }
 

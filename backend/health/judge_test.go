@@ -306,6 +306,7 @@ var faults = []fault{
 	}, "images", check.Warn, "redhat-operators"},
 	{"user's own image", func(s *health.State) { s.Pods[1] = pod("plant", "app", waiting("ImagePullBackOff")) }, "images", check.Warn, "plant/app"},
 	{"pod starting", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(time.Minute)) }, "pods", check.Warn, "1m0s"},
+	{"damaged image", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("ImageInspectError")) }, "pods", check.Fail, "fails to start (ImageInspectError"},
 	{"pod does not start", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(6*time.Minute)) }, "pods", check.Fail, "6m0s"},
 	{"finished installer", func(s *health.State) {
 		s.Pods[0] = pod("openshift-etcd", "installer-3", unready(time.Hour), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })

@@ -247,8 +247,11 @@ var wideFaults = []fault{
 		s.Wide.Parts[lvm] = []health.Part{p}
 	}, "add-ons", check.Warn, "lvm: is Degraded"},
 	{"hub lost", func(s *health.State) {
-		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "False", "no hub"))}
+		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "True", ""), says("HubConnectionDegraded", "True", "no hub"))}
 	}, "add-ons", check.Warn, "no hub"},
+	{"agent of the hub away", func(s *health.State) {
+		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "False", "no agent"))}
+	}, "add-ons", check.Warn, "no agent"},
 	{"network policy degraded", func(s *health.State) {
 		s.Wide.Parts[nncp] = []health.Part{part("", "br1", says("Degraded", "True", "no port"))}
 	}, "add-ons", check.Warn, "no port"},
