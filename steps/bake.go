@@ -183,10 +183,6 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	noReboot, err := factory.SetDisruptionPolicies(ctx, c, o.save)
-	if err != nil {
-		return fmt.Errorf("writing the node disruption policies: %w", err)
-	}
 	pause, err := poolPause(report)
 	if err != nil {
 		return err
@@ -194,6 +190,10 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	changed, err := factory.Configure(ctx, c, pause, wanted, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the MachineConfigs: %w", err)
+	}
+	noReboot, err := factory.SetDisruptionPolicies(ctx, c, o.save)
+	if err != nil {
+		return fmt.Errorf("writing the node disruption policies: %w", err)
 	}
 	if !changed {
 		before = ""

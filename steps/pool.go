@@ -70,7 +70,7 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 	if err != nil {
 		return err
 	}
-	return nodeconfig.Takes(ctx, c, pause)
+	return pause.Takes(ctx, c)
 }
 
 // runBatch writes changes in one batch and waits until the node has them. timeouts may be zero.

@@ -12,7 +12,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
-	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )
@@ -117,7 +116,7 @@ func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report
 		return err
 	}
 	if poolHeld(ctx, c, report) {
-		return nodeconfig.Held()
+		return kube.Held()
 	}
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {

@@ -72,10 +72,7 @@ func Configure(ctx context.Context, c *kube.Cluster, p kube.Pause, wanted []Mani
 	if err != nil {
 		return false, err
 	}
-	if err := free(ctx, c, p, len(names) > 0); err != nil || len(names) == 0 {
-		return false, err
-	}
-	return true, batch(ctx, c, p, func() error {
+	return batch(ctx, c, p, len(names) > 0, func() error {
 		for _, m := range wanted {
 			if err := putConfig(ctx, c, m, save); err != nil {
 				return err
@@ -97,24 +94,11 @@ func putConfig(ctx context.Context, c *kube.Cluster, m Manifest, save kube.Save)
 
 // Remove takes our MachineConfigs back, in one batch like Configure. One of the same name that is not ours stays.
 func Remove(ctx context.Context, c *kube.Cluster, p kube.Pause, save kube.Save) (changed bool, err error) {
-	all, err := Manifests(host.DefaultOwn) // their names alone count
+	refs, err := written(ctx, c)
 	if err != nil {
 		return false, err
 	}
-	var refs []kube.Ref
-	for _, m := range all {
-		object, err := c.Get(ctx, kube.MachineConfig(m.Name))
-		if err != nil {
-			return false, err
-		}
-		if object != nil && ours(object) {
-			refs = append(refs, kube.MachineConfig(m.Name))
-		}
-	}
-	if err := free(ctx, c, p, len(refs) > 0); err != nil || len(refs) == 0 {
-		return false, err
-	}
-	return true, batch(ctx, c, p, func() error {
+	return batch(ctx, c, p, len(refs) > 0, func() error {
 		for _, ref := range refs {
 			if _, err := c.Delete(ctx, ref, save); err != nil {
 				return err
@@ -124,31 +108,67 @@ func Remove(ctx context.Context, c *kube.Cluster, p kube.Pause, save kube.Save) 
 	})
 }
 
-// batch lets the pool take all changes of write at once.
-func batch(ctx context.Context, c *kube.Cluster, p kube.Pause, write func() error) error {
-	if err := p.Begin(ctx, c); err != nil {
-		return err
+// written are the MachineConfigs of ours that the cluster has.
+func written(ctx context.Context, c *kube.Cluster) ([]kube.Ref, error) {
+	all, err := Manifests(host.DefaultOwn) // their names alone count
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(write(), p.End(ctx, c))
+	var refs []kube.Ref
+	for _, m := range all {
+		object, err := c.Get(ctx, kube.MachineConfig(m.Name))
+		if err != nil {
+			return nil, err
+		}
+		if object != nil && ours(object) {
+			refs = append(refs, kube.MachineConfig(m.Name))
+		}
+	}
+	return refs, nil
 }
 
-// free ends the pause of an earlier bake that was cut off in it, and refuses a pool that the cluster's owner has paused.
-func free(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool) error {
+// batch lets the pool take all changes of write at once, and returns whether there was work. What the pool would not take is refused
+// before anything is written. A pause of an earlier batch that was cut off in it is ended in any case, one of the cluster's owner never.
+func batch(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool, write func() error) (bool, error) {
 	paused, held, err := p.State(ctx, c)
 	switch {
-	case err != nil || !paused:
-		return err
-	case held && work:
-		return &problem.Problem{
-			Code:    "FAC-HELD",
-			Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
-			Fix: message.T("Nothing was written. Find out why it is paused; then its owner can end the pause: " +
-				"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then run the same command once more."),
-		}
-	case held:
-		return nil
+	case err != nil:
+		return false, err
+	case !work && paused && !held:
+		return false, p.End(ctx, c)
+	case !work:
+		return false, nil
 	}
-	return p.End(ctx, c)
+	if err := takes(ctx, c, p); err != nil {
+		if paused && !held {
+			err = errors.Join(err, p.End(ctx, c))
+		}
+		return false, err
+	}
+	if err := p.Begin(ctx, c); err != nil {
+		return false, err
+	}
+	return true, errors.Join(write(), p.End(ctx, c))
+}
+
+// takes refuses what the pool would not take. What cannot be rendered is not our doing once a configuration has all that we wrote: then it
+// is refused after our own pause too, as at an unbake.
+func takes(ctx context.Context, c *kube.Cluster, p kube.Pause) error {
+	pool, _, err := c.Pool(ctx, p.Pool)
+	if err != nil {
+		return err
+	}
+	refs, err := written(ctx, c)
+	if err != nil {
+		return err
+	}
+	p.Made = p.Made && slices.ContainsFunc(refs, func(r kube.Ref) bool { return !has(pool.Status.Configuration, r.Name) })
+	return p.Takes(ctx, c)
+}
+
+// has tells whether a configuration of the pool was made of a MachineConfig.
+func has(config machinev1.MachineConfigPoolStatusConfiguration, name string) bool {
+	return slices.ContainsFunc(config.Source, func(s corev1.ObjectReference) bool { return s.Name == name })
 }
 
 // SetDisruptionPolicies tells the cluster which later changes of the node need only a service restarted, not a reboot. It returns false
@@ -205,7 +225,7 @@ func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, befor
 		Pool: layout.Pool, Before: before,
 		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			for _, m := range with {
-				if !slices.ContainsFunc(p.Spec.Configuration.Source, func(s corev1.ObjectReference) bool { return s.Name == m.Name }) {
+				if !has(p.Spec.Configuration, m.Name) {
 					return message.T("the new configuration is not rendered yet"), nil
 				}
 			}

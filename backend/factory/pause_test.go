@@ -36,7 +36,7 @@ func TestAPauseOfTheOwnersStays(t *testing.T) {
 	}
 	writes := c.Writes()
 	_, err = factory.Configure(t.Context(), c, pausing(), wanted, noSave)
-	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "FAC-HELD" || c.Writes() != writes || !paused() {
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "NCF-HELD" || c.Writes() != writes || !paused() {
 		t.Errorf("%v, %d writes, paused %t", err, c.Writes()-writes, paused())
 	}
 	if changed, err := factory.Remove(t.Context(), c, pausing(), noSave); changed || err != nil || !paused() {

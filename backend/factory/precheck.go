@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -63,8 +64,16 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 		return nil, err
 	}
 	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass}
-	if why := kube.PoolPending(p, nodes, ""); why.String() != "" {
-		stable.Status, stable.Observed = check.Warn, why
+	stuck, pending := cmp.Or(kube.PoolUnrendered(p), kube.PoolNodeDegraded(p)), kube.PoolPending(p, nodes, "")
+	switch {
+	case stuck != "":
+		stable.Status, stable.Observed = check.Warn, message.Data(stuck)
+		stable.Fix = message.T("The cluster's owner has to correct what this names: the bake cannot configure the machine before that.")
+	case p.Spec.Paused:
+		stable.Status, stable.Observed = check.Warn, pending
+		stable.Fix = message.T("Find out why it is paused: the bake ends only a pause of its own.")
+	case pending.String() != "":
+		stable.Status, stable.Observed = check.Warn, pending
 		stable.Fix = message.T("Nothing: the bake waits for it.")
 	}
 	checks = append(checks, stable)

@@ -135,13 +135,20 @@ var olm = []addOn{
 		return strings.TrimSpace("is " + p.Status.Phase + " " + p.Status.Reason)
 	}},
 	{"operators.coreos.com/v1alpha1", "subscriptions", "subscription", "", func(p *Part) string {
-		return strings.Trim(p.not("ResolutionFailed", metav1.ConditionFalse)+"; "+p.not("CatalogSourcesUnhealthy", metav1.ConditionFalse), "; ")
-	}},
-	{"operators.coreos.com/v1alpha1", "catalogsources", "catalog", "", func(p *Part) string {
-		if state := p.Status.ConnectionState.LastObservedState; state != "READY" && state != "" {
-			return "does not answer (" + state + ")"
+		for _, kind := range []string{"ResolutionFailed", "CatalogSourcesUnhealthy", "BundleUnpackFailed", "InstallPlanFailed"} {
+			if why := p.not(kind, metav1.ConditionFalse); why != "" {
+				return why
+			}
 		}
 		return ""
+	}},
+	{"operators.coreos.com/v1alpha1", "catalogsources", "catalog", "", func(p *Part) string {
+		switch state := p.Status.ConnectionState.LastObservedState; state {
+		case "READY", "IDLE", "": // nobody has asked an idle one lately
+			return ""
+		default:
+			return "does not answer (" + state + ")"
+		}
 	}},
 }
 
@@ -157,7 +164,12 @@ var addOns = []addOn{
 	{"tuned.openshift.io/v1", "profiles", "tuning of", "", func(p *Part) string {
 		return strings.Trim(p.not("Degraded", metav1.ConditionFalse)+"; "+p.not("Applied", metav1.ConditionTrue), "; ")
 	}},
-	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", "network policy", "", (*Part).degraded},
+	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", "network policy", "", func(p *Part) string {
+		if c := p.condition("Ignored"); c != nil && c.Status == metav1.ConditionTrue { // it is for no node that is here
+			return ""
+		}
+		return p.degraded()
+	}},
 	{"lvm.topolvm.io/v1alpha1", "lvmclusters", "LVM storage", "", func(p *Part) string {
 		if p.Status.State == "Degraded" || p.Status.State == "Failed" {
 			return "is " + p.Status.State
@@ -165,7 +177,7 @@ var addOns = []addOn{
 		return ""
 	}},
 	{"operator.open-cluster-management.io/v1", "klusterlets", "agent of the hub", "", func(p *Part) string {
-		return p.not("Available", metav1.ConditionTrue)
+		return strings.Trim(p.not("Available", metav1.ConditionTrue)+"; "+p.not("HubConnectionDegraded", metav1.ConditionFalse), "; ")
 	}},
 }
 

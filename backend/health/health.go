@@ -16,17 +16,18 @@ import (
 
 // Options say what the cluster should look like.
 type Options struct {
-	Domain  string                                  // the cluster's new domain, "edge1.example.org"; "" when it did not move
-	Kept    []string                                // hosts of the console and the login that the cluster's owner chose: they need not lie below Domain
-	Roots   []*x509.Certificate                     // trusted beside the kubeconfig's CAs: those of certificates that the site brought or the owner keeps
-	Ingress string                                  // host:port of the router; "" is port 443 of the node's internal address
-	API     string                                  // host:port of the API; "" is the kubeconfig's server
-	DNS     string                                  // host:port of the cluster's DNS service; "" is what the DNS operator says
-	Site    func(context.Context) []netip.Addr      // the site's name servers, which pods shall reach; nil: nobody asks
-	Pods    string                                  // folder of the pods' network namespaces; "" is PodNetworks
-	Units   func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
-	Waived  func(id string) bool                    // whether a person took responsibility for a check; nil: for none
-	Now     func() time.Time                        // nil: time.Now
+	Domain     string                                  // the cluster's new domain, "edge1.example.org"; "" when it did not move
+	Kept       []string                                // hosts of the console and the login that the cluster's owner chose: they need not lie below Domain
+	Roots      []*x509.Certificate                     // trusted beside the kubeconfig's CAs: those of certificates that the site brought or the owner keeps
+	Ingress    string                                  // host:port of the router; "" is port 443 of the node's internal address
+	API        string                                  // host:port of the API; "" is the kubeconfig's server
+	DNS        string                                  // host:port of the cluster's DNS service; "" is what the DNS operator says
+	Prometheus string                                  // host:port of the cluster's Prometheus; "" is that of its pod
+	Site       func(context.Context) []netip.Addr      // the site's name servers, which pods shall reach; nil: nobody asks
+	Pods       string                                  // folder of the pods' network namespaces; "" is PodNetworks
+	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
+	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
+	Now        func() time.Time                        // nil: time.Now
 }
 
 func (o Options) now() time.Time {
@@ -77,6 +78,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgeOLM(s),
 		judgeOptional(s),
 		judgeEvents(s),
+		judgeAlerts(s),
 		judgeServed(s, "cert-api", message.T("Certificate of the API's own name")),
 		judgeServed(s, "cert-api-new", message.T("Certificate of the API's new name")),
 		judgeServed(s, "cert-apps", message.T("Certificate of the web consoles (*.apps)")),

@@ -211,8 +211,8 @@ func TestHealthyClusterPasses(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	if len(checks) != 38 {
-		t.Errorf("%d checks, want 38", len(checks))
+	if len(checks) != 39 {
+		t.Errorf("%d checks, want 39", len(checks))
 	}
 }
 
@@ -254,6 +254,15 @@ var faults = []fault{
 	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
 	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
 	{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
+	{"insights behind an update service of the owner's", func(s *health.State) { // which answers without the internet
+		s.Version.Spec.Upstream = "https://updates.site.example/api/upgrades_info/v1/graph"
+		s.Version.Status.Conditions[3].Status = "True"
+		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+	}, "operators", check.Pass, ""},
+	{"insights beside a release that no channel has", func(s *health.State) { // the update service answers
+		s.Version.Status.Conditions[3].Reason = "VersionNotFound"
+		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
+	}, "operators", check.Fail, "insights"},
 	{"insights online", func(s *health.State) {
 		s.Version.Status.Conditions[3].Status = "True"
 		s.Operators[1] = operator("insights", "False", "False", "True", "no net")
@@ -271,6 +280,10 @@ var faults = []fault{
 	{"pool degraded", func(s *health.State) {
 		s.Pools[0].Status.Conditions[2] = machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True", Reason: "drift", Message: "/etc/x"}
 	}, "pools", check.Fail, "/etc/x"},
+	{"pool that cannot be rendered", func(s *health.State) { // as the operator writes it: without reasons
+		s.Pools[0].Status.Conditions = append(s.Pools[0].Status.Conditions[:2:2], machinev1.MachineConfigPoolCondition{Type: "Degraded", Status: "True"},
+			machinev1.MachineConfigPoolCondition{Type: "RenderDegraded", Status: "True", Message: "Failed to render configuration for pool master: 99-owner"})
+	}, "pools", check.Fail, "master: degraded: Failed to render configuration for pool master: 99-owner"},
 	{"pool paused", func(s *health.State) { s.Pools[0].Spec.Paused = true }, "pools", check.Warn, "master: the configuration of the machines is paused"},
 	{"pool paused and degraded", func(s *health.State) {
 		s.Pools[0].Spec.Paused, s.Pools[0].Status.Conditions[2].Status = true, "True"
@@ -293,6 +306,7 @@ var faults = []fault{
 	}, "images", check.Warn, "redhat-operators"},
 	{"user's own image", func(s *health.State) { s.Pods[1] = pod("plant", "app", waiting("ImagePullBackOff")) }, "images", check.Warn, "plant/app"},
 	{"pod starting", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(time.Minute)) }, "pods", check.Warn, "1m0s"},
+	{"damaged image", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("ImageInspectError")) }, "pods", check.Fail, "fails to start (ImageInspectError"},
 	{"pod does not start", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "e", unready(6*time.Minute)) }, "pods", check.Fail, "6m0s"},
 	{"finished installer", func(s *health.State) {
 		s.Pods[0] = pod("openshift-etcd", "installer-3", unready(time.Hour), func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })

@@ -80,14 +80,19 @@ func versionCondition(v *configv1.ClusterVersion, kind configv1.ClusterStatusCon
 	return nil
 }
 
-// offline tells a cluster that cannot reach the update service, so hardly the Internet either.
+// offline tells a cluster that cannot reach the public update service, so hardly the Internet either. One that the owner runs, or a mirror
+// of it, answers without the Internet; a channel that lacks the cluster's release was answered too (openshift/cluster-version-operator
+// 6e719331f, pkg/cvo/availableupdates.go, pkg/cincinnati/cincinnati.go).
 func offline(s *State) bool {
-	if s.Version == nil {
+	if s.Version == nil || s.Version.Spec.Upstream != "" && s.Version.Spec.Upstream != updateService {
 		return true
 	}
 	cond := versionCondition(s.Version, configv1.RetrievedUpdates)
-	return cond == nil || cond.Status != configv1.ConditionTrue
+	return cond == nil || cond.Status != configv1.ConditionTrue && cond.Reason != "VersionNotFound"
 }
+
+// updateService is where a cluster asks that names no other.
+const updateService = "https://api.openshift.com/api/upgrades_info/v1/graph"
 
 func judgeOperators(s *State) check.Check {
 	c := check.Check{

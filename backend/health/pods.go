@@ -17,10 +17,11 @@ import (
 // startTime is how long a pod may take to become ready before that is a fault.
 const startTime = 5 * time.Minute
 
-// pulling and crashing are reasons for which a container waits that do not pass without a change.
+// pulling and crashing are reasons for which a container waits that do not pass without a change (kubernetes v1.34.1,
+// pkg/kubelet/images/types.go, pkg/kubelet/kuberuntime/kuberuntime_container.go). An image that cannot be inspected is there, and damaged.
 var (
 	pulling  = []string{"ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed"}
-	crashing = []string{"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+	crashing = []string{"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "ImageInspectError", "PreCreateHookError", "PreStartHookError", "PostStartHookError"}
 )
 
 // ailment is what is wrong with a pod.

@@ -35,6 +35,7 @@ type Wide struct {
 	Events       []corev1.Event // warnings
 	Cut          bool           // there are more events than were read
 	Database     Latency
+	Alerts       Alerts
 	Identity     Identity
 	Parts        map[string][]Part // of what is installed beside the platform, by their API's group and resource
 	Units        []string          // of systemd that failed on the node
@@ -64,6 +65,13 @@ func (s *State) lookWide(ctx context.Context, c *kube.Cluster, o Options) {
 			w.Units, err = o.Units(ctx)
 			return err
 		}})
+	}
+	server := o.Prometheus
+	if server == "" {
+		server, w.Alerts.Skip = s.prometheusAt()
+	}
+	if server != "" {
+		reads = append(reads, read{"alerts", func(ctx context.Context) error { return w.readAlerts(ctx, c, server) }})
 	}
 	together(ctx, reads, w.fail)
 	s.Wide = w

@@ -75,6 +75,20 @@ func event(reason string, count int32, age time.Duration) corev1.Event {
 	}
 }
 
+func alert(name, severity, state string) health.Alert {
+	return health.Alert{
+		State: state, Labels: map[string]string{"alertname": name, "severity": severity, "namespace": "openshift-dns", "pod": "dns-1"},
+		Annotations: map[string]string{"summary": "Summary of it.\nMore."},
+	}
+}
+
+// firing adds an alert that fires.
+func firing(name, severity string) func(*health.State) {
+	return func(s *health.State) {
+		s.Wide.Alerts.Active = append(s.Wide.Alerts.Active, alert(name, severity, "firing"))
+	}
+}
+
 func router(name, kind string, status operatorv1.ConditionStatus) operatorv1.IngressController {
 	r := operatorv1.IngressController{ObjectMeta: meta("openshift-ingress-operator", name)}
 	r.Status.Conditions = []operatorv1.OperatorCondition{
@@ -102,6 +116,9 @@ func healthyWide() *health.Wide {
 	vf := part("openshift-sriov-network-operator", "node")
 	vf.Status.SyncStatus = "Succeeded"
 	route := configv1.ComponentRouteSpec{Namespace: "openshift-console", Name: "console", Hostname: "console.apps." + domain}
+	idle := part("openshift-marketplace", "own")
+	idle.Status.ConnectionState.LastObservedState = "IDLE"
+	ignored := part("", "for-another-node", says("Degraded", "False", ""), says("Available", "False", ""), says("Ignored", "True", "no node"))
 	return &health.Wide{
 		Deployments:  []appsv1.Deployment{deployment("openshift-console", "console", corev1.ConditionTrue, time.Hour), deployment("plant", "app", corev1.ConditionTrue, time.Hour)},
 		DaemonSets:   []appsv1.DaemonSet{{ObjectMeta: meta("openshift-dns", "dns-default"), Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 1, CurrentNumberScheduled: 1, NumberAvailable: 1}}},
@@ -115,6 +132,7 @@ func healthyWide() *health.Wide {
 		Slices:       []discoveryv1.EndpointSlice{slice("default", "kubernetes", nodeIP.String(), true), slice("openshift-multus", "admission", "10.128.0.9", true)},
 		Events:       []corev1.Event{event("FailedMount", 40, time.Hour), event("Unhealthy", 3, time.Minute)},
 		Database:     health.Latency{Count: 5000, Below: map[string]float64{"0.01": 4990, "0.5": 5000, "+Inf": 5000}},
+		Alerts:       health.Alerts{Active: []health.Alert{alert("Watchdog", "none", "firing"), alert("InsightsDisabled", "info", "firing"), alert("KubePodNotReady", "warning", "pending")}},
 		Asked:        true,
 		Identity: health.Identity{
 			Ingress: &configv1.Ingress{Spec: configv1.IngressSpec{Domain: "apps.factory.example.com", ComponentRoutes: []configv1.ComponentRouteSpec{route}}},
@@ -126,7 +144,7 @@ func healthyWide() *health.Wide {
 				{ObjectMeta: meta("", "gitea"), RedirectURIs: []string{"https://git.elsewhere.example/login"}},
 			},
 		},
-		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
+		Parts:  map[string][]health.Part{csvs: {csv}, sriov: {vf}, nncp: {ignored}, catalogs: {idle}, tuning: {part("openshift-cluster-node-tuning-operator", "node", says("Applied", "True", ""), says("Degraded", "False", ""))}},
 		Errors: map[string]error{},
 	}
 }
@@ -215,6 +233,12 @@ var wideFaults = []fault{
 	{"subscription without a catalog", func(s *health.State) {
 		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("ResolutionFailed", "True", "no operators"))}
 	}, "olm", check.Warn, "no operators"},
+	{"subscription that cannot be installed", func(s *health.State) {
+		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("InstallPlanFailed", "True", "no CRD"))}
+	}, "olm", check.Warn, "no CRD"},
+	{"bundle that cannot be unpacked", func(s *health.State) {
+		s.Wide.Parts[subs] = []health.Part{part("plant", "x", says("BundleUnpackFailed", "True", "no image"))}
+	}, "olm", check.Warn, "no image"},
 	{"SR-IOV failed", func(s *health.State) { s.Wide.Parts[sriov][0].Status.SyncStatus = "Failed" }, "add-ons", check.Warn, "SR-IOV of openshift-sriov-network-operator/node: is Failed"},
 	{"tuning not applied", func(s *health.State) { s.Wide.Parts[tuning][0].Status.Conditions[0].Status = "False" }, "add-ons", check.Warn, "Applied is False"},
 	{"LVM degraded", func(s *health.State) {
@@ -223,12 +247,18 @@ var wideFaults = []fault{
 		s.Wide.Parts[lvm] = []health.Part{p}
 	}, "add-ons", check.Warn, "lvm: is Degraded"},
 	{"hub lost", func(s *health.State) {
-		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "False", "no hub"))}
+		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "True", ""), says("HubConnectionDegraded", "True", "no hub"))}
 	}, "add-ons", check.Warn, "no hub"},
+	{"agent of the hub away", func(s *health.State) {
+		s.Wide.Parts[klusterlet] = []health.Part{part("", "klusterlet", says("Available", "False", "no agent"))}
+	}, "add-ons", check.Warn, "no agent"},
 	{"network policy degraded", func(s *health.State) {
 		s.Wide.Parts[nncp] = []health.Part{part("", "br1", says("Degraded", "True", "no port"))}
 	}, "add-ons", check.Warn, "no port"},
 	{"event that keeps coming", func(s *health.State) { s.Wide.Events = append(s.Wide.Events, event("FailedMount", 40, time.Minute)) }, "events", check.Warn, "dns-default-1 FailedMount, 40 times in all: volume x"},
+	{"alert that is known", firing("KubePodCrashLooping", "warning"), "alerts", check.Warn, "warning: KubePodCrashLooping (openshift-dns/dns-1): a pod ends again and again"},
+	{"alert of the owner's", firing("PlantTooHot", "critical"), "alerts", check.Warn, "critical: PlantTooHot (openshift-dns/dns-1): Summary of it."},
+	{"no rule evaluated", func(s *health.State) { s.Wide.Alerts.Active = nil }, "alerts", check.Warn, "Watchdog does not fire"},
 	{"pull refused", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", pullFails("unauthorized: access")) }, "images", check.Fail, "refuses the pull secret"},
 	{"pull finds nothing", func(s *health.State) {
 		s.Pods[0] = pod("openshift-dns", "dns", pullFails("reading manifest: manifest unknown"))

@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"touchdown/backend/message"
 
@@ -107,21 +109,31 @@ func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before 
 	return message.Text{}
 }
 
-// PoolDegraded returns why a pool is degraded, "" when it is not.
+// PoolDegraded returns why a pool is degraded, "" when it is not. The pool's own condition repeats the reason of one of its parts, and of
+// RenderDegraded none (openshift/machine-config-operator 7ff337a4f, pkg/controller/node/status.go, calculateStatus).
 func PoolDegraded(pool *machinev1.MachineConfigPool) string {
-	for _, cond := range pool.Status.Conditions {
-		if cond.Type == machinev1.MachineConfigPoolDegraded && cond.Status == corev1.ConditionTrue {
-			return firstLine(cond.Reason + ": " + cond.Message)
-		}
+	why := whyPool(pool, machinev1.MachineConfigPoolDegraded)
+	if why == "" {
+		return ""
 	}
-	return ""
+	return cmp.Or(PoolUnrendered(pool), PoolNodeDegraded(pool), why)
 }
 
 // PoolUnrendered returns why the operator cannot make a pool's next configuration, "" when it can.
 func PoolUnrendered(pool *machinev1.MachineConfigPool) string {
+	return whyPool(pool, machinev1.MachineConfigPoolRenderDegraded)
+}
+
+// PoolNodeDegraded returns why a machine of a pool could not take its configuration, or no longer has what that says, "" when all have it.
+func PoolNodeDegraded(pool *machinev1.MachineConfigPool) string {
+	return whyPool(pool, machinev1.MachineConfigPoolNodeDegraded)
+}
+
+// whyPool says why a condition is true: the operator leaves out its reason, or its message too.
+func whyPool(pool *machinev1.MachineConfigPool, kind machinev1.MachineConfigPoolConditionType) string {
 	for _, cond := range pool.Status.Conditions {
-		if cond.Type == machinev1.MachineConfigPoolRenderDegraded && cond.Status == corev1.ConditionTrue {
-			return firstLine(cond.Reason + ": " + cond.Message)
+		if cond.Type == kind && cond.Status == corev1.ConditionTrue {
+			return cmp.Or(firstLine(strings.Trim(cond.Reason+": "+cond.Message, ": ")), string(kind))
 		}
 	}
 	return ""

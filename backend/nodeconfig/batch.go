@@ -51,7 +51,10 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 	case held:
 		return b.without(ctx, changes, pending)
 	case Renders(pending):
-		if err := Takes(ctx, b.Cluster, b.Pause); err != nil {
+		if err := b.Pause.Takes(ctx, b.Cluster); err != nil {
+			if paused {
+				err = errors.Join(err, b.Pause.End(ctx, b.Cluster))
+			}
 			return err
 		}
 	}
@@ -82,7 +85,7 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 	case err != nil:
 		return err
 	case held:
-		return Held()
+		return kube.Held()
 	case !paused:
 		if err := b.Pause.Begin(ctx, b.Cluster); err != nil {
 			return err

@@ -2,73 +2,15 @@ package nodeconfig
 
 import (
 	"context"
-	"errors"
-
-	"touchdown/backend/message"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
-	"touchdown/backend/problem"
 )
-
-// Held is the Problem of a pool that the cluster's owner has paused: whatever was written, the node would not take it.
-func Held() *problem.Problem {
-	return &problem.Problem{
-		Code:    "NCF-HELD",
-		Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
-		Fix: message.T("Nothing was written. Find out why it is paused; then its owner can end the pause: " +
-			"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then retry."),
-	}
-}
-
-// Takes refuses, before anything is written, what needs a new configuration of the pool where the pool would not take one: its owner has
-// paused it, nobody renders, or the operator cannot render what the cluster has already. Once the work has paused the pool, the last may
-// be its own doing, which correcting the values repairs.
-func Takes(ctx context.Context, c *kube.Cluster, p kube.Pause) error {
-	pool, _, err := c.Pool(ctx, p.Pool)
-	if err != nil {
-		return err
-	}
-	why := kube.PoolUnrendered(pool)
-	switch {
-	case pool.Spec.Paused && !p.Ours:
-		return Held()
-	case why != "" && !p.Made:
-		return &problem.Problem{
-			Code:    "NCF-OLD",
-			Summary: message.F("The Machine Config Operator cannot make a configuration of what the cluster has already (MachineConfigPool %s).", p.Pool),
-			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
-				"oc describe machineconfigpool %s. Then retry.", p.Pool),
-			Err: errors.New(why),
-		}
-	}
-	return working(ctx, c)
-}
-
-// working refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings into
-// its ControllerConfig, and the controller renders (openshift/machine-config-operator 7ff337a4f, pkg/operator/sync.go, pkg/controller/render).
-func working(ctx context.Context, c *kube.Cluster) error {
-	const namespace = "openshift-machine-config-operator"
-	for _, deployment := range []string{"machine-config-operator", "machine-config-controller"} {
-		why, err := c.Idle(ctx, namespace, deployment)
-		if err != nil {
-			return err
-		}
-		if why != "" {
-			return &problem.Problem{
-				Code:    "NCF-IDLE",
-				Summary: message.F("The Machine Config Operator does not run, so the node would not take a new configuration: %s.", why),
-				Fix:     message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
-			}
-		}
-	}
-	return nil
-}
 
 // without does what needs no configuration of the pool. What does is refused before anything is written, unless the node has it.
 func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 	if Renders(pending) {
-		return Held()
+		return kube.Held()
 	}
 	if Renders(changes) {
 		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
@@ -78,7 +20,7 @@ func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 		if _, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes); err != nil {
 			return err
 		} else if ours {
-			return Held()
+			return kube.Held()
 		}
 	}
 	return b.write(ctx, pending)

@@ -220,7 +220,7 @@ func version(path string) string {
 func kindOf(resource string) string {
 	for _, kind := range []string{
 		"Secret", "ConfigMap", "Node", "Pod", "APIServer", "Ingress", "DNS", "Route", "ClusterOperator", "MachineConfigPool", "CertificateSigningRequest",
-		"IngressController", "KubeAPIServer", "KubeControllerManager",
+		"IngressController", "KubeAPIServer", "KubeControllerManager", "Infrastructure",
 	} {
 		if plural := strings.ToLower(kind); resource == plural+"s" || resource == plural+"es" {
 			return kind

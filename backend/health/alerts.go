@@ -1,0 +1,202 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+	"touchdown/backend/message"
+)
+
+// Alerts is what the cluster's own monitoring says.
+type Alerts struct {
+	Skip   string // why nobody asked
+	Active []Alert
+}
+
+// Alert is one of Prometheus.
+type Alert struct {
+	State       string            `json:"state"` // firing; pending ones may still pass
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// Where the platform's Prometheus is, who may ask it, and how much of its answer is read: some hundred alerts take 100 KB.
+const (
+	monitoring = "openshift-monitoring"
+	prometheus = "prometheus-k8s"
+	alertsTime = 3 * time.Second
+	mostAlerts = 4 << 20
+	tokenLife  = int64(600) // seconds; the API gives none that is shorter
+)
+
+// watchdog fires for as long as Prometheus evaluates its rules.
+const watchdog = "Watchdog"
+
+// alertWords say in a few words what the commonest alerts of a single node mean. Others are told by their own summary.
+var alertWords = map[string]string{
+	"AlertmanagerReceiversNotConfigured":              "nobody is told of alerts: Alertmanager has no receiver",
+	"CannotRetrieveUpdates":                           "the update service does not answer; normal for a site without the internet",
+	"TelemeterClientFailures":                         "Red Hat's telemetry does not answer; normal for a site without the internet",
+	"SamplesImagestreamImportFailing":                 "images of the samples cannot be imported; normal for a site without the internet",
+	"SamplesRetriesMissingOnImagestreamImportFailing": "images of the samples cannot be imported; normal for a site without the internet",
+	"ClusterOperatorDown":                             "a service of the cluster does not work",
+	"ClusterOperatorDegraded":                         "a service of the cluster works with faults",
+	"KubePodCrashLooping":                             "a pod ends again and again",
+	"KubePodNotReady":                                 "a pod does not become ready",
+	"TargetDown":                                      "something that monitoring watches does not answer it",
+	"NodeClockNotSynchronising":                       "the node's clock follows no time server",
+	"NodeFilesystemAlmostOutOfSpace":                  "a file system of the node is almost full",
+	"NodeFilesystemSpaceFillingUp":                    "a file system of the node is filling up",
+	"SystemMemoryExceedsReservation":                  "the node's own programs use more memory than is set aside for them",
+	"etcdHighFsyncDurations":                          "the disk writes too slowly for etcd",
+}
+
+// readAlerts asks Prometheus itself, as OpenShift's own tests do, with a short-lived token of its service account (openshift/library-go
+// test/library/metrics/query.go): it takes no client certificate, and the API server's proxy passes no token on. It asks the pod, which a
+// node reaches without names and router. A token is kept nowhere, and asking for one changes nothing.
+func (w *Wide) readAlerts(ctx context.Context, c *kube.Cluster, server string) error {
+	ctx, cancel := context.WithTimeout(ctx, alertsTime)
+	defer cancel()
+	bundle, err := c.Core.ConfigMaps(monitoring).Get(ctx, "openshift-service-ca.crt", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(bundle.Data["service-ca.crt"])) {
+		return errors.New("the ConfigMap openshift-service-ca.crt holds no certificate")
+	}
+	life := tokenLife
+	token, err := c.Core.ServiceAccounts(monitoring).CreateToken(ctx, prometheus,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &life}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	w.Alerts.Active, err = askAlerts(ctx, server, token.Status.Token, roots)
+	return err
+}
+
+// askAlerts sends the token to nobody but a server that proves to be Prometheus: no proxy, no other place.
+func askAlerts(ctx context.Context, server, token string, roots *x509.CertPool) ([]Alert, error) {
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: roots, ServerName: prometheus + "." + monitoring + ".svc", MinVersion: tls.VersionTLS12},
+		DisableKeepAlives: true,
+	}
+	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+server+"/api/v1/alerts", nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking Prometheus: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking Prometheus: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("asking Prometheus: it answers %d", response.StatusCode)
+	}
+	var answer struct {
+		Data struct {
+			Alerts []Alert `json:"alerts"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, mostAlerts)).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("reading the answer of Prometheus: %w", err)
+	}
+	return answer.Data.Alerts, nil
+}
+
+// prometheusAt is where a ready Prometheus of the platform listens for those who may ask it, or why nobody can be asked.
+func (s *State) prometheusAt() (server, skip string) {
+	if s.Errors["pods"] != nil {
+		return "", "the pods could not be read"
+	}
+	skip = "this cluster has no monitoring (" + monitoring + " has no pod of Prometheus)"
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Namespace != monitoring || p.Labels["prometheus"] != "k8s" {
+			continue
+		}
+		ready := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+		if ready && p.Status.PodIP != "" {
+			return net.JoinHostPort(p.Status.PodIP, "9091"), ""
+		}
+		skip = "Prometheus is not ready (" + monitoring + "/" + p.Name + ")"
+	}
+	return "", skip
+}
+
+// judgeAlerts warns at most: an alert may be of what was before a change, and each cause that stands in the way has a check.
+func judgeAlerts(s *State) check.Check {
+	c := check.Check{
+		ID: "alerts", Title: message.T("Alerts of the cluster's monitoring"), Expected: message.T("none of severity warning or critical"),
+		Source: "Prometheus of openshift-monitoring: /api/v1/alerts",
+		Fix:    message.T("Look at what is named; alerts pass some minutes after their cause. The web console shows them under Observe, Alerting."),
+	}
+	if c, no := unreadWide(s, c, "alerts"); no {
+		return lenient(c)
+	}
+	if s.Wide.Alerts.Skip != "" {
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not asked: %s", s.Wide.Alerts.Skip), message.Text{}
+		return c
+	}
+	evaluated := false
+	told := map[string]int{} // by text
+	for _, a := range s.Wide.Alerts.Active {
+		severity := a.Labels["severity"]
+		switch {
+		case a.State != "firing":
+		case a.Labels["alertname"] == watchdog:
+			evaluated = true
+		case severity != "none" && severity != "info":
+			told[a.text()]++
+		}
+	}
+	if !evaluated {
+		told["warning: "+watchdog+" does not fire: Prometheus evaluates no rules, so no alert can come; normal in its first minute"]++
+	}
+	return found(c, check.Warn, worst(told), message.T("none fires"))
+}
+
+// worst are the 40 texts that fire most often, critical ones first.
+func worst(told map[string]int) []string {
+	all := most(told)
+	critical := slices.DeleteFunc(slices.Clone(all), func(text string) bool { return !strings.HasPrefix(text, "critical: ") })
+	return append(critical, slices.DeleteFunc(all, func(text string) bool { return strings.HasPrefix(text, "critical: ") })...)
+}
+
+// text says what fires, where and what it means.
+func (a Alert) text() string {
+	where := a.Labels["namespace"]
+	for _, label := range []string{"pod", "name", "deployment", "daemonset", "statefulset", "job", "device", "instance"} {
+		if a.Labels[label] != "" {
+			where = strings.TrimPrefix(where+"/"+a.Labels[label], "/")
+			break
+		}
+	}
+	if where != "" {
+		where = " (" + where + ")"
+	}
+	name := a.Labels["alertname"]
+	says := cmp.Or(alertWords[name], a.Annotations["summary"], a.Annotations["description"], a.Annotations["message"])
+	return firstLine(fmt.Sprintf("%s: %s%s: %s", cmp.Or(a.Labels["severity"], "warning"), name, where, says))
+}

@@ -1,0 +1,73 @@
+package kube
+
+import (
+	"context"
+	"errors"
+
+	"touchdown/backend/message"
+
+	"touchdown/backend/problem"
+)
+
+// Held is the Problem of a pool that the cluster's owner has paused: whatever was written, the node would not take it.
+func Held() *problem.Problem {
+	return &problem.Problem{
+		Code:    "NCF-HELD",
+		Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
+		Fix: message.T("Nothing was written. Find out why it is paused; then its owner can end the pause: " +
+			"oc patch machineconfigpool master --type merge -p '{\"spec\":{\"paused\":false}}'. Then retry."),
+	}
+}
+
+// Takes refuses, before anything is written, what needs a new configuration of the pool where the pool would not take one: its owner has
+// paused it, nobody renders, the operator cannot render what the cluster has already, or the node could not take that. Once the work has
+// paused the pool, the last two may be its own doing, which correcting the values repairs.
+func (p Pause) Takes(ctx context.Context, c *Cluster) error {
+	pool, _, err := c.Pool(ctx, p.Pool)
+	if err != nil {
+		return err
+	}
+	unrendered, degraded := PoolUnrendered(pool), PoolNodeDegraded(pool)
+	switch {
+	case pool.Spec.Paused && !p.Ours:
+		return Held()
+	case unrendered != "" && !p.Made:
+		return &problem.Problem{
+			Code:    "NCF-OLD",
+			Summary: message.F("The Machine Config Operator cannot make a configuration of what the cluster has already (MachineConfigPool %s).", p.Pool),
+			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
+				"oc describe machineconfigpool %s. Then retry.", p.Pool),
+			Err: errors.New(unrendered),
+		}
+	case degraded != "" && !p.Made:
+		return &problem.Problem{
+			Code:    "NCF-NODE",
+			Summary: message.F("The node could not take the configuration that the cluster has already (MachineConfigPool %s).", p.Pool),
+			Fix: message.F("Nothing was written. The cluster's owner has to correct what the reason names: "+
+				"oc describe machineconfigpool %s. Then retry.", p.Pool),
+			Err: errors.New(degraded),
+		}
+	}
+	return rendering(ctx, c)
+}
+
+// rendering refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings
+// into its ControllerConfig, and the controller renders (openshift/machine-config-operator 7ff337a4f, pkg/operator/sync.go,
+// pkg/controller/render).
+func rendering(ctx context.Context, c *Cluster) error {
+	const namespace = "openshift-machine-config-operator"
+	for _, deployment := range []string{"machine-config-operator", "machine-config-controller"} {
+		why, err := c.Idle(ctx, namespace, deployment)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return &problem.Problem{
+				Code:    "NCF-IDLE",
+				Summary: message.F("The Machine Config Operator does not run, so the node would not take a new configuration: %s.", why),
+				Fix:     message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
+			}
+		}
+	}
+	return nil
+}
