@@ -73,7 +73,7 @@ func (p *prompts) turnOnce() error {
 		switch {
 		case err != nil:
 		case slices.Contains(Languages(), answer):
-			p.speak(answer)
+			p.chooseLanguage(answer)
 		case answer == t("plain.control"):
 			p.write(p.do(p.link.take(false)))
 		}

@@ -102,7 +102,7 @@ func (r *reader) buttons() []button {
 	list := []button{{key: k.back, label: t("button.close"), do: func() (screen, tea.Cmd) { return nil, nil }}}
 	if r.what == "" {
 		list = append(list, button{key: k.language, label: ownName(following()), do: func() (screen, tea.Cmd) {
-			r.speak(following())
+			r.chooseLanguage(following())
 			return newHelp(r.desk, r.of), nil
 		}})
 	}
