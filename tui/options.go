@@ -34,6 +34,7 @@ type Options struct {
 	In, Out  *os.File                     // the terminal; standard input and output when nil
 	Mode     Mode                         //
 	Language string                       // code of the console's language, as Language takes it; without one, what a person chose for the line comes before the environment
+	Keyboard Keyboard                     // in front of the console; nil when it belongs to another machine
 	Support  string                       // whom to call, as help shows it
 	Clock    func() time.Time             // time.Now when nil
 	Memory   string                       // folder where a line keeps what a person chose for it; "": it is not kept

@@ -106,6 +106,9 @@ func (r *reader) buttons() []button {
 			return newHelp(r.desk, r.of), nil
 		}})
 	}
+	if r.what == "" && len(r.board.layouts) > 0 {
+		list = append(list, button{key: k.keyboard, label: t("button.keyboard"), do: func() (screen, tea.Cmd) { return newLayoutList(r.desk), nil }})
+	}
 	return list
 }
 

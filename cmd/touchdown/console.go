@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"touchdown/backend/host"
+	"touchdown/backend/keyboard"
 	"touchdown/steps/engine"
 	"touchdown/tui"
 )
@@ -57,9 +59,11 @@ func (c *common) console(cmd *cobra.Command) error {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
-	err = tui.Run(cmd.Context(), session, tui.Options{
-		Name: consoleName(), Language: c.language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp",
-	})
+	options := tui.Options{Name: consoleName(), Language: c.language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp"}
+	if keyboard.At(options.Name) {
+		options.Keyboard = keyboard.Machine{Host: host.Open(host.Options{Root: c.hooks.root})}
+	}
+	err = tui.Run(cmd.Context(), session, options)
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
 		_ = closeSession()
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}
