@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +18,11 @@ func newApp(d *desk, w, h int, every time.Duration) *app {
 
 // Init implements tea.Model.
 func (a *app) Init() tea.Cmd {
-	return tea.Batch(a.link.wait, a.tick())
+	if a.board.of == nil {
+		return tea.Batch(a.link.wait, a.tick())
+	}
+	board := a.board // the command runs outside of the loop
+	return tea.Batch(a.link.wait, a.tick(), func() tea.Msg { return board.start(a.link.ctx) })
 }
 
 // Update implements tea.Model.
@@ -64,18 +69,26 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
+	case keyboardMsg:
+		a.flash = a.gotKeyboard(msg)
 	case logMsg:
 		cmds = append(cmds, a.pass(msg))
 	case logInMsg: // whether the page must go is asked after each message: the last one is for that
 		cmds = append(cmds, a.pass(msg), a.after(logInTime, func(time.Time) tea.Msg { return logInOverMsg{} }))
 	}
 	a.followJob()
-	if fast := a.moving(); fast != a.fast {
-		a.fast = fast
-		a.generation++
-		cmds = append(cmds, a.tick())
+	return a, tea.Batch(append(cmds, a.pace())...)
+}
+
+// pace ticks at another rate, when the page has begun or ceased to change automatically.
+func (a *app) pace() tea.Cmd {
+	fast := a.moving()
+	if fast == a.fast {
+		return nil
 	}
-	return a, tea.Batch(cmds...)
+	a.fast = fast
+	a.generation++
+	return a.tick()
 }
 
 // acted tells how an action went.
@@ -103,6 +116,9 @@ func (a *app) tookPen(msg penMsg) {
 		return
 	}
 	a.held = true
+	if a.offersKeyboard() && slices.Contains([]string{"checks", "form", "review"}, a.page.name()) {
+		a.over = newLayoutList(a.desk) // before the first text is typed
+	}
 	if msg.force {
 		a.wipe++ // whoever takes over may see what was drawn for someone else
 	}

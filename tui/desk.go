@@ -18,6 +18,8 @@ type desk struct {
 	theme   theme
 	keys    keyMap
 	basic   bool
+	memory  memory
+	board   keyboard
 	support string // whom to call
 	save    func([]byte) (string, error)
 	shown   time.Time // since when the page on top is there
@@ -29,8 +31,9 @@ func newDesk(l *link, o Options) *desk {
 	c := &client{link: l, clock: o.Clock, name: o.Name}
 	d := &desk{
 		client: c, answers: &answers{client: c, drafts: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
-		theme: newTheme(basic), basic: basic, support: o.Support, save: o.Save,
+		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save,
 	}
+	d.board = keyboard{of: o.Keyboard, chosen: d.memory.get(o.Name, ofKeyboard)}
 	d.speak(o.Language)
 	return d
 }
@@ -41,6 +44,12 @@ func (d *desk) speak(code string) {
 		d.flash = err.Error()
 	}
 	d.keys = newKeys()
+}
+
+// chooseLanguage is speak for a language that a person chose: the line remembers it.
+func (d *desk) chooseLanguage(code string) {
+	d.speak(code)
+	d.memory.keep(d.name, ofLanguage, code)
 }
 
 // enterDelay is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.

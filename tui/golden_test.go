@@ -57,6 +57,8 @@ func scenes() []scene {
 		{"form-choices", on(), []string{"c", "right"}},
 		{"form-readonly", on(held), []string{"c", "c"}},
 		{"pick", on(), []string{"c", "enter"}},
+		{"keyboard", on(), []string{"?", "k"}},
+		{"keyboard-typed", on(), []string{"?", "k", "'de", "down"}},
 		{"review", on(reviewed), nil},
 		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
 		{"review-blocked", on(blocked), nil},

@@ -24,6 +24,8 @@ type bench struct {
 	fake *fake
 	app  *app
 	now  time.Time
+	used []string // layouts of the keyboard
+	bad  error    // why none can be used
 }
 
 func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
@@ -45,7 +47,8 @@ func newBenchIn(t *testing.T, language string, w, h int, edits []func(*engine.Sn
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
 	b.app = newApp(newDesk(link, o), w, h, time.Second)
-	_, cmd := b.app.Update(link.take(false)()) // as if Ctrl-G had been pressed; a busy machine may take its time
+	b.app.board = keyboard{of: b, layouts: someLayouts, chosen: asItIs} // as if the person had been asked
+	_, cmd := b.app.Update(link.take(false)())                          // as if Ctrl-G had been pressed; a busy machine may take its time
 	b.run(cmd)
 	return b
 }

@@ -47,6 +47,19 @@ socket. Nothing is chosen or changed by it.
 
 Example: Down and Enter choose the second of the list.`,
 
+	"keyboard": `Choose the layout of the keyboard at this screen: what is printed on its
+keys. Until then the machine takes it for an American one, or for what its
+owner configured, and a password may come out wrong.
+
+Type the first letters of its name, or move with Up and Down; Enter
+chooses, Tab goes back. It holds for all screens of this machine, also for
+a login, and is loaded again after each start. Other consoles, such as a
+serial line, have the keyboard of another machine.
+
+Nothing on the machine is changed by it. "us" is the American layout.
+
+Example: de and Enter choose the German layout.`,
+
 	"review": `This page shows everything that would be done. So far nothing was changed.
 
 First what keeps the work from starting, then what users of the cluster will

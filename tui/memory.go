@@ -2,19 +2,31 @@ package tui
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-// What a line can be remembered to want.
+// What a person can choose for a line.
+const (
+	ofMode     = "mode"     // wantsLines; else the line has screens, if it can
+	ofTheme    = "theme"    // wantsBasic or wantsRich
+	ofLanguage = "language" // a code
+	ofKeyboard = "keyboard" // the name of a layout, or asItIs
+)
+
 const (
 	wantsLines = "plain"
 	wantsBasic = "basic"
 	wantsRich  = "rich"
 )
+
+// longestChoice is more than any choice has.
+const longestChoice = 64
 
 // memory is what a person chose for a line, kept over restarts. It lies where the unit of a console may write.
 type memory struct{ dir string }
@@ -27,47 +39,81 @@ func (m memory) file(console, what string) string {
 	return filepath.Join(m.dir, "touchdown-"+what+"-"+console)
 }
 
-// has reports whether a line wants something. Others may write in the folder: what they put there says nothing.
-func (m memory) has(console, what string) bool {
-	info, err := os.Lstat(m.file(console, what))
-	if err != nil || !info.Mode().IsRegular() {
-		return false
+// get is what was chosen, or "". Others may write in the folder: what they put there says nothing, and cannot make it wait.
+func (m memory) get(console, what string) string {
+	f, err := os.OpenFile(m.file(console, what), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid()
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return ""
+	}
+	value, err := io.ReadAll(io.LimitReader(f, longestChoice))
+	if err != nil {
+		return ""
+	}
+	return string(value)
 }
 
-// set keeps it. What cannot be kept is not: the person chooses again.
-func (m memory) set(console, what string, on bool) {
+// keep keeps a choice, or forgets it when it is "". What cannot be kept is not: the person chooses again.
+func (m memory) keep(console, what, value string) {
 	file := m.file(console, what)
-	if file == "" {
+	if file == "" || m.get(console, what) == value && value != "" {
 		return
 	}
-	if !on {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) || value == "" {
 		return
 	}
 	if f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600); err == nil {
+		_, _ = f.WriteString(value)
 		_ = f.Close()
 	}
 }
 
+// language is the code of the language that was asked for, else what a person chose for the line, else what the environment says.
+func (m memory) language(console, asked string) string {
+	if chosen := m.get(console, ofLanguage); asked == "" && slices.Contains(Languages(), chosen) {
+		return chosen
+	}
+	code, err := Language(asked)
+	if err != nil {
+		return mother
+	}
+	return code
+}
+
 // theme is the mode of a line that has screens: what a person chose there, else what was detected.
 func (m memory) theme(console string, detected Mode) Mode {
-	switch {
+	switch chosen := m.get(console, ofTheme); {
 	case detected == Line:
-	case m.has(console, wantsBasic):
+		return detected
+	case chosen == wantsBasic:
 		return Basic
-	case m.has(console, wantsRich):
+	case chosen == wantsRich:
 		return Rich
 	}
 	return detected
 }
 
+// setMode keeps whether a person wants plain text there.
+func (m memory) setMode(console string, plain bool) {
+	if plain {
+		m.keep(console, ofMode, wantsLines)
+	} else {
+		m.keep(console, ofMode, "")
+	}
+}
+
 // setTheme keeps which of the two a person chose.
 func (m memory) setTheme(console string, basic bool) {
-	m.set(console, wantsBasic, basic)
-	m.set(console, wantsRich, !basic)
+	if basic {
+		m.keep(console, ofTheme, wantsBasic)
+	} else {
+		m.keep(console, ofTheme, wantsRich)
+	}
 }

@@ -2,8 +2,9 @@ package tui
 
 import (
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,28 +115,46 @@ func TestPlainAndBack(t *testing.T) {
 	}
 }
 
-func memoryOf(dir string) bool { return memory{dir}.has("ttyS0", wantsLines) }
+func memoryOf(dir string) bool { return memory{dir}.get("ttyS0", ofMode) == wantsLines }
 
 // TestMemory: only a file of our own counts, and a window keeps nothing.
 func TestMemory(t *testing.T) {
 	m := memory{t.TempDir()}
-	m.set("tty1", wantsLines, true)
-	if !m.has("tty1", wantsLines) || m.has("ttyS0", wantsLines) || m.has("tty1", wantsRich) {
+	m.keep("tty1", ofMode, wantsLines)
+	if m.get("tty1", ofMode) != wantsLines || m.get("ttyS0", ofMode) != "" || m.get("tty1", ofTheme) != "" {
 		t.Error("it is kept for another line, or not")
 	}
-	m.set("tty1", wantsLines, true)
-	if m.set("tty1", wantsLines, false); m.has("tty1", wantsLines) {
+	if m.keep("tty1", ofMode, "other"); m.get("tty1", ofMode) != "other" {
+		t.Error("another choice is not kept")
+	}
+	if m.keep("tty1", ofMode, ""); m.get("tty1", ofMode) != "" {
 		t.Error("it is not forgotten")
 	}
-	m.set("tty1", wantsLines, false)
-	if err := os.Symlink("/etc/passwd", m.file("tty1", wantsLines)); err != nil {
+	m.keep("tty1", ofMode, "")
+	ours := filepath.Join(t.TempDir(), "ours")
+	if err := os.WriteFile(ours, []byte(wantsLines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m.set("tty1", wantsLines, true); m.has("tty1", wantsLines) {
+	if err := os.Symlink(ours, m.file("tty1", ofMode)); err != nil {
+		t.Fatal(err)
+	}
+	if m.get("tty1", ofMode) != "" {
 		t.Error("a link counts")
 	}
-	m.set("pts/3 (ssh)", wantsLines, true)
-	if m.has("pts/3 (ssh)", wantsLines) || (memory{}).has("tty1", wantsLines) {
+	if err := syscall.Mkfifo(m.file("ttyS1", ofMode), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m.get("ttyS1", ofMode) != "" {
+		t.Error("a pipe counts")
+	}
+	if err := os.WriteFile(m.file("ttyS2", ofMode), []byte(strings.Repeat("x", 1<<20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.get("ttyS2", ofMode); len(got) > longestChoice {
+		t.Errorf("%d bytes were read", len(got))
+	}
+	m.keep("pts/3 (ssh)", ofMode, wantsLines)
+	if m.get("pts/3 (ssh)", ofMode) != "" || (memory{}).get("tty1", ofMode) != "" {
 		t.Error("a window keeps its mode")
 	}
 	for _, basic := range []bool{true, false, true} {
@@ -146,11 +165,61 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	b := newBench(t, 80, 24)
-	var chosen []bool
-	b.app.chose = func(basic bool) { chosen = append(chosen, basic) }
-	if b.press("m", "m"); !slices.Equal(chosen, []bool{false, true}) {
-		t.Errorf("m chose %v", chosen)
+	b.app.memory = m
+	for _, want := range []string{wantsRich, wantsBasic} {
+		if b.press("m"); m.get("ttyS0", ofTheme) != want {
+			t.Errorf("m chose %q, want %q", m.get("ttyS0", ofTheme), want)
+		}
 	}
+}
+
+// TestLanguageIsRemembered: the language that a person chooses, on a help page or in line mode, is that of the line's next
+// console too; one that was asked for comes before it, and what is no language does not count.
+func TestLanguageIsRemembered(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	t.Cleanup(func() { here.Store(nil) })
+	m := memory{t.TempDir()}
+	is := func(asked, want string) {
+		t.Helper()
+		if got := m.language("ttyS0", asked); got != want {
+			t.Errorf("asked for %q: it speaks %q, want %q", asked, got, want)
+		}
+	}
+	is("", "en")
+	b := newBench(t, 80, 24)
+	b.app.memory = m
+	b.press("?", "d")
+	b.shows("Sprache")
+	is("", "de")
+	is("en", "en")
+	if got := m.language("tty1", ""); got != "en" {
+		t.Errorf("another line speaks %q", got)
+	}
+	if b.press("d"); m.get("ttyS0", ofLanguage) != "en" {
+		t.Error("English is not remembered")
+	}
+	t.Setenv("LC_ALL", "de_DE.UTF-8")
+	is("", "en")
+	m.keep("ttyS0", ofLanguage, "../de")
+	is("", "de")
+}
+
+// TestLanguageOutlivesTheConsole: a console that was killed is followed by one in the same language, in line mode too.
+func TestLanguageOutlivesTheConsole(t *testing.T) {
+	memory := childMemory + "=" + t.TempDir()
+	l := openLine(t, "dumb", "dumb", size(80, 24), memory)
+	l.prints("Type control to take control:")
+	l.send("de\r")
+	l.prints("Zum Uebernehmen steuern eintippen:")
+	l.cmd.Process.Kill()
+	<-l.ended
+	l = openLine(t, "dumb", "dumb", size(80, 24), memory)
+	l.prints("Zum Uebernehmen steuern eintippen:")
+	l.send("en\r")
+	l.prints("Type control to take control:")
+	l.cmd.Process.Kill()
+	<-l.ended
+	openLine(t, "dumb", "dumb", size(80, 24), memory).prints("Type control to take control:")
 }
 
 // TestPlainAsksBeforeLeaving: Ctrl-C at a prompt and during the work asks; another one is no answer.

@@ -55,6 +55,11 @@ type (
 		saved  string
 		failed error
 	}
+	keyboardMsg struct { // the layouts of the keyboard were looked up, or one was loaded
+		layouts []string
+		chosen  string // by a person just now, or ""
+		failed  error
+	}
 	logInOverMsg struct{} // the credentials were on the screen for as long as they may
 	logInMsg     struct { // the credentials of the cluster
 		got    *handout.LogIn

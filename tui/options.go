@@ -33,10 +33,11 @@ type Options struct {
 	Name     string                       // of this console, unique on the machine: "tty1", "ttyS0", "ssh pts/3"
 	In, Out  *os.File                     // the terminal; standard input and output when nil
 	Mode     Mode                         //
-	Language string                       // code of the console's language, see Language; English when empty
+	Language string                       // code of the console's language, as Language takes it; without one, what a person chose for the line comes before the environment
+	Keyboard Keyboard                     // in front of the console; nil when it belongs to another machine
 	Support  string                       // whom to call, as help shows it
 	Clock    func() time.Time             // time.Now when nil
-	Memory   string                       // folder where a line keeps that it wants plain text; "": it is not kept
+	Memory   string                       // folder where a line keeps what a person chose for it; "": it is not kept
 	Save     func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
 
 	model func(tea.Model) tea.Model // what a test puts around the program; nil: nothing

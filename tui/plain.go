@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchdown/steps/engine"
@@ -46,6 +47,9 @@ func prompting(ctx context.Context, session engine.Session, o Options, line talk
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
+	if p.board.of != nil {
+		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
+	}
 	for {
 		err := p.turnOnce()
 		switch {
@@ -69,13 +73,18 @@ func (p *prompts) turnOnce() error {
 		return p.plainLock()
 	case p.free() && p.asksNow():
 		p.write(t("plain.language", ownName(following()), following()))
+		if len(p.board.layouts) > 0 {
+			p.write(t("plain.keyboard", t("plain.use")))
+		}
 		answer, err := p.decide(t("plain.take", t("plain.control")))
 		switch {
 		case err != nil:
 		case slices.Contains(Languages(), answer):
-			p.speak(answer)
+			p.chooseLanguage(answer)
 		case answer == t("plain.control"):
 			p.write(p.do(p.link.take(false)))
+		default:
+			p.useLayout(answer)
 		}
 		return err
 	case !p.held && p.asksNow():
@@ -99,4 +108,19 @@ func (p *prompts) turnOnce() error {
 		return p.finish()
 	}
 	return p.watch()
+}
+
+// useLayout changes the layout of the keyboard, where that is what was typed. Its letters are where they are on most keyboards.
+func (p *prompts) useLayout(answer string) {
+	words := strings.Fields(answer)
+	if len(p.board.layouts) == 0 || len(words) == 0 || words[0] != t("plain.use") {
+		return
+	}
+	layout := strings.Join(words[1:], " ")
+	if slices.Contains(p.board.layouts, layout) {
+		p.write(p.gotKeyboard(p.board.use(p.link.ctx, layout)))
+		return
+	}
+	alike := slices.DeleteFunc(slices.Clone(p.board.layouts), func(name string) bool { return layout != "" && name[0] != layout[0] })
+	p.write(wrap(t("plain.layouts", strings.Join(alike, ", ")), minWidth, "")...)
 }

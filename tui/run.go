@@ -22,7 +22,8 @@ const mostPanics = 3
 func Run(ctx context.Context, session engine.Session, o Options) error {
 	o = o.complete()
 	kept := memory{o.Memory}
-	plain, panics := o.Mode == Line || kept.has(o.Name, wantsLines), 0
+	plain, panics := o.Mode == Line || kept.get(o.Name, ofMode) == wantsLines, 0
+	o.Language = kept.language(o.Name, o.Language)
 	for {
 		var err error
 		if plain {
@@ -35,7 +36,7 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 		switch {
 		case errors.Is(err, errOther):
 			plain, panics = !plain, 0
-			kept.set(o.Name, wantsLines, plain)
+			kept.setMode(o.Name, plain)
 		case errors.Is(err, tea.ErrProgramPanic) && ctx.Err() == nil:
 			panics++
 			plain = panics >= mostPanics
@@ -62,7 +63,6 @@ func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	painter := newPainter(o.Out, false, line.baud)
 	link := newLink(ctx, session, o.Name, every)
 	root := newApp(newDesk(link, o), w, h, every)
-	root.chose = func(basic bool) { memory{o.Memory}.setTheme(o.Name, basic) }
 
 	input, err := newInput(o.In, line.baud)
 	if err != nil {

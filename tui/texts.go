@@ -16,7 +16,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.language": "language", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.close": "close", "key.cancel": "cancel",
 
 	// Names of keys, as they stand on most keyboards of the language.
 	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
@@ -37,7 +37,7 @@ var texts = map[string]string{
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
-	"button.inventory": "Inventory", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
+	"button.inventory": "Inventory", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
 	"button.follow": "Follow", "button.unfollow": "Stop following",
 
@@ -122,11 +122,18 @@ var texts = map[string]string{
 	"form.firstPage":    "This is the first page.",
 	"yesno.yes":         "(*) yes  ( ) no",
 	"yesno.no":          "( ) yes  (*) no",
-	"pick.loading":      "looking for choices ...",
-	"pick.none":         "nothing to choose from",
-	"pick.open":         "press Enter to choose",
-	"pick.choice":       "%d  %s",
-	"pick.how":          "Up and Down move, Enter chooses, b goes back.",
+	"keyboard.title":    "Keyboard layout",
+	"keyboard.text":     "Choose the layout of the keyboard at this screen before you type. Type the first letters of its name, or move with Up and Down.",
+	"keyboard.typed":    "First letters: %s",
+	"keyboard.asItIs":   "leave it unchanged",
+	"keyboard.none":     "This machine has no layout whose name begins so.",
+	"keyboard.done":     "Keyboard layout: %s. The help page (?) changes it.",
+
+	"pick.loading": "looking for choices ...",
+	"pick.none":    "nothing to choose from",
+	"pick.open":    "press Enter to choose",
+	"pick.choice":  "%d  %s",
+	"pick.how":     "Up and Down move, Enter chooses, b goes back.",
 
 	"act.doing": "%s: %s.",
 	"act.how":   "%s: %s.",
@@ -244,6 +251,9 @@ var texts = map[string]string{
 	"dashboard.met":     "Problems during the run:",
 
 	"plain.language":  "%s: %s",
+	"plain.keyboard":  "To change the keyboard layout, type %[1]s and its name, such as %[1]s de.",
+	"plain.layouts":   "Layouts with such a name: %s",
+	"plain.use":       "use",
 	"plain.take":      "Type %s to take control:",
 	"plain.pen":       "Type %s to take control, or Enter to look again:",
 	"plain.alive":     "still at work: %s",

@@ -23,10 +23,9 @@ type app struct {
 	lastKey    time.Time
 	generation int // of ticks
 	fast       bool
-	chose      func(basic bool) // keeps the theme that a person chose; nil: it is not kept
-	wantsPlain bool             // the person goes on in line mode
-	refused    bool             // the rest of a batch of keys
-	handled    int              // keys of the batch that were no text
+	wantsPlain bool // the person goes on in line mode
+	refused    bool // the rest of a batch of keys
+	handled    int  // keys of the batch that were no text
 	every      time.Duration
 	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
@@ -149,9 +148,7 @@ func (a *app) switchMode() {
 	a.theme = newTheme(a.basic)
 	a.speak(spoken())
 	a.wipe++
-	if a.chose != nil {
-		a.chose(a.basic)
-	}
+	a.memory.setTheme(a.name, a.basic)
 }
 
 // pass gives a message to the screen on top and takes what it returns: another page on top, or nil for none.

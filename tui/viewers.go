@@ -102,9 +102,12 @@ func (r *reader) buttons() []button {
 	list := []button{{key: k.back, label: t("button.close"), do: func() (screen, tea.Cmd) { return nil, nil }}}
 	if r.what == "" {
 		list = append(list, button{key: k.language, label: ownName(following()), do: func() (screen, tea.Cmd) {
-			r.speak(following())
+			r.chooseLanguage(following())
 			return newHelp(r.desk, r.of), nil
 		}})
+	}
+	if r.what == "" && len(r.board.layouts) > 0 {
+		list = append(list, button{key: k.keyboard, label: t("button.keyboard"), do: func() (screen, tea.Cmd) { return newLayoutList(r.desk), nil }})
 	}
 	return list
 }

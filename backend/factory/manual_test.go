@@ -90,7 +90,7 @@ func (b *lab) changing() []string {
 func TestManualInstall(t *testing.T) {
 	b := newLab(t, "one")
 	b.install(t)
-	for _, file := range []string{"touchdown-engine.service", "touchdown-consoles.service", "touchdown-console@.service", "touchdown-login@.service"} {
+	for _, file := range []string{"touchdown-engine.service", "touchdown-consoles.service", "touchdown-console@.service", "touchdown-login@.service", "touchdown-keyboard@.service"} {
 		want, err := os.ReadFile("../../iso-overlay/etc/systemd/system/" + file)
 		if got := b.m.Content("/etc/systemd/system/" + file); err != nil || got != string(want) {
 			t.Errorf("%s: %v: %q", file, err, got)

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"touchdown/backend/host"
+	"touchdown/backend/keyboard"
 	"touchdown/steps/engine"
 	"touchdown/tui"
 )
@@ -22,8 +24,8 @@ func (c *common) consoleCommand() *cobra.Command {
 		Long: `The console is a window on the engine. Any number may be open at once; one of them has control. Closing
 a console, or losing its line, changes nothing: the work goes on.
 
-It speaks the language of --language, else that of the variables LC_ALL, LC_MESSAGES or LANG where there is one; the
-help page (?) changes it. Two consoles of a node may differ. Other commands, reports and logs are English.`,
+It speaks the language of --language, else the one that a person chose on its line, else that of the variables LC_ALL,
+LC_MESSAGES or LANG where there is one; the help page (?) changes it. Two consoles of a node may differ. Other commands, reports and logs are English.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
@@ -40,8 +42,7 @@ func languageFlag(cmd *cobra.Command, language *string) {
 }
 
 func (c *common) console(cmd *cobra.Command) error {
-	language, err := tui.Language(c.language)
-	if err != nil {
+	if _, err := tui.Language(c.language); err != nil {
 		return usage(fmt.Errorf("--language: %w", err))
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
@@ -58,9 +59,11 @@ func (c *common) console(cmd *cobra.Command) error {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
-	err = tui.Run(cmd.Context(), session, tui.Options{
-		Name: consoleName(), Language: language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp",
-	})
+	options := tui.Options{Name: consoleName(), Language: c.language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp"}
+	if keyboard.At(options.Name) {
+		options.Keyboard = keyboard.Machine{Host: host.Open(host.Options{Root: c.hooks.root})}
+	}
+	err = tui.Run(cmd.Context(), session, options)
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
 		_ = closeSession()
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}

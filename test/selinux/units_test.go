@@ -43,8 +43,8 @@ func unitQuestions(t *testing.T, files []factory.File) []string {
 	return out
 }
 
-// quiet are the settings of units whose value names no file of the node.
-var quiet = regexp.MustCompile(`^Unit\.(Description|After|Before|Wants|RequiresMountsFor|Conflicts|OnSuccess|OnFailure)$|^Install\.`)
+// quiet are the settings of units whose value names no file of the node, or one that systemd itself does not touch.
+var quiet = regexp.MustCompile(`^Unit\.(Description|After|Before|Wants|RequiresMountsFor|Conflicts|OnSuccess|OnFailure)$|^Service\.DeviceAllow$|^Install\.`)
 
 func unitFile(t *testing.T, f factory.File) (out []string) {
 	t.Helper()
