@@ -255,11 +255,12 @@ func TestAStickPulledOutInTime(t *testing.T) {
 // TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", forNobody())
+	d := forNobody()
+	r.plug(t, "sdb", d)
 	w := media.NewWatcher(r.host.Machine)
 	ctx, end := context.WithCancel(t.Context())
 	w.Watch(ctx, func() bool { return true }, end)
-	taken, err := w.Take("sdb", "")
+	taken, err := w.Take(d.ID, "")
 	must(t, err)
 	must(t, taken.Use())
 	r.open(t)
@@ -407,7 +408,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	}
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "typed.example"))
-	takeOver := Action{Verb: Act, Path: volume.Path, Value: "sdb"}
+	takeOver := Action{Verb: Act, Path: volume.Path, Value: d.ID}
 	must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
 	if err := r.Do(t.Context(), pen, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
 		t.Errorf("a wrong passphrase: %v", err)
@@ -473,10 +474,11 @@ func TestAMediumIsNoAnswer(t *testing.T) {
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.
 func TestAnswersThatCannotBeNoted(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", envelope.New("SN1"))
+	d := envelope.New("SN1")
+	r.plug(t, "sdb", d)
 	r.open(t)
 	until(t, r, "the stick", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
-	taken, err := r.o.Media.Take("sdb", "")
+	taken, err := r.o.Media.Take(d.ID, "")
 	must(t, err)
 	must(t, r.host.Remove(layout.Media+"/used"))
 	values, err := answersOf(taken)
@@ -492,4 +494,95 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	if err != nil || kept.Spec.ClusterName != "" {
 		t.Errorf("%v, %q", err, kept.Spec.ClusterName)
 	}
+}
+
+// TestAnExchangedMedium: who takes the answers of a medium that was exchanged since it was shown gets a problem, not those of the
+// other one.
+func TestAnExchangedMedium(t *testing.T) {
+	r := newSealedRig(t)
+	r.open(t)
+	listed := func(d envelope.Document) func(*Snapshot) bool {
+		return func(s *Snapshot) bool {
+			fields := s.Stages[2].Steps[0].Fields
+			return len(fields) == 2 && len(fields[1].Choices) == 1 && fields[1].Choices[0].Value == d.ID
+		}
+	}
+	shown, other := envelope.New("SN1"), envelope.New("SN1")
+	r.plug(t, "sdb", shown)
+	until(t, r, "the stick", listed(shown))
+	stick.Pull(t, r.host.Root(), "sdb")
+	r.plug(t, "sdb", other)
+	until(t, r, "the other stick", listed(other))
+	pen := take(t, r)
+	for _, value := range []string{shown.ID, "sdb", ""} {
+		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-GONE" {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	if r.answer("spec.clusterName") != "" || r.used(t, other.ID) {
+		t.Error("the other document's answers were taken")
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: other.ID}))
+	if r.answer("spec.clusterName") != "shop" {
+		t.Error("what is shown is not taken")
+	}
+}
+
+// TestAPassphraseIsForgotten: with its medium, with control, and when the work starts.
+func TestAPassphraseIsForgotten(t *testing.T) {
+	r := newSealedRig(t)
+	lock, _, err := envelope.GeneratedLock()
+	must(t, err)
+	plug := func(name string) {
+		t.Helper()
+		stick.Plug(t, r.host.Root(), name, stick.Image(t, envelope.New(""), onStick, lock, r.key))
+	}
+	r.open(t)
+	plug("sdb")
+	typed := func(is bool) func(*Snapshot) bool {
+		return func(s *Snapshot) bool {
+			fields := s.Stages[2].Steps[0].Fields
+			return len(fields) == 2 && fields[0].Visible && fields[0].SecretSet == is
+		}
+	}
+	kept := func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.core.draft.beside) > 0
+	}
+	typeIt := func(pen string) {
+		t.Helper()
+		must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
+		until(t, r, "the passphrase", typed(true))
+	}
+	until(t, r, "the stick", typed(false))
+	pen := take(t, r)
+	typeIt(pen)
+	stick.Pull(t, r.host.Root(), "sdb")
+	plug("sdc")
+	until(t, r, "another stick without a passphrase", typed(false))
+
+	typeIt(pen)
+	must(t, r.ReleasePen(t.Context(), pen))
+	if kept() {
+		t.Error("it outlives the release of control")
+	}
+	pen = take(t, r)
+	typeIt(pen)
+	pen, err = r.TakePen(t.Context(), "ttyS0", true)
+	must(t, err)
+	if kept() {
+		t.Error("the next console has it")
+	}
+
+	typeIt(pen)
+	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	if kept() {
+		t.Error("it outlives the start")
+	}
+	until(t, r, "the landing", inState(IsDone))
 }
