@@ -38,6 +38,25 @@ type reply struct {
 	Bytes   int64           `json:"bytes"` // that were read of the volume
 }
 
+// tellOf is a problem for the process that asked.
+func tellOf(err error) *told {
+	p := problem.From(err)
+	t := &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
+	if p.Err != nil {
+		t.Cause = p.Err.Error()
+	}
+	return t
+}
+
+// problem is what was told, of a length that can be shown.
+func (t *told) problem() *problem.Problem {
+	p := &problem.Problem{Code: cut(t.Code, 8), Summary: message.Data(cut(t.Summary, 500)), Fix: message.Data(cut(t.Fix, 500))}
+	if t.Cause != "" {
+		p.Err = errors.New(cut(t.Cause, 500))
+	}
+	return p
+}
+
 // counted counts what is read of a device.
 type counted struct {
 	io.ReaderAt
@@ -116,11 +135,7 @@ func Serve(in *os.File, out io.Writer) error {
 	var r reply
 	device := &counted{ReaderAt: in}
 	if r.Content, err = volume.Read(device, size, wanted); err != nil {
-		p := problem.From(err)
-		r.Problem = &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
-		if p.Err != nil {
-			r.Problem.Cause = p.Err.Error()
-		}
+		r.Problem = tellOf(err)
 	}
 	r.Bytes = device.bytes
 	if err := json.NewEncoder(out).Encode(r); err != nil {
@@ -142,11 +157,7 @@ func understand(out []byte) (content *volume.Content, bytes int64, err error) {
 		return bad(errors.New("the number of bytes that were read"))
 	}
 	if p := r.Problem; p != nil {
-		e := &problem.Problem{Code: cut(p.Code, 8), Summary: message.Data(cut(p.Summary, 500)), Fix: message.Data(cut(p.Fix, 500))}
-		if p.Cause != "" {
-			e.Err = errors.New(cut(p.Cause, 500))
-		}
-		return nil, r.Bytes, e
+		return nil, r.Bytes, p.problem()
 	}
 	if r.Content == nil {
 		return bad(errors.New("it has no content"))

@@ -22,6 +22,13 @@ import (
 
 // TestMain lets this program be the reading process, as cmd/touchdown does.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == WriterCommand {
+		if err := ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
 		status, err := os.Open("/proc/self/status") // while it can be opened
 		if err == nil {

@@ -28,6 +28,8 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
+	path     string             // of its device
+	kind     string             // of its file system
 	signed   []byte             // as it was read
 	id       string             // of its document; "" when nobody whom the node trusts signed it
 	document *envelope.Document // nil when it is refused
@@ -243,7 +245,7 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 		}
 		return f, bytes
 	}
-	f.Label = content.Label
+	f.Label, f.path, f.kind = content.Label, d.path, content.Kind
 	switch signed := content.Find(EnvelopeFile); {
 	case signed != nil:
 		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused

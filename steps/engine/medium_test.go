@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
+	"touchdown/backend/media/volume"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -27,6 +28,13 @@ const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  
 
 // TestMain lets this program be the process that reads a volume, as cmd/touchdown does.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == media.WriterCommand {
+		if err := media.ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
 		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -585,4 +593,88 @@ func TestAPassphraseIsForgotten(t *testing.T) {
 		t.Error("it outlives the start")
 	}
 	until(t, r, "the landing", inState(IsDone))
+}
+
+// onDisk are the names of what lies on a medium, and the content of a file of it.
+func (r *sealedRig) onDisk(t *testing.T, name, file string) (names []string, text string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.host.Root(), "dev", name))
+	must(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	must(t, err)
+	content, err := volume.Read(f, info.Size(), func(path string) bool { return path == file })
+	must(t, err)
+	for _, e := range content.Entries {
+		names = append(names, e.Path)
+		text += string(e.Data)
+	}
+	return names, text
+}
+
+// TestTheReportIsLeft: on the medium that brought the site config, once, also after a restart and when it comes back later; never on
+// another one.
+func TestTheReportIsLeft(t *testing.T) {
+	r := newSealedRig(t)
+	r.w.onRun(func(string) {
+		_ = os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("it has landed"), 0o600)
+	})
+	r.open(t)
+	d := forNobody()
+	r.plug(t, "sdb", d)
+	said := func(s *Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
+	}
+	until(t, r, "the report on the stick", said)
+	if names, text := r.onDisk(t, "sdb", "report.txt"); len(names) != 2 || text != "it has landed" {
+		t.Errorf("%v, %q", names, text)
+	}
+	must(t, r.Close())
+	r.plug(t, "sdc", forNobody()) // another stick, unused
+	r.open(t)
+	until(t, r, "the landing", inState(IsDone))
+	l := &lander{Engine: r.Engine}
+	l.leave()
+	if names, _ := r.onDisk(t, "sdb", ""); len(names) != 2 {
+		t.Errorf("after a restart: %v", names)
+	}
+	stick.Pull(t, r.host.Root(), "sdb")
+	must(t, r.host.Remove(layout.Media+"/left")) // as if nothing had been left
+	l = &lander{Engine: r.Engine}
+	l.leave()
+	if names, _ := r.onDisk(t, "sdc", ""); len(names) != 1 {
+		t.Errorf("on another stick: %v", names)
+	}
+}
+
+// TestTheQuestionIsLeft: a landing with nobody there that fails tells it on the stick, without secrets, and the next person goes on.
+func TestTheQuestionIsLeft(t *testing.T) {
+	for state, test := range map[State]struct{ policy, says string }{
+		HasFailed: {"  policy:\n    rollbackOnFailure: false\n", "stopped at step names"},
+		IsUndone:  {"", "failed and was undone"},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			r := newSealedRig(t)
+			r.w.setFail("names", &problem.Problem{Code: "DNS-1", Summary: message.T("No server answers c2VjcmV0OnNlY3JldA==."), Fix: message.T("Check the cable.")})
+			r.open(t)
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), onStick+test.policy, envelope.Lock{}, r.key))
+			until(t, r, "the question on the stick", func(s *Snapshot) bool {
+				return s.State == state && strings.Contains(strings.Join(message.English(s.Notices), "\n"), "has question.txt")
+			})
+			_, text := r.onDisk(t, "sdb", "question.txt")
+			for _, want := range []string{test.says, "DNS-1", "No server answers", "SN1"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("it does not tell %s:\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "c2VjcmV0") {
+				t.Errorf("it tells a secret:\n%s", text)
+			}
+			if state == HasFailed {
+				r.w.setFail("names", nil)
+				must(t, r.Do(t.Context(), take(t, r), Action{Verb: Retry}))
+				until(t, r, "the landing", inState(IsDone))
+			}
+		})
+	}
 }

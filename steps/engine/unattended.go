@@ -27,6 +27,9 @@ type lander struct {
 	*Engine
 	tried map[string]message.Text // by the document's id: what became of it; until it is pulled out
 	there []string                // ids of the documents that the last look found
+
+	leftIn string // what was in the sockets when it was told what was left
+	leftAt string // what was to be left, and what was in the sockets, when leave tried last
 }
 
 // watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing when the one medium that
@@ -46,6 +49,7 @@ func (e *lander) watchMedia() {
 		}
 		e.forgetPulled()
 		e.judgeMedia()
+		e.leave()
 	})
 }
 
