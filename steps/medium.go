@@ -24,7 +24,7 @@ func mediumFields(watcher *media.Watcher) []Field {
 	sealed := false
 	for _, f := range watcher.Usable() {
 		sealed = sealed || f.Sealed() == envelope.WithPassphrase
-		choices = append(choices, Choice{Value: f.Device, Label: message.F("%s, signed with key %s", f.Name(), f.Signer)})
+		choices = append(choices, Choice{Value: f.ID(), Label: message.F("%s, signed with key %s", f.Name(), f.Signer)})
 	}
 	if len(choices) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func mediumFields(watcher *media.Watcher) []Field {
 			Help: message.T("Choose one and take its answers. What you typed stays, and the review shows all of it."),
 			Act: &Act{
 				Label: message.T("Take answers"), Doing: message.T("its answers are being read"),
-				Fill: func(name string, beside func(string) string) (*media.Taken, error) {
-					return watcher.Take(name, beside(mediumPassphrase))
+				Fill: func(id string, beside func(string) string) (*media.Taken, error) {
+					return watcher.Take(id, beside(mediumPassphrase))
 				},
 			},
 		},

@@ -17,6 +17,7 @@ import (
 type Limits struct {
 	CPUSeconds uint64
 	Memory     uint64 // bytes of writable memory besides what the process has at this moment
+	Writes     uint64 // up to which offset it may write to files that it has open for that, in bytes; 0: to none but pipes
 }
 
 // Confine takes this process, for good, every way out but the files that it has open: it may read, write and close them, use
@@ -31,13 +32,16 @@ func Confine(l Limits) error {
 	// written to.
 	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_CPU: l.CPUSeconds, unix.RLIMIT_DATA: has + l.Memory,
-		unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: 0,
+		unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: l.Writes, unix.RLIMIT_NOFILE: 0,
 	} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("confining the process: limit %d: %w", resource, err)
 		}
 	}
-	return filter()
+	if l.Writes > 0 {
+		return filter(append(slices.Clone(calls), unix.SYS_PWRITE64, unix.SYS_FSYNC))
+	}
+	return filter(calls)
 }
 
 // writable is how much writable memory the process has, in bytes.
@@ -82,10 +86,10 @@ const (
 	amd64     = 0xc000003e
 )
 
-// program decides on system calls: those of calls are allowed; a new thread, but no new process; signals to itself; memory of
+// program decides on system calls: those that are named are allowed; a new thread, but no new process; signals to itself; memory of
 // its own, as the limit does not count what can be shared; of all others the caller is told that they are not permitted. Another
 // machine's calls, which have other numbers, end the process.
-func program() []bpf.Instruction {
+func program(calls []uint32) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: machineAt, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: amd64, SkipTrue: 1},
@@ -119,8 +123,8 @@ func program() []bpf.Instruction {
 }
 
 // filter puts the program in force for all threads.
-func filter() error {
-	raw, err := bpf.Assemble(program())
+func filter(calls []uint32) error {
+	raw, err := bpf.Assemble(program(calls))
 	if err != nil {
 		return fmt.Errorf("confining the process: %w", err)
 	}

@@ -22,6 +22,7 @@ import (
 type Confined struct {
 	Args  []string      // words behind the program's name
 	Input *os.File      // its standard input
+	Order *os.File      // nil, or what else it reads, as its file 3
 	Most  int64         // bytes that it may write; with more it is killed
 	Time  time.Duration // how long it may run
 }
@@ -89,6 +90,9 @@ func (c Confined) command(ctx context.Context, out, said io.Writer) *exec.Cmd {
 	cmd.Args[0] = "touchdown"
 	cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none"} // few threads: each counts as memory
 	cmd.Dir = "/"
+	if c.Order != nil {
+		cmd.ExtraFiles = []*os.File{c.Order}
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Input, out, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = mercy / 2 // for what it wrote

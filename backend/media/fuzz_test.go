@@ -16,7 +16,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := understand(text)
+		c, _, err := understand(text)
 		if err != nil {
 			if p := problem.From(err); len(p.Code) > 8 || len(p.Summary.String()) > 500 {
 				t.Fatal(err)

@@ -35,6 +35,39 @@ const (
 type reply struct {
 	Content *volume.Content `json:"content,omitempty"`
 	Problem *told           `json:"problem,omitempty"`
+	Bytes   int64           `json:"bytes"` // that were read of the volume
+}
+
+// tellOf is a problem for the process that asked.
+func tellOf(err error) *told {
+	p := problem.From(err)
+	t := &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
+	if p.Err != nil {
+		t.Cause = p.Err.Error()
+	}
+	return t
+}
+
+// problem is what was told, of a length that can be shown.
+func (t *told) problem() *problem.Problem {
+	p := &problem.Problem{Code: cut(t.Code, 8), Summary: message.Data(cut(t.Summary, 500)), Fix: message.Data(cut(t.Fix, 500))}
+	if t.Cause != "" {
+		p.Err = errors.New(cut(t.Cause, 500))
+	}
+	return p
+}
+
+// counted counts what is read of a device.
+type counted struct {
+	io.ReaderAt
+	bytes int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (c *counted) ReadAt(b []byte, at int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, at)
+	c.bytes += int64(n)
+	return n, err //nolint:wrapcheck // it is the device's
 }
 
 type told struct {
@@ -47,17 +80,28 @@ type told struct {
 // Inspect reads the volume at a path, a block device or an image, in a process that can do nothing else. It does not write, mount
 // or follow anything on it. It fails with a *problem.Problem.
 func Inspect(ctx context.Context, path string) (*volume.Content, error) {
+	content, _, err := inspectAt(ctx, path, readerTime)
+	return content, err
+}
+
+func inspectAt(ctx context.Context, path string, within time.Duration) (content *volume.Content, bytes int64, err error) {
 	device, err := openVolume(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer device.Close()
-	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Most: readerReply, Time: readerTime}.Run(ctx)
+	return inspect(ctx, device, within)
+}
+
+// inspect reads a volume that is open within a time, and tells how many bytes of it were read. Of a reader that was stopped nobody
+// knows, so that all that a disk may cost counts.
+func inspect(ctx context.Context, device *os.File, within time.Duration) (content *volume.Content, bytes int64, err error) {
+	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Most: readerReply, Time: within}.Run(ctx)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
+		return nil, 0, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return nil, &problem.Problem{
+		return nil, diskBudget, &problem.Problem{
 			Code: "MED-HALT", Summary: message.T("Reading the volume was stopped: it took more time or memory than a site medium needs, or the reader failed."),
 			Fix: message.T("Write it again with touchdown media write, or use another stick."), Err: err,
 		}
@@ -89,13 +133,11 @@ func Serve(in *os.File, out io.Writer) error {
 		return err
 	}
 	var r reply
-	if r.Content, err = volume.Read(in, size, wanted); err != nil {
-		p := problem.From(err)
-		r.Problem = &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
-		if p.Err != nil {
-			r.Problem.Cause = p.Err.Error()
-		}
+	device := &counted{ReaderAt: in}
+	if r.Content, err = volume.Read(device, size, wanted); err != nil {
+		r.Problem = tellOf(err)
 	}
+	r.Bytes = device.bytes
 	if err := json.NewEncoder(out).Encode(r); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
@@ -103,30 +145,37 @@ func Serve(in *os.File, out io.Writer) error {
 }
 
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
-func understand(out []byte) (*volume.Content, error) {
-	bad := func(err error) error {
-		return &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
+func understand(out []byte) (content *volume.Content, bytes int64, err error) {
+	bad := func(err error) (*volume.Content, int64, error) {
+		return nil, diskBudget, &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 	}
 	var r reply
-	decoder := json.NewDecoder(bytes.NewReader(out))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&r); err != nil {
-		return nil, bad(err)
+	if err := strict(out, &r); err != nil {
+		return bad(err)
+	}
+	if r.Bytes < 0 {
+		return bad(errors.New("the number of bytes that were read"))
 	}
 	if p := r.Problem; p != nil {
-		e := &problem.Problem{Code: cut(p.Code, 8), Summary: message.Data(cut(p.Summary, 500)), Fix: message.Data(cut(p.Fix, 500))}
-		if p.Cause != "" {
-			e.Err = errors.New(cut(p.Cause, 500))
-		}
-		return nil, e
+		return nil, r.Bytes, p.problem()
 	}
 	if r.Content == nil {
-		return nil, bad(errors.New("it has no content"))
+		return bad(errors.New("it has no content"))
 	}
 	if err := plausible(r.Content); err != nil {
-		return nil, bad(err)
+		return bad(err)
 	}
-	return r.Content, nil
+	return r.Content, r.Bytes, nil
+}
+
+// strict reads a confined process's answer, without keys that it has no reason to write.
+func strict(out []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return fmt.Errorf("reading its answer: %w", err)
+	}
+	return nil
 }
 
 func plausible(c *volume.Content) error {

@@ -22,6 +22,7 @@ const (
 	keyFile     = layout.Media + "/node.key"    // private half of the node's own key
 	publicFile  = layout.Media + "/node.pub"    // its public half
 	usedFile    = layout.Media + "/used"        // ids of the documents that were used, one a line
+	leftFile    = layout.Media + "/left"        // what was left on media last, so that it is not left again after a restart
 )
 
 // chosenFile has the keys that the bench line was told, for the bake, which comes after a reboot.
@@ -138,23 +139,9 @@ func (k Known) secret() (string, error) {
 
 // verify reads a signed document that this node may use now.
 func (k Known) verify(text []byte) (d *envelope.Document, signer string, err error) {
-	keys, err := k.machine.ReadFile(trustFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", &problem.Problem{
-			Code: "MED-UKEY", Summary: message.T("This node trusts no key that signs media."),
-			Fix: message.T("Enter the answers at the console. The factory lays the key with touchdown factory --media-key."), Err: err,
-		}
-	}
+	trust, err := k.trust()
 	if err != nil {
-		return nil, "", lost(trustFile, err)
-	}
-	revoked, err := k.machine.ReadFile(revokedFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, "", lost(revokedFile, err)
-	}
-	trust, err := envelope.ParseTrust(keys, revoked)
-	if err != nil {
-		return nil, "", lost(trustFile, err)
+		return nil, "", err
 	}
 	used, err := k.used()
 	if err != nil {
@@ -164,6 +151,39 @@ func (k Known) verify(text []byte) (d *envelope.Document, signer string, err err
 		return nil, "", err
 	}
 	return d, signer, d.For(k.machine.Serial(), used)
+}
+
+// is tells whether a signed document is the one with an id, for this node and signed with a key that it trusts.
+func (k Known) is(text []byte, id string) bool {
+	trust, err := k.trust()
+	if err != nil {
+		return false
+	}
+	d, _, err := envelope.Verify(text, trust)
+	return err == nil && d.ID == id && d.For(k.machine.Serial(), nil) == nil
+}
+
+// trust is whose signatures count now.
+func (k Known) trust() (*envelope.Trust, error) {
+	keys, err := k.machine.ReadFile(trustFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &problem.Problem{
+			Code: "MED-UKEY", Summary: message.T("This node trusts no key that signs media."),
+			Fix: message.T("Enter the answers at the console. The factory lays the key with touchdown factory --media-key."), Err: err,
+		}
+	}
+	if err != nil {
+		return nil, lost(trustFile, err)
+	}
+	revoked, err := k.machine.ReadFile(revokedFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, lost(revokedFile, err)
+	}
+	trust, err := envelope.ParseTrust(keys, revoked)
+	if err != nil {
+		return nil, lost(trustFile, err)
+	}
+	return trust, nil
 }
 
 // used are the ids of the documents that were used. Without that record no medium is: it may be one of them.
@@ -178,6 +198,15 @@ func (k Known) used() ([]string, error) {
 		return nil, lost(usedFile, errors.New("it is not as it was written"))
 	}
 	return ids, nil
+}
+
+// Last is the document that was used last; "" where none was.
+func (k Known) Last() (string, error) {
+	used, err := k.used()
+	if err != nil || len(used) == 0 {
+		return "", err
+	}
+	return used[len(used)-1], nil
 }
 
 // use notes that a document was used, and which keys it revokes, on disk before it returns. One that was used already is refused.

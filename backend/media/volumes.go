@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +16,14 @@ import (
 	"touchdown/backend/host"
 )
 
-// maxVolumes is how many volumes are looked at. Chosen: a machine has a handful of sockets, and a disk of several partitions in each.
-const maxVolumes = 32
+// What one look reads, so that no stick, however it was made, keeps the others from being read. Chosen: a machine has a handful of
+// sockets, with a disk of a few partitions in each; a medium with the largest site config is read in 2 MiB and less than a second.
+const (
+	maxDisks   = 16
+	maxOfDisk  = 8               // volumes of a disk: itself, and its partitions
+	diskTime   = readerTime      // for all volumes of a disk
+	diskBudget = int64(64) << 20 // bytes of a disk, behind which no further volume of it is begun
+)
 
 // device is a block device on which a medium may be: a disk that can be pulled out, as a stick or what a service processor shows as
 // a CD, or a partition of one. The disks of the machine itself are never read.
@@ -23,6 +31,7 @@ type device struct {
 	name string // "sdb1"
 	path string // where its file lies for this process
 	is   string // another text for another disk, or another medium in the drive
+	disk string // the disk that it is, or is a part of: "sdb"
 }
 
 // devices lists them, sorted by name.
@@ -38,11 +47,24 @@ func devices(m *host.Machine) ([]device, error) {
 	var all []device
 	for _, e := range entries {
 		d, found := deviceOf(m, sys, e.Name())
-		if found && len(all) < maxVolumes {
+		if found {
 			all = append(all, d)
 		}
 	}
 	return all, nil
+}
+
+// byDisk are the devices of each disk, sorted by the names of the disks.
+func byDisk(all []device) [][]device {
+	of := map[string][]device{}
+	for _, d := range all {
+		of[d.disk] = append(of[d.disk], d)
+	}
+	var disks [][]device
+	for _, disk := range slices.Sorted(maps.Keys(of)) {
+		disks = append(disks, of[disk])
+	}
+	return disks
 }
 
 // deviceOf reads what sysfs tells of a device, and whether a medium may be in it.
@@ -59,8 +81,12 @@ func deviceOf(m *host.Machine, sys, name string) (device, bool) {
 	if !diskOf(sys, unix.Mkdev(uint32(high), uint32(low))).loose {
 		return device{}, false
 	}
+	disk := name
+	if real, err := filepath.EvalSymlinks(dir); err == nil && attribute(dir, "partition") != "" {
+		disk = filepath.Base(filepath.Dir(real))
+	}
 	return device{
-		name: name, path: m.Path("/dev/" + strings.ReplaceAll(name, "!", "/")), // the kernel's way to write a slash in a name
+		name: name, disk: disk, path: m.Path("/dev/" + strings.ReplaceAll(name, "!", "/")), // the kernel's way to write a slash in a name
 		is: fmt.Sprint(name, " ", numbers, " ", size, " ", attribute(dir, "diskseq")),
 	}, true
 }

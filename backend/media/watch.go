@@ -28,7 +28,10 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
+	path     string             // of its device
+	kind     string             // of its file system
 	signed   []byte             // as it was read
+	id       string             // of its document; "" when nobody whom the node trusts signed it
 	document *envelope.Document // nil when it is refused
 }
 
@@ -40,8 +43,8 @@ func (f *Medium) Name() string {
 	return f.Label + " (" + f.Device + ")"
 }
 
-// ID is that of its document.
-func (f *Medium) ID() string { return f.document.ID }
+// ID is that of its document; "" when nobody whom the node trusts signed it.
+func (f *Medium) ID() string { return f.id }
 
 // Unattended tells whether it asks to start with nobody there.
 func (f *Medium) Unattended() bool { return f.document.Unattended }
@@ -164,12 +167,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	found := slices.Clone(w.found) // whoever was given the other one goes on reading it
 	w.mu.Unlock()
 	if !same {
-		found = nil
-		for _, d := range all {
-			if f := w.read(ctx, d); f != nil && !slices.ContainsFunc(found, f.same) {
-				found = append(found, f)
-			}
-		}
+		found = w.readAll(ctx, all)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -193,6 +191,9 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	}
 	now := &Medium{Device: f.Device, Label: f.Label, signed: f.signed}
 	d, signer, err := w.known.verify(f.signed)
+	if d != nil {
+		now.id = d.ID
+	}
 	if err != nil {
 		now.Refused = problem.From(err)
 		return now
@@ -201,22 +202,50 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	return now
 }
 
+// readAll reads the devices, those of each disk within what one disk may cost.
+func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
+	for n, disk := range byDisk(all) {
+		until, left := time.Now().Add(diskTime), diskBudget
+		for i, d := range disk {
+			within := time.Until(until)
+			if n >= maxDisks || i >= maxOfDisk || left <= 0 || within <= 0 {
+				found = append(found, unreadOf(d.disk, len(disk)-i))
+				break
+			}
+			f, bytes := w.read(ctx, d, within)
+			left -= bytes
+			if f != nil && !slices.ContainsFunc(found, f.same) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// unreadOf tells of a disk that it has more than is read of one.
+func unreadOf(disk string, volumes int) *Medium {
+	return &Medium{Device: disk, Refused: &problem.Problem{
+		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
+		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
+	}}
+}
+
 // notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
 var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
 
-// read reads a device; nil where it holds nothing for a node. What was read stays in memory: what is used later is what was judged,
-// whatever becomes of the medium.
-func (w *Watcher) read(ctx context.Context, d device) *Medium {
-	f := &Medium{Device: d.name}
-	content, err := Inspect(ctx, d.path)
+// read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in
+// memory: what is used later is what was judged, whatever becomes of the medium.
+func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *Medium, bytes int64) {
+	f = &Medium{Device: d.name}
+	content, bytes, err := inspectAt(ctx, d.path, within)
 	if err != nil {
 		f.Refused = problem.From(err)
 		if slices.Contains(notOurs, f.Refused.Code) {
-			return nil
+			return nil, bytes
 		}
-		return f
+		return f, bytes
 	}
-	f.Label = content.Label
+	f.Label, f.path, f.kind = content.Label, d.path, content.Kind
 	switch signed := content.Find(EnvelopeFile); {
 	case signed != nil:
 		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused
@@ -226,9 +255,9 @@ func (w *Watcher) read(ctx context.Context, d device) *Medium {
 			Fix: message.T("Make the medium with touchdown media write, or enter the answers at the console."),
 		}
 	default:
-		return nil
+		return nil, bytes
 	}
-	return f
+	return f, bytes
 }
 
 // Taken is a site config from a medium.
@@ -238,14 +267,15 @@ type Taken struct {
 	Use    func() error // notes on disk that it was used; nothing may change on its word before
 }
 
-// Take opens the site config of a medium that the last look found: with a passphrase, or with the node's own key. It fails with a
-// *problem.Problem.
-func (w *Watcher) Take(name, passphrase string) (*Taken, error) {
+// Take opens the site config of a document, by its id, on a medium that the last look found: with a passphrase, or with the node's
+// own key. A device's name would do for whatever was put into the socket since a person looked. It fails with a *problem.Problem.
+func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	found := w.Found()
-	i := slices.IndexFunc(found, func(f *Medium) bool { return f.Device == name })
+	i := slices.IndexFunc(found, func(f *Medium) bool { return f.id != "" && f.id == id })
 	if i < 0 {
 		return nil, &problem.Problem{
-			Code: "MED-GONE", Summary: message.F("There is no medium in %s any more.", name), Fix: message.T("Put it in again, and wait until it is listed."),
+			Code: "MED-GONE", Summary: message.T("The medium that was chosen is no longer there."),
+			Fix: message.T("Put it in again and wait until it is listed, or choose another one that is listed."),
 		}
 	}
 	f := w.judged(found[i])

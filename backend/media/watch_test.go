@@ -3,6 +3,7 @@ package media_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,7 +120,7 @@ func TestLateStick(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Root(), "dev/sdb"), stick.Image(t, envelope.New("SN1"), "other", envelope.Lock{}, s.key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	taken, err := w.Take("sdb", "")
+	taken, err := w.Take(d.ID, "")
 	if err != nil || string(taken.Text) != config || taken.Source != "stick SITECONFIG" {
 		t.Fatalf("%+v, %v", taken, err)
 	}
@@ -129,18 +130,18 @@ func TestLateStick(t *testing.T) {
 	if err := taken.Use(); code(err) != "MED-USED" {
 		t.Errorf("used twice: %v", err)
 	}
-	if _, err := w.Take("sdb", ""); code(err) != "MED-USED" {
+	if _, err := w.Take(d.ID, ""); code(err) != "MED-USED" {
 		t.Errorf("taken twice: %v", err)
 	}
 	s.sees("that it was used", func(found []*media.Medium) bool {
 		return len(found) == 1 && found[0].Refused != nil && found[0].Refused.Code == "MED-USED"
 	})
-	if again, err := media.NewWatcher(s.Machine).Take("sdb", ""); code(err) != "MED-GONE" {
+	if again, err := media.NewWatcher(s.Machine).Take(d.ID, ""); code(err) != "MED-GONE" {
 		t.Errorf("nobody looked: %v, %v", again, err)
 	}
 	stick.Pull(t, s.Root(), "sdb")
 	s.sees("that it is gone", count(0))
-	if _, err := w.Take("sdb", ""); code(err) != "MED-GONE" {
+	if _, err := w.Take(d.ID, ""); code(err) != "MED-GONE" {
 		t.Errorf("it is not there: %v", err)
 	}
 }
@@ -152,15 +153,16 @@ func TestPassphrase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.plug("sdb", envelope.New(""), lock)
+	d := envelope.New("")
+	s.plug("sdb", d, lock)
 	w := s.watch()
 	s.sees("the stick", count(1))
 	for _, wrong := range []string{"", "AAAAA-AAAAA-AAAAA-AAAAA"} {
-		if taken, err := w.Take("sdb", wrong); code(err) != "MED-PASS" {
+		if taken, err := w.Take(d.ID, wrong); code(err) != "MED-PASS" {
 			t.Errorf("%q: %v, %v", wrong, taken, err)
 		}
 	}
-	if taken, err := w.Take("sdb", passphrase); err != nil || string(taken.Text) != config {
+	if taken, err := w.Take(d.ID, passphrase); err != nil || string(taken.Text) != config {
 		t.Errorf("%v, %v", taken, err)
 	}
 }
@@ -215,7 +217,7 @@ func TestRefusedMedia(t *testing.T) {
 			stick.Plug(t, s.Root(), "sdc", stick.Image(t, d, config, envelope.Lock{}, other))
 			w := s.watch()
 			s.sees("the stick that revokes", count(1))
-			taken, err := w.Take("sdc", "")
+			taken, err := w.Take(d.ID, "")
 			if err == nil {
 				err = taken.Use()
 			}
@@ -237,10 +239,9 @@ func TestRefusedMedia(t *testing.T) {
 			return signed(t, s, func(*envelope.Document) {})
 		}},
 		"a record that lost a line": {"MED-LOST", func(t *testing.T, s *socket) []byte {
-			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
 			w := s.watch()
-			s.sees("the first", count(1))
-			taken, err := w.Take("sdc", "")
+			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
+			taken, err := w.Take(s.sees("the first", count(1))[0].ID(), "")
 			if err == nil {
 				err = taken.Use()
 			}
@@ -283,7 +284,11 @@ func TestRefusedMedia(t *testing.T) {
 				if strings.Contains(f.Refused.Error(), "store0042") {
 					t.Errorf("it tells what is on it: %v", f.Refused)
 				}
-				if taken, err := w.Take("sdb", ""); code(err) != test.code {
+				want := test.code
+				if f.ID() == "" { // nothing on it is trusted, and so nothing names it
+					want = "MED-GONE"
+				}
+				if taken, err := w.Take(f.ID(), ""); code(err) != want {
 					t.Errorf("taken: %v, %v", taken, err)
 				}
 			}
@@ -327,4 +332,78 @@ func TestNobodyWants(t *testing.T) {
 		}
 	})
 	end()
+}
+
+// costly is a volume whose list of files takes as much reading as any may: folders of 1.9 MiB each, all in one chain of clusters.
+func costly(t *testing.T) []byte {
+	t.Helper()
+	image := stick.Volume(t, "deleted", bytes.Repeat([]byte{0xe5}, 1900<<10))
+	root := bytes.LastIndex(image[:64<<10], []byte(media.Label)) // the first one is the name in the first sector
+	at := root
+	for image[at] != 0 { // to behind the last entry
+		at += 32
+	}
+	for i := range byte(40) {
+		folder := make([]byte, 32)
+		copy(folder, []byte{'D', 'A' + i/26, 'A' + i%26})
+		copy(folder[3:], "        ")
+		folder[11], folder[26] = 0x10, 2+i
+		copy(image[at+32*int(i):], folder)
+	}
+	return image
+}
+
+// TestOneDiskCostsSoMuch: the volumes of one disk are read up to a number and an amount. What is left out is told, and the other sticks
+// are read all the same.
+func TestOneDiskCostsSoMuch(t *testing.T) {
+	good := func(s *socket) []byte {
+		return stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, s.key)
+	}
+	names := func(found []*media.Medium) string {
+		var all []string
+		for _, f := range found {
+			code := "usable"
+			if f.Refused != nil {
+				code = f.Refused.Code
+			}
+			all = append(all, f.Device+" "+code)
+		}
+		return strings.Join(all, ", ")
+	}
+	for name, test := range map[string]struct {
+		plug func(*socket)
+		want string
+	}{
+		"many volumes": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20))
+			image := good(s)
+			for i := range 9 {
+				stick.Plug(t, s.Root(), fmt.Sprintf("sdb%d", i+1), image)
+			}
+		}, "sdb1 usable, sdb MED-MORE, sdc usable"},
+		"a costly one": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", costly(t))
+			stick.Plug(t, s.Root(), "sdb1", good(s))
+		}, "sdb MED-BAD, sdb MED-MORE, sdc usable"},
+		"a few": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20))
+			stick.Plug(t, s.Root(), "sdb1", good(s))
+		}, "sdb1 usable, sdc usable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSocket(t)
+			test.plug(s)
+			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
+			s.watch()
+			found := s.sees("the media", func([]*media.Medium) bool { return true })
+			if got := names(found); got != test.want {
+				t.Errorf("%s, not %s", got, test.want)
+			}
+			for _, f := range found {
+				if f.Refused != nil && f.Refused.Code == "MED-MORE" && !strings.Contains(f.Refused.Error(), "volumes of the disk sdb") {
+					t.Error(f.Refused)
+				}
+			}
+		})
+	}
 }

@@ -32,6 +32,17 @@ func mediaReader() *cobra.Command {
 	}
 }
 
+// mediaWriter is the process that adds files to a volume, which media.Known.Leave starts.
+func mediaWriter() *cobra.Command {
+	return &cobra.Command{
+		Use: media.WriterCommand, Short: "Add files to the volume on standard input, and nothing else", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			letGo()
+			return media.ServeWriter(os.Stdin, os.NewFile(3, "order"), printed(cmd))
+		},
+	}
+}
+
 // The limits of what is read from files that the operator names, in bytes.
 const (
 	maxKeyFile  = 64 << 10

@@ -48,6 +48,9 @@ func (c *core) actor(a Action) (steps.Actor, steps.Field, error) {
 				continue
 			}
 			v := c.draft.view(fields[i])
+			if fields[i].Act.Fill != nil { // a value that has gone meanwhile has its own problem
+				return actor, fields[i], nil
+			}
 			if !slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
 				return nil, steps.Field{}, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
 			}

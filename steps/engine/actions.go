@@ -160,10 +160,8 @@ func (c *core) start(a Action, last func() error) error {
 	if err := last(); err != nil {
 		return err
 	}
-	if c.draft.site.Spec.Console.PIN != "" {
-		if err := c.draft.lock(); err != nil {
-			return err
-		}
+	if err := c.draft.lock(c.draft.idle.Begin); err != nil {
+		return err
 	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
@@ -173,6 +171,7 @@ func (c *core) start(a Action, last func() error) error {
 		return err
 	}
 	c.draft.review = nil
+	c.draft.forgetBeside()
 	c.inspector.stop()
 	c.work(false)
 	return nil
@@ -253,7 +252,7 @@ func (c *core) handOver() error {
 		return err
 	}
 	c.draft.site, c.given = c.draft.site.WithoutSecrets(), nil
-	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets())
+	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep())
 }
 
 // unlock lets a landed node be changed again, until the engine ends.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend/message"
 	"touchdown/steps"
@@ -105,7 +106,7 @@ func (d *draft) set(path, value string) error {
 	if err := d.take(cfg); err != nil || was == cfg.Spec.Console {
 		return err
 	}
-	return d.lock()
+	return d.lock(d.idle.Set)
 }
 
 // load replaces all answers.
@@ -191,9 +192,9 @@ func (d *draft) take(cfg *site.Config) error {
 
 // lock has the consoles lock as the answers say. A PIN that a document or a medium brought counts from the start of the work: until
 // the review is accepted nothing changes on its word.
-func (d *draft) lock() error {
+func (d *draft) lock(as func(pin.Hash, time.Duration) error) error {
 	is := d.site.Spec.Console
-	if err := d.idle.Set(pin.Hash(is.PIN), is.LockAfter); err != nil {
+	if err := as(pin.Hash(is.PIN), is.LockAfter); err != nil {
 		return journalProblem(err)
 	}
 	return nil

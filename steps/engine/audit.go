@@ -100,7 +100,7 @@ func fresh(journal string) bool {
 // clear removes what a power cut left of a write that was under way.
 func (s *store) clear() {
 	_ = clearLeftovers(s.dir, append([]string{
-		"journal.jsonl", "sums.jsonl", "report.txt", "report.json", string(signed), "hosts.txt", "console-lock.json", "console-wrong",
+		"journal.jsonl", "sums.jsonl", "report.txt", "report.json", string(signed), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
 	}, ours...)...) // in nobody's way
 	_ = clearLeftovers(s.path("secrets"))
 	entries, _ := os.ReadDir(s.path("saved"))

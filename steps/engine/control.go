@@ -17,7 +17,8 @@ const penGrace = 5 * time.Second
 
 // control tells which console may write: the holder of the pen, one at most. It counts the consoles that watch, too.
 type control struct {
-	now func() time.Time
+	now  func() time.Time
+	lost func() // called whenever a console loses the pen
 
 	token    string // "" when nobody holds the pen
 	holder   string
@@ -53,6 +54,7 @@ func (c *control) take(console string, force bool) (token string, err error) {
 
 // drop leaves the pen to whoever takes it.
 func (c *control) drop() {
+	c.lost()
 	c.token, c.holder, c.since, c.attached, c.left = "", "", time.Time{}, 0, time.Time{}
 }
 

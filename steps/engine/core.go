@@ -51,7 +51,7 @@ func newCore(e *Engine, journal *journal) *core {
 	}
 	c := &core{
 		o: e.o, store: e.store, serial: e.o.Node.Host.Serial(),
-		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now},
+		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now, lost: draft.forgetBeside},
 		question: &question{}, stock: stock, notices: notices, work: e.work, stopAct: func() {},
 	}
 	c.hostname, _ = e.o.Node.Host.Hostname() // shown only; a node without one shows ""
@@ -65,9 +65,14 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 		c.recorder.seq = event.Seq
 	}
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
-		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets()); err != nil {
+		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep()); err != nil {
 			c.o.Node.Log.Error("wiping after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
+		}
+	}
+	if c.job.state == Collecting && !c.job.touched() { // a power cut came between the PIN of a start and its event
+		if err := c.draft.idle.Back(); err != nil {
+			c.o.Node.Log.Error("taking the PIN of a start back", "error", err)
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)

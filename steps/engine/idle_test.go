@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
 )
 
@@ -173,5 +174,94 @@ func TestALoadedPINCountsFromTheStart(t *testing.T) {
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 	if s, err = r.Snapshot(t.Context()); err != nil || s.Idle == nil {
 		t.Errorf("the consoles do not lock after the start: %v", err)
+	}
+}
+
+// lands has a document land the node, and returns when it has.
+func (r *rig) lands(t *testing.T, answers map[string]string) {
+	t.Helper()
+	until(t, r, "the form", inState(Collecting))
+	pen := take(t, r)
+	must(t, r.Load(t.Context(), pen, answers, "file site.yaml"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the landing", inState(IsDone))
+}
+
+// locks tells whether the consoles lock.
+func (r *rig) locks(t *testing.T) bool {
+	t.Helper()
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	return s.Idle != nil
+}
+
+// TestThePINOfAStart: a site without a PIN does not keep the earlier site's, an undo takes back the one that the start set, and so
+// does a restart where the power was cut before the start was on record. One that a person typed stays.
+func TestThePINOfAStart(t *testing.T) {
+	w := newWorld()
+	w.cable = true
+	r := newRig(t, w)
+	without := map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}
+	with := map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN))}
+
+	r.lands(t, with)
+	if !r.locks(t) {
+		t.Fatal("the PIN of the document does not count")
+	}
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Undo}))
+	until(t, r, "the undo", inState(IsUndone))
+	if r.locks(t) {
+		t.Error("the PIN of the start outlives its undo")
+	}
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
+	r.lands(t, with)
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Unlock, Value: r.core.hostname}))
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
+	if !r.locks(t) {
+		t.Error("the PIN does not outlive the hand-over")
+	}
+	r.lands(t, without)
+	if r.locks(t) {
+		t.Error("a site without a PIN keeps the earlier site's")
+	}
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Undo}))
+	until(t, r, "the undo", inState(IsUndone))
+	if !r.locks(t) {
+		t.Error("the undo does not bring the earlier site's PIN back")
+	}
+}
+
+// TestAStartCutShort: what a start set before it was on record does not count after a power cut, what a person typed does.
+func TestAStartCutShort(t *testing.T) {
+	r := newRig(t, newWorld())
+	until(t, r, "the form", inState(Collecting))
+	begin := func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.core.draft.site.Spec.Console.PIN = site.Secret(pin.Make(testPIN))
+		return r.core.draft.lock(r.core.draft.idle.Begin)
+	}
+	again := func() {
+		must(t, r.Close())
+		r.open(t)
+		until(t, r, "the form", inState(Collecting))
+	}
+	must(t, begin())
+	if !r.locks(t) {
+		t.Fatal("the PIN does not count from the start")
+	}
+	again()
+	if r.locks(t) {
+		t.Error("the PIN of a start that never was counts")
+	}
+	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testPIN))
+	must(t, begin())
+	again()
+	if !r.locks(t) {
+		t.Error("the PIN that a person typed was taken back")
 	}
 }

@@ -37,6 +37,9 @@ func (d *draft) setBeside(path, value string) error {
 	return nil
 }
 
+// forgetBeside forgets those values: a passphrase is of the person who typed it, and of the medium that it was typed for.
+func (d *draft) forgetBeside() { clear(d.beside) }
+
 // answersOf reads the site config of a medium.
 func answersOf(taken *media.Taken) (map[string]string, error) {
 	cfg, err := site.Parse(taken.Text, taken.Source, nil)
@@ -107,7 +110,7 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 	d.open(brought)
 	d.site = cfg
 	d.mask.Hide(slices.Concat(cfg.SecretTexts(), brought.SecretTexts()))
-	clear(d.beside)
+	d.forgetBeside()
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
+	"touchdown/backend/media/volume"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -27,6 +28,13 @@ const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  
 
 // TestMain lets this program be the process that reads a volume, as cmd/touchdown does.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == media.WriterCommand {
+		if err := media.ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
 		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -247,11 +255,12 @@ func TestAStickPulledOutInTime(t *testing.T) {
 // TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", forNobody())
+	d := forNobody()
+	r.plug(t, "sdb", d)
 	w := media.NewWatcher(r.host.Machine)
 	ctx, end := context.WithCancel(t.Context())
 	w.Watch(ctx, func() bool { return true }, end)
-	taken, err := w.Take("sdb", "")
+	taken, err := w.Take(d.ID, "")
 	must(t, err)
 	must(t, taken.Use())
 	r.open(t)
@@ -399,7 +408,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	}
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "typed.example"))
-	takeOver := Action{Verb: Act, Path: volume.Path, Value: "sdb"}
+	takeOver := Action{Verb: Act, Path: volume.Path, Value: d.ID}
 	must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
 	if err := r.Do(t.Context(), pen, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
 		t.Errorf("a wrong passphrase: %v", err)
@@ -465,10 +474,11 @@ func TestAMediumIsNoAnswer(t *testing.T) {
 // TestAnswersThatCannotBeNoted: where the use of a stick cannot be noted, none of its answers is taken.
 func TestAnswersThatCannotBeNoted(t *testing.T) {
 	r := newSealedRig(t)
-	r.plug(t, "sdb", envelope.New("SN1"))
+	d := envelope.New("SN1")
+	r.plug(t, "sdb", d)
 	r.open(t)
 	until(t, r, "the stick", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
-	taken, err := r.o.Media.Take("sdb", "")
+	taken, err := r.o.Media.Take(d.ID, "")
 	must(t, err)
 	must(t, r.host.Remove(layout.Media+"/used"))
 	values, err := answersOf(taken)
@@ -483,5 +493,180 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	kept, _, err := r.store.loadDraft()
 	if err != nil || kept.Spec.ClusterName != "" {
 		t.Errorf("%v, %q", err, kept.Spec.ClusterName)
+	}
+}
+
+// TestAnExchangedMedium: who takes the answers of a medium that was exchanged since it was shown gets a problem, not those of the
+// other one.
+func TestAnExchangedMedium(t *testing.T) {
+	r := newSealedRig(t)
+	r.open(t)
+	listed := func(d envelope.Document) func(*Snapshot) bool {
+		return func(s *Snapshot) bool {
+			fields := s.Stages[2].Steps[0].Fields
+			return len(fields) == 2 && len(fields[1].Choices) == 1 && fields[1].Choices[0].Value == d.ID
+		}
+	}
+	shown, other := envelope.New("SN1"), envelope.New("SN1")
+	r.plug(t, "sdb", shown)
+	until(t, r, "the stick", listed(shown))
+	stick.Pull(t, r.host.Root(), "sdb")
+	r.plug(t, "sdb", other)
+	until(t, r, "the other stick", listed(other))
+	pen := take(t, r)
+	for _, value := range []string{shown.ID, "sdb", ""} {
+		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-GONE" {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	if r.answer("spec.clusterName") != "" || r.used(t, other.ID) {
+		t.Error("the other document's answers were taken")
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: other.ID}))
+	if r.answer("spec.clusterName") != "shop" {
+		t.Error("what is shown is not taken")
+	}
+}
+
+// TestAPassphraseIsForgotten: with its medium, with control, and when the work starts.
+func TestAPassphraseIsForgotten(t *testing.T) {
+	r := newSealedRig(t)
+	lock, _, err := envelope.GeneratedLock()
+	must(t, err)
+	plug := func(name string) {
+		t.Helper()
+		stick.Plug(t, r.host.Root(), name, stick.Image(t, envelope.New(""), onStick, lock, r.key))
+	}
+	r.open(t)
+	plug("sdb")
+	typed := func(is bool) func(*Snapshot) bool {
+		return func(s *Snapshot) bool {
+			fields := s.Stages[2].Steps[0].Fields
+			return len(fields) == 2 && fields[0].Visible && fields[0].SecretSet == is
+		}
+	}
+	kept := func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.core.draft.beside) > 0
+	}
+	typeIt := func(pen string) {
+		t.Helper()
+		must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
+		until(t, r, "the passphrase", typed(true))
+	}
+	until(t, r, "the stick", typed(false))
+	pen := take(t, r)
+	typeIt(pen)
+	stick.Pull(t, r.host.Root(), "sdb")
+	plug("sdc")
+	until(t, r, "another stick without a passphrase", typed(false))
+
+	typeIt(pen)
+	must(t, r.ReleasePen(t.Context(), pen))
+	if kept() {
+		t.Error("it outlives the release of control")
+	}
+	pen = take(t, r)
+	typeIt(pen)
+	pen, err = r.TakePen(t.Context(), "ttyS0", true)
+	must(t, err)
+	if kept() {
+		t.Error("the next console has it")
+	}
+
+	typeIt(pen)
+	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	if kept() {
+		t.Error("it outlives the start")
+	}
+	until(t, r, "the landing", inState(IsDone))
+}
+
+// onDisk are the names of what lies on a medium, and the content of a file of it.
+func (r *sealedRig) onDisk(t *testing.T, name, file string) (names []string, text string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(r.host.Root(), "dev", name))
+	must(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	must(t, err)
+	content, err := volume.Read(f, info.Size(), func(path string) bool { return path == file })
+	must(t, err)
+	for _, e := range content.Entries {
+		names = append(names, e.Path)
+		text += string(e.Data)
+	}
+	return names, text
+}
+
+// TestTheReportIsLeft: on the medium that brought the site config, once, also after a restart and when it comes back later; never on
+// another one.
+func TestTheReportIsLeft(t *testing.T) {
+	r := newSealedRig(t)
+	r.w.onRun(func(string) {
+		_ = os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("it has landed"), 0o600)
+	})
+	r.open(t)
+	d := forNobody()
+	r.plug(t, "sdb", d)
+	said := func(s *Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
+	}
+	until(t, r, "the report on the stick", said)
+	if names, text := r.onDisk(t, "sdb", "report.txt"); len(names) != 2 || text != "it has landed" {
+		t.Errorf("%v, %q", names, text)
+	}
+	must(t, r.Close())
+	r.plug(t, "sdc", forNobody()) // another stick, unused
+	r.open(t)
+	until(t, r, "the landing", inState(IsDone))
+	l := &lander{Engine: r.Engine}
+	l.leave()
+	if names, _ := r.onDisk(t, "sdb", ""); len(names) != 2 {
+		t.Errorf("after a restart: %v", names)
+	}
+	stick.Pull(t, r.host.Root(), "sdb")
+	must(t, r.host.Remove(layout.Media+"/left")) // as if nothing had been left
+	l = &lander{Engine: r.Engine}
+	l.leave()
+	if names, _ := r.onDisk(t, "sdc", ""); len(names) != 1 {
+		t.Errorf("on another stick: %v", names)
+	}
+}
+
+// TestTheQuestionIsLeft: a landing with nobody there that fails tells it on the stick, without secrets, and the next person goes on.
+func TestTheQuestionIsLeft(t *testing.T) {
+	for state, test := range map[State]struct{ policy, says string }{
+		HasFailed: {"  policy:\n    rollbackOnFailure: false\n", "stopped at step names"},
+		IsUndone:  {"", "failed and was undone"},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			r := newSealedRig(t)
+			r.w.setFail("names", &problem.Problem{Code: "DNS-1", Summary: message.T("No server answers c2VjcmV0OnNlY3JldA==."), Fix: message.T("Check the cable.")})
+			r.open(t)
+			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), onStick+test.policy, envelope.Lock{}, r.key))
+			until(t, r, "the question on the stick", func(s *Snapshot) bool {
+				return s.State == state && strings.Contains(strings.Join(message.English(s.Notices), "\n"), "has question.txt")
+			})
+			_, text := r.onDisk(t, "sdb", "question.txt")
+			for _, want := range []string{test.says, "DNS-1", "No server answers", "SN1"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("it does not tell %s:\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "c2VjcmV0") {
+				t.Errorf("it tells a secret:\n%s", text)
+			}
+			if state == HasFailed {
+				r.w.setFail("names", nil)
+				must(t, r.Do(t.Context(), take(t, r), Action{Verb: Retry}))
+				until(t, r, "the landing", inState(IsDone))
+			}
+		})
 	}
 }

@@ -24,6 +24,7 @@ import (
 //	saved/STEP/KEY     originals and notes (note-KEY), wiped at hand-over and after undo
 //	key                the node-local key under which fingerprints are made
 //	console-lock.json  the hash of the consoles' PIN, and when they lock; stays after the hand-over
+//	console-before.json what counted before the job at work; gone with the hand-over and after undo
 //	console-wrong      how many PINs in a row were wrong
 //	report.*           written by the hand-over step
 //

@@ -26,6 +26,10 @@ const startedBy = "medium"
 type lander struct {
 	*Engine
 	tried map[string]message.Text // by the document's id: what became of it; until it is pulled out
+	there []string                // ids of the documents that the last look found
+
+	leftIn string // what was in the sockets when it was told what was left
+	leftAt string // what was to be left, and what was in the sockets, when leave tried last
 }
 
 // watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing when the one medium that
@@ -43,8 +47,28 @@ func (e *lander) watchMedia() {
 				delete(e.tried, id)
 			}
 		}
+		e.forgetPulled()
 		e.judgeMedia()
+		e.leave()
 	})
+}
+
+// forgetPulled forgets what was typed for a medium that is no longer there.
+func (e *lander) forgetPulled() {
+	was := e.there
+	e.there = nil
+	for _, f := range e.o.Media.Usable() {
+		e.there = append(e.there, f.ID())
+	}
+	if !slices.ContainsFunc(was, func(id string) bool { return !slices.Contains(e.there, id) }) {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.core.draft.beside) > 0 {
+		e.core.draft.forgetBeside()
+		e.core.recorder.changed()
+	}
 }
 
 // judgeMedia tells what the media are that the last look found, and lets one start. A sentence for every screen has one line of 80
@@ -168,7 +192,7 @@ func (e *lander) mayStart(f *media.Medium) message.Text {
 // accepts that by its fingerprint. It does so as a console, so that everyone sees who has control, and can take it. What stands
 // against the start is the error; answers and review stay for whoever comes.
 func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
-	taken, err := e.o.Media.Take(f.Device, "")
+	taken, err := e.o.Media.Take(f.ID(), "")
 	if err != nil {
 		return err
 	}

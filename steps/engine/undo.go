@@ -33,6 +33,10 @@ func (r *run) undoAll(ctx context.Context) {
 			}
 		}
 	}
+	if err := r.e.idle.Back(); err != nil {
+		r.fail("", err, 0)
+		return
+	}
 	// No step needs its originals any more. They go before the end is told: from then on a person may start the next job,
 	// which saves its own. What cannot be wiped here is wiped when that job starts.
 	if err := r.e.originals.wipeSaved(); err != nil {

@@ -75,11 +75,50 @@ func delay(wrong int) time.Duration {
 	return time.Second << (wrong - 1)
 }
 
-// Set takes over what the site config says, durably. Without a PIN in it, that of the bake counts.
+// Set takes over what a person set in the site config, durably. Without a PIN in it, that of the bake counts.
 func (l *Lock) Set(p pin.Hash, after time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	is := setting{p, after}
+	if err := l.take(setting{p, after}); err != nil {
+		return err
+	}
+	return forgetBefore(l.o.Dir)
+}
+
+// Begin takes over what the accepted site config says, durably, until Back or Keep ends the job: an earlier site's PIN does not
+// count at a site that has none.
+func (l *Lock) Begin(p pin.Hash, after time.Duration) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := keepBefore(l.o.Dir, l.site); err != nil {
+		return err
+	}
+	return l.take(setting{p, after})
+}
+
+// Back has what counted before the first Begin count again; without a Begin it changes nothing.
+func (l *Lock) Back() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was, ok := readBefore(l.o.Dir)
+	if !ok {
+		return nil
+	}
+	if err := l.take(was); err != nil {
+		return err
+	}
+	return forgetBefore(l.o.Dir)
+}
+
+// Keep ends the job: what counts now is not put back any more.
+func (l *Lock) Keep() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return forgetBefore(l.o.Dir)
+}
+
+// take keeps a setting and has it count. Whoever calls it holds mu.
+func (l *Lock) take(is setting) error {
 	if err := keepSite(l.o.Dir, is); err != nil {
 		return err
 	}

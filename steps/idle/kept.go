@@ -24,8 +24,9 @@ const usual = 10 * time.Minute
 // The files in the engine's folder. What the site config says is kept apart from it, because the node keeps its lock when the
 // secrets of the site config are wiped.
 const (
-	siteFile  = "console-lock.json"
-	wrongFile = "console-wrong"
+	siteFile   = "console-lock.json"
+	beforeFile = "console-before.json" // what counted before the job at work; absent when none is
+	wrongFile  = "console-wrong"
 )
 
 // maxFile bounds what is read of one of the files, in bytes.
@@ -102,6 +103,35 @@ func readFile(dir, name string) ([]byte, error) {
 }
 
 func keepSite(dir string, s setting) error { return keep(dir, siteFile, s.encode()) }
+
+// keepBefore keeps a setting for Lock.Back; the first one of a job stays.
+func keepBefore(dir string, s setting) error {
+	if _, err := readFile(dir, beforeFile); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return keep(dir, beforeFile, s.encode())
+}
+
+// readBefore is what was kept, and whether something was. What cannot be read puts nothing back: a lock stays rather than opens.
+func readBefore(dir string) (setting, bool) {
+	data, err := readFile(dir, beforeFile)
+	was, bad := decode(data, err)
+	return was, err == nil && !bad
+}
+
+func forgetBefore(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	err := os.Remove(filepath.Join(dir, beforeFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the lock of the consoles: %w", err)
+	}
+	return host.SyncDir(dir)
+}
 
 // readWrong is how many PINs in a row were wrong. A count that cannot be read is taken for many: whoever damaged it gains nothing.
 func readWrong(dir string) int {

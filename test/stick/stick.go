@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"touchdown/backend/envelope"
@@ -50,23 +52,44 @@ func Volume(t testing.TB, name string, data []byte) []byte {
 	return append(append([]byte{}, i.Head...), make([]byte, i.Size-int64(len(i.Head)))...)
 }
 
-// minors are the device numbers of what is plugged in.
+// minors are the device numbers of the disks that are plugged in.
 var minors = map[string]int{"sda": 0, "sdb": 16, "sdc": 32, "sdd": 48, "nvme0n1": 64}
 
-// Plug puts a medium into a machine below root: a device file, and what sysfs tells of it. A disk whose name begins with nvme is one
-// of the machine itself.
-func Plug(t testing.TB, root, name string, image []byte) {
+// place tells where sysfs has a disk, or a partition of one as "sdb2", and its device number.
+func place(t testing.TB, name string) (at, number string) {
 	t.Helper()
-	minor, known := minors[name]
+	disk, part := name, ""
+	if name != "nvme0n1" {
+		disk = strings.TrimRight(name, "0123456789")
+		part = strings.TrimPrefix(name, disk)
+	}
+	minor, known := minors[disk]
 	if !known {
 		t.Fatalf("no device number for %s", name)
 	}
-	at := "devices/usb1/1-" + name + "/block/" + name
+	at = "devices/usb1/1-" + disk + "/block/" + disk
 	if name == "nvme0n1" {
 		at = "devices/pci/" + name
 	}
-	number := fmt.Sprintf("8:%d", minor)
+	if part != "" {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, minor = at+"/"+name, minor+n
+	}
+	return at, fmt.Sprintf("8:%d", minor)
+}
+
+// Plug puts a medium into a machine below root: a device file, and what sysfs tells of it. A disk whose name begins with nvme is one
+// of the machine itself. A partition, as sdb2, is one of a disk that was plugged in before.
+func Plug(t testing.TB, root, name string, image []byte) {
+	t.Helper()
+	at, number := place(t, name)
 	files := map[string]string{"dev": number + "\n", "size": fmt.Sprintln(len(image) >> 9), "removable": "0\n"}
+	if filepath.Base(filepath.Dir(filepath.Dir(at))) == "block" {
+		files["partition"] = "1\n"
+	}
 	sys := filepath.Join(root, "sys")
 	var errs []error
 	for _, dir := range []string{"sys/" + at, "sys/class/block", "sys/dev/block", "dev"} {
@@ -88,7 +111,8 @@ func Plug(t testing.TB, root, name string, image []byte) {
 func Pull(t testing.TB, root, name string) {
 	t.Helper()
 	sys := filepath.Join(root, "sys")
-	if err := errors.Join(os.Remove(filepath.Join(sys, "class/block", name)), os.Remove(filepath.Join(sys, "dev/block", fmt.Sprintf("8:%d", minors[name]))),
+	_, number := place(t, name)
+	if err := errors.Join(os.Remove(filepath.Join(sys, "class/block", name)), os.Remove(filepath.Join(sys, "dev/block", number)),
 		os.Remove(filepath.Join(root, "dev", name))); err != nil {
 		t.Fatal(err)
 	}

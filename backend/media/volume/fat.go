@@ -11,17 +11,21 @@ import (
 // fat reads FAT12, FAT16 and FAT32 as Microsoft's specification (fatgen103) has them. The libraries for Go load the whole table
 // into memory, however large the first sector says it is, and follow a chain of clusters that leads back into itself for ever.
 type fat struct {
-	from     *source
-	bits     int   // of an entry of the table: 12, 16 or 32
-	table    int64 // offset of the first table
-	tableEnd int64
-	fixed    int64 // offset of the root folder of FAT12 and FAT16; 0 with FAT32
-	fixedLen int64
-	rootAt   int64 // first cluster of the root folder of FAT32
-	data     int64 // offset of cluster 2
-	cluster  int64 // bytes of a cluster
-	clusters int64 // how many there are; they are numbered from 2
-	name     string
+	from      *source
+	bits      int   // of an entry of the table: 12, 16 or 32
+	table     int64 // offset of the first table
+	tableEnd  int64
+	tablesEnd int64 // of all tables, which are copies of the first
+	info      int64 // offset of the sector with the number of free clusters of FAT32; 0 for none
+	unlike    bool  // only one of the tables is in use
+	fixed     int64 // offset of the root folder of FAT12 and FAT16; 0 with FAT32
+	fixedLen  int64
+	rootAt    int64 // first cluster of the root folder of FAT32
+	data      int64 // offset of cluster 2
+	sector    int64 // bytes
+	cluster   int64 // bytes of a cluster
+	clusters  int64 // how many there are; they are numbered from 2
+	name      string
 
 	block   []byte // of the table, the last one that was read
 	blockAt int64
@@ -67,9 +71,10 @@ func openFAT(s *source, sector []byte) (system, error) {
 	case total*sectorSize > s.size:
 		return nil, damaged("it says that it has %d bytes, but the device has %d", total*sectorSize, s.size)
 	}
-	f := &fat{from: s, cluster: sectorSize * perCluster, table: reserved * sectorSize, blockAt: -1}
+	f := &fat{from: s, sector: sectorSize, cluster: sectorSize * perCluster, table: reserved * sectorSize, blockAt: -1}
 	f.tableEnd = f.table + tableLen*sectorSize
-	f.fixed = f.table + tables*tableLen*sectorSize
+	f.tablesEnd = f.table + tables*tableLen*sectorSize
+	f.fixed = f.tablesEnd
 	f.fixedLen = rootEntries * entrySize
 	f.data = f.fixed + (f.fixedLen+sectorSize-1)/sectorSize*sectorSize
 	f.clusters = (total*sectorSize - f.data) / f.cluster
@@ -88,6 +93,7 @@ func (f *fat) choose(sector []byte, wide bool) error {
 			return damaged("its root folder is at cluster %d of %d", f.rootAt, f.clusters)
 		}
 		f.fixed = 0
+		f.info, f.unlike = int64(binary.LittleEndian.Uint16(sector[48:]))*f.sector, sector[40]&0x80 != 0
 	case f.fixedLen == 0:
 		return damaged("it has no root folder")
 	case f.clusters < 4085:
@@ -111,6 +117,21 @@ func (f *fat) has(cluster int64) bool { return cluster >= 2 && cluster < f.clust
 
 // next returns the cluster behind another one, or 0 at the end of a chain.
 func (f *fat) next(cluster int64) (int64, error) {
+	value, err := f.value(cluster)
+	if err != nil {
+		return 0, err
+	}
+	if value >= int64(1)<<min(f.bits, 28)-8 {
+		return 0, nil
+	}
+	if !f.has(value) {
+		return 0, damaged("a chain of its clusters leads to cluster %d of %d", value, f.clusters)
+	}
+	return value, nil
+}
+
+// value is a cluster's entry of the table.
+func (f *fat) value(cluster int64) (int64, error) {
 	bit := cluster * int64(f.bits)
 	low, err := f.tableByte(bit / 8)
 	if err != nil {
@@ -124,15 +145,7 @@ func (f *fat) next(cluster int64) (int64, error) {
 		}
 		value |= int64(b) << (8 * i)
 	}
-	value >>= bit % 8
-	last := int64(1)<<min(f.bits, 28) - 1 // FAT32 uses 28 of its bits
-	if value &= last; value >= last-7 {
-		return 0, nil
-	}
-	if !f.has(value) {
-		return 0, damaged("a chain of its clusters leads to cluster %d of %d", value, f.clusters)
-	}
-	return value, nil
+	return value >> (bit % 8) & (int64(1)<<min(f.bits, 28) - 1), nil // FAT32 uses 28 of its bits
 }
 
 func (f *fat) tableByte(offset int64) (byte, error) {

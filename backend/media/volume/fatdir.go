@@ -9,6 +9,8 @@ import (
 const (
 	entrySize = 32 // bytes of a folder's entry
 
+	deleted = 0xe5 // first byte of an entry that is free again
+
 	attrLabel  = 0x08
 	attrFolder = 0x10
 	attrLong   = 0x0f // of an entry that holds a part of a long name
@@ -33,7 +35,7 @@ func (f *fat) entries(folder node) (all [][]byte, err error) {
 		return nil, err
 	}
 	for ; len(list) >= entrySize && list[0] != 0; list = list[entrySize:] {
-		if list[0] == 0xe5 { // deleted
+		if list[0] == deleted {
 			continue
 		}
 		all = append(all, list[:entrySize])
