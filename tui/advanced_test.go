@@ -93,13 +93,16 @@ func TestReviewLeadsToTheMistake(t *testing.T) {
 // TestPlainAdvanced: in line mode the advanced settings are asked for on demand, by a number at the review, and alone.
 func TestPlainAdvanced(t *testing.T) {
 	f := newFake()
-	var short, whole engine.Snapshot
-	short, whole = collectingSnapshot(), collectingSnapshot()
+	short, whole := collectingSnapshot(), collectingSnapshot()
 	realSite(&whole)
 	for _, stage := range whole.Stages {
 		if stage.Advanced {
 			short.Stages = slices.Insert(short.Stages, 2, stage)
 		}
+	}
+	var labels []string // before the fake, which writes into the fields, is asked for anything
+	for _, v := range fields(short.Stages[2])[4:] {
+		labels = append(labels, show(v.Label))
 	}
 	f.snap = short
 	p, done := startPlain(t, f)
@@ -119,8 +122,8 @@ func TestPlainAdvanced(t *testing.T) {
 	p.after(t, "Network as nmstate YAML []:", "interfaces:")
 	p.after(t, "", "  - name: eno1")
 	p.after(t, "", ".")
-	for _, v := range fields(short.Stages[2])[4:] {
-		p.after(t, show(v.Label)+" [", "")
+	for _, label := range labels {
+		p.after(t, label+" [", "")
 	}
 	p.printed(t, "1  Advanced settings: 2 set")
 	p.after(t, "To start, type", "sno-042")
