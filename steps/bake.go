@@ -70,22 +70,22 @@ func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) 
 	return err
 }
 
-// BakeUplink lets the profile of the physical port carry the node's own addresses: br-ex is built from it at every boot.
-type BakeUplink struct{}
+// bakeUplink lets the profile of the physical port carry the node's own addresses: br-ex is built from it at every boot.
+type bakeUplink struct{}
 
 var (
-	_ Planner = (*BakeUplink)(nil)
-	_ Undoer  = (*BakeUplink)(nil)
+	_ Planner = (*bakeUplink)(nil)
+	_ Undoer  = (*bakeUplink)(nil)
 )
 
 // ID names the step in the journal.
-func (*BakeUplink) ID() string { return "bake-uplink" }
+func (*bakeUplink) ID() string { return "bake-uplink" }
 
 // Title says what the step does.
-func (*BakeUplink) Title() message.Text { return message.T("Give the uplink the node's own address") }
+func (*bakeUplink) Title() message.Text { return message.T("Give the uplink the node's own address") }
 
 // Plan tells the profile.
-func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (*bakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	cluster, err := factory.Look(ctx, node.Kube)
 	if err != nil {
 		return Plan{}, err
@@ -98,7 +98,7 @@ func (*BakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run saves the profile and changes it.
-func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
 	cluster, err := factory.Look(ctx, node.Kube.WithProgress(report.Progress))
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (*BakeUplink) Run(ctx context.Context, node *backend.Node, report Report) e
 }
 
 // Undo puts the profile back.
-func (*BakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	file, ok, err := savedAt(report, "file")
 	if !ok {
 		return err

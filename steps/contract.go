@@ -100,9 +100,10 @@ type Reader interface{ Reads() []string }
 
 // Stage is a titled group of steps.
 type Stage struct {
-	ID    string
-	Title message.Text
-	Steps []Step
+	ID       string
+	Title    message.Text
+	Steps    []Step
+	Advanced bool // it asks for what most sites leave alone: a console shows its page only when a person opens it
 }
 
 // Report is how a step tells and asks. All methods may be called from several goroutines.

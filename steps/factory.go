@@ -57,7 +57,7 @@ func bake(program string, o BakeOptions) []Step {
 		&BakeCheck{},                        // can this cluster be baked?
 		&BakeProgram{From: program},         // the file that the units start
 		&BakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
-		&BakeUplink{},                       // the profile that br-ex is built from carries the internal address
+		&bakeUplink{},                       // the profile that br-ex is built from carries the internal address
 		&BakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
 		&BakeVerify{},                       // what the machine really has now
 	}

@@ -13,6 +13,7 @@ const (
 	Text   Kind = "text"   // one line
 	Secret Kind = "secret" // one line, never shown after entry
 	PEM    Kind = "pem"    // certificates or a key: pasted, or read from a file on the node or a stick
+	Lines  Kind = "lines"  // lines whose indentation counts, such as YAML: typed, pasted, or read from a file likewise
 	Pick   Kind = "choice" // one of Choices
 	YesNo  Kind = "yesno"  // "true" or "false"
 )

@@ -24,7 +24,6 @@ type Hostname struct {
 }
 
 var (
-	_ asker   = (*Hostname)(nil)
 	_ Skipper = (*Hostname)(nil)
 	_ Planner = (*Hostname)(nil)
 	_ Reader  = (*Hostname)(nil)
@@ -35,15 +34,6 @@ func (*Hostname) ID() string { return "hostname" }
 
 // Title says what the step does.
 func (*Hostname) Title() message.Text { return message.T("Rename the node") }
-
-// Fields asks only where the policy allows it at all.
-func (s *Hostname) Fields() []Field {
-	return []Field{{
-		Path: "spec.hostname", Kind: Text, Label: message.T("Name of the node"), Example: "store0042-node", Optional: true, Check: site.Hostname,
-		Help:    message.T("Advanced: leave it empty to keep the name. A new one costs a reboot and about 10 minutes."),
-		Visible: func() bool { return s.Site.Spec.Policy.AllowHostnameChange },
-	}}
-}
 
 // Reads names what decides on the name.
 func (*Hostname) Reads() []string {

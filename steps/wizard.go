@@ -29,6 +29,9 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
+		{ID: "advanced", Title: message.T("Advanced settings"), Advanced: true, Steps: []Step{
+			&advanced{Site: cfg}, // asks for all else that the site config can say
+		}},
 		{ID: "relocation", Title: message.T("Relocation"), Steps: []Step{
 			&Network{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
 			&Clock{Site: cfg},                       // before any certificate is looked at

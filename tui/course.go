@@ -74,11 +74,11 @@ func (c *course) opening(pages []string) string {
 	return page
 }
 
-// pages are the IDs of the stages shown while collecting.
+// pages are the IDs of the stages shown while collecting. An advanced one is among them while it is open.
 func (c *course) pages() []string {
 	var ids []string
 	for _, stage := range c.snap.Stages {
-		if isPage(stage) {
+		if isPage(stage) && (!stage.Advanced || stage.ID == c.opened) {
 			ids = append(ids, stage.ID)
 		}
 	}

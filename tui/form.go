@@ -52,7 +52,10 @@ func (f *form) typing() bool {
 	return i >= 0 && f.held && isText(v.Kind)
 }
 
-func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || k == steps.PEM }
+func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || isPasted(k) }
+
+// isPasted tells whether a field takes lines, most of which are pasted.
+func isPasted(k steps.Kind) bool { return k == steps.PEM || k == steps.Lines }
 
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
@@ -67,13 +70,13 @@ func (f *form) focus(path string) {
 	}
 	f.last = path
 	text := v.Value
-	if v.Kind == steps.Secret || v.Kind == steps.PEM {
+	if v.Kind == steps.Secret || isPasted(v.Kind) {
 		text = ""
 	}
-	if draft, ok := f.drafts[path]; ok && v.Kind != steps.PEM {
+	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {
 		text = draft
 	}
-	f.entry.start(text)
+	f.entry.start(text, v.Kind == steps.Lines)
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
@@ -91,7 +94,7 @@ func (f *form) commit() tea.Cmd {
 	if i < 0 || !f.held || !isText(v.Kind) {
 		return nil
 	}
-	if v.Kind == steps.PEM {
+	if isPasted(v.Kind) {
 		return f.entry.endPaste(v)
 	}
 	text := f.entry.line()

@@ -16,8 +16,8 @@ func (f *form) keys() []key.Binding {
 	switch v, i := f.field(); {
 	case i < 0 || !f.held:
 		return []key.Binding{k.next, k.enter, k.back, k.goOn, k.help, k.log}
-	case v.Kind == steps.PEM:
-		return []key.Binding{k.next, k.prev, alias(k.restore)}
+	case isPasted(v.Kind):
+		return []key.Binding{k.next, k.prev, k.erase, alias(k.restore)}
 	case isText(v.Kind):
 		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
 	case f.canAct(v, f.value(v)):
@@ -76,8 +76,8 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		f.flash = t("pen.readonly")
 	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
 		return f, f.restore(v)
-	case v.Kind == steps.PEM:
-		cmd, over := f.entry.pressPEM(msg, v)
+	case isPasted(v.Kind):
+		cmd, over := f.entry.pressLine(msg, v)
 		if over {
 			return f, f.step(i, 1, false)
 		}
@@ -169,6 +169,12 @@ func (f *form) buttons() []button {
 			c := newChecks(d, f.stage)
 			c.over = true
 			return c, nil
+		}})
+	}
+	if next, ok := d.behind(f.stage); ok {
+		list = append(list, button{key: k.advanced, label: t("button.advanced", next.Title, given(next)), do: func() (screen, tea.Cmd) {
+			d.goTo(next.ID)
+			return f, nil
 		}})
 	}
 	if f.held {

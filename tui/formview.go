@@ -102,7 +102,9 @@ func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
 	}
 	text := show(v.Help)
 	switch {
-	case v.Kind == steps.PEM:
+	case v.Kind == steps.Lines && v.Path == f.path && len(f.entry.paste.lines) > 0:
+		text = t("form.pasting", len(f.entry.paste.lines)+1)
+	case isPasted(v.Kind):
 		text += " " + t("form.pem")
 	case v.Example != "":
 		text += " " + t("form.example", v.Example)
@@ -122,8 +124,8 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 		return t("yesno.no"), 10
 	case steps.Pick:
 		return f.drawPick(v, inner), 0
-	case steps.PEM:
-		return f.drawPEM(v, focused, box)
+	case steps.PEM, steps.Lines:
+		return f.drawPasted(v, focused, box)
 	case steps.Secret:
 		if focused && f.held && f.entry.ed.value() != "" {
 			s, x := f.entry.ed.view(inner, true)
@@ -134,9 +136,12 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 		}
 		return box(""), 1
 	}
-	if focused && f.held {
+	if focused && f.held && (f.entry.ed.value() != "" || !v.SecretSet) {
 		s, x := f.entry.ed.view(inner, false)
 		return box(s), x + 1
+	}
+	if v.SecretSet && f.value(v) == "" { // a proxy's URL with a password
+		return box(t("form.set")), 1
 	}
 	return box(f.value(v)), 1
 }
@@ -157,13 +162,19 @@ func (f sheet) drawPick(v engine.FieldView, w int) string {
 	return "< " + cut(label, w-2) + " >"
 }
 
-func (f sheet) drawPEM(v engine.FieldView, focused bool, box func(string) string) (string, int) {
+func (f sheet) drawPasted(v engine.FieldView, focused bool, box func(string) string) (string, int) {
 	typed := f.entry.ed.value()
-	switch {
-	case focused && len(f.entry.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
+	pasting := focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != "")
+	switch value := strings.TrimSpace(f.value(v)); {
+	case pasting && v.Kind == steps.Lines, focused && len(f.entry.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
 		s, x := f.entry.ed.view(len(box(""))-2, false)
 		return box(s), x + 1
-	case focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != ""):
+	case !pasting && v.Kind == steps.Lines && value != "":
+		if n := strings.Count(value, "\n"); n > 0 {
+			value = t("form.lines", n+1)
+		}
+		return box(value), 1
+	case pasting:
 		return box(t("form.pasting", len(f.entry.paste.lines)+1)), 1
 	case v.SecretSet, v.Value != "", f.drafts[v.Path] != "":
 		return box(t("form.set")), 1
@@ -196,4 +207,6 @@ func (f sheet) source(v engine.FieldView) string {
 }
 
 // isHidden reports whether a value never comes back from the engine or is too long to show.
-func isHidden(v engine.FieldView) bool { return v.Kind == steps.Secret || v.Kind == steps.PEM }
+func isHidden(v engine.FieldView) bool {
+	return v.SecretSet || v.Kind == steps.Secret || isPasted(v.Kind)
+}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -58,8 +59,8 @@ func (a *app) header(w, h int) []string {
 
 // whereabouts is "stage n of m".
 func (a *app) whereabouts() string {
-	n := len(a.snap.Stages)
-	i := -1
+	all := a.listed()
+	n, i := len(all), -1
 	switch a.snap.State {
 	case engine.Inspecting, engine.Collecting:
 		_, i = a.stage(a.opened)
@@ -75,7 +76,12 @@ func (a *app) whereabouts() string {
 	if i < 0 {
 		return t("header.stages", n)
 	}
-	return t("header.stage", i+1, n, a.snap.Stages[i].Title)
+	here := a.snap.Stages[i]
+	if here.Advanced {
+		return show(here.Title)
+	}
+	i = slices.IndexFunc(all, func(s engine.StageView) bool { return s.ID == here.ID })
+	return t("header.stage", i+1, n, here.Title)
 }
 
 // notice is one line: that the engine is away, that the window is small, what the engine tells everybody.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,21 @@ func scenes() []scene {
 		reviewed(s)
 		s.Review.Problems = []message.Text{message.T("Base domain: this is needed."), message.T("Disk for the system: 60 GB, needed are 120 GB.")}
 	}
+	elsewhere := func(s *engine.Snapshot) {
+		blocked(s)
+		s.Review.Page = "advanced"
+		s.Review.Problems = []message.Text{message.F("%s %s", message.T("Kubeconfig lasts (days)"), message.T("is no whole number"))}
+	}
+	brought := func(s *engine.Snapshot) { // by a stick: a list of four lines, a proxy with a password, and a list of one line
+		for path, value := range map[string]string{
+			"spec.imageDigestMirrors": "- source: quay.io/a\n  mirrors:\n    - registry.example.com:5000/a\n    - registry2.example.com/a\n",
+			"spec.proxy.httpsProxy":   "", "spec.sshKeys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG a technician",
+		} {
+			fields := at(s, "advanced").Fields
+			f := &fields[slices.IndexFunc(fields, func(f engine.FieldView) bool { return f.Path == path })]
+			f.Value, f.Found, f.Source, f.Changed, f.SecretSet = value, value, "stick SITECONFIG", false, value == ""
+		}
+	}
 	late := func(s *engine.Snapshot) {
 		working(s)
 		at(s, "rollouts").Progress.Usual = 60
@@ -54,6 +70,9 @@ func scenes() []scene {
 		{"form", on(), []string{"c", "c"}},
 		{"form-problem", on(), []string{"c", "c", "tab", "'bad_domain", "tab"}},
 		{"form-secret", on(pem), []string{"c", "c", "tab", "tab", "tab", "'-----BEGIN CERTIFICATE-----", "enter", "'MIIB"}},
+		{"form-advanced", on(brought), []string{"c", "c"}},
+		{"advanced", on(brought), []string{"c", "c", "shift+tab", "d"}},
+		{"advanced-lines", on(), []string{"c", "c", "shift+tab", "d", "tab", "tab", "tab", "'interfaces:", "enter", "'  - name: eno1"}},
 		{"form-choices", on(), []string{"c", "right"}},
 		{"form-readonly", on(held), []string{"c", "c"}},
 		{"pick", on(), []string{"c", "enter"}},
@@ -62,6 +81,7 @@ func scenes() []scene {
 		{"review", on(reviewed), nil},
 		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
 		{"review-blocked", on(blocked), nil},
+		{"review-page", on(elsewhere), nil},
 		{"work", on(working), nil},
 		{"work-late", on(late), nil},
 		{"undoing", on(undoing), nil},

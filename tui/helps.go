@@ -36,8 +36,8 @@ Secrets and keys are never shown again. Paste certificates and keys whole
 and end with an empty line, or type the path of a file. It must be below
 /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 
-Letters work as keys only on the buttons: Tab through the fields to get
-there. On the network port, a blinks its LED. Example: Domain  example.com`,
+Letters work as keys only on the buttons; Tab leads there. a blinks the LED
+of the network port, d opens advanced settings. Example: Domain  example.com`,
 
 	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.
 

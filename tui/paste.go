@@ -19,6 +19,8 @@ type paste struct {
 	fresh bool // has lines that were not sent yet
 	block bool // a block was begun and has not ended
 	cr    bool // the last key was a carriage return, which a line feed may follow
+
+	indented bool // what stands before a line, and an empty one between two, belong to the value
 }
 
 // add takes a line; false when there are too many.
@@ -27,8 +29,8 @@ func (p *paste) add(line string) bool {
 		return false
 	}
 	p.lines, p.fresh = append(p.lines, line), true
-	if strings.HasPrefix(line, "-----") {
-		p.block = strings.HasPrefix(line, "-----BEGIN")
+	if mark := strings.TrimSpace(line); strings.HasPrefix(mark, "-----") {
+		p.block = strings.HasPrefix(mark, "-----BEGIN")
 	}
 	return true
 }
@@ -54,8 +56,8 @@ type before struct {
 }
 
 // start shows text in a field that comes into focus.
-func (e *entry) start(text string) {
-	e.ed, e.typed, e.paste = newEditor(text), false, paste{}
+func (e *entry) start(text string, indented bool) {
+	e.ed, e.typed, e.paste = newEditor(text), false, paste{indented: indented}
 	e.begins()
 }
 
@@ -80,8 +82,8 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 // taken puts the first of items into the field; see taker.
 func (e *entry) taken(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
 	switch v.Kind {
-	case steps.PEM:
-		return e.takenPEM(items, v)
+	case steps.PEM, steps.Lines:
+		return e.takenLines(items, v)
 	case steps.Secret:
 		var text string
 		n, text = e.json(items)
@@ -134,8 +136,8 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 	return n, nil, refused
 }
 
-// takenPEM takes lines as pressPEM does, and sends at most once.
-func (e *entry) takenPEM(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
+// takenLines takes lines as pressLine does, and sends at most once.
+func (e *entry) takenLines(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
 	k, ended := e.keys, -1
 	for _, one := range items {
 		ok := true
@@ -144,7 +146,7 @@ func (e *entry) takenPEM(items []item, v engine.FieldView) (n int, cmd tea.Cmd, 
 			e.paste.cr = false
 			ok = e.ed.insert(one.text)
 		case !pressed(one.key, k.enter) || e.besides():
-			return n, e.sendPEM(v, ended), ""
+			return n, e.sendLines(v, ended), ""
 		default:
 			over, fits := e.endLine(one.key)
 			if ok = fits; over {
@@ -156,14 +158,18 @@ func (e *entry) takenPEM(items []item, v engine.FieldView) (n int, cmd tea.Cmd, 
 			return n, nil, t("paste.long", v.Label, longestPEM)
 		}
 	}
-	return n, e.sendPEM(v, ended), ""
+	return n, e.sendLines(v, ended), ""
 }
 
-// pressPEM takes a key in a field for certificates and keys. done is that Enter was about no line of it: the field is left.
-func (e *entry) pressPEM(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd, done bool) {
+// pressLine takes a key in a field for lines. done is that Enter was about no line of it: the field is left.
+func (e *entry) pressLine(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd, done bool) {
 	k := e.keys
 	if !pressed(msg, k.enter) {
 		e.paste.cr = false
+		if pressed(msg, k.erase) && len(e.paste.lines) == 0 && e.ed.value() == "" && (v.Value != "" || v.SecretSet) {
+			e.drafts[v.Path] = ""
+			return e.set(v.Path, ""), false
+		}
 		e.ed.press(msg, k)
 		return nil, false
 	}
@@ -175,7 +181,7 @@ func (e *entry) pressPEM(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd, 
 	}
 	over, fits := e.endLine(msg)
 	if !fits {
-		e.paste, e.flash = paste{}, t("paste.long", v.Label, longestPEM)
+		e.paste, e.flash = paste{indented: e.paste.indented}, t("paste.long", v.Label, longestPEM)
 	}
 	if over {
 		return e.endPaste(v), false
@@ -198,31 +204,42 @@ func (e *entry) endLine(enter tea.KeyPressMsg) (over, fits bool) {
 	if enter.Mod != 0 && cr {
 		return false, true // the second half of CR LF
 	}
-	line := e.line()
+	line := e.whole()
 	e.ed.clear()
-	if line == "." || line == "" && !e.paste.block {
-		return true, true
+	if strings.TrimSpace(line) == "." || line == "" && !e.paste.block {
+		return true, line != "" || e.gap()
 	}
 	return false, line == "" || e.paste.add(line)
 }
 
+// whole is the line that was typed, with what stands before it where that counts.
+func (e *entry) whole() string {
+	if e.paste.indented {
+		return strings.TrimRight(e.ed.value(), " \t\r")
+	}
+	return e.line()
+}
+
+// gap keeps an empty line of an indented text, in case more lines follow. It tells whether it still fits.
+func (e *entry) gap() bool { return !e.paste.indented || len(e.paste.lines) == 0 || e.paste.add("") }
+
 // endPaste sends what was pasted, or what the named file holds. The lines stay until the field is left: a chain may
 // have empty lines between its certificates, and then the rest follows.
 func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
-	line := e.line()
+	path, line := e.line(), e.whole()
 	e.ed.clear()
-	if len(e.paste.lines) == 0 && strings.HasPrefix(line, "/") {
+	if len(e.paste.lines) == 0 && strings.HasPrefix(path, "/") {
 		e.pending++
-		return e.link.setFile(v.Path, line)
+		return e.link.setFile(v.Path, path)
 	}
-	if line != "" && line != "." && !e.paste.add(line) {
-		e.paste, e.flash = paste{}, t("paste.long", v.Label, longestPEM)
+	if path != "" && path != "." && !e.paste.add(line) {
+		e.paste, e.flash = paste{indented: e.paste.indented}, t("paste.long", v.Label, longestPEM)
 	}
-	return e.sendPEM(v, len(e.paste.lines))
+	return e.sendLines(v, len(e.paste.lines))
 }
 
-// sendPEM sends the first n lines; none when n is negative or they were sent.
-func (e *entry) sendPEM(v engine.FieldView, n int) tea.Cmd {
+// sendLines sends the first n lines; none when n is negative or they were sent.
+func (e *entry) sendLines(v engine.FieldView, n int) tea.Cmd {
 	if n < 1 || !e.paste.fresh {
 		return nil
 	}

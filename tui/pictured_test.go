@@ -68,7 +68,7 @@ func collected(cfg *site.Config) engine.Snapshot {
 func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 	var stages []engine.StageView
 	for _, stage := range list {
-		v := engine.StageView{ID: stage.ID, Title: stage.Title}
+		v := engine.StageView{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}
 		for _, step := range stage.Steps {
 			one := engine.StepView{ID: step.ID(), Title: step.Title(), Status: engine.Pending}
 			if s, ok := step.(steps.Skipper); ok {
@@ -81,7 +81,7 @@ func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act,
 				}
 				if value != "" {
-					field.Source, field.Changed = site.Typed, true
+					field.Source, field.Changed = cfg.Sources[f.Path], cfg.Sources[f.Path] == site.Typed
 				}
 				one.Fields = append(one.Fields, field)
 			}

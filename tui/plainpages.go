@@ -21,7 +21,7 @@ func (p *prompts) questions() error {
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
 		var list []engine.FieldView
-		for _, stage := range p.snap.Stages {
+		for _, stage := range p.asked() {
 			list = append(list, fields(stage)...)
 		}
 		next := slices.IndexFunc(list, func(v engine.FieldView) bool {
@@ -46,9 +46,18 @@ func (p *prompts) questions() error {
 			asked, to = append(asked, list[next].Path), ""
 		}
 	}
+	p.goTo("")
 	p.write(t("review.asking"))
 	p.act(engine.Action{Verb: engine.Review})
 	return nil
+}
+
+// asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
+func (p *prompts) asked() []engine.StageView {
+	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
+		return []engine.StageView{stage}
+	}
+	return p.listed()
 }
 
 // isBack reports whether someone wants to go back: the English word does in every language.
@@ -80,10 +89,15 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		p.echo(false)
 		defer p.echo(true)
 	}
-	text, err := p.ask(show(v.Label) + " [" + now + "]:")
+	next := p.ask
+	if v.Kind == steps.Lines {
+		next = p.askLine
+	}
+	line, err := next(show(v.Label) + " [" + now + "]:")
 	if err != nil {
 		return false, false, err
 	}
+	text := strings.TrimSpace(line)
 	cmd := p.link.set(v.Path, text)
 	tried, _ := strconv.Atoi(strings.TrimPrefix(text, p.keys.act.Help().Key))
 	switch n, _ := strconv.Atoi(text); {
@@ -99,10 +113,10 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
-	case v.Kind == steps.PEM && strings.HasPrefix(text, "/"):
+	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
-	case v.Kind == steps.PEM:
-		if text, err = p.block(text); err != nil {
+	case isPasted(v.Kind):
+		if text, err = p.block(line, next); err != nil {
 			return false, false, err
 		}
 		if len(text) > longestPEM {
@@ -152,6 +166,10 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
+	closed := p.closed()
+	for i, stage := range closed {
+		p.write(t("plain.advanced", i+1, stage.Title, given(stage)))
+	}
 	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
 		return err
@@ -159,10 +177,14 @@ func (p *prompts) review() error {
 	if text == t("plain.waiveWord") {
 		return p.waive()
 	}
+	n, _ := strconv.Atoi(text)
 	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	switch {
 	case isBack(text):
+		p.write(p.do(p.edit()))
+	case n > 0 && n <= len(closed):
 		p.act(engine.Action{Verb: engine.Edit})
+		p.goTo(closed[n-1].ID)
 	case isWord && r.ready():
 		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})
 	}

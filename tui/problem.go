@@ -68,7 +68,7 @@ func (p *trouble) ways() (list []button, says []string) {
 		}
 		way(k.edit, "edit", func() (screen, tea.Cmd) {
 			if _, i := d.stage(step.Asks); i >= 0 {
-				d.opened = step.Asks // where the answers to be fixed are
+				d.goTo(step.Asks) // where the answers to be fixed are
 			}
 			return p.act(engine.Action{Verb: engine.Edit})()
 		})

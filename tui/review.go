@@ -86,9 +86,13 @@ func (r *review) start() (screen, tea.Cmd) {
 
 func (r *review) buttons() []button {
 	k, d := r.desk.keys, r.desk
-	list := []button{{key: k.back, label: t("button.goBack"), do: func() (screen, tea.Cmd) {
-		return r, d.link.act(engine.Action{Verb: engine.Edit})
-	}}}
+	label := t("button.goBack")
+	if v := r.snap.Review; v != nil {
+		if stage, i := r.stage(v.Page); i >= 0 {
+			label = t("button.goTo", stage.Title)
+		}
+	}
+	list := []button{{key: k.back, label: label, do: func() (screen, tea.Cmd) { return r, d.edit() }}}
 	if r.ready() {
 		list = append(list, button{label: t("button.start"), do: r.start})
 	}

@@ -63,6 +63,12 @@ func (p *talk) write(lines ...string) {
 
 // ask prints a prompt and waits for an answer.
 func (p *talk) ask(prompt string) (string, error) {
+	text, err := p.askLine(prompt)
+	return strings.TrimSpace(text), err
+}
+
+// askLine is ask with what stands before the answer.
+func (p *talk) askLine(prompt string) (string, error) {
 	text, err := p.read(prompt)
 	if err == nil && p.heard != nil {
 		err = p.heard()
@@ -75,7 +81,7 @@ func (p *talk) read(prompt string) (string, error) {
 	for {
 		line, err := p.prompted(prompt)
 		if err != nil || !strings.HasSuffix(line, interrupt) {
-			return strings.TrimSpace(line), err
+			return strings.TrimRight(line, " \t\r\n"), err
 		}
 		if err := p.leaving(); err != nil {
 			return "", err
@@ -185,14 +191,14 @@ func (p *talk) options(names ...string) (int, error) {
 }
 
 // block reads on from line to an empty line or a dot. Of what is too long it keeps no more than tells so.
-func (p *talk) block(line string) (string, error) {
+func (p *talk) block(line string, next func(prompt string) (string, error)) (string, error) {
 	var all strings.Builder
-	for line != "" && line != "." {
+	for line != "" && strings.TrimSpace(line) != "." {
 		if all.Len() <= longestPEM {
 			all.WriteString(line + "\n")
 		}
 		var err error
-		if line, err = p.ask(""); err != nil {
+		if line, err = next(""); err != nil {
 			return "", err
 		}
 	}

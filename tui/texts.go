@@ -16,7 +16,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.close": "close", "key.cancel": "cancel",
 
 	// Names of keys, as they stand on most keyboards of the language.
 	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
@@ -31,8 +31,10 @@ var texts = map[string]string{
 	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
 	"source.router advertisement": "router advertisement", "source.file": "file %s",
 
-	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.restorePage": "Restore page",
-	"button.again": "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
+	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",
+	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set",
+	"button.restorePage": "Restore page",
+	"button.again":       "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
 	"button.leave": "Leave", "button.pen": "Take control", "button.start": "Start the work", "button.waive": "Waive",
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
@@ -111,6 +113,7 @@ var texts = map[string]string{
 	"form.example":      "Example: %s",
 	"form.set":          "set, not shown",
 	"form.pasting":      "line %d, empty line ends",
+	"form.lines":        "%d lines",
 	"form.draft":        "not sent yet",
 	"form.optional":     "optional",
 	"form.required":     "needed",

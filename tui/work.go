@@ -101,6 +101,9 @@ func (s *work) stages(side, room int) []string {
 		if s.snap.State == engine.UndoingAll {
 			stages[i] = undoable(stage)
 		}
+		if stage.Advanced { // it only asked
+			stages[i].Steps = nil
+		}
 		if n := len(stages[i].Steps); n > 0 {
 			whole, spare = whole+1+n, spare-1
 		}

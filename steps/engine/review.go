@@ -65,16 +65,19 @@ func makeReview(ctx context.Context, e *Engine) error {
 
 // judge adds what is wrong with the answers.
 func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
-	labels := map[string]message.Text{}
+	labels, pages := map[string]message.Text{}, map[string]string{}
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {
-				labels[f.Path] = f.Label
+				labels[f.Path], pages[f.Path] = f.Label, stage.ID
 			}
 		}
 	}
 	say := func(err *site.Error) message.Text {
 		label := labels[err.Path]
+		if list, item, inside := strings.Cut(err.Path, "["); inside && labels[list].String() != "" {
+			label = message.F("%s, [%s", labels[list], item)
+		}
 		if label.String() == "" {
 			label = message.Data(err.Path)
 		}
@@ -85,11 +88,18 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 		return text
 	}
 	for _, err := range errs {
-		v.Problems = append(v.Problems, say(err))
+		list, _, _ := strings.Cut(err.Path, "[")
+		v.problem(pages[list], say(err))
 	}
 	for _, err := range warnings {
 		v.Warnings = append(v.Warnings, say(err))
 	}
+}
+
+// problem adds what keeps the work from starting, and the stage on whose page it can be fixed, if any.
+func (v *ReviewView) problem(page string, text message.Text) {
+	v.Page = cmp.Or(v.Page, page)
+	v.Problems = append(v.Problems, text)
 }
 
 // plan adds what one step would do.
@@ -129,7 +139,7 @@ func (v *ReviewView) judgeChecks(j *job, stages []steps.Stage) {
 				seen := c.Title.String() + ": " + strings.TrimSuffix(c.Observed.String(), ".") + ". "
 				switch c.Status {
 				case check.Fail:
-					v.Problems = append(v.Problems, message.F("%s%s", seen, c.Fix))
+					v.problem(stage.ID, message.F("%s%s", seen, c.Fix))
 				case check.Warn:
 					v.Warnings = append(v.Warnings, message.F("%s%s", seen, c.Fix))
 				case check.Waived:

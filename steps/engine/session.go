@@ -182,9 +182,10 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 
 // StageView is one entry of the progress sidebar.
 type StageView struct {
-	ID    string       `json:"id"`
-	Title message.Text `json:"title"`
-	Steps []StepView   `json:"steps"`
+	ID       string       `json:"id"`
+	Title    message.Text `json:"title"`
+	Steps    []StepView   `json:"steps"`
+	Advanced bool         `json:"advanced,omitempty"` // its page is shown only when a person opens it
 }
 
 // StepStatus is where a step is.
@@ -245,6 +246,7 @@ type ReviewView struct {
 	Steps       []StepPlan     `json:"steps"`
 	Seconds     float64        `json:"seconds,omitempty"`  // about how long all of it takes
 	Problems    []message.Text `json:"problems,omitempty"` // each keeps the work from starting
+	Page        string         `json:"page,omitempty"`     // the stage that asks for, or found, the first of them that has one
 	Warnings    []message.Text `json:"warnings,omitempty"`
 }
 

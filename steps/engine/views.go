@@ -33,16 +33,19 @@ func (c *core) snapshot(machine []message.Text) *Snapshot {
 		Notices: c.notes(machine), Pen: c.control.view(),
 	}
 	s.Left, s.Late = j.left(now)
-	asks := map[string]string{} // which stage asks for a path
+	asks, closed := map[string]string{}, map[string]string{} // which stage asks for a path, and which of the advanced ones
 	for _, stage := range c.draft.stages() {
-		view := StageView{ID: stage.ID, Title: stage.Title}
+		view, here := StageView{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}, asks
+		if stage.Advanced {
+			here = closed
+		}
 		for _, step := range stage.Steps {
 			v := c.stepView(step)
 			for _, f := range v.Fields {
-				asks[f.Path] = stage.ID
+				here[f.Path] = stage.ID
 			}
 			if r, ok := step.(steps.Reader); ok && len(v.Fields) == 0 {
-				v.Asks = firstAsked(asks, r.Reads())
+				v.Asks = cmp.Or(firstAsked(asks, r.Reads()), firstAsked(closed, r.Reads()))
 			}
 			view.Steps = append(view.Steps, v)
 		}

@@ -125,7 +125,7 @@ func TestKeyForms(t *testing.T) {
 	}
 	for _, c := range cases {
 		got := ""
-		if err := Check("spec.apiCert.key", c.key); err != nil {
+		if err := checked("spec.apiCert.key", c.key); err != nil {
 			got = strings.TrimPrefix(err.Error(), "spec.apiCert.key: ")
 		}
 		if got != c.want {
@@ -152,7 +152,7 @@ func TestCertificateForms(t *testing.T) {
 	}
 	for _, c := range cases {
 		got := ""
-		if err := Check("spec.apiCert.cert", c.cert); err != nil {
+		if err := checked("spec.apiCert.cert", c.cert); err != nil {
 			got = strings.TrimPrefix(err.Error(), "spec.apiCert.cert: ")
 		}
 		if got != c.want {

@@ -178,7 +178,7 @@ func TestPINIsKeptAsAHash(t *testing.T) {
 		t.Error("a PIN that was refused is kept")
 	}
 	for _, bad := range []string{"10", "59s", "25h", "soon"} {
-		if err := Check("spec.console.lockAfter", bad); err == nil {
+		if err := checked("spec.console.lockAfter", bad); err == nil {
 			t.Errorf("a console may lock after %q", bad)
 		}
 	}

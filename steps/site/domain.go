@@ -72,8 +72,8 @@ func BaseDomain(s string) error {
 	return nil
 }
 
-// Hostname reports what is wrong with a name for the node.
-func Hostname(s string) error {
+// hostname reports what is wrong with a name for the node.
+func hostname(s string) error {
 	const most = 63 // the value of the label kubernetes.io/hostname (k8s.io/apimachinery, LabelValueMaxLength)
 	if strings.HasSuffix(s, ".") {
 		return fault(message.T("remove the dot at the end"), message.F("is %s, which ends with a dot", shown(s)))

@@ -2,6 +2,7 @@ package site
 
 import (
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -59,7 +60,7 @@ func TestFields(t *testing.T) {
 			label := quoted(value)
 			label = strings.ReplaceAll(label, "PLANTED", "") // the golden file may hold no secret, and these are inputs
 			verdict := "fine"
-			if err := Check(c.path, value); err != nil {
+			if err := checked(c.path, value); err != nil {
 				verdict = err.Error()
 			}
 			b.WriteString("== " + c.path + " " + label + "\n" + verdict + "\n")
@@ -70,25 +71,17 @@ func TestFields(t *testing.T) {
 
 func TestCheckOfRequiredFields(t *testing.T) {
 	for _, path := range []string{"spec.clusterName", "spec.baseDomain"} {
-		if err := Check(path, ""); err == nil || !strings.Contains(err.Error(), "is missing") {
+		if err := checked(path, ""); err == nil || !strings.Contains(err.Error(), "is missing") {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
 }
 
-// Check returns what is wrong with a value for a path, or nil: what its single field validator says.
-func Check(path, value string) error {
-	c := New()
-	if err := c.whole(path, value); err != nil {
-		err.Path = path
-		return err
+// checked is what Check says of a value, with the path before it.
+func checked(path, value string) error {
+	err := Check(path)(value)
+	if f, ok := errors.AsType[*Error](err); ok {
+		f.Path = path
 	}
-	v := &judge{config: c}
-	if e := find(path); e.at != nil {
-		v.field(e, path)
-	}
-	if len(v.errs) > 0 {
-		return v.errs[0]
-	}
-	return nil
+	return err
 }

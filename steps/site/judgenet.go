@@ -12,7 +12,7 @@ import (
 func (v *judge) network() {
 	s, n := v.config.Spec, v.config.Spec.Network
 	if s.NetworkConfig != "" && !n.IsZero() {
-		v.fail("spec.networkConfig", fault(message.T("keep one of the two"), message.F("is given as well as spec.network (%s)", v.firstBelow("spec.network."))))
+		v.fail(networkConfig, fault(message.T("keep one of the two"), message.F("is given as well as spec.network (%s)", v.firstBelow("spec.network."))))
 		return
 	}
 	v.bond(n)

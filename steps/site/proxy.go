@@ -79,8 +79,8 @@ func ProxyURL(s string) error {
 // holdsPassword reports whether a URL may hold a password; one that cannot be read counts as if it did.
 func holdsPassword(s string) bool { return strings.Contains(s, "@") }
 
-// NoProxy reports what is wrong with the list of what is reached without the proxy.
-func NoProxy(s string) error {
+// noProxy reports what is wrong with the list of what is reached without the proxy.
+func noProxy(s string) error {
 	for item := range strings.SplitSeq(s, ",") {
 		if f := noProxyItem(strings.TrimSpace(item)); f != nil {
 			return f

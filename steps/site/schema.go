@@ -114,7 +114,7 @@ var headEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.hostname", Type: typeText, Meaning: "new name of the node, which needs spec.policy.allowHostnameChange; without one the factory's stays", Example: "node-0042"},
-		limit: maxName, check: Hostname,
+		limit: maxName, check: hostname,
 		at: func(c *Config) any { return &c.Spec.Hostname },
 	},
 }

@@ -86,13 +86,13 @@ var networkEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Network.DNSSearch },
 	},
 	{
-		Item:  Item{Path: "spec.networkConfig", Type: typeNMState, Meaning: "desired state of nmstate instead of spec.network, as in agent-config.yaml; secret when it holds a password", Example: "|", Secret: true},
+		Item:  Item{Path: networkConfig, Type: typeNMState, Meaning: "desired state of nmstate instead of spec.network, as in agent-config.yaml; secret when it holds a password", Example: "|", Secret: true},
 		limit: maxNMState, check: NetworkConfig, guard: holdsNetworkSecret,
 		at: func(c *Config) any { return (*string)(&c.Spec.NetworkConfig) },
 	},
 	{
 		Item: Item{Path: "spec.networkConfigFile", Type: typeFile, Meaning: "file beside this document that holds spec.networkConfig", Example: "nmstate.yaml"},
-		into: "spec.networkConfig",
+		into: networkConfig,
 	},
 }
 

@@ -96,7 +96,7 @@ var proxyEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.proxy.noProxy", Type: typeText, Meaning: "names, addresses and subnets that are reached without the proxy, separated by commas; the cluster's own are added", Example: ".example.com,198.51.100.0/24"},
-		limit: maxList, check: NoProxy,
+		limit: maxList, check: noProxy,
 		at: func(c *Config) any { return &c.Spec.Proxy.NoProxy },
 	},
 	{

@@ -1,0 +1,64 @@
+package site
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCheckOfAPath: a form refuses a value for the reason for which the document is refused.
+func TestCheckOfAPath(t *testing.T) {
+	for _, c := range []struct{ path, value, want string }{
+		{"spec.hostname", "node-0042", ""},
+		{"spec.hostname", "node_0042", "underscore"},
+		{"spec.proxy.httpProxy", "http://user:secret@proxy.example.com:3128", ""},
+		{"spec.proxy.noProxy", ".example.com, 198.51.100.0/33", "198.51.100.0/33"},
+		{"spec.credentials.kubeconfigDays", "0400", "no whole number"},
+		{"spec.credentials.kubeconfigDays", "4000", "is 4000 days"},
+		{"spec.policy.allowReboot", "maybe", "neither true nor false"},
+		{"spec.policy.watchdog", "1m", "5m"},
+		{"spec.sshKeys", "ssh-rsa nonsense", "line"},
+		{"spec.additionalTrustBundle", "no certificate", "PEM"},
+		{"spec.imageDigestMirrors", "- source: quay.io/a\n  mirrors:\n    - registry.example.com:5000/a\n", ""},
+		{"spec.imageDigestMirrors", "- source: quay.io/a\n", "[0].mirrors is missing"},
+		{"spec.imageDigestMirrors", "- sources: quay.io/a\n", "sources"},
+		{"spec.imageDigestMirrors", "source: quay.io/a\n", "a list is expected"},
+		{"spec.registryCerts", "- registryHostname: registry.example.com\n  certificate: none\n", "[0].certificate"},
+		{"spec.networkConfig", "interfaces: [", "bracket"},
+		{"spec.console.pin", "12", "6"},
+		{"no.such.path", "x", "no such path"},
+	} {
+		err := Check(c.path)(c.value)
+		if c.want == "" && err != nil {
+			t.Errorf("%s refuses %q: %v", c.path, c.value, err)
+		}
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s says of %q: %v, not %q", c.path, c.value, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s repeats the secret: %v", c.path, err)
+		}
+	}
+}
+
+// TestNetworkConfigStandsAlone: a desired state that a person gives takes the place of the answers that a form has hidden by then. A
+// document that says both stays refused.
+func TestNetworkConfigStandsAlone(t *testing.T) {
+	const state = "interfaces:\n  - name: eno1\n"
+	c := New()
+	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.network.ipv4.method", "dhcp"}, {"spec.networkConfig", state}} {
+		if err := c.Answer(set[0], set[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !c.Spec.Network.IsZero() || c.Sources["spec.network.interface"] != "" || string(c.Spec.NetworkConfig) != state {
+		t.Errorf("%+v and %q", c.Spec.Network, c.Spec.NetworkConfig)
+	}
+	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.networkConfig", state}} {
+		if err := c.SetFrom(set[0], set[1], "file site.yaml"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if errs, _ := c.Validate(today()); errs.At("spec.networkConfig") == nil {
+		t.Error("a document with both is accepted")
+	}
+}

@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
+	"touchdown/steps/site"
+)
+
+// A stage of advanced settings is closed: the way through the pages goes past it until a person opens it. What is in it without
+// being seen, from a file or a stick, is counted on the button that opens it.
+
+// listed are the stages that everybody goes through.
+func (c *client) listed() []engine.StageView {
+	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s engine.StageView) bool { return s.Advanced })
+}
+
+// closed are the stages that a person has to open.
+func (c *client) closed() []engine.StageView {
+	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s engine.StageView) bool { return !s.Advanced })
+}
+
+// behind is the advanced stage that the page of a stage leads to; ok is false where there is none.
+func (c *client) behind(id string) (next engine.StageView, ok bool) {
+	if _, i := c.stage(id); i >= 0 && i+1 < len(c.snap.Stages) && !c.snap.Stages[i].Advanced {
+		next = c.snap.Stages[i+1]
+	}
+	return next, next.Advanced
+}
+
+// given tells how many answers of a stage were given.
+func given(stage engine.StageView) string {
+	n := 0
+	for _, v := range fields(stage) {
+		if (v.Value != "" || v.SecretSet) && v.Source != site.Default {
+			n++
+		}
+	}
+	if n == 0 {
+		return t("advanced.none")
+	}
+	return t("advanced.set", n)
+}
+
+// goTo puts a page on the screen while the answers are collected.
+func (c *course) goTo(id string) { c.opened = id }
+
+// edit goes back from the review to the answers: to the page of the first problem, if it has one.
+func (c *course) edit() tea.Cmd {
+	if v := c.snap.Review; v != nil && v.Page != "" {
+		c.goTo(v.Page)
+	}
+	return c.link.act(engine.Action{Verb: engine.Edit})
+}

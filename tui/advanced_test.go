@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/backend/message"
+	"touchdown/steps/engine"
+)
+
+// opened is a console on the page of advanced settings, with the site's whole list.
+func opened(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c", "shift+tab", "d")
+	b.shows("Advanced settings     ")
+	return b
+}
+
+// in brings the focus of a form to a field.
+func (b *bench) in(path string) {
+	b.t.Helper()
+	f, ok := b.app.page.(*form)
+	if !ok {
+		b.t.Fatalf("no form:\n%s", b.screen())
+	}
+	f.focus(path)
+}
+
+// TestAdvancedIsClosed: the way through the pages goes past the advanced settings, from both sides, until they are opened; then
+// they are a page like the others, and what was typed there stays.
+func TestAdvancedIsClosed(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c", "tab", "'example.com", "shift+tab", "shift+tab", "c")
+	b.shows("Stage 4 of 7: Relocation")
+	b.press("shift+tab", "b")
+	b.shows("Stage 3 of 7: Names and credentials")
+	b.shows("Advanced settings: none set")
+	b.press("shift+tab", "d", "'store-1", "shift+tab", "b")
+	b.shows("Stage 3 of 7: Names and credentials")
+	b.shows("Advanced settings: 1 set")
+	b.press("shift+tab", "d")
+	b.shows("[store-1 ")
+	b.press("shift+tab", "c")
+	b.shows("Stage 4 of 7: Relocation")
+	b.press("shift+tab", "b")
+	b.shows("Stage 3 of 7: Names and credentials")
+}
+
+// TestIndentedLines: what stands before a line, and an empty line between two, are part of YAML that is typed or pasted.
+func TestIndentedLines(t *testing.T) {
+	const want = "spec.networkConfig=interfaces:\n  - name: eno1\n\n    state: up\n"
+	typed := opened(t)
+	typed.in("spec.networkConfig")
+	typed.press("'interfaces:", "enter", "'  - name: eno1", "enter", "enter")
+	typed.shows("[2 lines ")
+	typed.press("'    state: up", "tab")
+	pasted := opened(t)
+	pasted.in("spec.networkConfig")
+	pasted.paste("interfaces:\r\n  - name: eno1\r\n\r\n    state: up\r\n.\r\n")
+	for _, b := range []*bench{typed, pasted} {
+		if last := b.fake.sets[len(b.fake.sets)-1]; last != want {
+			t.Errorf("set %q, want %q", last, want)
+		}
+	}
+	typed.shows("[4 lines ")
+	typed.in("spec.networkConfig")
+	typed.press("ctrl+u")
+	if last := typed.fake.sets[len(typed.fake.sets)-1]; last != "spec.networkConfig=" {
+		t.Errorf("Ctrl-U set %q", last)
+	}
+}
+
+// TestReviewLeadsToTheMistake: from a review that nothing may start, the way back leads to the page of the first problem, a closed
+// one too.
+func TestReviewLeadsToTheMistake(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c")
+	b.fake.change(func(s *engine.Snapshot) {
+		s.State, s.Review = engine.Reviewed, reviewView()
+		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, "advanced"
+	})
+	b.refresh()
+	b.shows("Go to: Advanced settings")
+	b.press("b")
+	b.shows("Label of the site")
+	b.press("shift+tab", "b")
+	b.shows("Stage 3 of 7: Names and credentials")
+}
+
+// TestPlainAdvanced: in line mode the advanced settings are asked for on demand, by a number at the review, and alone.
+func TestPlainAdvanced(t *testing.T) {
+	f := newFake()
+	short, whole := collectingSnapshot(), collectingSnapshot()
+	realSite(&whole)
+	for _, stage := range whole.Stages {
+		if stage.Advanced {
+			short.Stages = slices.Insert(short.Stages, 2, stage)
+		}
+	}
+	var labels []string // before the fake, which writes into the fields, is asked for anything
+	for _, v := range fields(short.Stages[2])[4:] {
+		labels = append(labels, show(v.Label))
+	}
+	f.snap = short
+	p, done := startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	for _, prompt := range []string{"Cluster name [sno-042]:", "Base domain []:", "Pull secret []:", "API certificate []:", "Network port [eno1]:", "Address by DHCP [true]:"} {
+		answer := ""
+		if prompt == "Base domain []:" {
+			answer = "example.com"
+		}
+		p.after(t, prompt, answer)
+	}
+	p.printed(t, "1  Advanced settings: none set")
+	p.after(t, "To start, type", "1")
+	p.after(t, "Label of the site []:", "store-1")
+	p.after(t, "Allow another node name [false]:", "")
+	p.after(t, "DNS search domains []:", "")
+	p.after(t, "Network as nmstate YAML []:", "interfaces:")
+	p.after(t, "", "  - name: eno1")
+	p.after(t, "", ".")
+	for _, label := range labels {
+		p.after(t, label+" [", "")
+	}
+	p.printed(t, "1  Advanced settings: 2 set")
+	p.after(t, "To start, type", "sno-042")
+	f.did(t, engine.Start)
+	p.in.Close()
+	if err := <-done; !errors.Is(err, ErrHungUp) {
+		t.Errorf("ended with %v", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(f.sets, "metadata.name=store-1") || !slices.ContainsFunc(f.sets, func(s string) bool {
+		return strings.TrimSpace(s) == "spec.networkConfig=interfaces:\n  - name: eno1"
+	}) {
+		t.Errorf("set %q", f.sets)
+	}
+}
