@@ -54,14 +54,16 @@ func poolPause(report Report) (kube.Pause, error) {
 	}, nil
 }
 
-// poolHeld tells whether the cluster's owner has paused the pool, as far as the API can be asked.
-func poolHeld(ctx context.Context, c *kube.Cluster, report Report) bool {
+// poolHeld refuses a pool that the cluster's owner has paused, as far as the API can be asked.
+func poolHeld(ctx context.Context, c *kube.Cluster, report Report) error {
 	pause, err := poolPause(report)
 	if err != nil {
-		return false
+		return nil
 	}
-	_, held, err := pause.State(ctx, c)
-	return err == nil && held
+	if _, held, err := pause.State(ctx, c); err != nil || !held {
+		return nil
+	}
+	return pause.Held()
 }
 
 // poolTakes says why the pool would not take a new configuration.

@@ -115,8 +115,8 @@ func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report
 	if all, _, err := o.all(); len(all) == 0 {
 		return err
 	}
-	if poolHeld(ctx, c, report) {
-		return kube.Held()
+	if err := poolHeld(ctx, c, report); err != nil {
+		return err
 	}
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {

@@ -64,7 +64,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 		return nil, err
 	}
 	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass}
-	stuck, pending := cmp.Or(kube.PoolUnrendered(p), kube.PoolNodeDegraded(p)), kube.PoolPending(p, nodes, "")
+	stuck, pending := cmp.Or(kube.PoolDegraded(p), kube.PoolUnrendered(p)), kube.PoolPending(p, nodes, "")
 	switch {
 	case stuck != "":
 		stable.Status, stable.Observed = check.Warn, message.Data(stuck)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
@@ -134,5 +136,30 @@ func TestARefusalEndsOurPause(t *testing.T) {
 	_, err := factory.Configure(t.Context(), c, pause, manifests(t), noSave)
 	if refused(err) != "NCF-IDLE" || api.Get(masterPool, "spec", "paused") != "false" {
 		t.Errorf("%v, paused %s", err, api.Get(masterPool, "spec", "paused"))
+	}
+}
+
+// TestTheBakeCheckTellsWhatIsStuck: a pool that nothing but its owner gets going is not told as one that the bake waits for.
+func TestTheBakeCheckTellsWhatIsStuck(t *testing.T) {
+	for _, test := range []struct {
+		condition, observed, fix string
+		paused                   bool
+	}{
+		{condition: "RenderDegraded", observed: "99-owner", fix: "has to correct"},
+		{observed: "paused", fix: "why it is paused", paused: true},
+		{observed: "still has its old configuration", fix: "the bake waits for it"},
+	} {
+		api, c := pooled(t, test.paused, test.condition)
+		api.Put("/api/v1/nodes/n", `{"status":{"addresses":[{"type":"InternalIP","address":"192.168.127.10"}]}}`)
+		api.Put("/apis/config.openshift.io/v1/dnses/cluster", `{"spec":{"baseDomain":"sno.factory.example"}}`)
+		api.Put("/apis/config.openshift.io/v1/infrastructures/cluster", `{"status":{"platformStatus":{"type":"None"}}}`)
+		checks, err := factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == "bake-pool" })
+		if pool := checks[at]; pool.Status != check.Warn || !strings.Contains(pool.Observed.String(), test.observed) || !strings.Contains(pool.Fix.String(), test.fix) {
+			t.Errorf("%s: %s, %s", pool.Status, pool.Observed, pool.Fix)
+		}
 	}
 }

@@ -116,7 +116,7 @@ func PoolDegraded(pool *machinev1.MachineConfigPool) string {
 	if why == "" {
 		return ""
 	}
-	return cmp.Or(PoolUnrendered(pool), PoolNodeDegraded(pool), why)
+	return cmp.Or(PoolUnrendered(pool), poolNodeDegraded(pool), why)
 }
 
 // PoolUnrendered returns why the operator cannot make a pool's next configuration, "" when it can.
@@ -124,8 +124,8 @@ func PoolUnrendered(pool *machinev1.MachineConfigPool) string {
 	return whyPool(pool, machinev1.MachineConfigPoolRenderDegraded)
 }
 
-// PoolNodeDegraded returns why a machine of a pool could not take its configuration, or no longer has what that says, "" when all have it.
-func PoolNodeDegraded(pool *machinev1.MachineConfigPool) string {
+// poolNodeDegraded returns why a machine of a pool could not take its configuration, or no longer has what that says, "" when all have it.
+func poolNodeDegraded(pool *machinev1.MachineConfigPool) string {
 	return whyPool(pool, machinev1.MachineConfigPoolNodeDegraded)
 }
 

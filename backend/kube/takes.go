@@ -10,7 +10,7 @@ import (
 )
 
 // Held is the Problem of a pool that the cluster's owner has paused: whatever was written, the node would not take it.
-func Held() *problem.Problem {
+func (Pause) Held() *problem.Problem {
 	return &problem.Problem{
 		Code:    "NCF-HELD",
 		Summary: message.T("The configuration of this node is paused (MachineConfigPool master), and Touchdown has not paused it."),
@@ -27,10 +27,10 @@ func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 	if err != nil {
 		return err
 	}
-	unrendered, degraded := PoolUnrendered(pool), PoolNodeDegraded(pool)
+	unrendered, degraded := PoolUnrendered(pool), poolNodeDegraded(pool)
 	switch {
 	case pool.Spec.Paused && !p.Ours:
-		return Held()
+		return p.Held()
 	case unrendered != "" && !p.Made:
 		return &problem.Problem{
 			Code:    "NCF-OLD",

@@ -85,7 +85,7 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 	case err != nil:
 		return err
 	case held:
-		return kube.Held()
+		return b.Pause.Held()
 	case !paused:
 		if err := b.Pause.Begin(ctx, b.Cluster); err != nil {
 			return err

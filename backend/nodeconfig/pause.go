@@ -3,14 +3,13 @@ package nodeconfig
 import (
 	"context"
 
-	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 )
 
 // without does what needs no configuration of the pool. What does is refused before anything is written, unless the node has it.
 func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 	if Renders(pending) {
-		return kube.Held()
+		return b.Pause.Held()
 	}
 	if Renders(changes) {
 		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
@@ -20,7 +19,7 @@ func (b Batch) without(ctx context.Context, changes, pending []Change) error {
 		if _, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes); err != nil {
 			return err
 		} else if ours {
-			return kube.Held()
+			return b.Pause.Held()
 		}
 	}
 	return b.write(ctx, pending)
