@@ -383,6 +383,10 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
 	}
+	until(t, r, "the question on the stick", noticed("Medium SITECONFIG (sdb) has question.txt"))
+	if _, text := r.onDisk(t, "sdb", "question.txt"); !strings.Contains(text, "has not started") || !strings.Contains(text, "no link") || r.used(t, d.ID) {
+		t.Errorf("%q, used %t", text, r.used(t, d.ID))
+	}
 	r.w.mu.Lock()
 	r.w.cable = true
 	r.w.mu.Unlock()
