@@ -523,6 +523,7 @@ func TestAnExchangedMedium(t *testing.T) {
 	r.plug(t, "sdb", shown)
 	until(t, r, "the stick", listed(shown))
 	stick.Pull(t, r.host.Root(), "sdb")
+	until(t, r, "an empty socket", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 0 }) // a folder has no number for each disk that comes
 	r.plug(t, "sdb", other)
 	until(t, r, "the other stick", listed(other))
 	pen := take(t, r)
