@@ -23,13 +23,11 @@ func TestLeave(t *testing.T) {
 		code string // of the problem
 		left string // "": nothing is done
 	}{
-		"the medium": {func(s *socket) { s.plug("sdb", d, envelope.Lock{}) }, "", "SITECONFIG (sdb) [report.txt report.json]"},
 		"beside another": {func(s *socket) {
 			s.plug("sdb", envelope.New("SN1"), envelope.Lock{})
 			s.plug("sdc", d, envelope.Lock{})
 		}, "", "SITECONFIG (sdc) [report.txt report.json]"},
 		"another one": {func(s *socket) { s.plug("sdb", envelope.New("SN1"), envelope.Lock{}) }, "", ""},
-		"none":        {func(*socket) {}, "", ""},
 		"signed with another key": {func(s *socket) {
 			other, _ := stick.Key(t)
 			stick.Plug(t, s.Root(), "sdb", stick.Image(t, d, config, envelope.Lock{}, other))

@@ -209,3 +209,32 @@ func TestWriteToADevice(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAnExchangedVolume: the writing process itself looks for the document, and writes nothing where it finds another one.
+func TestAnExchangedVolume(t *testing.T) {
+	image, err := volume.WriteFAT(Label, []volume.File{{Name: EnvelopeFile, Data: []byte("another document")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "volume")
+	is := append(bytes.Clone(image.Head), make([]byte, image.Size-int64(len(image.Head)))...)
+	if err := os.WriteFile(file, is, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	device, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	report := []volume.File{{Name: "report.txt", Data: []byte("landed")}}
+	names, err := Known{}.write(t.Context(), device, []byte("the document"), report)
+	if problem.From(err).Code != "MED-XCHG" {
+		t.Errorf("%v, %v", names, err)
+	}
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, is) {
+		t.Errorf("it was written to: %v", err)
+	}
+	if names, err = (Known{}).write(t.Context(), device, []byte("another document"), report); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+}

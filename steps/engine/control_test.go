@@ -9,7 +9,7 @@ import (
 // TestControl is the rule of the pen alone: one holder, who keeps it for a moment after the line dropped.
 func TestControl(t *testing.T) {
 	now := time.Unix(1000, 0)
-	c := &control{now: func() time.Time { return now }}
+	c := &control{now: func() time.Time { return now }, lost: func() {}}
 	first, err := c.take(" tty1 ", false)
 	must(t, err)
 	if v := c.view(); v.Holder != "tty1" || !v.Since.Equal(now) {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,9 @@ const fromMedium = "stick "
 
 // leftNotice is the notice that something was left on a medium, or why it was not.
 const leftNotice = "left"
+
+// questionFile tells why a landing with nobody there waits for a person.
+const questionFile = "question.txt"
 
 // leaving is what is to be left on the medium that brought the site config.
 type leaving struct {
@@ -80,6 +85,30 @@ func (e *lander) unsayLeft(sockets string) {
 
 // toLeave is what is to be left now; nil for nothing.
 func (e *lander) toLeave(known media.Known) *leaving {
+	l := e.unstarted()
+	if l == nil {
+		l = e.ended(known)
+	}
+	if l == nil || len(l.files) == 0 || known.HasLeft(l.what) {
+		return nil
+	}
+	return l
+}
+
+// unstarted is why the medium that is there started nothing, once its landing was tried.
+func (e *lander) unstarted() *leaving {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(e.tried))
+	if len(ids) == 0 || !beforeLanding(e.core) {
+		return nil
+	}
+	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].String()))
+	return &leaving{ids[0], fmt.Sprintf("%s %q", ids[0], text), []volume.File{{Name: questionFile, Data: []byte(text)}}}
+}
+
+// ended is the report of the landing, or the question at which it stopped.
+func (e *lander) ended(known media.Known) *leaving {
 	e.mu.Lock()
 	brought, state, began, question := broughtByMedium(e.core), e.core.job.state, e.core.job.started, openQuestion(e.core)
 	e.mu.Unlock()
@@ -91,19 +120,16 @@ func (e *lander) toLeave(known media.Known) *leaving {
 		return nil
 	}
 	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " ")}
-	switch {
-	case state != IsDone:
+	if state != IsDone {
+		question = e.mask.Mask(question)
 		l.what += fmt.Sprintf(" %q", question)
-		l.files = []volume.File{{Name: "question.txt", Data: []byte(e.mask.Mask(question))}}
-	default:
+		l.files = []volume.File{{Name: questionFile, Data: []byte(question)}}
+	} else {
 		for _, document := range []Document{ReportText, ReportJSON, signed} {
 			if data, err := readKept(e.store.path(string(document))); err == nil {
 				l.files = append(l.files, volume.File{Name: string(document), Data: data})
 			}
 		}
-	}
-	if len(l.files) == 0 || known.HasLeft(l.what) {
-		return nil
 	}
 	return l
 }
@@ -139,6 +165,11 @@ func openQuestion(c *core) string {
 	default:
 		return ""
 	}
+	return forReaders(c, lines...)
+}
+
+// forReaders is a text for people who do not know yet which machine it is about.
+func forReaders(c *core, lines ...string) string {
 	lines = append(lines, "", "Machine: "+c.serial, "Continue at a console of the machine, or with touchdown in an SSH session.", "")
 	return strings.Join(lines, "\r\n")
 }

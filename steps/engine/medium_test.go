@@ -375,6 +375,10 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
 	}
+	until(t, r, "the question on the stick", noticed("Medium SITECONFIG (sdb) has question.txt"))
+	if _, text := r.onDisk(t, "sdb", "question.txt"); !strings.Contains(text, "has not started") || !strings.Contains(text, "no link") || r.used(t, d.ID) {
+		t.Errorf("%q, used %t", text, r.used(t, d.ID))
+	}
 	r.w.mu.Lock()
 	r.w.cable = true
 	r.w.mu.Unlock()
@@ -511,6 +515,7 @@ func TestAnExchangedMedium(t *testing.T) {
 	r.plug(t, "sdb", shown)
 	until(t, r, "the stick", listed(shown))
 	stick.Pull(t, r.host.Root(), "sdb")
+	until(t, r, "an empty socket", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 0 }) // a folder has no number for each disk that comes
 	r.plug(t, "sdb", other)
 	until(t, r, "the other stick", listed(other))
 	pen := take(t, r)

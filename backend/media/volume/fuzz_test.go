@@ -53,6 +53,43 @@ func (p patched) ReadAt(b []byte, offset int64) (int, error) {
 	return n, nil
 }
 
+// FuzzAdd changes bytes of good volumes in the same way. What is added stays within the volume, and comes to an end.
+func FuzzAdd(f *testing.F) {
+	bases := [][]byte{made(f, "fat12"), made(f, "fat16"), made(f, "fat32")}
+	for kind := range bases {
+		for _, patch := range [][]byte{{}, {11, 0, 0, 1}, {13, 0, 0, 128}, {14, 0, 0, 255}, {16, 0, 0, 1}, {17, 0, 0, 255}, {44, 0, 0, 3}, {48, 0, 0, 255}} {
+			f.Add(uint8(kind), patch)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, patches []byte) {
+		v := patched{bases[int(kind)%len(bases)], map[int64]byte{}}
+		for p := range slices.Chunk(patches, 4) {
+			if len(p) == 4 {
+				v.at[(int64(p[0])|int64(p[1])<<8|int64(p[2])<<16)%min(int64(len(v.base)), 1<<20)] = p[3]
+			}
+		}
+		_, err := Add(bounded{v, t}, int64(len(v.base)), reports())
+		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || !strings.HasPrefix(p.Code, "MED-") || p.Fix.String() == "") {
+			t.Fatalf("no good error: %v", err)
+		}
+	})
+}
+
+// bounded is a volume that takes writes within it.
+type bounded struct {
+	patched
+	t *testing.T
+}
+
+func (b bounded) WriteAt(data []byte, at int64) (int, error) {
+	if at < 0 || at+int64(len(data)) > int64(len(b.base)) {
+		b.t.Fatalf("%d bytes at %d of %d", len(data), at, len(b.base))
+	}
+	return len(data), nil
+}
+
+func (bounded) Sync() error { return nil }
+
 // wantSane reads a volume and holds the answer to what every answer keeps to.
 func wantSane(t *testing.T, device io.ReaderAt, size int64) {
 	t.Helper()
