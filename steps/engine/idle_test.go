@@ -23,6 +23,14 @@ import (
 
 const testPIN = "739215"
 
+// locks has the consoles lock as a start does.
+func (r *rig) locks(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	must(t, r.core.draft.lock())
+}
+
 // TestAnIdleConsoleCannotWrite: the engine itself refuses each write of a console that nobody used, until it has the PIN. What
 // root's commands do goes on, and so does what consoles read.
 func TestAnIdleConsoleCannotWrite(t *testing.T) {
@@ -34,6 +42,7 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		must(t, err)
 		must(t, s.Set(tty, pen, "spec.console.pin", testPIN))
 		must(t, s.Set(tty, pen, "spec.console.lockAfter", "5m"))
+		r.locks(t)
 		must(t, s.Set(tty, pen, "spec.clusterName", "store1")) // who set it is not locked by it
 		if _, err := s.TakePen(serial, "ttyS0", true); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("a console that nobody used takes control: %v", err)
@@ -88,6 +97,7 @@ func TestPINStaysSecret(t *testing.T) {
 	tty := idle.At(t.Context(), "tty1")
 	pen := take(t, r)
 	must(t, r.Set(tty, pen, "spec.console.pin", testPIN))
+	r.locks(t)
 	_ = r.Present(tty, "000001")
 	hash := string(r.core.draft.site.Spec.Console.PIN)
 	answers, err := r.Export(t.Context(), Answers)
@@ -132,6 +142,7 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 	r := newRig(t, newWorld())
 	token := take(t, r)
 	must(t, r.Set(t.Context(), token, "spec.console.pin", testPIN))
+	r.locks(t)
 	r.mu.Lock()
 	must(t, r.core.handOver())
 	r.mu.Unlock()
@@ -156,14 +167,43 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 
 // TestALoadedPINCountsFromTheStart: until the review is accepted nothing changes on the word of a document.
 func TestALoadedPINCountsFromTheStart(t *testing.T) {
+	countsFromTheStart(t, func(r *rig, pen string) {
+		must(t, r.Load(t.Context(), pen, map[string]string{
+			"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
+		}, "file site.yaml"))
+	})
+}
+
+// TestATypedPINCountsFromTheStart: nor by what a person typed; who takes the PIN away again, takes the lock away.
+func TestATypedPINCountsFromTheStart(t *testing.T) {
+	countsFromTheStart(t, func(r *rig, pen string) {
+		for path, value := range map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testPIN} {
+			must(t, r.Set(t.Context(), pen, path, value))
+		}
+	})
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.console.pin", testPIN))
+	r.locks(t)
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", "store1"))
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
+		t.Errorf("another answer took the lock away: %v", err)
+	}
+	must(t, r.Set(t.Context(), pen, "spec.console.pin", ""))
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle != nil {
+		t.Errorf("the lock stays: %v", err)
+	}
+}
+
+// countsFromTheStart gives the answers, with a PIN, and starts.
+func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
+	t.Helper()
 	w := newWorld()
 	w.cable = true
 	r := newRig(t, w)
 	until(t, r, "the form", inState(Collecting))
 	pen := take(t, r)
-	must(t, r.Load(t.Context(), pen, map[string]string{
-		"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
-	}, "file site.yaml"))
+	answer(r, pen)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
