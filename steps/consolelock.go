@@ -15,6 +15,11 @@ import (
 	"touchdown/steps/site/pin"
 )
 
+// pinLabel is what the field with the PIN is called, and namesTitle its page.
+func pinLabel() message.Text { return message.T("PIN for idle consoles") }
+
+func namesTitle() message.Text { return message.T("Names and credentials") }
+
 // lockCheck tells whether the consoles lock when nobody uses them.
 func lockCheck(cfg *site.Config, node *backend.Node) Check {
 	c := Check{ID: idle.Check, Title: message.T("Lock of idle consoles"), Status: check.Pass, Expected: message.T("a PIN")}
@@ -30,7 +35,7 @@ func lockCheck(cfg *site.Config, node *backend.Node) Check {
 		c.Status, c.Observed = check.Warn, message.T("no PIN is set: a console that nobody uses stays open")
 	}
 	if c.Status == check.Warn {
-		c.Fix = message.T("Set spec.console.pin in the site config if people who must not change this machine can reach a console.")
+		c.Fix = message.F("If others can reach a console, fill in \"%s\" on the page \"%s\" (spec.console.pin).", pinLabel(), namesTitle())
 	}
 	return c
 }

@@ -26,6 +26,10 @@ func TestConsoleLockIsChecked(t *testing.T) {
 		}
 	}
 	wants(check.Warn, "no PIN is set")
+	field := pinField(t, cfg)
+	if fix := lockCheck(cfg, n).Fix.String(); !strings.Contains(fix, `"`+field.Label.String()+`"`) || !strings.Contains(fix, field.Path) {
+		t.Errorf("the fix does not name the field: %s", fix)
+	}
 	if err := m.WriteFile(layout.ConsolePIN, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +45,33 @@ func TestConsoleLockIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(check.Pass, "after 5m")
+	for pin, want := range map[string]int{"462913": 1, "": 0} {
+		if err := cfg.Set("spec.console.pin", pin); err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := (&Credentials{Site: cfg}).Plan(t.Context(), n); err != nil || len(plan.Changes) != want {
+			t.Errorf("the review has %d changes, want %d: %v", len(plan.Changes), want, err)
+		}
+	}
 	if (&Hardware{}).Reads() != nil || len((&Hardware{Site: cfg}).Reads()) != 2 {
 		t.Error("the hardware check is not made again when the PIN changes")
 	}
+}
+
+// pinField is the field of the PIN, on the page that the fix of the check names.
+func pinField(t *testing.T, cfg *site.Config) Field {
+	t.Helper()
+	for _, stage := range Site(cfg, Wiring{NodeNet: &NodeNetwork{}}) {
+		for _, step := range stage.Steps {
+			for _, f := range FieldsOf(step) {
+				if f.Path == "spec.console.pin" && f.Kind == Secret && strings.Contains(lockCheck(cfg, &backend.Node{Host: hosttest.New(t).Machine}).Fix.String(), `"`+stage.Title.String()+`"`) {
+					return f
+				}
+			}
+		}
+	}
+	t.Fatal("no page has a field for the PIN, or the fix names another one")
+	return Field{}
 }
 
 // TestBakePIN: the bake keeps a hash in a 0600 file, changes nothing that is right, and takes it back.

@@ -13,13 +13,14 @@ import (
 	"touchdown/steps/site"
 )
 
-// Credentials asks for what a site may bring: registry credentials and certificates. PullSecret and Certificates
-// put them into the cluster.
+// Credentials asks for what a site may bring: registry credentials, certificates, a PIN for the consoles. PullSecret and Certificates
+// put them into the cluster; the engine locks the consoles.
 type Credentials struct{ Site *site.Config }
 
 var (
 	_ asker     = (*Credentials)(nil)
 	_ Inspector = (*Credentials)(nil)
+	_ Planner   = (*Credentials)(nil)
 	_ Reader    = (*Credentials)(nil)
 )
 
@@ -60,6 +61,10 @@ func (s *Credentials) Fields() []Field {
 			Path: "spec.ingressCert.ca", Kind: PEM, Label: message.T("CA of the apps certificate"), Optional: true, Check: site.CABundle, Visible: apps,
 			Help: message.T("The root, when it is not public."),
 		},
+		{
+			Path: "spec.console.pin", Kind: Secret, Label: pinLabel(), Optional: true, Example: "739215",
+			Help: message.T("6 to 64 digits or letters. From the start, consoles that nobody uses ask for it."),
+		},
 	}
 }
 
@@ -85,6 +90,14 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 	}
 	report.Check(ownCheck("apps-cert", message.T("Own certificate for the apps"), *apps, []string{"*." + domain.Apps(d)}, old, node))
 	return nil
+}
+
+// Plan tells of the PIN. The engine sets it when the work starts.
+func (s *Credentials) Plan(context.Context, *backend.Node) (Plan, error) {
+	if s.Site.Spec.Console.PIN == "" {
+		return Plan{}, nil
+	}
+	return Plan{Changes: []Change{{What: message.T("PIN of the consoles"), New: message.T("set")}}}, nil
 }
 
 // Run has nothing to do.

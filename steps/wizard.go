@@ -25,7 +25,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
-		{ID: "site", Title: message.T("Names and credentials"), Steps: []Step{
+		{ID: "site", Title: namesTitle(), Steps: []Step{
 			&Names{Site: cfg},       // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},

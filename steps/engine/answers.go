@@ -102,11 +102,11 @@ func (d *draft) set(path, value string) error {
 	if err := cfg.Answer(path, value); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	was := d.site.Spec.Console
-	if err := d.take(cfg); err != nil || was == cfg.Spec.Console {
+	had := d.site.Spec.Console.PIN != ""
+	if err := d.take(cfg); err != nil || !had || cfg.Spec.Console.PIN != "" {
 		return err
 	}
-	return d.lock(d.idle.Set)
+	return d.lock(d.idle.Set) // who takes the PIN away wants no lock, that of an earlier start neither
 }
 
 // load replaces all answers.
@@ -190,8 +190,8 @@ func (d *draft) take(cfg *site.Config) error {
 	return nil
 }
 
-// lock has the consoles lock as the answers say. A PIN that a document or a medium brought counts from the start of the work: until
-// the review is accepted nothing changes on its word.
+// lock has the consoles lock as the answers say. A PIN counts from the start of the work: until the review is accepted nothing changes
+// on the word of a document, or by a slip of the finger that nobody could repeat.
 func (d *draft) lock(as func(pin.Hash, time.Duration) error) error {
 	is := d.site.Spec.Console
 	if err := as(pin.Hash(is.PIN), is.LockAfter); err != nil {

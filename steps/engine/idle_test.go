@@ -18,11 +18,18 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
-	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
 )
 
 const testPIN = "739215"
+
+// beginsLock has the consoles lock as a start does.
+func (r *rig) beginsLock(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	must(t, r.core.draft.lock(r.core.draft.idle.Begin))
+}
 
 // TestAnIdleConsoleCannotWrite: the engine itself refuses each write of a console that nobody used, until it has the PIN. What
 // root's commands do goes on, and so does what consoles read.
@@ -35,6 +42,7 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		must(t, err)
 		must(t, s.Set(tty, pen, "spec.console.pin", testPIN))
 		must(t, s.Set(tty, pen, "spec.console.lockAfter", "5m"))
+		r.beginsLock(t)
 		must(t, s.Set(tty, pen, "spec.clusterName", "store1")) // who set it is not locked by it
 		if _, err := s.TakePen(serial, "ttyS0", true); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("a console that nobody used takes control: %v", err)
@@ -89,6 +97,7 @@ func TestPINStaysSecret(t *testing.T) {
 	tty := idle.At(t.Context(), "tty1")
 	pen := take(t, r)
 	must(t, r.Set(tty, pen, "spec.console.pin", testPIN))
+	r.beginsLock(t)
 	_ = r.Present(tty, "000001")
 	hash := r.answer("spec.console.pin")
 	answers, err := r.Export(t.Context(), Answers)
@@ -133,6 +142,7 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 	r := newRig(t, newWorld())
 	token := take(t, r)
 	must(t, r.Set(t.Context(), token, "spec.console.pin", testPIN))
+	r.beginsLock(t)
 	r.mu.Lock()
 	must(t, r.core.handOver())
 	r.mu.Unlock()
@@ -157,14 +167,43 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 
 // TestALoadedPINCountsFromTheStart: until the review is accepted nothing changes on the word of a document.
 func TestALoadedPINCountsFromTheStart(t *testing.T) {
+	countsFromTheStart(t, func(r *rig, pen string) {
+		must(t, r.Load(t.Context(), pen, map[string]string{
+			"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
+		}, "file site.yaml"))
+	})
+}
+
+// TestATypedPINCountsFromTheStart: nor by what a person typed; who takes the PIN away again, takes the lock away.
+func TestATypedPINCountsFromTheStart(t *testing.T) {
+	countsFromTheStart(t, func(r *rig, pen string) {
+		for path, value := range map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testPIN} {
+			must(t, r.Set(t.Context(), pen, path, value))
+		}
+	})
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	must(t, r.Set(t.Context(), pen, "spec.console.pin", testPIN))
+	r.beginsLock(t)
+	must(t, r.Set(t.Context(), pen, "spec.clusterName", "store1"))
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
+		t.Errorf("another answer took the lock away: %v", err)
+	}
+	must(t, r.Set(t.Context(), pen, "spec.console.pin", ""))
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle != nil {
+		t.Errorf("the lock stays: %v", err)
+	}
+}
+
+// countsFromTheStart gives the answers, with a PIN, and starts.
+func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
+	t.Helper()
 	w := newWorld()
 	w.cable = true
 	r := newRig(t, w)
 	until(t, r, "the form", inState(Collecting))
 	pen := take(t, r)
-	must(t, r.Load(t.Context(), pen, map[string]string{
-		"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
-	}, "file site.yaml"))
+	answer(r, pen)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
@@ -199,7 +238,7 @@ func (r *rig) locks(t *testing.T) bool {
 }
 
 // TestThePINOfAStart: a site without a PIN does not keep the earlier site's, an undo takes back the one that the start set, and so
-// does a restart where the power was cut before the start was on record. One that a person typed stays.
+// does a restart where the power was cut before the start was on record.
 func TestThePINOfAStart(t *testing.T) {
 	w := newWorld()
 	w.cable = true
@@ -219,7 +258,9 @@ func TestThePINOfAStart(t *testing.T) {
 	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
 	r.lands(t, with)
 	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Unlock, Value: r.core.hostname}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Unlock, Value: s.Hostname}))
 	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
 	if !r.locks(t) {
 		t.Error("the PIN does not outlive the hand-over")
@@ -235,33 +276,19 @@ func TestThePINOfAStart(t *testing.T) {
 	}
 }
 
-// TestAStartCutShort: what a start set before it was on record does not count after a power cut, what a person typed does.
+// TestAStartCutShort: what a start set before it was on record does not count after a power cut.
 func TestAStartCutShort(t *testing.T) {
 	r := newRig(t, newWorld())
 	until(t, r, "the form", inState(Collecting))
-	begin := func() error {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.core.draft.site.Spec.Console.PIN = site.Secret(pin.Make(testPIN))
-		return r.core.draft.lock(r.core.draft.idle.Begin)
-	}
-	again := func() {
-		must(t, r.Close())
-		r.open(t)
-		until(t, r, "the form", inState(Collecting))
-	}
-	must(t, begin())
+	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testPIN))
+	r.beginsLock(t)
 	if !r.locks(t) {
 		t.Fatal("the PIN does not count from the start")
 	}
-	again()
+	must(t, r.Close())
+	r.open(t)
+	until(t, r, "the form", inState(Collecting))
 	if r.locks(t) {
 		t.Error("the PIN of a start that never was counts")
-	}
-	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testPIN))
-	must(t, begin())
-	again()
-	if !r.locks(t) {
-		t.Error("the PIN that a person typed was taken back")
 	}
 }
