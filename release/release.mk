@@ -40,7 +40,7 @@ release-rpm:
 	  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@; do \
 	    sed -e 's|/usr/local/bin/touchdown-line|/usr/libexec/touchdown/touchdown-line|g' -e 's|/usr/local/bin/touchdown|/usr/bin/touchdown|g' \
 	      iso-overlay/etc/systemd/system/$$unit.service > $(STAGE)/units/$$unit.service || exit 1; \
-	  done && ! grep -l /usr/local $(STAGE)/units/* && \
+	  done && ! grep -l /usr/local/bin $(STAGE)/units/* && \
 	  STAGE=$(STAGE) RELEASE=$(RELEASE) RPM_VERSION='$(RPM_VERSION)' SOURCE_DATE_EPOCH=$(EPOCH) GOFLAGS= CGO_ENABLED=0 \
 	    go run $(NFPM) package -f release/nfpm.yaml -p rpm -t $(STAGE).$$n.rpm >/dev/null || exit 1; \
 	done

@@ -19,6 +19,7 @@ type Command struct {
 	Argv    []string
 	Stdin   []byte
 	Secrets []string // values masked wherever the command is shown
+	Tail    int      // bytes of output that are kept, the last ones; 0: all
 }
 
 // Exec carries out a command without any shell and returns what it wrote to stdout and, in order, to both
@@ -84,11 +85,32 @@ func start(ctx context.Context, c Command) (stdout, both []byte, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
-	var out, all bytes.Buffer
-	shared := &lockedWriter{w: &all}
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, shared), shared
+	out, all := &tail{limit: c.Tail}, &tail{limit: c.Tail}
+	shared := &lockedWriter{w: all}
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(out, shared), shared
 	err = cmd.Run()
-	return out.Bytes(), all.Bytes(), err
+	return out.last(), all.last(), err
+}
+
+// tail keeps the end of what is written, so that a command which never stops talking does not fill the memory.
+type tail struct {
+	bytes.Buffer
+	limit int
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	n, err := t.Buffer.Write(b)
+	if t.limit > 0 && t.Len() > 2*t.limit {
+		t.Next(t.Len() - t.limit)
+	}
+	return n, err
+}
+
+func (t *tail) last() []byte {
+	if t.limit > 0 && t.Len() > t.limit {
+		t.Next(t.Len() - t.limit)
+	}
+	return t.Bytes()
 }
 
 // lockedWriter lets stdout and stderr be copied into one buffer.

@@ -23,10 +23,6 @@ func reportCommand(c *common) *cobra.Command {
 		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
 	}
-	bundle := &cobra.Command{
-		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Bundle) },
-	}
 	page := &cobra.Command{
 		Use: "page", Short: "Print a page that checks signed reports in a browser, without a network", Args: cobra.NoArgs,
 		Example: "  touchdown report page > check-report.html",
@@ -34,7 +30,7 @@ func reportCommand(c *common) *cobra.Command {
 	}
 	schema := schemaCommand("a report", func() ([]byte, error) { return []byte(proof.Schema()), nil })
 	return group(&cobra.Command{Use: "report", Short: "The hand-over report, its signature and its other forms"},
-		show, hosts, bundle, reportVerify(c), reportCountersign(), reportExport(c), reportDiff(c), page, schema)
+		show, hosts, reportBundle(c), reportVerify(c), reportCountersign(), reportExport(c), reportDiff(c), page, schema)
 }
 
 // withJSON gives a command -o, and tells it whether that is json.

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,13 +10,13 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
+	"touchdown/backend/support"
 )
 
 const (
@@ -105,7 +103,9 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		defer e.mu.Unlock()
 		return e.core.draft.site.Marshal(true)
 	case Bundle:
-		return e.bundle(ctx)
+		return bundle(ctx, e)
+	case Document(support.Summary):
+		return summary(ctx, e)
 	case Inventory:
 		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		return text, err
@@ -124,46 +124,4 @@ func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (text
 		return nil, nil, err
 	}
 	return []byte(i.Text()), packed.Bytes(), nil
-}
-
-// bundle packs what support needs. Originals and secrets stay out; the rest is masked once more.
-func (e *Engine) bundle(ctx context.Context) ([]byte, error) {
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	files := tar.NewWriter(zip)
-	put := func(name string, data []byte) error {
-		header := &tar.Header{Name: "touchdown-bundle/" + name, Mode: 0o600, Size: int64(len(data)), ModTime: e.now()}
-		if err := files.WriteHeader(header); err != nil {
-			return fmt.Errorf("packing %s: %w", name, err)
-		}
-		if _, err := files.Write(data); err != nil {
-			return fmt.Errorf("packing %s: %w", name, err)
-		}
-		return nil
-	}
-	add := func(name string, data []byte) error { return put(name, []byte(e.mask.Mask(string(data)))) }
-	snapshot, err := e.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.MarshalIndent(snapshot, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding the snapshot: %w", err)
-	}
-	err = errors.Join(add("snapshot.json", text), add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n")))
-	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
-		if data, readErr := tail(e.store.path(path), bundleTail); readErr == nil {
-			err = errors.Join(err, add(path, data))
-		}
-	}
-	if data, readErr := tail(e.o.LogFile, bundleTail); readErr == nil {
-		err = errors.Join(err, add(filepath.Base(e.o.LogFile), data))
-	}
-	if text, replay, failed := inventory(ctx, e.o.Node.Host, e.now); failed == nil {
-		err = errors.Join(err, add("inventory.txt", text), put("inventory.tar.gz", replay))
-	}
-	if err := errors.Join(err, files.Close(), zip.Close()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
 }

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"touchdown/backend/support"
+)
+
+// summaryTail is what a summary takes of each file at most; less, when the whole would not fit a serial line.
+const summaryTail = 64 << 10
+
+// packed is a file of the support bundle.
+type packed struct {
+	name string
+	data []byte
+	text bool // its end alone is of use
+}
+
+// bundle packs what support needs: what Touchdown knows, and what the node's services and the cluster say.
+func bundle(ctx context.Context, e *Engine) ([]byte, error) {
+	files, err := gather(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return pack(files, bundleTail, e.now())
+}
+
+// summary is a bundle that fits a serial line: the end of each text, and nothing else.
+func summary(ctx context.Context, e *Engine) ([]byte, error) {
+	files, err := gather(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	for limit := summaryTail; ; limit /= 2 {
+		archive, err := pack(files, limit, e.now())
+		if err != nil || len(support.Serial(archive)) <= support.MaxSerial || limit == 1 {
+			return archive, err
+		}
+	}
+}
+
+// gather reads the files of a bundle. All of it is in memory: the disk may be full. Originals and secrets stay out; the rest is masked
+// once more.
+func gather(ctx context.Context, e *Engine) ([]packed, error) {
+	snapshot, err := e.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(snapshot, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encoding the snapshot: %w", err)
+	}
+	var files []packed
+	add := func(name string, data []byte) {
+		files = append(files, packed{name, []byte(e.mask.Mask(string(data))), true})
+	}
+	add("snapshot.json", text)
+	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
+	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
+		if data, err := tail(e.store.path(path), bundleTail); err == nil {
+			add(path, data)
+		}
+	}
+	if data, err := tail(e.o.LogFile, bundleTail); err == nil {
+		add(filepath.Base(e.o.LogFile), data)
+	}
+	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
+		add("inventory.txt", text)
+		files = append(files, packed{"inventory.tar.gz", replay, false})
+	}
+	for _, part := range support.Collect(ctx, e.o.Node.Host, e.o.Node.Kube) {
+		add("node/"+part.Name, part.Data)
+	}
+	return files, nil
+}
+
+// pack makes an archive of the ends of files. What is no text is left out where it is too long.
+func pack(all []packed, limit int, now time.Time) ([]byte, error) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	files := tar.NewWriter(zip)
+	for _, f := range all {
+		if len(f.data) > limit && !f.text {
+			continue
+		}
+		data := f.data[max(0, len(f.data)-limit):]
+		header := &tar.Header{Name: "touchdown-bundle/" + f.name, Mode: 0o600, Size: int64(len(data)), ModTime: now}
+		if err := files.WriteHeader(header); err != nil {
+			return nil, fmt.Errorf("packing %s: %w", f.name, err)
+		}
+		if _, err := files.Write(data); err != nil {
+			return nil, fmt.Errorf("packing %s: %w", f.name, err)
+		}
+	}
+	if err := files.Close(); err != nil {
+		return nil, fmt.Errorf("packing the support bundle: %w", err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("packing the support bundle: %w", err)
+	}
+	return out.Bytes(), nil
+}

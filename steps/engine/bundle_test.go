@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"touchdown/backend/support"
+)
+
+// TestTheBundleHasTheNodesOwnWords: what its services say is in it, by way of a console's socket too, without the secrets that were
+// typed and those of others; what cannot be had is named.
+func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
+		r.host.On("journalctl", "kubelet says typed-password and Bearer pl4ntedToken\n", nil)
+		r.host.On("nmcli device show", "", errors.New("NetworkManager is not running"))
+		bundle, err := s.Export(t.Context(), Bundle)
+		must(t, err)
+		text := unpacked(t, bundle)
+		for _, want := range []string{"touchdown-bundle/node/kubelet.txt", "touchdown-bundle/node/system-journal.txt", "kubelet says <secret> and Bearer <secret>", "nmcli-devices.txt: ", "touchdown-bundle/node/missing.txt"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the bundle lacks %q", want)
+			}
+		}
+		for _, secret := range []string{"typed-password", "pl4ntedToken"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the bundle has %s", secret)
+			}
+		}
+	})
+}
+
+// TestASummaryFitsASerialLine: however much there is to say, and although it does not compress.
+func TestASummaryFitsASerialLine(t *testing.T) {
+	r := newRig(t, newWorld())
+	noise := func(argv []string, _ []byte) (string, error) { // another one for each part
+		out := make([]byte, 20<<10)
+		_, err := rand.NewChaCha8(sha256.Sum256([]byte(strings.Join(argv, " ")))).Read(out)
+		return string(out) + "\nthe end of a log\n", err
+	}
+	r.host.OnFunc("journalctl", noise)
+	r.host.OnFunc("nmcli", noise)
+	archive, err := r.Export(t.Context(), Document(support.Summary))
+	must(t, err)
+	text := support.Serial(archive)
+	if len(text) > support.MaxSerial || len(text) < support.MaxSerial/4 {
+		t.Errorf("%d bytes of text", len(text))
+	}
+	back, err := support.Unserial(text)
+	must(t, err)
+	plain := unpacked(t, back)
+	for _, want := range []string{"the end of a log", "touchdown-bundle/snapshot.json", "touchdown-bundle/journal.jsonl", "touchdown-bundle/node/kubelet.txt"} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("the summary lacks %q", want)
+		}
+	}
+}
