@@ -70,7 +70,10 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
 	case keyboardMsg:
-		a.flash = a.gotKeyboard(msg)
+		if said := a.gotKeyboard(msg); said != "" {
+			a.flash = said
+		}
+		a.offerKeyboard()
 	case logMsg:
 		cmds = append(cmds, a.pass(msg))
 	case logInMsg: // whether the page must go is asked after each message: the last one is for that
@@ -116,11 +119,19 @@ func (a *app) tookPen(msg penMsg) {
 		return
 	}
 	a.held = true
-	if a.offersKeyboard() && slices.Contains([]string{"checks", "form", "review"}, a.page.name()) {
-		a.over = newLayoutList(a.desk) // before the first text is typed
-	}
+	a.offerKeyboard()
 	if msg.force {
 		a.wipe++ // whoever takes over may see what was drawn for someone else
+	}
+}
+
+// offerKeyboard shows the layouts to a person who has just taken control, before the first text is typed. Whoever has pressed a key since
+// is not disturbed.
+func (a *app) offerKeyboard() {
+	if a.board.asks && a.held && a.over == nil && a.offersKeyboard() && slices.Contains(beforeWork, a.page.name()) {
+		list := newLayoutList(a.desk)
+		list.offered = true
+		a.over, a.board.asks = list, false
 	}
 }
 

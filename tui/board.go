@@ -18,26 +18,45 @@ const asItIs = "-"
 // firstLayouts stand first, because a list of some hundred is long.
 var firstLayouts = []string{"de", "fr", "us"}
 
-// keyboardTimeout bounds a look at the layouts, and the loading of one.
-const keyboardTimeout = 15 * time.Second
+// keyboardTimeout bounds a look at the layouts, and the loading of one. Line mode waits for both.
+const keyboardTimeout = 5 * time.Second
 
 // keyboard is what a console knows of the keyboard in front of it.
 type keyboard struct {
 	of      Keyboard // nil: it belongs to another machine, such as that of an SSH client
 	layouts []string // none until they are known
 	chosen  string   // what was chosen for this line; "": nothing yet
+	asks    bool     // a person took control, and pressed no key since
 }
 
 // start finds out which layouts there are, and loads the one that a person chose before, which the kernel forgets when it boots.
 func (k keyboard) start(ctx context.Context) keyboardMsg {
+	msg := soon(ctx, k.begin, keyboardMsg{})
+	if k.chosen == "" || k.chosen == asItIs {
+		msg.failed = nil // nothing was expected, and many machines have no layouts
+	}
+	return msg
+}
+
+// soon returns late in place of what takes too long: a program that the kernel does not let go, on a disk that dies, ends by no signal.
+func soon(ctx context.Context, do func(context.Context) keyboardMsg, late keyboardMsg) keyboardMsg {
 	ctx, cancel := context.WithTimeout(ctx, keyboardTimeout)
 	defer cancel()
+	done := make(chan keyboardMsg, 1)
+	go func() { done <- do(ctx) }()
+	select {
+	case msg := <-done:
+		return msg
+	case <-ctx.Done():
+		late.failed = ctx.Err()
+		return late
+	}
+}
+
+func (k keyboard) begin(ctx context.Context) keyboardMsg {
 	layouts, err := k.of.Layouts(ctx)
 	slices.SortStableFunc(layouts, func(a, b string) int { return first(a) - first(b) })
-	switch {
-	case k.chosen == "" || k.chosen == asItIs:
-		err = nil // nothing was expected, and many machines have no layouts
-	case err == nil:
+	if err == nil && k.chosen != "" && k.chosen != asItIs {
 		err = k.of.Use(ctx, k.chosen)
 	}
 	return keyboardMsg{layouts: layouts, failed: err}
@@ -53,7 +72,7 @@ func first(layout string) int {
 
 // use loads a layout that a person chose.
 func (k keyboard) use(ctx context.Context, layout string) keyboardMsg {
-	ctx, cancel := context.WithTimeout(ctx, keyboardTimeout)
-	defer cancel()
-	return keyboardMsg{k.layouts, layout, k.of.Use(ctx, layout)}
+	return soon(ctx, func(ctx context.Context) keyboardMsg {
+		return keyboardMsg{k.layouts, layout, k.of.Use(ctx, layout)}
+	}, keyboardMsg{layouts: k.layouts, chosen: layout})
 }

@@ -18,6 +18,7 @@ type confirm struct {
 	word        []string
 	verb        engine.Action
 	cmd         tea.Cmd // done instead of verb, when set
+	takes       bool    // and it takes control
 	row         row
 	onWord      bool
 	ed          editor
@@ -42,13 +43,14 @@ func newLeave(d *desk) *confirm {
 // newTakeover asks before control is taken from another console.
 func newTakeover(d *desk) *confirm {
 	return newConfirm(d, confirm{
-		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true),
+		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true), takes: true,
 	})
 }
 
 // takeOver asks for the pen: at once when nobody has it.
 func takeOver(d *desk) (screen, tea.Cmd) {
 	if d.snap == nil || d.free() {
+		d.board.asks = true
 		return nil, d.link.take(false)
 	}
 	return newTakeover(d), nil
@@ -152,6 +154,7 @@ func (c *confirm) yes() (screen, tea.Cmd) {
 		return c, nil
 	}
 	if c.cmd != nil {
+		c.board.asks = c.takes
 		return nil, c.cmd
 	}
 	return nil, c.link.act(c.verb)

@@ -56,7 +56,7 @@ chooses, Tab goes back. It holds for all screens of this machine, also for
 a login, and is loaded again after each start. Other consoles, such as a
 serial line, have the keyboard of another machine.
 
-Nothing on the machine is changed by it. "us" is the American layout.
+No file of the system is changed. "us" is the American layout.
 
 Example: de and Enter choose the German layout.`,
 

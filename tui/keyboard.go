@@ -35,7 +35,12 @@ type layoutList struct {
 	base
 	ed editor // first letters of a name
 	at int
+
+	offered bool // automatically, when a person took control
 }
+
+// beforeWork are the pages on which text is typed before the work.
+var beforeWork = []string{"checks", "form", "review"}
 
 func newLayoutList(d *desk) *layoutList { return &layoutList{base: base{d}, ed: newEditor("")} }
 
@@ -43,12 +48,9 @@ func (l *layoutList) name() string  { return "keyboard" }
 func (l *layoutList) overlay() bool { return true }
 func (l *layoutList) typing() bool  { return true }
 
-func (l *layoutList) takes() bool { return true }
-func (l *layoutList) begins()     {}
-
-func (l *layoutList) taken(items []item) (int, tea.Cmd, string) {
-	l.at = 0
-	return l.ed.taken(items, t("keyboard.title"))
+// over reports whether there is something else to see: the list came automatically, and the work has begun, or another console has control.
+func (l *layoutList) over() bool {
+	return l.offered && (!l.held || !slices.Contains(beforeWork, l.desk.wanted()))
 }
 
 func (l *layoutList) keys() []key.Binding {
@@ -78,6 +80,7 @@ func (l *layoutList) update(msg tea.Msg) (screen, tea.Cmd) {
 		l.at = (l.at + len(list) - 1) % len(list)
 	case pressed(press, k.down) && len(list) > 0:
 		l.at = (l.at + 1) % len(list)
+	case pressed(press, k.enter) && l.hasty(): // it was typed for another page
 	case pressed(press, k.enter) && len(list) > 0:
 		return nil, l.choose(list[l.at])
 	case l.ed.press(press, k):

@@ -43,6 +43,13 @@ func newScreen(t *testing.T, dir string, edits ...func(*engine.Snapshot)) *bench
 	return b
 }
 
+// looks lets a person look at the page that came up, for as long as it ignores Enter.
+func (b *bench) looks() {
+	b.t.Helper()
+	b.screen()
+	b.now = b.now.Add(enterDelay)
+}
+
 // TestKeyboardIsAskedFor: at a screen of the machine the layout is chosen before the first text is typed, once; the next console
 // of the line loads it again without a question.
 func TestKeyboardIsAskedFor(t *testing.T) {
@@ -52,6 +59,7 @@ func TestKeyboardIsAskedFor(t *testing.T) {
 		t.Fatalf("before anybody did anything:\n%s", b.screen())
 	}
 	b.press("ctrl+g")
+	b.looks()
 	b.shows("Keyboard layout")
 	b.shows("> leave it unchanged")
 	b.press("'de", "down", "enter")
@@ -81,7 +89,9 @@ func TestKeyboardStaysAsItIs(t *testing.T) {
 		t.Errorf("Tab decides:\n%s", b.screen())
 	}
 	b = newScreen(t, dir)
-	b.press("ctrl+g", "enter")
+	b.press("ctrl+g")
+	b.looks()
+	b.press("enter")
 	b = newScreen(t, dir)
 	b.press("ctrl+g")
 	if b.app.top().name() != "checks" || len(b.used) > 0 {
@@ -101,7 +111,10 @@ func TestKeyboardDisturbsNoWork(t *testing.T) {
 func TestKeyboardOnTheHelpPage(t *testing.T) {
 	dir := t.TempDir()
 	b := newScreen(t, dir)
-	b.press("ctrl+g", "enter", "?", "k")
+	b.press("ctrl+g")
+	b.looks()
+	b.press("enter", "?", "k")
+	b.looks()
 	list := b.app.top().(*layoutList)
 	if got, want := list.shown(), append([]string{asItIs}, someLayouts...); !slices.Equal(got, want) {
 		t.Errorf("shown: %q, want %q", got, want)
@@ -111,7 +124,7 @@ func TestKeyboardOnTheHelpPage(t *testing.T) {
 		t.Errorf("shown: %q, want %q", got, want)
 	}
 	b.press("'q", "enter", "up", "down")
-	b.shows("no layout whose name begins so")
+	b.shows("No layout name begins with this")
 	b.press("backspace", "up", "enter")
 	if !slices.Equal(b.used, []string{"de-latin1-nodeadkeys"}) {
 		t.Errorf("used %q", b.used)
@@ -123,7 +136,9 @@ func TestKeyboardThatFails(t *testing.T) {
 	dir := t.TempDir()
 	b := newScreen(t, dir)
 	b.bad = &steps.Problem{Code: "KEY-LOAD", Summary: message.T("The layout could not be loaded."), Fix: message.T("Look at the log.")}
-	b.press("ctrl+g", "'fr", "enter")
+	b.press("ctrl+g")
+	b.looks()
+	b.press("'fr", "enter")
 	b.shows("could not be loaded")
 	if got := (memory{dir}).get("tty1", ofKeyboard); got != "" {
 		t.Errorf("%q is remembered", got)
@@ -176,7 +191,7 @@ func TestKeyboardInLineMode(t *testing.T) {
 	const ready = "Type control to take control:"
 	p.printed(t, "such as use de.")
 	p.after(t, ready, "use klingon")
-	p.printed(t, "Layouts with such a name:")
+	p.printed(t, "Layouts that start with the same letter:")
 	p.after(t, ready, "use d")
 	p.printed(t, "de, de-latin1, de-latin1-nodeadkeys")
 	p.after(t, ready, "use hu")

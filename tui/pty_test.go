@@ -119,7 +119,7 @@ func openLine(t *testing.T, scene, term string, size *pty.Winsize, env ...string
 	}
 	l := &line{t: t, told: r, rich: window(term), vt: vt10x.New(vt10x.WithSize(80, 24)), ended: make(chan error, 1)}
 	l.cmd = exec.Command(self)
-	l.cmd.Env = append(os.Environ(), childScene+"="+scene, "TERM="+term, "NO_COLOR=")
+	l.cmd.Env = append(os.Environ(), "LC_ALL=C", childScene+"="+scene, "TERM="+term, "NO_COLOR=")
 	l.cmd.Env = append(l.cmd.Env, env...)
 	l.cmd.ExtraFiles = []*os.File{w}
 	l.start = time.Now()

@@ -129,7 +129,7 @@ var texts = map[string]string{
 	"keyboard.text":     "Choose the layout of the keyboard at this screen before you type. Type the first letters of its name, or move with Up and Down.",
 	"keyboard.typed":    "First letters: %s",
 	"keyboard.asItIs":   "leave it unchanged",
-	"keyboard.none":     "This machine has no layout whose name begins so.",
+	"keyboard.none":     "No layout name begins with this.",
 	"keyboard.done":     "Keyboard layout: %s. The help page (?) changes it.",
 
 	"pick.loading": "looking for choices ...",
@@ -255,7 +255,7 @@ var texts = map[string]string{
 
 	"plain.language":  "%s: %s",
 	"plain.keyboard":  "To change the keyboard layout, type %[1]s and its name, such as %[1]s de.",
-	"plain.layouts":   "Layouts with such a name: %s",
+	"plain.layouts":   "Layouts that start with the same letter: %s",
 	"plain.use":       "use",
 	"plain.take":      "Type %s to take control:",
 	"plain.pen":       "Type %s to take control, or Enter to look again:",

@@ -112,7 +112,7 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 
 // keyed handles a key of a console that is open.
 func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
-	a.flash = ""
+	a.flash, a.board.asks = "", false
 	top := a.top()
 	dialog, ok := top.(*confirm)
 	yesNo := ok && len(dialog.word) == 0

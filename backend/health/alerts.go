@@ -49,9 +49,9 @@ const (
 // alertsTime bounds a look at the alerts; tests on a busy machine give it more.
 var alertsTime = 3 * time.Second
 
-// settling is how long an alert may be of the move itself: operators roll out one after the other, and the longest `for:` of the rules that
+// rollOutTime is how long an alert may be of the move itself: operators roll out one after the other, and the longest `for:` of the rules that
 // this sets off is 15 minutes (TargetDown).
-const settling = 30 * time.Minute
+const rollOutTime = 30 * time.Minute
 
 // expected are alerts that fire on every healthy node at a site without the internet, and where nobody set a receiver. They are told, and
 // warn of nothing.
@@ -184,7 +184,7 @@ func judgeAlerts(s *State) check.Check {
 		case a.Labels["alertname"] == watchdog:
 			evaluated = true
 		case severity == "none" || severity == "info":
-		case slices.Contains(expected, a.Labels["alertname"]), s.At.Sub(a.ActiveAt) < settling:
+		case slices.Contains(expected, a.Labels["alertname"]), s.At.Sub(a.ActiveAt) < rollOutTime:
 			c.Evidence = append(c.Evidence, a.text())
 		case severity == "critical":
 			critical[a.text()]++
@@ -197,7 +197,8 @@ func judgeAlerts(s *State) check.Check {
 	c.Evidence = c.Evidence[:min(len(c.Evidence), 40)]
 	worst := append(most(critical), most(others)...)
 	if !evaluated && len(worst) == 0 {
-		c.Status, c.Observed, c.Fix = check.Skip, message.F("not known: the alert %s, which always fires, does not; normal in the first minutes of Prometheus", watchdog), message.Text{}
+		c.Status, c.Observed = check.Skip, message.F("not known: the alert %s, which always fires, does not", watchdog)
+		c.Fix = message.T("Nothing in the first minutes of Prometheus. Later, look at its pods in openshift-monitoring.")
 		return c
 	}
 	return found(c, check.Warn, worst, message.T("none that has fired for long"))

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -61,7 +62,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	defer signal.Stop(hangUps)
 	options := tui.Options{Name: consoleName(), Language: c.language, In: os.Stdin, Out: os.Stdout, Memory: "/var/tmp"}
 	if keyboard.At(options.Name) {
-		options.Keyboard = keyboard.Machine{Host: host.Open(host.Options{Root: c.hooks.root})}
+		options.Keyboard = keyboard.Machine{Host: host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)})}
 	}
 	err = tui.Run(cmd.Context(), session, options)
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told

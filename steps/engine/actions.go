@@ -160,8 +160,11 @@ func (c *core) start(a Action, last func() error) error {
 	if err := last(); err != nil {
 		return err
 	}
-	if err := c.draft.lock(c.draft.idle.Begin); err != nil {
-		return err
+	// The hand-over wiped the PIN from the answers. Only a document that was loaded since can mean that this site has none.
+	if c.draft.site.Spec.Console.PIN != "" || c.draft.brought || !c.job.landedBefore {
+		if err := c.draft.lock(c.draft.idle.Begin); err != nil {
+			return err
+		}
 	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
@@ -251,7 +254,7 @@ func (c *core) handOver() error {
 	if err := c.recorder.emit(handOverEvent(c.control.holder)); err != nil {
 		return err
 	}
-	c.draft.site, c.given = c.draft.site.WithoutSecrets(), nil
+	c.draft.site, c.draft.brought, c.given = c.draft.site.WithoutSecrets(), false, nil
 	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep())
 }
 

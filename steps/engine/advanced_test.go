@@ -43,8 +43,7 @@ func TestAdvancedStage(t *testing.T) {
 		} {
 			must(t, s.Set(t.Context(), pen, set[0], set[1]))
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		snapshot := until(t, s, "the review", inState(Reviewed))
+		snapshot := reviewed(t, s, pen)
 		stage := snapshot.Stages[2]
 		field := func(path string) FieldView {
 			fields := stage.Steps[0].Fields

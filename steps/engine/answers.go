@@ -30,6 +30,8 @@ type draft struct {
 	offers map[string][]steps.Choice
 	beside map[string]string // values of fields that are no part of the site config; they are kept nowhere else
 	review *ReviewView       // nil when an answer changed since
+
+	brought bool // a whole document was loaded since this engine started, or the last hand-over
 }
 
 // found is a value and where it came from.
@@ -119,6 +121,7 @@ func (d *draft) load(values map[string]string, source string) error {
 		return err
 	}
 	d.open(cfg)
+	d.brought = true
 	return nil
 }
 

@@ -25,8 +25,7 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 			t.Errorf("a wrong name is fine: %+v", f)
 		}
 		answer(r, pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"})
-		must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-		review = *until(t, r, "the review", inState(Reviewed)).Review
+		review = *reviewed(t, r, pen).Review
 		must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
 		until(t, r, "the end", inState(IsDone))
 		answers, err = r.Export(t.Context(), Answers)

@@ -81,15 +81,13 @@ func TestCheckGoesWithItsCause(t *testing.T) {
 		if c := certify(t, s, pen, "nonsense")["apps-cert"]; c.Status != check.Fail {
 			t.Fatalf("nonsense: %+v", c)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		if p := until(t, s, "the review", inState(Reviewed)).Review.Problems; !slices.Contains(message.English(p), "Apps certificate: no certificate. Give another one.") {
+		if p := reviewed(t, s, pen).Review.Problems; !slices.Contains(message.English(p), "Apps certificate: no certificate. Give another one.") {
 			t.Fatalf("problems with nonsense: %q", p)
 		}
 		if c, there := certify(t, s, pen, "")["apps-cert"]; there {
 			t.Errorf("without a certificate: %+v", c)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		snapshot := until(t, s, "the review", inState(Reviewed))
+		snapshot := reviewed(t, s, pen)
 		if p := snapshot.Review.Problems; len(p) > 0 {
 			t.Fatalf("problems without a certificate: %q", p)
 		}

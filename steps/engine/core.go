@@ -70,16 +70,17 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
 		}
 	}
-	if c.job.state == Collecting && !c.job.touched() { // a power cut came between the PIN of a start and its event
-		if err := c.draft.idle.Back(); err != nil {
-			c.o.Node.Log.Error("taking the PIN of a start back", "error", err)
-		}
-	}
 	c.draft.takeUp(c.o.Node.Log)
 	if c.job.state == Collecting && c.draft.typed() {
 		c.resumed = c.recorder.now()
 	}
 	c.takeStock(c.recorder.journal.read, damage)
+	// Where nothing is lost, a power cut came between the PIN of a start and its event.
+	if c.job.state == Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
+		if err := c.draft.idle.Back(); err != nil {
+			c.o.Node.Log.Error("taking the PIN of a start back", "error", err)
+		}
+	}
 	if c.recorder.seq > 0 {
 		c.recorder.seq += restartGap
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ import (
 )
 
 const testPIN = "739215"
+
+// testHash is made once: with the race detector a hash takes seconds.
+var testHash = sync.OnceValue(func() string { return string(pin.Make(testPIN)) })
 
 // beginsLock has the consoles lock as a start does.
 func (r *rig) beginsLock(t *testing.T) {
@@ -169,7 +173,7 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 func TestALoadedPINCountsFromTheStart(t *testing.T) {
 	countsFromTheStart(t, func(r *rig, pen string) {
 		must(t, r.Load(t.Context(), pen, map[string]string{
-			"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN)),
+			"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testHash(),
 		}, "file site.yaml"))
 	})
 }
@@ -204,14 +208,12 @@ func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
 	until(t, r, "the form", inState(Collecting))
 	pen := take(t, r)
 	answer(r, pen)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	s, err := r.Snapshot(t.Context())
-	must(t, err)
+	s := reviewed(t, r, pen)
 	if s.Idle != nil {
 		t.Errorf("the consoles lock before the review is accepted: %+v", s.Idle)
 	}
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
-	if s, err = r.Snapshot(t.Context()); err != nil || s.Idle == nil {
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
 		t.Errorf("the consoles do not lock after the start: %v", err)
 	}
 }
@@ -222,9 +224,7 @@ func (r *rig) lands(t *testing.T, answers map[string]string) {
 	until(t, r, "the form", inState(Collecting))
 	pen := take(t, r)
 	must(t, r.Load(t.Context(), pen, answers, "file site.yaml"))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	s, err := r.Snapshot(t.Context())
-	must(t, err)
+	s := reviewed(t, r, pen)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 	until(t, r, "the landing", inState(IsDone))
 }
@@ -244,7 +244,7 @@ func TestThePINOfAStart(t *testing.T) {
 	w.cable = true
 	r := newRig(t, w)
 	without := map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}
-	with := map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": string(pin.Make(testPIN))}
+	with := map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testHash()}
 
 	r.lands(t, with)
 	if !r.locks(t) {
@@ -265,6 +265,15 @@ func TestThePINOfAStart(t *testing.T) {
 	if !r.locks(t) {
 		t.Error("the PIN does not outlive the hand-over")
 	}
+	until(t, r, "the form", inState(Collecting))
+	must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "store2"))
+	s = reviewed(t, r, take(t, r))
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the second landing", inState(IsDone))
+	if !r.locks(t) {
+		t.Error("another start of the same site, whose answers no longer have the PIN, takes the lock away")
+	}
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
 	r.lands(t, without)
 	if r.locks(t) {
 		t.Error("a site without a PIN keeps the earlier site's")
@@ -280,7 +289,7 @@ func TestThePINOfAStart(t *testing.T) {
 func TestAStartCutShort(t *testing.T) {
 	r := newRig(t, newWorld())
 	until(t, r, "the form", inState(Collecting))
-	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testPIN))
+	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testHash()))
 	r.beginsLock(t)
 	if !r.locks(t) {
 		t.Fatal("the PIN does not count from the start")
@@ -290,5 +299,20 @@ func TestAStartCutShort(t *testing.T) {
 	until(t, r, "the form", inState(Collecting))
 	if r.locks(t) {
 		t.Error("the PIN of a start that never was counts")
+	}
+}
+
+// TestALostJournalKeepsTheLock: what lost its records cannot know that no work began.
+func TestALostJournalKeepsTheLock(t *testing.T) {
+	w := newWorld()
+	w.cable = true
+	r := newRig(t, w)
+	r.lands(t, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testHash()})
+	must(t, r.Close())
+	must(t, os.Remove(filepath.Join(r.dir, "journal.jsonl")))
+	r.open(t)
+	until(t, r, "what is known", inState(IsDone))
+	if !r.locks(t) {
+		t.Error("the lock is gone with the journal")
 	}
 }

@@ -18,8 +18,7 @@ func TestFactoryList(t *testing.T) {
 	defer func() { must(t, e.Close()) }()
 	pen := take(t, e)
 	until(t, e, "the form", inState(Collecting))
-	must(t, e.Do(t.Context(), pen, Action{Verb: Review}))
-	s := until(t, e, "the review", inState(Reviewed))
+	s := reviewed(t, e, pen)
 	if len(s.Review.Problems) > 0 {
 		t.Fatalf("a node without a site's names has problems: %q", s.Review.Problems)
 	}

@@ -582,9 +582,7 @@ func TestAPassphraseIsForgotten(t *testing.T) {
 
 	typeIt(pen)
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	s, err := r.Snapshot(t.Context())
-	must(t, err)
+	s := reviewed(t, r, pen)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 	if kept() {
 		t.Error("it outlives the start")

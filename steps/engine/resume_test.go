@@ -157,8 +157,7 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 		name, _ := r.core.draft.site.Get("metadata.name")
 		return name == "store-1"
 	})
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	s := until(t, r, "the review", inState(Reviewed))
+	s := reviewed(t, r, pen)
 	atLight := make(chan struct{})
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 		close(atLight)

@@ -75,8 +75,7 @@ func TestForm(t *testing.T) {
 		if f.Value != "Not_A_Domain" || f.Problem.String() == "" || !f.Changed || f.Source != "typed" {
 			t.Errorf("a wrong value is kept with its problem, got %+v", f)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		snapshot = until(t, s, "the review", inState(Reviewed))
+		snapshot = reviewed(t, s, pen)
 		all := strings.Join(message.English(snapshot.Review.Problems), "\n")
 		for _, want := range []string{"Base domain", "Cluster name", "Cable"} {
 			if !strings.Contains(all, want) {
@@ -262,8 +261,7 @@ func TestWaivedIsSeenInTheReview(t *testing.T) {
 		pen := take(t, s)
 		until(t, s, "the form", inState(Collecting))
 		must(t, s.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		warnings := until(t, s, "the review", inState(Reviewed)).Review.Warnings
+		warnings := reviewed(t, s, pen).Review.Warnings
 		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(message.English(warnings), want) {
 			t.Errorf("the review's warnings lack %q: %q", want, warnings)
 		}
@@ -384,8 +382,7 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
 		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "shop.local")) // a name that only warns
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		review := until(t, s, "the review", inState(Reviewed)).Review
+		review := reviewed(t, s, pen).Review
 		if len(review.Warnings) == 0 {
 			t.Fatalf("no warning in %+v", review)
 		}
@@ -394,8 +391,7 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 			t.Errorf("started over warnings with nobody watching: %v", err)
 		}
 		must(t, s.Set(t.Context(), pen, "spec.policy.keepGoingOnWarnings", "true"))
-		must(t, s.Do(t.Context(), pen, Action{Verb: Review}))
-		start.Fingerprint = until(t, s, "the review", inState(Reviewed)).Review.Fingerprint
+		start.Fingerprint = reviewed(t, s, pen).Review.Fingerprint
 		must(t, s.Do(t.Context(), pen, start))
 		until(t, s, "the end", inState(IsDone))
 	})

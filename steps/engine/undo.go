@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/steps"
 )
 
@@ -33,14 +34,16 @@ func (r *run) undoAll(ctx context.Context) {
 			}
 		}
 	}
-	if err := r.e.idle.Back(); err != nil {
-		r.fail("", err, 0)
-		return
-	}
 	// No step needs its originals any more. They go before the end is told: from then on a person may start the next job,
 	// which saves its own. What cannot be wiped here is wiped when that job starts.
 	if err := r.e.originals.wipeSaved(); err != nil {
 		r.e.o.Node.Log.Error("wiping originals", "error", err)
+	}
+	if err := r.e.idle.Back(); err != nil { // the node is as it was; a lock that stays is opened by hand
+		r.e.o.Node.Log.Error("taking the PIN of the consoles back", "error", err)
+		if err := r.e.emit(steps.Event{Kind: steps.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {
+			r.e.o.Node.Log.Error("telling that the PIN stays", "error", err)
+		}
 	}
 	r.end(steps.Event{Kind: steps.Undone})
 }

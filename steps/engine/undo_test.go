@@ -76,8 +76,7 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
 	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
 	must(t, r.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	review := until(t, r, "the review", inState(Reviewed)).Review
+	review := reviewed(t, r, pen).Review
 	w.setFail("light", broken())
 	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
 	until(t, r, "the failure", inState(HasFailed))

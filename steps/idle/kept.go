@@ -106,7 +106,7 @@ func keepSite(dir string, s setting) error { return keep(dir, siteFile, s.encode
 
 // keepBefore keeps a setting for Lock.Back; the first one of a job stays.
 func keepBefore(dir string, s setting) error {
-	if _, err := readFile(dir, beforeFile); !errors.Is(err, fs.ErrNotExist) {
+	if _, ok := readBefore(dir); ok {
 		return nil
 	}
 	return keep(dir, beforeFile, s.encode())
