@@ -54,7 +54,7 @@ func (k Known) Leave(ctx context.Context, id string, files []volume.File) (*Left
 	if err != nil {
 		return nil, err
 	}
-	found := (&Watcher{known: k}).readAll(ctx, all)
+	found := NewWatcher(k.machine).readAll(ctx, all)
 	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && k.is(f.signed, id) })
 	if i < 0 || ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -63,6 +63,9 @@ func TestLeave(t *testing.T) {
 				}
 				return
 			}
+			if left == nil {
+				t.Fatal("nothing is left")
+			}
 			if got := fmt.Sprint(left.Medium, " ", left.Files); got != test.left {
 				t.Error(got)
 			}

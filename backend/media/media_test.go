@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -20,14 +21,15 @@ import (
 	"touchdown/backend/problem"
 )
 
-// TestMain lets this program be the reading process, as cmd/touchdown does.
+// TestMain lets this program be the reading process, as cmd/touchdown does. Such a process ends with syscall.Exit: with -race, os.Exit
+// sleeps for one second (atexit_sleep_ms).
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == WriterCommand {
 		if err := ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
 		status, err := os.Open("/proc/self/status") // while it can be opened
@@ -41,7 +43,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	os.Exit(m.Run())
 }

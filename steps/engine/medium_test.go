@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,21 +27,22 @@ import (
 
 const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  clusterName: shop\n  baseDomain: stick.example\n  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"
 
-// TestMain lets this program be the process that reads a volume, as cmd/touchdown does.
+// TestMain lets this program be the process that reads or writes a volume, as cmd/touchdown does. Such a process ends with syscall.Exit:
+// with -race, os.Exit sleeps for one second (atexit_sleep_ms).
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == media.WriterCommand {
 		if err := media.ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
 		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	os.Exit(m.Run())
 }
