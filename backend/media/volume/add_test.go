@@ -233,8 +233,32 @@ func TestAddRefuses(t *testing.T) {
 	if _, err := Add(d, int64(len(tiny)), reports()); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
 		t.Errorf("a full folder of FAT32: %v", err)
 	}
+	d = &disk{is: ours(t)}
+	for _, f := range []File{{"report.txt", make([]byte, MaxFile+1)}, {"a/b", nil}} {
+		if _, err := Add(d, int64(len(d.is)), []File{f}); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
 	d = &disk{is: ours(t), fails: true}
 	if _, err := Add(d, int64(len(d.is)), reports()); problem.From(err).Code != "MED-WERR" {
 		t.Errorf("pulled out: %v", err)
+	}
+}
+
+// TestFitting: a file that is too large keeps no other one off the medium, and the first ones go before the others.
+func TestFitting(t *testing.T) {
+	file := func(name string, size int) File { return File{name, make([]byte, size)} }
+	for want, files := range map[string][]File{
+		"a c":   {file("a", 1), file("b", MaxFile+1), file("c", MaxFile)},
+		"a b d": {file("a", MaxFile), file("b", MaxFile-1), file("c", 2), file("d", 1)},
+		"":      {file("a", MaxFile+1)},
+	} {
+		var names []string
+		for _, f := range Fitting(files) {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
 	}
 }
