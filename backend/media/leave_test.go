@@ -53,7 +53,7 @@ func TestLeave(t *testing.T) {
 			s := newSocket(t)
 			test.plug(s)
 			before := disks(t, s)
-			left, err := s.known.Leave(t.Context(), d.ID, report)
+			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), d.ID, report)
 			if code(err) != test.code {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"touchdown/backend/envelope"
@@ -57,6 +58,8 @@ type Watcher struct {
 	Every  time.Duration // how often the list of disks is read at least
 	Limits Limits        // of one look
 	known  Known
+
+	leaving atomic.Bool // a Leave has not ended
 
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read

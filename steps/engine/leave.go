@@ -45,7 +45,7 @@ func (e *lander) leave() {
 		return
 	}
 	e.leftAt = now
-	left, err := known.Leave(e.closing, l.id, l.files)
+	left, err := e.o.Media.Leave(e.closing, l.id, l.files)
 	if e.closing.Err() != nil || err == nil && left == nil {
 		return
 	}
