@@ -14,9 +14,10 @@ import (
 	"touchdown/test/stick"
 )
 
-// TestLeave: the report is added to the medium of the document, by the process without rights, and to no other one.
+// TestLeave: the report is added to the medium of the document, by the process without rights, and to no other one. A file that is too
+// large is left out.
 func TestLeave(t *testing.T) {
-	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}, {Name: "report.json", Data: []byte("{}")}}
+	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}, {Name: "report.json", Data: []byte("{}")}, {Name: "large", Data: make([]byte, volume.MaxFile+1)}}
 	d := envelope.New("SN1")
 	for name, test := range map[string]struct {
 		plug func(*socket)
