@@ -17,7 +17,9 @@ import (
 type Limits struct {
 	CPUSeconds uint64
 	Memory     uint64 // bytes of writable memory besides what the process has at this moment
-	Writes     uint64 // up to which offset it may write to files that it has open for that, in bytes; 0: to none but pipes
+	// Writes is up to which offset it may write to regular files that it has open for that, in bytes; 0: to none but pipes. To a block
+	// device it may write up to the device's end: RLIMIT_FSIZE binds regular files alone.
+	Writes uint64
 }
 
 // Confine takes this process, for good, every way out but the files that it has open: it may read, write and close them, use

@@ -101,7 +101,7 @@ func inspect(ctx context.Context, device *os.File, within time.Duration) (conten
 		return nil, 0, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		return nil, diskBudget, &problem.Problem{
+		return nil, unknownBytes, &problem.Problem{
 			Code: "MED-HALT", Summary: message.T("Reading the volume was stopped: it took more time or memory than a site medium needs, or the reader failed."),
 			Fix: message.T("Write it again with touchdown media write, or use another stick."), Err: err,
 		}
@@ -147,7 +147,7 @@ func Serve(in *os.File, out io.Writer) error {
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
 func understand(out []byte) (content *volume.Content, bytes int64, err error) {
 	bad := func(err error) (*volume.Content, int64, error) {
-		return nil, diskBudget, &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
+		return nil, unknownBytes, &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 	}
 	var r reply
 	if err := strict(out, &r); err != nil {

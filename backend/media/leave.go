@@ -46,16 +46,23 @@ type Left struct {
 	Files  []string // their names
 }
 
+// leaveTime bounds what is done with a medium that is open for writing: it is read, and written to.
+const leaveTime = readerTime + writerTime + 5*time.Second
+
 // Leave adds files to the medium with the document that has an id, which this node trusts: where that is in a socket, else nothing is
-// done and Left is nil. The writing is done by a process without rights, on a device that nothing else uses, after the document was
-// looked for through the same open file. It fails with a *problem.Problem.
-func (k Known) Leave(ctx context.Context, id string, files []volume.File) (*Left, error) {
-	all, err := devices(k.machine)
+// done and Left is nil. The writing is done by a process without rights, on a device that nothing else uses, after it found the document
+// through the same open file. A device that does not answer holds Leave up for a bounded time, and the next call fails until it does
+// (Leaving). It fails with a *problem.Problem.
+func (w *Watcher) Leave(ctx context.Context, id string, files []volume.File) (*Left, error) {
+	if w.Leaving() {
+		return nil, silent()
+	}
+	all, err := devices(w.known.machine)
 	if err != nil {
 		return nil, err
 	}
-	found := (&Watcher{known: k}).readAll(ctx, all)
-	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && k.is(f.signed, id) })
+	found := w.readAll(ctx, all)
+	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.is(f.signed, id) })
 	if i < 0 || ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -63,11 +70,61 @@ func (k Known) Leave(ctx context.Context, id string, files []volume.File) (*Left
 	if f.kind == volume.ISO { // a drive may not even open for writing
 		return nil, volume.ReadOnly()
 	}
+	fit := volume.Fitting(files)
+	if len(fit) == 0 {
+		return nil, volume.TooLarge()
+	}
+	return w.leaveWithin(ctx, leaveTime, func() (*Left, error) {
+		names, err := w.known.add(ctx, f, fit)
+		if err != nil {
+			return nil, err
+		}
+		return &Left{f.Name(), names}, nil
+	})
+}
+
+// Leaving tells whether a Leave has not ended that was given up, as its device did not answer.
+func (w *Watcher) Leaving() bool { return w.leaving.Load() }
+
+// leaveWithin waits for what opens, writes and closes a device, but no longer than a limit: each of that may wait in the kernel for a
+// device that does not answer.
+func (w *Watcher) leaveWithin(ctx context.Context, limit time.Duration, leave func() (*Left, error)) (*Left, error) {
+	if !w.leaving.CompareAndSwap(false, true) {
+		return nil, silent()
+	}
+	type answer struct {
+		left *Left
+		err  error
+	}
+	done := make(chan answer, 1) // nobody may be there any more
+	go func() {
+		left, err := leave()
+		w.leaving.Store(false)
+		done <- answer{left, err}
+	}()
+	select {
+	case a := <-done:
+		return a.left, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(limit):
+		return nil, silent()
+	}
+}
+
+// silent is the problem of a device that does not answer. What it was told to write may be there, or come later.
+func silent() error { return volume.Unwritten(errors.New("the device does not answer")) }
+
+// add adds files to a medium that was read.
+func (k Known) add(ctx context.Context, f *Medium, files []volume.File) (names []string, err error) {
 	device, err := os.OpenFile(f.path, os.O_RDWR|unix.O_EXCL|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, closed(err)
 	}
 	defer device.Close()
+	if err := k.mayWrite(device); err != nil {
+		return nil, err
+	}
 	content, _, err := inspect(ctx, device, readerTime)
 	if err != nil {
 		return nil, err
@@ -75,11 +132,27 @@ func (k Known) Leave(ctx context.Context, id string, files []volume.File) (*Left
 	if e := content.Find(EnvelopeFile); e == nil || !bytes.Equal(e.Data, f.signed) {
 		return nil, exchanged()
 	}
-	names, err := k.write(ctx, device, f.signed, files)
-	if err != nil {
-		return nil, err
+	return k.write(ctx, device, f.signed, files)
+}
+
+// mayWrite refuses an open device that is no disk that can be pulled out: its name may be that of another one since it was read. In
+// tests, whose machine is a folder, devices are regular files.
+func (k Known) mayWrite(device *os.File) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(device.Fd()), &st); err != nil {
+		return closed(err)
 	}
-	return &Left{f.Name(), names}, nil
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFBLK:
+		if diskOf(k.machine.Path("/sys"), st.Rdev).loose {
+			return nil
+		}
+	case unix.S_IFREG:
+		if k.machine.Root() != "" {
+			return nil
+		}
+	}
+	return exchanged()
 }
 
 // HasLeft tells whether something was noted by NoteLeft last.

@@ -14,9 +14,10 @@ import (
 	"touchdown/test/stick"
 )
 
-// TestLeave: the report is added to the medium of the document, by the process without rights, and to no other one.
+// TestLeave: the report is added to the medium of the document, by the process without rights, and to no other one. A file that is too
+// large is left out.
 func TestLeave(t *testing.T) {
-	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}, {Name: "report.json", Data: []byte("{}")}}
+	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}, {Name: "report.json", Data: []byte("{}")}, {Name: "large", Data: make([]byte, volume.MaxFile+1)}}
 	d := envelope.New("SN1")
 	for name, test := range map[string]struct {
 		plug func(*socket)
@@ -53,7 +54,7 @@ func TestLeave(t *testing.T) {
 			s := newSocket(t)
 			test.plug(s)
 			before := disks(t, s)
-			left, err := s.known.Leave(t.Context(), d.ID, report)
+			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), d.ID, report)
 			if code(err) != test.code {
 				t.Fatal(err)
 			}
@@ -62,6 +63,9 @@ func TestLeave(t *testing.T) {
 					t.Errorf("%+v, or a medium has changed", left)
 				}
 				return
+			}
+			if left == nil {
+				t.Fatal("nothing is left")
 			}
 			if got := fmt.Sprint(left.Medium, " ", left.Files); got != test.left {
 				t.Error(got)

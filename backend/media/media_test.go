@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,23 +12,28 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/host"
 	"touchdown/backend/media/volume"
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
-// TestMain lets this program be the reading process, as cmd/touchdown does.
+// TestMain lets this program be the reading process, as cmd/touchdown does. Such a process ends with syscall.Exit: with -race, os.Exit
+// sleeps for one second (atexit_sleep_ms).
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == WriterCommand {
 		if err := ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
 		status, err := os.Open("/proc/self/status") // while it can be opened
@@ -41,7 +47,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -236,5 +242,86 @@ func TestAnExchangedVolume(t *testing.T) {
 	}
 	if names, err = (Known{}).write(t.Context(), device, []byte("another document"), report); err != nil || len(names) != 1 {
 		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// TestADeviceThatDoesNotAnswer: it holds a Leave up no longer than a limit, or the end of the engine, and no second one begins until it
+// answers.
+func TestADeviceThatDoesNotAnswer(t *testing.T) {
+	w := NewWatcher(host.Open(host.Options{Root: t.TempDir()}))
+	answers := make(chan struct{})
+	leave := func() (*Left, error) {
+		<-answers
+		return &Left{Medium: "SITECONFIG"}, nil
+	}
+	if left, err := w.leaveWithin(t.Context(), time.Millisecond, leave); left != nil || problem.From(err).Code != "MED-WERR" || !w.Leaving() {
+		t.Fatalf("%v, %v", left, err)
+	}
+	second := func() (*Left, error) {
+		t.Error("a second one begins")
+		return nil, nil
+	}
+	if _, err := w.leaveWithin(t.Context(), time.Hour, second); problem.From(err).Code != "MED-WERR" {
+		t.Error(err)
+	}
+	if left, err := w.Leave(t.Context(), "", nil); left != nil || problem.From(err).Code != "MED-WERR" {
+		t.Errorf("%v, %v", left, err)
+	}
+	close(answers)
+	for late := time.Now().Add(wait.Timeout(20 * time.Second)); w.Leaving(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it answers, and no other one may begin")
+		}
+	}
+	if left, err := w.leaveWithin(t.Context(), time.Hour, leave); err != nil || left.Medium != "SITECONFIG" || w.Leaving() {
+		t.Errorf("%v, %v", left, err)
+	}
+	answers = make(chan struct{})
+	defer close(answers)
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if left, err := w.leaveWithin(ctx, time.Hour, leave); left != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestWhatIsWrittenTo: what is open is judged, not its name: on a node only a disk that can be pulled out.
+func TestWhatIsWrittenTo(t *testing.T) {
+	node, folder := Of(host.Open(host.Options{})), Of(host.Open(host.Options{Root: t.TempDir()}))
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	judged := func(k Known, path string) string {
+		t.Helper()
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := k.mayWrite(f); err != nil {
+			return problem.From(err).Code
+		}
+		return ""
+	}
+	for path, want := range map[string][2]string{file: {"MED-XCHG", ""}, "/dev/null": {"MED-XCHG", "MED-XCHG"}, t.TempDir(): {"MED-XCHG", "MED-XCHG"}} {
+		if got := [2]string{judged(node, path), judged(folder, path)}; got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	device := loop(t, 1<<20)
+	if got := judged(folder, device); got != "MED-XCHG" {
+		t.Errorf("a fixed disk: %q", got)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(device, &st); err != nil {
+		t.Fatal(err)
+	}
+	sys := folder.machine.Path(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev)))
+	if err := errors.Join(os.MkdirAll(sys, 0o755), os.WriteFile(filepath.Join(sys, "removable"), []byte("1\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got := judged(folder, device); got != "" {
+		t.Errorf("a stick: %q", got)
 	}
 }

@@ -10,20 +10,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
 )
 
-// What one look reads, so that no stick, however it was made, keeps the others from being read. Chosen: a machine has a handful of
-// sockets, with a disk of a few partitions in each; a medium with the largest site config is read in 2 MiB and less than a second.
-const (
-	maxDisks   = 16
-	maxOfDisk  = 8               // volumes of a disk: itself, and its partitions
-	diskTime   = readerTime      // for all volumes of a disk
-	diskBudget = int64(64) << 20 // bytes of a disk, behind which no further volume of it is begun
-)
+// Limits bound what one look reads, so that no stick, however it was made, keeps the others from being read.
+type Limits struct {
+	Disks   int
+	Volumes int           // of one disk: the disk itself, and its partitions
+	Time    time.Duration // for all volumes of one disk
+	Bytes   int64         // of one disk: when they are read, no further volume of the disk is begun
+}
+
+// looks are the limits of a node. Chosen: a machine has a handful of sockets, with a disk of a few partitions in each; a medium with the
+// largest site config is read in 2 MiB and less than a second.
+var looks = Limits{Disks: 16, Volumes: 8, Time: readerTime, Bytes: unknownBytes}
+
+// unknownBytes counts for a reader that did not tell how much it read: all that one disk may cost.
+const unknownBytes = 64 << 20
 
 // device is a block device on which a medium may be: a disk that can be pulled out, as a stick or what a service processor shows as
 // a CD, or a partition of one. The disks of the machine itself are never read.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"touchdown/backend/envelope"
@@ -54,8 +55,11 @@ func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
 
 // Watcher knows the media that are in the machine's sockets. Its methods may be called from several goroutines.
 type Watcher struct {
-	Every time.Duration // how often the list of disks is read at least
-	known Known
+	Every  time.Duration // how often the list of disks is read at least
+	Limits Limits        // of one look
+	known  Known
+
+	leaving atomic.Bool // a Leave has not ended
 
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
@@ -65,7 +69,7 @@ type Watcher struct {
 
 // NewWatcher returns one that has not looked yet.
 func NewWatcher(m *host.Machine) *Watcher {
-	return &Watcher{Every: lookEvery, known: Of(m), why: map[string]message.Text{}}
+	return &Watcher{Every: lookEvery, Limits: looks, known: Of(m), why: map[string]message.Text{}}
 }
 
 // Found lists the media that the last look found, by their devices.
@@ -205,10 +209,10 @@ func (w *Watcher) judged(f *Medium) *Medium {
 // readAll reads the devices, those of each disk within what one disk may cost.
 func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 	for n, disk := range byDisk(all) {
-		until, left := time.Now().Add(diskTime), diskBudget
+		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
 		for i, d := range disk {
 			within := time.Until(until)
-			if n >= maxDisks || i >= maxOfDisk || left <= 0 || within <= 0 {
+			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
 				found = append(found, unreadOf(d.disk, len(disk)-i))
 				break
 			}

@@ -27,6 +27,7 @@ type socket struct {
 	key    envelope.SigningKey
 	known  media.Known
 	w      *media.Watcher
+	limits *media.Limits        // of a look, in place of those of a node
 	looked chan []*media.Medium // what each look found
 }
 
@@ -49,6 +50,9 @@ func (s *socket) watch() *media.Watcher {
 	}
 	w := media.NewWatcher(s.Machine)
 	w.Every = time.Millisecond
+	if s.limits != nil {
+		w.Limits = *s.limits
+	}
 	s.w = w
 	ctx, end := context.WithCancel(s.t.Context())
 	done := make(chan struct{})
@@ -334,27 +338,8 @@ func TestNobodyWants(t *testing.T) {
 	end()
 }
 
-// costly is a volume whose list of files takes as much reading as any may: folders of 1.9 MiB each, all in one chain of clusters.
-func costly(t *testing.T) []byte {
-	t.Helper()
-	image := stick.Volume(t, "deleted", bytes.Repeat([]byte{0xe5}, 1900<<10))
-	root := bytes.LastIndex(image[:64<<10], []byte(media.Label)) // the first one is the name in the first sector
-	at := root
-	for image[at] != 0 { // to behind the last entry
-		at += 32
-	}
-	for i := range byte(40) {
-		folder := make([]byte, 32)
-		copy(folder, []byte{'D', 'A' + i/26, 'A' + i%26})
-		copy(folder[3:], "        ")
-		folder[11], folder[26] = 0x10, 2+i
-		copy(image[at+32*int(i):], folder)
-	}
-	return image
-}
-
-// TestOneDiskCostsSoMuch: the volumes of one disk are read up to a number and an amount. What is left out is told, and the other sticks
-// are read all the same.
+// TestOneDiskCostsSoMuch: the volumes of one disk are read up to a number, an amount and a time. What is left out is told, and the other
+// sticks are read all the same.
 func TestOneDiskCostsSoMuch(t *testing.T) {
 	good := func(s *socket) []byte {
 		return stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, s.key)
@@ -371,27 +356,38 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	for name, test := range map[string]struct {
-		plug func(*socket)
-		want string
+		plug  func(*socket)
+		limit func(*media.Limits)
+		want  string
 	}{
 		"many volumes": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20))
 			image := good(s)
-			for i := range 9 {
+			for i := range 3 {
 				stick.Plug(t, s.Root(), fmt.Sprintf("sdb%d", i+1), image)
 			}
-		}, "sdb1 usable, sdb MED-MORE, sdc usable"},
-		"a costly one": {func(s *socket) {
-			stick.Plug(t, s.Root(), "sdb", costly(t))
+		}, func(l *media.Limits) { l.Volumes = 3 }, "sdb1 usable, sdb MED-MORE, sdc usable"},
+		"many bytes": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", stick.Volume(t, media.PlainFile, make([]byte, 1900<<10)))
 			stick.Plug(t, s.Root(), "sdb1", good(s))
-		}, "sdb MED-BAD, sdb MED-MORE, sdc usable"},
+		}, func(l *media.Limits) { l.Bytes = 1 << 20 }, "sdb MED-NSIG, sdb MED-MORE, sdc usable"},
+		"no time": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", good(s))
+		}, func(l *media.Limits) { l.Time = 0 }, "sdb MED-MORE, sdc MED-MORE"},
+		"many disks": {func(s *socket) {
+			stick.Plug(t, s.Root(), "sdb", good(s))
+		}, func(l *media.Limits) { l.Disks = 1 }, "sdb usable, sdc MED-MORE"},
 		"a few": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20))
 			stick.Plug(t, s.Root(), "sdb1", good(s))
-		}, "sdb1 usable, sdc usable"},
+		}, func(*media.Limits) {}, "sdb1 usable, sdc usable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
+			limits := media.NewWatcher(s.Machine).Limits
+			limits.Time = time.Hour // a slow machine is not what this is about
+			test.limit(&limits)
+			s.limits = &limits
 			test.plug(s)
 			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
 			s.watch()
@@ -400,7 +396,7 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 				t.Errorf("%s, not %s", got, test.want)
 			}
 			for _, f := range found {
-				if f.Refused != nil && f.Refused.Code == "MED-MORE" && !strings.Contains(f.Refused.Error(), "volumes of the disk sdb") {
+				if f.Refused != nil && f.Refused.Code == "MED-MORE" && !strings.Contains(f.Refused.Error(), "volumes of the disk "+f.Device) {
 					t.Error(f.Refused)
 				}
 			}

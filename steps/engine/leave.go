@@ -27,6 +27,7 @@ const questionFile = "question.txt"
 type leaving struct {
 	id    string // of its document
 	what  string // another text for each time; it goes onto the disk
+	waits bool   // the landing has not ended, and goes on after an answer
 	files []volume.File
 }
 
@@ -36,6 +37,9 @@ func (e *lander) leave() {
 	known := media.Of(e.o.Node.Host)
 	sockets := known.Sockets()
 	e.unsayLeft(sockets)
+	if e.o.Media.Leaving() { // a device does not answer yet
+		return
+	}
 	l := e.toLeave(known)
 	if l == nil {
 		return
@@ -45,30 +49,67 @@ func (e *lander) leave() {
 		return
 	}
 	e.leftAt = now
-	left, err := known.Leave(e.closing, l.id, l.files)
-	if e.closing.Err() != nil || err == nil && left == nil {
-		return
+	left, err := e.o.Media.Leave(e.closing, l.id, l.files)
+	switch {
+	case e.closing.Err() != nil || err == nil && left == nil:
+	case err != nil:
+		e.notLeft(known, l, err)
+	default:
+		e.wasLeft(known, l, left)
 	}
-	if err == nil {
-		err = known.NoteLeft(l.what)
-	}
-	if err != nil {
-		e.o.Node.Log.Warn("leaving on the medium", "error", e.mask.Mask(err.Error()))
-		e.sayLeft(known, message.F("Nothing was written to the medium (%s). Why: the log.", problem.From(err).Code),
-			message.F("Nothing was written to the medium: %s", e.mask.Mask(reason(err))))
-		return
-	}
-	e.o.Node.Log.Info("left on the medium", "medium", left.Medium, "files", left.Files)
-	e.sayLeft(known, message.F("Medium %s has %s, and can be taken out.", left.Medium, left.Files[0]),
-		message.F("Medium %s has %s, and can be taken out.", left.Medium, strings.Join(left.Files, ", ")))
 }
 
-// sayLeft tells every screen in one line, until something else is in the sockets, and the journal whole.
-func (e *lander) sayLeft(known media.Known, line, whole message.Text) {
+// wasLeft tells what was left, and notes it, so that it is not left again.
+func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
+	e.o.Node.Log.Info("left on the medium", "medium", left.Medium, "files", left.Files)
+	e.leftLast = l.what
+	line := message.F("Medium %s has %s, and can be taken out.", left.Medium, left.Files[0])
+	whole := message.F("Medium %s has %s, and can be taken out.", left.Medium, strings.Join(left.Files, ", "))
+	if l.waits {
+		line = message.F("Medium %s has %s. Leave it in.", left.Medium, left.Files[0])
+		whole = message.F("Medium %s has %s. Leave it in until the landing has ended: its report is written to it, too.", left.Medium, strings.Join(left.Files, ", "))
+	}
+	if err := known.NoteLeft(l.what); err != nil {
+		e.o.Node.Log.Warn("noting what was left on the medium", "error", e.mask.Mask(err.Error()))
+		whole = message.F("Medium %s has %s. The node could not note that, and writes them again after a restart: %s", left.Medium, strings.Join(left.Files, ", "), e.mask.Mask(reason(err)))
+	}
+	e.sayLeft(known, l, line, whole)
+}
+
+// notLeft tells why nothing was left, or may not have been. A medium that has no room now, or takes no files at all, is not tried again.
+func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
+	e.o.Node.Log.Warn("leaving on the medium", "error", e.mask.Mask(failed.Error()))
+	code, why := problem.From(failed).Code, e.mask.Mask(reason(failed))
+	line, whole := message.F("Nothing was written to the medium (%s). Why: the log.", code), message.F("Nothing was written to the medium: %s", why)
+	switch code {
+	case "MED-WERR": // it failed while it wrote, or its answer was lost
+		line = message.F("It is not certain what was written to the medium (%s). Why: the log.", code)
+		whole = message.F("It is not certain what was written to the medium: %s", why)
+	case "MED-ISO", "MED-ROOM":
+		e.leftLast = l.what
+		if err := known.NoteLeft(l.what); err != nil {
+			e.o.Node.Log.Warn("noting what was not left on the medium", "error", e.mask.Mask(err.Error()))
+		}
+	}
+	e.sayLeft(known, l, line, whole)
+}
+
+// sayLeft tells every screen in one line, until something else is in the sockets, and the list of events the whole: but not what that
+// was told of the document last, as a medium may come and go at any time.
+func (e *lander) sayLeft(known media.Known, l *leaving, line, whole message.Text) {
 	e.leftIn = known.Sockets()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.core.notices[leftNotice] = line
+	told := strings.Join([]string{l.what, line.String()}, "\n")
+	if e.leftTold[l.id] == told {
+		e.core.recorder.changed()
+		return
+	}
+	if e.leftTold == nil {
+		e.leftTold = map[string]string{}
+	}
+	e.leftTold[l.id] = told
 	e.core.recorder.warn(mediumStep, e.core.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: whole}))
 }
 
@@ -89,10 +130,26 @@ func (e *lander) toLeave(known media.Known) *leaving {
 	if l == nil {
 		l = e.ended(known)
 	}
-	if l == nil || len(l.files) == 0 || known.HasLeft(l.what) {
+	if l == nil || l.what == e.leftLast || known.HasLeft(l.what) {
+		return nil
+	}
+	if l.files == nil {
+		l.files = e.reports()
+	}
+	if len(l.files) == 0 {
 		return nil
 	}
 	return l
+}
+
+// reports are the files of the report, the one for people first: a medium may have no room for all of them.
+func (e *lander) reports() (files []volume.File) {
+	for _, document := range []Document{ReportText, ReportJSON, signed} {
+		if data, err := readKept(e.store.path(string(document))); err == nil {
+			files = append(files, volume.File{Name: string(document), Data: data})
+		}
+	}
+	return files
 }
 
 // unstarted is why the medium that is there started nothing, once its landing was tried.
@@ -104,13 +161,15 @@ func (e *lander) unstarted() *leaving {
 		return nil
 	}
 	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].String()))
-	return &leaving{ids[0], fmt.Sprintf("%s %q", ids[0], text), []volume.File{{Name: questionFile, Data: []byte(text)}}}
+	return &leaving{id: ids[0], what: fmt.Sprintf("%s %q", ids[0], text), files: []volume.File{{Name: questionFile, Data: []byte(text)}}}
 }
 
-// ended is the report of the landing, or the question at which it stopped.
+// ended is the report of the landing, whose files are not read yet, or the question at which it stopped. Nothing is left any more once
+// the hand-over was accepted: the node would read every stick for ever.
 func (e *lander) ended(known media.Known) *leaving {
 	e.mu.Lock()
-	brought, state, began, question := broughtByMedium(e.core), e.core.job.state, e.core.job.started, openQuestion(e.core)
+	c := e.core
+	brought, state, began, question := broughtByMedium(c) && !c.job.handedOver, c.job.state, c.job.started, openQuestion(c)
 	e.mu.Unlock()
 	if !brought || state != IsDone && question == "" {
 		return nil
@@ -119,17 +178,11 @@ func (e *lander) ended(known media.Known) *leaving {
 	if err != nil || id == "" {
 		return nil
 	}
-	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " ")}
+	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " "), waits: state == InQuestion}
 	if state != IsDone {
 		question = e.mask.Mask(question)
 		l.what += fmt.Sprintf(" %q", question)
 		l.files = []volume.File{{Name: questionFile, Data: []byte(question)}}
-	} else {
-		for _, document := range []Document{ReportText, ReportJSON, signed} {
-			if data, err := readKept(e.store.path(string(document))); err == nil {
-				l.files = append(l.files, volume.File{Name: string(document), Data: data})
-			}
-		}
 	}
 	return l
 }
@@ -147,19 +200,34 @@ func broughtByMedium(c *core) bool {
 	return false
 }
 
-// openQuestion is where a landing with nobody there stopped, for people who read it on another computer; "" where it has not.
+// openQuestion is where a landing with nobody there stopped, for people who read it on another computer; "" where it has not. A question
+// with a deadline is none: the landing goes on without a person, and ends with a report.
 func openQuestion(c *core) string {
 	var lines []string
 	switch j := c.job; {
 	case !j.unattended:
 		return ""
 	case j.state == InQuestion && j.question != nil:
+		if j.question.Deadline > 0 {
+			return ""
+		}
 		lines = append(lines, "The landing waits for an answer.", "", j.question.Text.String(), j.question.Detail.String())
 		for _, choice := range j.question.Choices {
-			lines = append(lines, "- "+choice.Label.String())
+			label := choice.Label.String()
+			if choice.Value == j.question.Default {
+				label += " (default)"
+			}
+			lines = append(lines, "- "+label)
 		}
 	case j.state == HasFailed && j.problem != nil:
-		lines = append(lines, "The landing has stopped at step "+j.current+".", "", j.problem.Code+": "+j.problem.Summary.String(), j.problem.Fix.String(), j.problem.Detail)
+		stopped := "The landing has stopped"
+		if j.undoing {
+			stopped = "The undo of the landing has stopped"
+		}
+		if j.current != "" {
+			stopped += " at step " + j.current
+		}
+		lines = append(lines, stopped+".", "", j.problem.Code+": "+j.problem.Summary.String(), j.problem.Fix.String(), j.problem.Detail)
 	case j.state == IsUndone && len(j.met) > 0:
 		lines = append(append(lines, "The landing failed and was undone.", ""), message.English(j.met)...)
 	default:

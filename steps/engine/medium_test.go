@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,21 +27,22 @@ import (
 
 const onStick = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  clusterName: shop\n  baseDomain: stick.example\n  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"
 
-// TestMain lets this program be the process that reads a volume, as cmd/touchdown does.
+// TestMain lets this program be the process that reads or writes a volume, as cmd/touchdown does. Such a process ends with syscall.Exit:
+// with -race, os.Exit sleeps for one second (atexit_sleep_ms).
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == media.WriterCommand {
 		if err := media.ServeWriter(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
 		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(0)
+		syscall.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -639,6 +641,94 @@ func TestTheReportIsLeft(t *testing.T) {
 	l.leave()
 	if names, _ := r.onDisk(t, "sdc", ""); len(names) != 1 {
 		t.Errorf("on another stick: %v", names)
+	}
+	if l.toLeave(r.known) == nil {
+		t.Error("before the hand-over nothing is to be left")
+	}
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	if l.toLeave(r.known) != nil {
+		t.Error("after the hand-over sticks are read still")
+	}
+}
+
+// TestWhatIsToldOfLeaving: what comes again with each stick is one event, and each sentence says no more than is known.
+func TestWhatIsToldOfLeaving(t *testing.T) {
+	r := newSealedRig(t)
+	r.open(t)
+	until(t, r, "the form", inState(Collecting))
+	l := &lander{Engine: r.Engine}
+	told := func(text string) int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return strings.Count(strings.Join(message.English(r.core.job.step(mediumStep).said), "\n"), text)
+	}
+	shows := func(text string) {
+		t.Helper()
+		s, err := r.Snapshot(t.Context())
+		must(t, err)
+		if got := strings.Join(message.English(s.Notices), "\n"); !strings.Contains(got, text) {
+			t.Errorf("the screens have not %q, but %q", text, got)
+		}
+	}
+	report := &leaving{id: "document", what: "document landed"}
+	protected := &problem.Problem{Code: "MED-RO", Summary: message.T("The medium is write-protected.")}
+	for range 3 {
+		l.notLeft(r.known, report, protected)
+		shows("Nothing was written to the medium (MED-RO).")
+	}
+	if n := told("write-protected"); n != 1 || r.known.HasLeft(report.what) {
+		t.Errorf("told %d times, left %t", n, r.known.HasLeft(report.what))
+	}
+	l.notLeft(r.known, report, volume.Unwritten(os.ErrDeadlineExceeded))
+	shows("It is not certain what was written to the medium (MED-WERR).")
+	if n := told("It is not certain what was written to the medium: "); n != 1 || r.known.HasLeft(report.what) {
+		t.Errorf("told %d times, left %t", n, r.known.HasLeft(report.what))
+	}
+	l.notLeft(r.known, report, volume.ReadOnly())
+	if !r.known.HasLeft(report.what) {
+		t.Error("an image is tried again")
+	}
+
+	l.wasLeft(r.known, &leaving{id: "document", what: "a question", waits: true}, &media.Left{Medium: "SITECONFIG (sdb)", Files: []string{"question.txt"}})
+	shows("Medium SITECONFIG (sdb) has question.txt. Leave it in.")
+	if !r.known.HasLeft("a question") {
+		t.Error("it is not noted")
+	}
+	must(t, r.host.Remove(layout.Media+"/left"))
+	must(t, os.MkdirAll(filepath.Join(r.host.Root(), layout.Media, "left/x"), 0o700)) // nothing can be noted
+	l.wasLeft(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Files: []string{"report.txt", "report.json"}})
+	shows("Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
+	if n := told("has report.txt, report.json. The node could not note that"); n != 1 || l.leftLast != report.what {
+		t.Errorf("told %d times, %q", n, l.leftLast)
+	}
+}
+
+// TestOpenQuestion: what a person reads on another computer is where the landing stopped, and nothing of a question that answers itself.
+func TestOpenQuestion(t *testing.T) {
+	asked := func(deadline float64) *QuestionView {
+		return &QuestionView{Question: steps.Question{
+			Text: message.T("Go on?"), Default: "no", Deadline: deadline,
+			Choices: []steps.Choice{{Value: "yes", Label: message.T("Yes")}, {Value: "no", Label: message.T("No")}},
+		}}
+	}
+	trouble := &steps.Trouble{Code: "DNS-1", Summary: message.T("No server answers.")}
+	for name, test := range map[string]struct {
+		job  job
+		want string // its beginning
+	}{
+		"attended":         {job{state: InQuestion, question: asked(0)}, ""},
+		"a deadline":       {job{unattended: true, state: InQuestion, question: asked(120)}, ""},
+		"waits":            {job{unattended: true, state: InQuestion, question: asked(0)}, "The landing waits for an answer.||Go on?||- Yes|- No (default)|"},
+		"a step":           {job{unattended: true, state: HasFailed, current: "names", problem: trouble}, "The landing has stopped at step names.||DNS-1: No server answers."},
+		"no step":          {job{unattended: true, state: HasFailed, problem: trouble}, "The landing has stopped.|"},
+		"an undo":          {job{unattended: true, state: HasFailed, undoing: true, current: "names", problem: trouble}, "The undo of the landing has stopped at step names.|"},
+		"works":            {job{unattended: true, state: Working}, ""},
+		"undone by a hand": {job{unattended: true, state: IsUndone}, ""},
+	} {
+		got := strings.ReplaceAll(openQuestion(&core{job: &test.job, serial: "SN1"}), "\r\n", "|")
+		if !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

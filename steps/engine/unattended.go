@@ -30,6 +30,9 @@ type lander struct {
 
 	leftIn string // what was in the sockets when it was told what was left
 	leftAt string // what was to be left, and what was in the sockets, when leave tried last
+
+	leftLast string            // what was left last, also where that could not be noted
+	leftTold map[string]string // by the document's id: what was to be left, and what was told of it in an event
 }
 
 // watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing when the one medium that

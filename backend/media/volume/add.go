@@ -19,11 +19,11 @@ type Device interface {
 }
 
 // Add adds files to the root folder of a FAT volume, and returns the names that they got: with a number where a name is taken, as
-// nothing that is there is overwritten. What it says first is written where nothing is, and one sector shows it: a cut at any moment
-// leaves what was there readable. It fails with a *problem.Problem.
+// nothing that is there is overwritten. Data and tables go to free space first; the last write, one sector, makes the files visible. A
+// cut at any moment leaves what was there readable. It fails with a *problem.Problem.
 func Add(device Device, size int64, files []File) (names []string, err error) {
 	if err := judge("LABEL", 11, files); err != nil {
-		return nil, err
+		return nil, unsuited(err)
 	}
 	system, err := identify(&source{device: device, size: size, left: maxRead})
 	if err != nil {
@@ -54,6 +54,19 @@ func Add(device Device, size int64, files []File) (names []string, err error) {
 		return nil, err
 	}
 	return names, a.write(show)
+}
+
+// Fitting are the files that may be added together, the first ones before the others: none is larger than MaxFile, all of them than
+// MaxContent.
+func Fitting(files []File) (fit []File) {
+	left := MaxContent
+	for _, f := range files {
+		if len(f.Data) <= min(left, MaxFile) && len(fit) < maxFiles {
+			fit = append(fit, f)
+			left -= len(f.Data)
+		}
+	}
+	return fit
 }
 
 // ReadOnly is the problem of a volume whose file system cannot be added to.
@@ -231,5 +244,18 @@ func noRoom(why string) error {
 	return &problem.Problem{
 		Code: "MED-ROOM", Summary: message.F("There is no room for the report on the medium: %s.", why),
 		Fix: message.T("Save the report another way. Sticks that touchdown media write makes have room for it."),
+	}
+}
+
+// TooLarge is the problem of files of which none is Fitting.
+func TooLarge() error {
+	return noRoom(fmt.Sprintf("each of its files has more than %d MiB", MaxFile>>20))
+}
+
+// unsuited is the problem of files that no volume takes.
+func unsuited(err error) error {
+	return &problem.Problem{
+		Code: "MED-ROOM", Summary: message.T("The report has a file that the medium cannot have."),
+		Fix: message.T("Save the report another way."), Err: err,
 	}
 }

@@ -54,23 +54,15 @@ func reports() []File {
 // that were deleted.
 func volumes(t *testing.T) map[string][]byte {
 	t.Helper()
-	ours := func(files ...File) []byte {
-		image, err := WriteFAT("SITECONFIG", append([]File{{"site-config.dsse.json", []byte("document")}}, files...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, _ := device(image)
-		return b
-	}
-	all := map[string][]byte{"ours": ours()}
+	all := map[string][]byte{"ours": ours(t)}
 	for n := range 2 { // with three the entries no longer fit into the first sector
 		var more []File
 		for i := range n + 2 {
 			more = append(more, File{fmt.Sprintf("photo-%d.jpg", i), []byte("photo")})
 		}
-		all[fmt.Sprintf("%d photos", n+2)] = ours(more...)
+		all[fmt.Sprintf("%d photos", n+2)] = ours(t, more...)
 	}
-	gone := ours(File{"photo-of-us-1.jpg", nil}, File{"photo-of-us-2.jpg", nil}, File{"photo-of-us-3.jpg", nil}, File{"last", []byte("x")})
+	gone := ours(t, File{"photo-of-us-1.jpg", nil}, File{"photo-of-us-2.jpg", nil}, File{"photo-of-us-3.jpg", nil}, File{"last", []byte("x")})
 	for at := (1 + 2*fatTable) * fatSector; gone[at] != 0; at += entrySize {
 		if strings.HasPrefix(string(gone[at:]), "FILE~001") {
 			for i := range 9 {
@@ -81,6 +73,17 @@ func volumes(t *testing.T) map[string][]byte {
 	all["deleted"] = gone
 	all["fat12"], all["fat16"], all["fat32"] = made(t, "fat12"), made(t, "fat16"), longerRoot(t, made(t, "fat32"))
 	return all
+}
+
+// ours is a volume as touchdown media write makes it, with more files.
+func ours(t *testing.T, files ...File) []byte {
+	t.Helper()
+	image, err := WriteFAT("SITECONFIG", append([]File{{"site-config.dsse.json", []byte("document")}}, files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := device(image)
+	return b
 }
 
 // longerRoot gives the root folder of a FAT32 volume a second cluster, its last one.
@@ -177,11 +180,15 @@ func cuts(t *testing.T, before []byte, groups [][]patch, was, is string) {
 	}
 }
 
-// fsck has another program judge a volume.
+// fsck has another program check a volume, where that program is installed.
 func fsck(t *testing.T, b []byte) {
 	t.Helper()
 	program, err := exec.LookPath("fsck.fat")
+	if err != nil { // /usr/sbin is not in every user's PATH
+		program, err = exec.LookPath("/usr/sbin/fsck.fat")
+	}
 	if err != nil {
+		t.Log("fsck.fat is not installed: the volume is not checked")
 		return
 	}
 	image := filepath.Join(t.TempDir(), "volume")
@@ -205,7 +212,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 	packed, _ := device(full)
 	image, _ := device(iso)
-	folder := slices.Clone(volumes(t)["ours"])
+	folder := ours(t)
 	for at := (1 + 2*fatTable) * fatSector; at < fatData; at += entrySize {
 		if folder[at] == 0 {
 			copy(folder[at:], fmt.Sprintf("X%07d   ", at))
@@ -226,8 +233,32 @@ func TestAddRefuses(t *testing.T) {
 	if _, err := Add(d, int64(len(tiny)), reports()); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
 		t.Errorf("a full folder of FAT32: %v", err)
 	}
-	d = &disk{is: volumes(t)["ours"], fails: true}
+	d = &disk{is: ours(t)}
+	for _, f := range []File{{"report.txt", make([]byte, MaxFile+1)}, {"a/b", nil}} {
+		if _, err := Add(d, int64(len(d.is)), []File{f}); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	d = &disk{is: ours(t), fails: true}
 	if _, err := Add(d, int64(len(d.is)), reports()); problem.From(err).Code != "MED-WERR" {
 		t.Errorf("pulled out: %v", err)
+	}
+}
+
+// TestFitting: a file that is too large keeps no other one off the medium, and the first ones go before the others.
+func TestFitting(t *testing.T) {
+	file := func(name string, size int) File { return File{name, make([]byte, size)} }
+	for want, files := range map[string][]File{
+		"a c":   {file("a", 1), file("b", MaxFile+1), file("c", MaxFile)},
+		"a b d": {file("a", MaxFile), file("b", MaxFile-1), file("c", 2), file("d", 1)},
+		"":      {file("a", MaxFile+1)},
+	} {
+		var names []string
+		for _, f := range Fitting(files) {
+			names = append(names, f.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
 	}
 }

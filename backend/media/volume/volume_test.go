@@ -234,3 +234,39 @@ func (f failing) ReadAt(b []byte, at int64) (int, error) {
 	}
 	return copy(b, f.data[at:]), nil
 }
+
+// TestReadingEnds: of a volume whose list of files would take more reading than any may, no more than that is read. Its folders of 1.9 MiB
+// each are all in one chain of clusters.
+func TestReadingEnds(t *testing.T) {
+	image, err := WriteFAT("COSTLY", []File{{"deleted", bytes.Repeat([]byte{deleted}, 1900<<10)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := device(image)
+	at := (1 + 2*fatTable) * fatSector
+	for b[at] != 0 { // to behind the last entry
+		at += entrySize
+	}
+	for i := range byte(40) {
+		folder := make([]byte, entrySize)
+		copy(folder, []byte{'D', 'A' + i/26, 'A' + i%26})
+		copy(folder[3:], "        ")
+		folder[11], folder[26] = 0x10, 2+i
+		copy(b[at+entrySize*int(i):], folder)
+	}
+	read := &reads{ReaderAt: bytes.NewReader(b)}
+	if _, err := Read(read, int64(len(b)), func(string) bool { return true }); problem.From(err).Code != "MED-BAD" || read.bytes > maxRead {
+		t.Errorf("%d bytes were read: %v", read.bytes, err)
+	}
+}
+
+// reads counts what is read.
+type reads struct {
+	io.ReaderAt
+	bytes int
+}
+
+func (r *reads) ReadAt(b []byte, at int64) (int, error) {
+	r.bytes += len(b)
+	return r.ReaderAt.ReadAt(b, at)
+}
