@@ -140,3 +140,21 @@ func TestPlainAdvanced(t *testing.T) {
 		t.Errorf("set %q", f.sets)
 	}
 }
+
+// TestNoPartOfASecretIsSent: a field that can hold a password sends no beginning of one, even while a mistake is shown there.
+func TestNoPartOfASecretIsSent(t *testing.T) {
+	b := opened(t)
+	b.in("spec.proxy.httpProxy")
+	b.press("'http://proxy_a", "tab", "shift+tab")
+	b.shows("the underscore")
+	sent := len(b.fake.sets)
+	b.press("backspace", "backspace", "':hunter2")
+	b.paste("x")
+	if got := b.fake.sets[sent:]; len(got) > 0 {
+		t.Errorf("sent %q", got)
+	}
+	b.press("tab")
+	if got := b.fake.sets[sent:]; !slices.Equal(got, []string{"spec.proxy.httpProxy=http://proxy:hunter2x"}) {
+		t.Errorf("sent %q", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/site"
 )
 
 // longestPEM is how many bytes a pasted chain of certificates may have. A bundle of all public CAs has 220 kB.
@@ -73,10 +74,17 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 	}
 	text := e.line()
 	e.drafts[v.Path], e.typed = text, true
-	if show(v.Problem) != "" || e.refused[v.Path] != "" {
-		return e.set(v.Path, text) // so that the keystroke that fixes it takes the message away
+	if e.eager(v) {
+		return e.set(v.Path, text)
 	}
 	return nil
+}
+
+// eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
+// may not look like one: a field that can hold a secret sends only whole values.
+func (e *entry) eager(v engine.FieldView) bool {
+	secret := v.Kind == steps.Secret || site.SecretPath(v.Path)
+	return !secret && (show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 
 // taken puts the first of items into the field; see taker.
@@ -130,7 +138,7 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 	if e.drafts[v.Path] = value; !e.typed {
 		delete(e.drafts, v.Path)
 	}
-	if show(v.Problem) != "" || e.refused[v.Path] != "" {
+	if e.eager(v) {
 		return n, e.set(v.Path, value), refused
 	}
 	return n, nil, refused

@@ -62,3 +62,17 @@ func TestNetworkConfigStandsAlone(t *testing.T) {
 		t.Error("a document with both is accepted")
 	}
 }
+
+// TestBeginningOfAPassword: the URL of a proxy that is not typed to its end may hold a password before its @ is there.
+func TestBeginningOfAPassword(t *testing.T) {
+	for value, want := range map[string]bool{
+		"http://user:hunter2proxy": true, "http://user:hunter2@proxy.example.com": true, "http://user:123456": true, "user:hunter2": true,
+		"http://[2001:db8::1]:x": true, "http://[hunter:two": true, "http://user:hunter2/x": true,
+		"": false, "http:": false, "http:/": false, "http://proxy.example.com": false, "http://proxy.example.com:": false, "http://proxy.example.com:3128/": false,
+		"proxy.example.com:3128": false, "http://[2001:db8::1]:3128": false, "https://[2001:db8::1]": false, "http://198.51.100.7:3128": false,
+	} {
+		if got := SecretValue("spec.proxy.httpProxy", value); got != want {
+			t.Errorf("%q is secret: %v", value, got)
+		}
+	}
+}
