@@ -36,7 +36,7 @@ GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not 
 # One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
 PART := CACHE=$(CACHE) test/bench/part.sh
 
-include $(wildcard release/*.mk test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
+include $(wildcard assets/release/*.mk test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
 
 .PHONY: help demo test bench lint build clean golden pictures bench-cluster libnmstate env
 

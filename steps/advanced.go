@@ -78,7 +78,6 @@ func (s *advanced) rules() []Field {
 	return []Field{
 		s.ask("spec.credentials.show", YesNo, message.T("Show the new password"), message.T("On request, at the console that has control, until the hand-over.")),
 		s.ask("spec.credentials.kubeconfigDays", Text, message.T("Kubeconfig lasts (days)"), message.T("How long one that Touchdown hands out is accepted, 1 to 3650.")),
-		s.ask("spec.console.pin", Secret, message.T("PIN of the consoles"), message.T("6 to 64 digits or letters. Opens a console that locked itself.")),
 		s.ask("spec.console.lockAfter", Text, message.T("Lock a console after"), message.T("The time without a key, 1m to 24h.")),
 		s.ask("spec.policy.allowReboot", YesNo, message.T("Allow reboots"), message.T("When a step needs one.")),
 		s.ask("spec.policy.keepNetworkWhenProbesPass", YesNo, message.T("Keep a working network"), message.T("Without a question, when every probe has passed.")),

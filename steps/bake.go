@@ -187,13 +187,16 @@ func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	changed, err := factory.Configure(ctx, c, pause, wanted, o.save)
-	if err != nil {
-		return fmt.Errorf("writing the MachineConfigs: %w", err)
+	if err := factory.Takes(ctx, c, pause, wanted); err != nil {
+		return err
 	}
 	noReboot, err := factory.SetDisruptionPolicies(ctx, c, o.save)
 	if err != nil {
 		return fmt.Errorf("writing the node disruption policies: %w", err)
+	}
+	changed, err := factory.Configure(ctx, c, pause, wanted, o.save)
+	if err != nil {
+		return fmt.Errorf("writing the MachineConfigs: %w", err)
 	}
 	if !changed {
 		before = ""

@@ -72,6 +72,9 @@ func Configure(ctx context.Context, c *kube.Cluster, p kube.Pause, wanted []Mani
 	if err != nil {
 		return false, err
 	}
+	if p.Made, err = mayBeOurs(ctx, c, p); err != nil {
+		return false, err
+	}
 	return batch(ctx, c, p, len(names) > 0, func() error {
 		for _, m := range wanted {
 			if err := putConfig(ctx, c, m, save); err != nil {
@@ -98,6 +101,7 @@ func Remove(ctx context.Context, c *kube.Cluster, p kube.Pause, save kube.Save) 
 	if err != nil {
 		return false, err
 	}
+	p.Made = true // whatever cannot be rendered, less of ours makes it no worse
 	return batch(ctx, c, p, len(refs) > 0, func() error {
 		for _, ref := range refs {
 			if _, err := c.Delete(ctx, ref, save); err != nil {
@@ -139,7 +143,7 @@ func batch(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool, write 
 	case !work:
 		return false, nil
 	}
-	if err := takes(ctx, c, p); err != nil {
+	if err := p.Takes(ctx, c); err != nil {
 		if paused && !held {
 			err = errors.Join(err, p.End(ctx, c))
 		}
@@ -151,18 +155,25 @@ func batch(ctx context.Context, c *kube.Cluster, p kube.Pause, work bool, write 
 	return true, errors.Join(write(), p.End(ctx, c))
 }
 
-// takes refuses what the pool would not take. What cannot be rendered is not our doing once a configuration has all that we wrote: then it
-// is refused after our own pause too, as at an unbake.
-func takes(ctx context.Context, c *kube.Cluster, p kube.Pause) error {
-	pool, _, err := c.Pool(ctx, p.Pool)
-	if err != nil {
-		return err
+// mayBeOurs tells whether something of ours may be what the operator cannot render: the cluster has it already, from this bake or an
+// earlier one. Then a corrected bake has to get through.
+func mayBeOurs(ctx context.Context, c *kube.Cluster, p kube.Pause) (bool, error) {
+	if p.Made {
+		return true, nil
 	}
 	refs, err := written(ctx, c)
-	if err != nil {
+	return len(refs) > 0, err
+}
+
+// Takes refuses a bake whose MachineConfigs the pool would not take. Configure asks the same; this is for what is written before.
+func Takes(ctx context.Context, c *kube.Cluster, p kube.Pause, wanted []Manifest) error {
+	names, err := Differs(ctx, c, wanted)
+	if err != nil || len(names) == 0 {
 		return err
 	}
-	p.Made = p.Made && slices.ContainsFunc(refs, func(r kube.Ref) bool { return !has(pool.Status.Configuration, r.Name) })
+	if p.Made, err = mayBeOurs(ctx, c, p); err != nil {
+		return err
+	}
 	return p.Takes(ctx, c)
 }
 

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -64,11 +63,11 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 		return nil, err
 	}
 	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass}
-	stuck, pending := cmp.Or(kube.PoolDegraded(p), kube.PoolUnrendered(p)), kube.PoolPending(p, nodes, "")
+	stuck, pending := kube.PoolUnrendered(p), kube.PoolPending(p, nodes, "")
 	switch {
 	case stuck != "":
 		stable.Status, stable.Observed = check.Warn, message.Data(stuck)
-		stable.Fix = message.T("The cluster's owner has to correct what this names: the bake cannot configure the machine before that.")
+		stable.Fix = message.T("Correct the MachineConfig that this names. Unless it is one of Touchdown's, the bake is refused before that.")
 	case p.Spec.Paused:
 		stable.Status, stable.Observed = check.Warn, pending
 		stable.Fix = message.T("Find out why it is paused: the bake ends only a pause of its own.")

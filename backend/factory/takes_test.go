@@ -69,60 +69,59 @@ func manifests(t *testing.T) []factory.Manifest {
 	return all
 }
 
-// TestABakeLooksBeforeItWrites: what the node's pool would not take is refused before a MachineConfig is written, or removed, with the
-// operator's reason. Once a configuration has all of ours, what fails is not ours, so that a pause of ours before excuses nothing.
+// TestABakeLooksBeforeItWrites: what the node's pool would not take is refused before a MachineConfig is written, with the operator's
+// reason. Where something of ours is in the cluster, that may be the cause, and a corrected bake gets through.
 func TestABakeLooksBeforeItWrites(t *testing.T) {
 	wanted := manifests(t)
-	var source []string
-	for _, m := range wanted {
-		source = append(source, m.Name)
-	}
 	for _, test := range []struct {
-		name, condition, want string
-		paused, idle          bool
+		name, condition, want, baked string
+		paused, idle                 bool
 	}{
-		{name: "not rendered", condition: "RenderDegraded", want: "NCF-OLD"},
-		{name: "not taken", condition: "NodeDegraded", want: "NCF-NODE"},
-		{name: "paused", paused: true, want: "NCF-HELD"},
-		{name: "nobody renders", idle: true, want: "NCF-IDLE"},
+		{name: "not rendered", condition: "RenderDegraded", want: "NCF-OLD", baked: "<nil>"},
+		{name: "not taken by the node", condition: "NodeDegraded", want: "<nil>", baked: "<nil>"},
+		{name: "paused", paused: true, want: "NCF-HELD", baked: "NCF-HELD"},
+		{name: "nobody renders", idle: true, want: "NCF-IDLE", baked: "NCF-IDLE"},
 	} {
-		for _, made := range []bool{false, true} {
-			api, c := pooled(t, test.paused, test.condition, source...)
+		for _, baked := range []bool{false, true} {
+			api, c := pooled(t, test.paused, test.condition)
 			if test.idle {
 				api.Put(controller, `{"spec":{"replicas":0}}`)
 			}
-			api.Changes()
-			pause := pausing()
-			pause.Made = made
-			look := func(what string, err error) {
-				t.Helper()
-				if refused(err) != test.want || len(api.Changes()) > 0 {
-					t.Errorf("%s, %s, paused before %t: %v, want %s and nothing written", test.name, what, made, err, test.want)
-				}
-				if p, ok := errors.AsType[*problem.Problem](err); ok && test.condition != "" && !strings.Contains(fmt.Sprint(p.Err), "99-owner") {
-					t.Errorf("%s, %s: the reason is %v", test.name, what, p.Err)
-				}
+			want := test.want
+			if baked {
+				want = test.baked
+				putBaked(api, wanted[:1])
+				api.Put(machineConfigs+wanted[0].Name, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"touchdown"}},"spec":{"config":{"ignition":{"version":"3.1.0"}}}}`)
 			}
-			_, err := factory.Configure(t.Context(), c, pause, wanted, noSave)
-			look("bake", err)
-			putBaked(api, wanted)
-			_, err = factory.Remove(t.Context(), c, pause, noSave)
-			look("unbake", err)
+			api.Changes()
+			_, err := factory.Configure(t.Context(), c, pausing(), wanted, noSave)
+			if refused(err) != want || (want != "<nil>") != (len(api.Changes()) == 0) {
+				t.Errorf("%s, baked before %t: %v, want %s, and nothing written with a refusal", test.name, baked, err, want)
+			}
+			if p, ok := errors.AsType[*problem.Problem](err); ok && test.condition != "" && !strings.Contains(fmt.Sprint(p.Err), "99-owner") {
+				t.Errorf("%s: the reason is %v", test.name, p.Err)
+			}
 		}
 	}
 }
 
-// TestWhatABakeBrokeCanBeUnbaked: where no configuration has our MachineConfigs yet, they may be what cannot be rendered or taken, and taking
-// them away is the repair.
+// TestWhatABakeBrokeCanBeUnbaked: taking our MachineConfigs away is the repair where they are what cannot be rendered or taken, whether or
+// not an earlier content of them was.
 func TestWhatABakeBrokeCanBeUnbaked(t *testing.T) {
 	for _, condition := range []string{"RenderDegraded", "NodeDegraded"} {
-		api, c := pooled(t, false, condition, "00-master")
-		names := putBaked(api, manifests(t))
-		pause := pausing()
-		pause.Made = true
-		changed, err := factory.Remove(t.Context(), c, pause, noSave)
-		if err != nil || !changed || slices.ContainsFunc(names, func(n string) bool { return api.Get(machineConfigs+n) != "" }) {
-			t.Errorf("%s: changed is %t, %v", condition, changed, err)
+		for _, rendered := range []bool{false, true} {
+			wanted, source := manifests(t), []string{"00-master"}
+			if rendered {
+				for _, m := range wanted {
+					source = append(source, m.Name)
+				}
+			}
+			api, c := pooled(t, false, condition, source...)
+			names := putBaked(api, wanted)
+			changed, err := factory.Remove(t.Context(), c, pausing(), noSave)
+			if err != nil || !changed || slices.ContainsFunc(names, func(n string) bool { return api.Get(machineConfigs+n) != "" }) {
+				t.Errorf("%s: changed is %t, %v", condition, changed, err)
+			}
 		}
 	}
 }
@@ -145,7 +144,7 @@ func TestTheBakeCheckTellsWhatIsStuck(t *testing.T) {
 		condition, observed, fix string
 		paused                   bool
 	}{
-		{condition: "RenderDegraded", observed: "99-owner", fix: "has to correct"},
+		{condition: "RenderDegraded", observed: "99-owner", fix: "Correct the MachineConfig"},
 		{observed: "paused", fix: "why it is paused", paused: true},
 		{observed: "still has its old configuration", fix: "the bake waits for it"},
 	} {

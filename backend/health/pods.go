@@ -18,7 +18,7 @@ import (
 const startTime = 5 * time.Minute
 
 // pulling and crashing are reasons for which a container waits that do not pass without a change (kubernetes v1.34.1,
-// pkg/kubelet/images/types.go, pkg/kubelet/kuberuntime/kuberuntime_container.go). An image that cannot be inspected is there, and damaged.
+// pkg/kubelet/images/types.go, pkg/kubelet/kuberuntime/kuberuntime_container.go).
 var (
 	pulling  = []string{"ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed"}
 	crashing = []string{"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "ImageInspectError", "PreCreateHookError", "PreStartHookError", "PostStartHookError"}

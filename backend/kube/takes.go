@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 
@@ -19,15 +18,16 @@ func (Pause) Held() *problem.Problem {
 	}
 }
 
-// Takes refuses, before anything is written, what needs a new configuration of the pool where the pool would not take one: its owner has
-// paused it, nobody renders, the operator cannot render what the cluster has already, or the node could not take that. Once the work has
-// paused the pool, the last two may be its own doing, which correcting the values repairs.
+// Takes refuses, before anything is written, what needs a new configuration of the pool where none would be made: its owner has paused
+// it, nobody renders, or the operator cannot render what the cluster has already. Once the work has paused the pool, that may be its own
+// doing, which correcting the values repairs. A node that is NodeDegraded is not refused: the condition can be old, pass, or be what a new
+// configuration repairs, such as an image that only the site's mirrors have.
 func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 	pool, _, err := c.Pool(ctx, p.Pool)
 	if err != nil {
 		return err
 	}
-	unrendered, degraded := PoolUnrendered(pool), poolNodeDegraded(pool)
+	unrendered := PoolUnrendered(pool)
 	switch {
 	case pool.Spec.Paused && !p.Ours:
 		return p.Held()
@@ -38,14 +38,6 @@ func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
 				"oc describe machineconfigpool %s. Then retry.", p.Pool),
 			Err: errors.New(unrendered),
-		}
-	case degraded != "" && !p.Made:
-		return &problem.Problem{
-			Code:    "NCF-NODE",
-			Summary: message.F("The node could not take the configuration that the cluster has already (MachineConfigPool %s).", p.Pool),
-			Fix: message.F("Nothing was written. The cluster's owner has to correct what the reason names: "+
-				"oc describe machineconfigpool %s. Then retry.", p.Pool),
-			Err: errors.New(degraded),
 		}
 	}
 	return rendering(ctx, c)

@@ -54,9 +54,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			busy: resp.StatusCode == http.StatusTooManyRequests, after: time.Duration(seconds) * time.Second,
 		}
 	}
-	asks := r.URL.Query().Has("dryRun") || strings.HasSuffix(r.URL.Path, "/token") // a token is kept nowhere
+	asks := r.URL.Query().Has("dryRun") || asksForToken(r)
 	if resp.StatusCode < 300 && r.Method != http.MethodGet && !asks {
 		t.writes.Add(1)
 	}
 	return resp, nil
+}
+
+// asksForToken tells whether a request has a service account's token made, which is kept nowhere.
+func asksForToken(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/serviceaccounts/") && strings.HasSuffix(r.URL.Path, "/token")
 }

@@ -52,10 +52,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 		return b.without(ctx, changes, pending)
 	case Renders(pending):
 		if err := b.Pause.Takes(ctx, b.Cluster); err != nil {
-			if paused {
-				err = errors.Join(err, b.Pause.End(ctx, b.Cluster))
-			}
-			return err
+			return err // a pause of ours stays: the retry goes on in it
 		}
 	}
 	if len(pending) > 0 && !paused && Renders(pending) {

@@ -189,7 +189,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err) // CI checks it out
 	}
-	known := strings.Fields(".ci .gitignore .golangci.yml LICENSE CONTRIBUTING.md Makefile README.md assets backend cmd go.mod go.sum iso-overlay release steps test tui")
+	known := strings.Fields(".ci .gitignore .golangci.yml LICENSE CONTRIBUTING.md Makefile README.md assets backend cmd go.mod go.sum iso-overlay steps test tui")
 	for file := range strings.Lines(string(out)) {
 		if name, _, _ := strings.Cut(strings.TrimSpace(file), "/"); !slices.Contains(known, name) {
 			t.Errorf("%s is not part of the tree", name)

@@ -25,7 +25,7 @@ release: build ## the files of a release in .cache/release, built twice and comp
 	@$(RELEASE)/touchdown completion zsh > $(RELEASE)/completions/_touchdown
 	@$(RELEASE)/touchdown completion fish > $(RELEASE)/completions/touchdown.fish
 	@go test ./cmd/touchdown -count=1 -run '^TestManPages$$' -man $(CURDIR)/$(RELEASE)/man >/dev/null
-	@go run ./release/sbom -program $(RELEASE)/touchdown -lock $(LIBNMSTATE_SRC)/Cargo.lock -version "$(VERSION)" -epoch $(EPOCH) > $(RELEASE)/touchdown.spdx.json
+	@go run ./cmd/sbom -program $(RELEASE)/touchdown -lock $(LIBNMSTATE_SRC)/Cargo.lock -version "$(VERSION)" -epoch $(EPOCH) > $(RELEASE)/touchdown.spdx.json
 	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go-w -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
 	@$(MAKE) --no-print-directory release-rpm
 	@cd $(RELEASE) && find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
@@ -37,12 +37,12 @@ release: build ## the files of a release in .cache/release, built twice and comp
 release-rpm:
 	@for n in 1 2; do \
 	  rm -rf $(STAGE) && mkdir -p $(STAGE)/units && cp iso-overlay/usr/local/bin/touchdown-line $(STAGE) && \
-	  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@; do \
+	  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@ touchdown-keyboard@; do \
 	    sed -e 's|/usr/local/bin/touchdown-line|/usr/libexec/touchdown/touchdown-line|g' -e 's|/usr/local/bin/touchdown|/usr/bin/touchdown|g' \
 	      iso-overlay/etc/systemd/system/$$unit.service > $(STAGE)/units/$$unit.service || exit 1; \
 	  done && ! grep -l /usr/local/bin $(STAGE)/units/* && \
 	  STAGE=$(STAGE) RELEASE=$(RELEASE) RPM_VERSION='$(RPM_VERSION)' SOURCE_DATE_EPOCH=$(EPOCH) GOFLAGS= CGO_ENABLED=0 \
-	    go run $(NFPM) package -f release/nfpm.yaml -p rpm -t $(STAGE).$$n.rpm >/dev/null || exit 1; \
+	    go run $(NFPM) package -f assets/release/nfpm.yaml -p rpm -t $(STAGE).$$n.rpm >/dev/null || exit 1; \
 	done
 	@cmp $(STAGE).1.rpm $(STAGE).2.rpm
 	@mv $(STAGE).1.rpm $(RELEASE)/touchdown.x86_64.rpm && rm -rf $(STAGE).2.rpm $(STAGE)

@@ -1,0 +1,5 @@
+package health
+
+import "touchdown/test/wait"
+
+func init() { alertsTime = wait.Timeout(alertsTime) }
