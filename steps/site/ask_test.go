@@ -40,26 +40,13 @@ func TestCheckOfAPath(t *testing.T) {
 	}
 }
 
-// TestNetworkConfigStandsAlone: a desired state that a person gives takes the place of the answers that a form has hidden by then. A
-// document that says both stays refused.
-func TestNetworkConfigStandsAlone(t *testing.T) {
-	const state = "interfaces:\n  - name: eno1\n"
-	c := New()
-	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.network.ipv4.method", "dhcp"}, {"spec.networkConfig", state}} {
-		if err := c.Answer(set[0], set[1]); err != nil {
-			t.Fatal(err)
-		}
+// TestSampleOfAFile: an example that names a file beside the document is none for a form.
+func TestSampleOfAFile(t *testing.T) {
+	if s := Sample("spec.registryCerts"); s != "" {
+		t.Errorf("the example is %q", s)
 	}
-	if !c.Spec.Network.IsZero() || c.Sources["spec.network.interface"] != "" || string(c.Spec.NetworkConfig) != state {
-		t.Errorf("%+v and %q", c.Spec.Network, c.Spec.NetworkConfig)
-	}
-	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.networkConfig", state}} {
-		if err := c.SetFrom(set[0], set[1], "file site.yaml"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if errs, _ := c.Validate(today()); errs.At("spec.networkConfig") == nil {
-		t.Error("a document with both is accepted")
+	if Sample("spec.network.dnsSearch") != "example.com" || Sample("spec.imageDigestMirrors") == "" {
+		t.Error("other examples are missing")
 	}
 }
 
