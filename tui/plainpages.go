@@ -104,7 +104,9 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case isBack(text):
 		return true, false, nil
 	case text == "?":
-		p.write(show(v.Help), t("form.example", v.Example))
+		if p.write(show(v.Help)); v.Example != "" {
+			p.write(t("form.example", v.Example))
+		}
 		return false, true, nil
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
