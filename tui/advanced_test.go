@@ -66,10 +66,64 @@ func TestIndentedLines(t *testing.T) {
 		}
 	}
 	typed.shows("[4 lines ")
-	typed.in("spec.networkConfig")
-	typed.press("ctrl+u")
-	if last := typed.fake.sets[len(typed.fake.sets)-1]; last != "spec.networkConfig=" {
-		t.Errorf("Ctrl-U set %q", last)
+}
+
+// TestEmptied: Ctrl-U empties a field that shows nothing to edit, directly after a paste too. The next paste begins empty.
+func TestEmptied(t *testing.T) {
+	const first, second = "ssh-ed25519 AAAA one\n", "ssh-ed25519 AAAA two\n"
+	b := opened(t)
+	last := func(want string) {
+		t.Helper()
+		if last := b.fake.sets[len(b.fake.sets)-1]; last != want {
+			t.Errorf("set %q, want %q", last, want)
+		}
+	}
+	b.in("spec.sshKeys")
+	b.paste(first + ".\r\n")
+	last("spec.sshKeys=" + first)
+	b.press("ctrl+u")
+	last("spec.sshKeys=")
+	b.paste(second + ".\r\n")
+	last("spec.sshKeys=" + second)
+	b.press("tab", "shift+tab", "ctrl+u")
+	last("spec.sshKeys=")
+	b.fake.change(func(s *engine.Snapshot) {
+		for i := range s.Stages {
+			for j := range s.Stages[i].Steps {
+				for k := range s.Stages[i].Steps[j].Fields {
+					if v := &s.Stages[i].Steps[j].Fields[k]; v.Path == "spec.proxy.httpProxy" {
+						v.SecretSet = true
+					}
+				}
+			}
+		}
+	})
+	b.refresh()
+	b.in("spec.proxy.httpProxy")
+	b.shows("Ctrl-U empty")
+	b.press("'x", "ctrl+u")
+	last("spec.sshKeys=") // only what was typed is gone
+	b.press("ctrl+u", "tab")
+	last("spec.proxy.httpProxy=")
+	b.in("spec.additionalTrustBundle")
+	b.paste("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n.\r\n")
+	b.press("ctrl+u")
+	last("spec.additionalTrustBundle=")
+}
+
+// TestSecretEmptied: Ctrl-U takes a secret away that is set.
+func TestSecretEmptied(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c")
+	b.in("spec.pullSecret")
+	b.press("'{}", "tab", "shift+tab")
+	b.shows("Ctrl-U empty")
+	b.press("ctrl+u")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.pullSecret=" {
+		t.Errorf("set %q", last)
+	}
+	if b.shows("Pull secret"); strings.Contains(b.screen(), "set, not shown") {
+		t.Errorf("still set:\n%s", b.screen())
 	}
 }
 

@@ -69,6 +69,9 @@ func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed.clone(), e.before.
 
 // press takes a key in a field for text.
 func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+	if e.empties(msg, v) {
+		return e.empty(v)
+	}
 	if !e.ed.press(msg, e.keys) {
 		return nil
 	}
@@ -78,6 +81,18 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 		return e.set(v.Path, text)
 	}
 	return nil
+}
+
+// empties reports whether a key empties the field itself: what is typed is empty already.
+func (e *entry) empties(msg tea.KeyPressMsg, v engine.FieldView) bool {
+	holds := v.SecretSet || isPasted(v.Kind) && (len(e.paste.lines) > 0 || v.Value != "")
+	return holds && pressed(msg, e.keys.erase) && e.ed.value() == ""
+}
+
+// empty forgets what was pasted and takes the value away, a secret too.
+func (e *entry) empty(v engine.FieldView) tea.Cmd {
+	e.paste, e.drafts[v.Path] = paste{indented: e.paste.indented}, ""
+	return e.set(v.Path, "")
 }
 
 // eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
@@ -174,9 +189,8 @@ func (e *entry) pressLine(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd,
 	k := e.keys
 	if !pressed(msg, k.enter) {
 		e.paste.cr = false
-		if pressed(msg, k.erase) && len(e.paste.lines) == 0 && e.ed.value() == "" && (v.Value != "" || v.SecretSet) {
-			e.drafts[v.Path] = ""
-			return e.set(v.Path, ""), false
+		if e.empties(msg, v) {
+			return e.empty(v), false
 		}
 		e.ed.press(msg, k)
 		return nil, false
