@@ -212,3 +212,30 @@ func TestNoPartOfASecretIsSent(t *testing.T) {
 		t.Errorf("sent %q", got)
 	}
 }
+
+// TestPlainCalledByANumber: where a node is called 1, that starts the work, and the advanced settings have another number.
+func TestPlainCalledByANumber(t *testing.T) {
+	f := newFake()
+	whole := f.snap
+	realSite(&whole)
+	for _, stage := range whole.Stages {
+		if stage.Advanced {
+			f.snap.Stages = slices.Insert(f.snap.Stages, 2, stage)
+		}
+	}
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	p, _ := startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	p.printed(t, "2  Advanced settings")
+	p.after(t, "To start, type", "2")
+	p.printed(t, "Label of the site []:")
+	f.did(t, engine.Edit)
+	p.in.Close()
+	f = newFake()
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	p, _ = startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	p.after(t, "To start, type", "1")
+	f.did(t, engine.Start)
+	p.in.Close()
+}

@@ -168,9 +168,16 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	closed := p.closed()
-	for i, stage := range closed {
-		p.write(t("plain.advanced", i+1, stage.Title, given(stage)))
+	isWord := func(text string) bool {
+		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	}
+	numbers := map[string]engine.StageView{}
+	n := 0
+	for _, stage := range p.closed() {
+		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
+		}
+		numbers[strconv.Itoa(n)] = stage
+		p.write(t("plain.advanced", n, stage.Title, given(stage)))
 	}
 	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
@@ -179,15 +186,15 @@ func (p *prompts) review() error {
 	if text == t("plain.waiveWord") {
 		return p.waive()
 	}
-	n, _ := strconv.Atoi(text)
-	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	stage, opens := numbers[text]
 	switch {
 	case isBack(text):
 		p.write(p.do(p.edit()))
-	case n > 0 && n <= len(closed):
-		p.act(engine.Action{Verb: engine.Edit})
-		p.goTo(closed[n-1].ID)
-	case isWord && r.ready():
+	case opens:
+		if p.act(engine.Action{Verb: engine.Edit}); p.state() == engine.Collecting {
+			p.goTo(stage.ID)
+		}
+	case isWord(text) && r.ready():
 		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})
 	}
 	return nil
