@@ -173,8 +173,12 @@ func TestPlainAdvanced(t *testing.T) {
 	p.after(t, "Label of the site []:", "store-1")
 	p.after(t, "Allow another node name [false]:", "")
 	p.after(t, "DNS search domains []:", "")
+	p.printed(t, "a line with only a dot ends them")
+	p.after(t, "Network as nmstate YAML []:", "?")
 	p.after(t, "Network as nmstate YAML []:", "interfaces:")
 	p.after(t, "", "  - name: eno1")
+	p.after(t, "", "")
+	p.after(t, "", "    state: up")
 	p.after(t, "", ".")
 	for _, label := range labels {
 		p.after(t, label+" [", "")
@@ -189,7 +193,7 @@ func TestPlainAdvanced(t *testing.T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !slices.Contains(f.sets, "metadata.name=store-1") || !slices.ContainsFunc(f.sets, func(s string) bool {
-		return strings.TrimSpace(s) == "spec.networkConfig=interfaces:\n  - name: eno1"
+		return s == "spec.networkConfig=interfaces:\n  - name: eno1\n\n    state: up\n"
 	}) {
 		t.Errorf("set %q", f.sets)
 	}

@@ -92,6 +92,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	next := p.ask
 	if v.Kind == steps.Lines {
 		next = p.askLine
+		p.write(t("plain.lines"))
 	}
 	line, err := next(show(v.Label) + " [" + now + "]:")
 	if err != nil {
@@ -118,7 +119,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
-		if text, err = p.block(line, next); err != nil {
+		if text, err = p.block(line, v.Kind == steps.Lines, next); err != nil {
 			return false, false, err
 		}
 		if len(text) > longestPEM {
