@@ -243,3 +243,18 @@ func TestPlainCalledByANumber(t *testing.T) {
 	f.did(t, engine.Start)
 	p.in.Close()
 }
+
+// TestTabInLines: a tab inside pasted lines belongs to them; the rest does not go to the next field.
+func TestTabInLines(t *testing.T) {
+	b := opened(t)
+	b.in("spec.networkConfig")
+	b.paste("interfaces: # all\tof them\r\n\t- name: eno1\r\n.\r\n")
+	if want := []string{"spec.networkConfig=interfaces: # all\tof them\n\t- name: eno1\n"}; !slices.Equal(b.fake.sets, want) {
+		t.Errorf("set %q, want %q", b.fake.sets, want)
+	}
+	b.paste("\t")
+	b.paste("ssh-ed25519 AAAA one\r\n.\r\n")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.sshKeys=ssh-ed25519 AAAA one\n" {
+		t.Errorf("set %q", last)
+	}
+}

@@ -162,12 +162,15 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 // takenLines takes lines as pressLine does, and sends at most once.
 func (e *entry) takenLines(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
 	k, ended := e.keys, -1
-	for _, one := range items {
+	for i, one := range items {
 		ok := true
 		switch {
 		case one.text != "":
 			e.paste.cr = false
 			ok = e.ed.insert(one.text)
+		case e.paste.indented && pressed(one.key, k.next) && i+1 < len(items): // a tab in the text: a person's is the last key
+			e.paste.cr = false
+			ok = e.ed.insert("\t")
 		case !pressed(one.key, k.enter) || e.besides():
 			return n, e.sendLines(v, ended), ""
 		default:
