@@ -85,7 +85,7 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 
 // empties reports whether a key empties the field itself: what is typed is empty already.
 func (e *entry) empties(msg tea.KeyPressMsg, v engine.FieldView) bool {
-	holds := v.SecretSet || isPasted(v.Kind) && (len(e.paste.lines) > 0 || v.Value != "")
+	holds := v.SecretSet || v.Kind != steps.Text && (len(e.paste.lines) > 0 || v.Value != "") // a text is seen, and edited
 	return holds && pressed(msg, e.keys.erase) && e.ed.value() == ""
 }
 
@@ -98,7 +98,7 @@ func (e *entry) empty(v engine.FieldView) tea.Cmd {
 // eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
 // may not look like one: a field that can hold a secret sends only whole values.
 func (e *entry) eager(v engine.FieldView) bool {
-	secret := v.Kind == steps.Secret || site.SecretPath(v.Path)
+	secret := v.Kind == steps.Secret || site.SecretValue(v.Path, "user:password@") // what a value there can be
 	return !secret && (show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 

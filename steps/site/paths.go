@@ -74,12 +74,6 @@ func SecretValue(path, value string) bool {
 	return e != nil && e.isSecret(value)
 }
 
-// SecretPath reports whether a path has values that must not be shown.
-func SecretPath(path string) bool {
-	e := find(path)
-	return e != nil && e.Secret
-}
-
 // Paths returns every path that holds a value or can be given one, in the order of the document; of the answers those
 // that are given.
 func (c *Config) Paths() []string {
