@@ -9,7 +9,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// advanced asks for all that the site config can say and no other page asks. The steps of the relocation make it so.
+// advanced asks for all that the site config can say and no other page asks. Other steps apply it.
 type advanced struct{ Site *site.Config }
 
 var (
@@ -38,13 +38,13 @@ func (*advanced) ask(path string, kind Kind, label, help message.Text) Field {
 func (s *advanced) node() []Field {
 	hostname := s.ask("spec.hostname", Text, message.T("Name of the node"), message.T("Empty: the name stays. A new one costs a reboot and about 10 minutes."))
 	hostname.Visible = func() bool { return s.Site.Spec.Policy.AllowHostnameChange }
-	search := s.ask("spec.network.dnsSearch", Text, message.T("DNS search domains"), message.T("Tried behind a short name, with commas."))
+	search := s.ask("spec.network.dnsSearch", Text, message.T("DNS search domains"), message.T("Appended to short names; separate with commas."))
 	search.Visible = func() bool { return s.Site.Spec.NetworkConfig == "" }
 	return []Field{
 		s.ask("metadata.name", Text, message.T("Label of the site"), message.T("For people and reports only.")),
 		s.ask("spec.policy.allowHostnameChange", YesNo, message.T("Allow another node name"), message.T("OpenShift does not support it; undo does not take it back.")),
 		hostname, search,
-		s.ask("spec.networkConfig", Lines, message.T("Network as nmstate YAML"), message.T("In place of the answers on the page Network, which it removes.")),
+		s.ask("spec.networkConfig", Lines, message.T("Network as nmstate YAML"), message.T("Replaces the answers on the page Network.")),
 		s.ask("spec.sshKeys", Lines, message.T("SSH keys"), message.T("Public keys for the user core, one a line.")),
 	}
 }
@@ -54,30 +54,30 @@ func (s *advanced) registries() []Field {
 	return []Field{
 		s.ask("spec.imageDigestMirrors", Lines, message.T("Mirrors, by digest"), message.T("A YAML list of source and mirrors.")),
 		s.ask("spec.imageTagMirrors", Lines, message.T("Mirrors, by tag"), message.T("The same for images named by tag. Drains the node.")),
-		s.ask("spec.removeFactoryMirrors", YesNo, message.T("Remove factory's mirrors"), message.T("Once the site's are in place. Drains the node.")),
+		s.ask("spec.removeFactoryMirrors", YesNo, message.T("Remove factory mirrors"), message.T("Once the site's are in place. Drains the node.")),
 		s.ask("spec.registryCerts", Lines, message.T("CAs of registries"), message.T("A YAML list of registryHostname, registryPort and certificate (PEM, after a |).")),
 		s.ask("spec.additionalTrustBundle", PEM, message.T("Trusted CAs of the site"), message.T("Certificates that node and cluster trust.")),
-		s.ask("spec.proxy.httpProxy", Text, message.T("Proxy for http"), message.T("A URL. Shown only while it has no password.")),
-		s.ask("spec.proxy.httpsProxy", Text, message.T("Proxy for https"), message.T("A URL. Shown only while it has no password.")),
-		s.ask("spec.proxy.noProxy", Text, message.T("No proxy for"), message.T("Names, addresses and subnets, with commas. The cluster's own are added.")),
+		s.ask("spec.proxy.httpProxy", Text, message.T("Proxy for http"), message.T("A URL. Visible while you type; hidden later if it has a password.")),
+		s.ask("spec.proxy.httpsProxy", Text, message.T("Proxy for https"), message.T("A URL. Visible while you type; hidden later if it has a password.")),
+		s.ask("spec.proxy.noProxy", Text, message.T("Bypass the proxy for"), message.T("Names, addresses and subnets, with commas. The cluster's own are added.")),
 	}
 }
 
 // logins asks what becomes of the credentials; the step that replaces them plans it.
 func (s *advanced) logins() []Field {
 	kubeadmin := s.ask("spec.credentials.kubeadmin", Pick, message.T("Password of kubeadmin"), message.T("Whether this node gets its own."))
-	kubeadmin.Choices = []Choice{{"replace", message.T("replace by a new one")}, {"keep", message.T("keep the factory's")}}
+	kubeadmin.Choices = []Choice{{"replace", message.T("replace with a new one")}, {"keep", message.T("keep the factory password")}}
 	return []Field{
 		kubeadmin,
 		s.ask("spec.credentials.clusterSecret", YesNo, message.T("Credentials in a Secret"), message.T("Password and kubeconfig, in openshift-config, for a hub.")),
 	}
 }
 
-// rules asks what applies during the work and at the consoles. No step makes it so, so that only the plan of this one tells it.
+// rules asks what applies during the work and at the consoles. No step applies it, so that only the plan of this one tells it.
 func (s *advanced) rules() []Field {
 	return []Field{
 		s.ask("spec.credentials.show", YesNo, message.T("Show the new password"), message.T("On request, at the console that has control, until the hand-over.")),
-		s.ask("spec.credentials.kubeconfigDays", Text, message.T("Kubeconfig lasts (days)"), message.T("How long one that Touchdown hands out is accepted, 1 to 3650.")),
+		s.ask("spec.credentials.kubeconfigDays", Text, message.T("Kubeconfig lasts (days)"), message.T("How long a kubeconfig from Touchdown is valid, 1 to 3650.")),
 		s.ask("spec.console.lockAfter", Text, message.T("Lock a console after"), message.T("The time without a key, 1m to 24h.")),
 		s.ask("spec.policy.allowReboot", YesNo, message.T("Allow reboots"), message.T("When a step needs one.")),
 		s.ask("spec.policy.keepNetworkWhenProbesPass", YesNo, message.T("Keep a working network"), message.T("Without a question, when every probe has passed.")),
@@ -86,7 +86,7 @@ func (s *advanced) rules() []Field {
 		s.ask("spec.policy.keepGoingOnWarnings", YesNo, message.T("Start despite warnings"), message.T("Only without a person; at a console you decide.")),
 		s.ask("spec.policy.seedImages", YesNo, message.T("Keep images on the node"), message.T("In a store that needs no registry.")),
 		s.ask("spec.policy.stabilityWindow", Text, message.T("Stay healthy for"), message.T("How long without a break before the node has landed, 1s to 30m.")),
-		s.ask("spec.policy.watchdog", Text, message.T("Stuck after"), message.T("The time without progress, 5m to 4h.")),
+		s.ask("spec.policy.watchdog", Text, message.T("Report as stuck after"), message.T("The time without progress, 5m to 4h.")),
 	}
 }
 
@@ -100,11 +100,7 @@ func (s *advanced) Plan(context.Context, *backend.Node) (Plan, error) {
 		if value == old {
 			continue
 		}
-		c := Change{What: f.Label, Old: said(f, old), New: said(f, value)}
-		if s.Site.IsSecret(f.Path) {
-			c.New = message.T("set, not shown")
-		}
-		plan.Changes = append(plan.Changes, c)
+		plan.Changes = append(plan.Changes, Change{What: f.Label, Old: said(f, old), New: said(f, value)})
 	}
 	return plan, nil
 }

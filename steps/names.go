@@ -12,7 +12,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// Names asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes make it so.
+// Names asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes apply it.
 type Names struct{ Site *site.Config }
 
 var (

@@ -66,10 +66,64 @@ func TestIndentedLines(t *testing.T) {
 		}
 	}
 	typed.shows("[4 lines ")
-	typed.in("spec.networkConfig")
-	typed.press("ctrl+u")
-	if last := typed.fake.sets[len(typed.fake.sets)-1]; last != "spec.networkConfig=" {
-		t.Errorf("Ctrl-U set %q", last)
+}
+
+// TestEmptied: Ctrl-U empties a field that shows nothing to edit, directly after a paste too. The next paste begins empty.
+func TestEmptied(t *testing.T) {
+	const first, second = "ssh-ed25519 AAAA one\n", "ssh-ed25519 AAAA two\n"
+	b := opened(t)
+	last := func(want string) {
+		t.Helper()
+		if last := b.fake.sets[len(b.fake.sets)-1]; last != want {
+			t.Errorf("set %q, want %q", last, want)
+		}
+	}
+	b.in("spec.sshKeys")
+	b.paste(first + ".\r\n")
+	last("spec.sshKeys=" + first)
+	b.press("ctrl+u")
+	last("spec.sshKeys=")
+	b.paste(second + ".\r\n")
+	last("spec.sshKeys=" + second)
+	b.press("tab", "shift+tab", "ctrl+u")
+	last("spec.sshKeys=")
+	b.fake.change(func(s *engine.Snapshot) {
+		for i := range s.Stages {
+			for j := range s.Stages[i].Steps {
+				for k := range s.Stages[i].Steps[j].Fields {
+					if v := &s.Stages[i].Steps[j].Fields[k]; v.Path == "spec.proxy.httpProxy" {
+						v.SecretSet = true
+					}
+				}
+			}
+		}
+	})
+	b.refresh()
+	b.in("spec.proxy.httpProxy")
+	b.shows("Ctrl-U empty")
+	b.press("'x", "ctrl+u")
+	last("spec.sshKeys=") // only what was typed is gone
+	b.press("ctrl+u", "tab")
+	last("spec.proxy.httpProxy=")
+	b.in("spec.additionalTrustBundle")
+	b.paste("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n.\r\n")
+	b.press("ctrl+u")
+	last("spec.additionalTrustBundle=")
+}
+
+// TestSecretEmptied: Ctrl-U takes a secret away that is set.
+func TestSecretEmptied(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c")
+	b.in("spec.pullSecret")
+	b.press("'{}", "tab", "shift+tab")
+	b.shows("Ctrl-U empty")
+	b.press("ctrl+u")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.pullSecret=" {
+		t.Errorf("set %q", last)
+	}
+	if b.shows("Pull secret"); strings.Contains(b.screen(), "set, not shown") {
+		t.Errorf("still set:\n%s", b.screen())
 	}
 }
 
@@ -119,8 +173,12 @@ func TestPlainAdvanced(t *testing.T) {
 	p.after(t, "Label of the site []:", "store-1")
 	p.after(t, "Allow another node name [false]:", "")
 	p.after(t, "DNS search domains []:", "")
+	p.printed(t, "a line with only a dot ends them")
+	p.after(t, "Network as nmstate YAML []:", "?")
 	p.after(t, "Network as nmstate YAML []:", "interfaces:")
 	p.after(t, "", "  - name: eno1")
+	p.after(t, "", "")
+	p.after(t, "", "    state: up")
 	p.after(t, "", ".")
 	for _, label := range labels {
 		p.after(t, label+" [", "")
@@ -135,8 +193,68 @@ func TestPlainAdvanced(t *testing.T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !slices.Contains(f.sets, "metadata.name=store-1") || !slices.ContainsFunc(f.sets, func(s string) bool {
-		return strings.TrimSpace(s) == "spec.networkConfig=interfaces:\n  - name: eno1"
+		return s == "spec.networkConfig=interfaces:\n  - name: eno1\n\n    state: up\n"
 	}) {
 		t.Errorf("set %q", f.sets)
+	}
+}
+
+// TestNoPartOfASecretIsSent: a field that can hold a password sends no beginning of one, even while a mistake is shown there.
+func TestNoPartOfASecretIsSent(t *testing.T) {
+	b := opened(t)
+	b.in("spec.proxy.httpProxy")
+	b.press("'http://proxy_a", "tab", "shift+tab")
+	b.shows("the underscore")
+	sent := len(b.fake.sets)
+	b.press("backspace", "backspace", "':hunter2")
+	b.paste("x")
+	if got := b.fake.sets[sent:]; len(got) > 0 {
+		t.Errorf("sent %q", got)
+	}
+	b.press("tab")
+	if got := b.fake.sets[sent:]; !slices.Equal(got, []string{"spec.proxy.httpProxy=http://proxy:hunter2x"}) {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// TestPlainCalledByANumber: where a node is called 1, that starts the work, and the advanced settings have another number.
+func TestPlainCalledByANumber(t *testing.T) {
+	f := newFake()
+	whole := f.snap
+	realSite(&whole)
+	for _, stage := range whole.Stages {
+		if stage.Advanced {
+			f.snap.Stages = slices.Insert(f.snap.Stages, 2, stage)
+		}
+	}
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	p, _ := startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	p.printed(t, "2  Advanced settings")
+	p.after(t, "To start, type", "2")
+	p.printed(t, "Label of the site []:")
+	f.did(t, engine.Edit)
+	p.in.Close()
+	f = newFake()
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	p, _ = startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	p.after(t, "To start, type", "1")
+	f.did(t, engine.Start)
+	p.in.Close()
+}
+
+// TestTabInLines: a tab inside pasted lines belongs to them; the rest does not go to the next field.
+func TestTabInLines(t *testing.T) {
+	b := opened(t)
+	b.in("spec.networkConfig")
+	b.paste("interfaces: # all\tof them\r\n\t- name: eno1\r\n.\r\n")
+	if want := []string{"spec.networkConfig=interfaces: # all\tof them\n\t- name: eno1\n"}; !slices.Equal(b.fake.sets, want) {
+		t.Errorf("set %q, want %q", b.fake.sets, want)
+	}
+	b.paste("\t")
+	b.paste("ssh-ed25519 AAAA one\r\n.\r\n")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.sshKeys=ssh-ed25519 AAAA one\n" {
+		t.Errorf("set %q", last)
 	}
 }

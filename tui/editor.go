@@ -22,7 +22,7 @@ func newEditor(s string) editor {
 	in.SetVirtualCursor(false)
 	in.CharLimit = longest
 	in.Focus()
-	in.SetValue(strings.ReplaceAll(s, "\n", lineBreak))
+	in.SetValue(intoModel.Replace(s))
 	in.CursorEnd()
 	return editor{in: in}
 }
@@ -31,7 +31,12 @@ func newEditor(s string) editor {
 // text between quotes. No line brings this character, because it cannot be printed.
 const lineBreak = "\u2028"
 
-func (e *editor) value() string { return strings.ReplaceAll(e.in.Value(), lineBreak, "\n") }
+// tab stands for a tab likewise.
+const tab = "\u2029"
+
+var intoModel, fromModel = strings.NewReplacer("\n", lineBreak, "\t", tab), strings.NewReplacer(lineBreak, "\n", tab, "\t")
+
+func (e *editor) value() string { return fromModel.Replace(e.in.Value()) }
 
 // clone is a copy that later changes of e leave alone: the model edits its text in place.
 func (e *editor) clone() editor {
@@ -65,7 +70,7 @@ func (e *editor) insert(s string) bool {
 	if before+utf8.RuneCountInString(s) > longest {
 		return false
 	}
-	e.in, _ = e.in.Update(tea.PasteMsg{Content: strings.ReplaceAll(s, "\n", lineBreak)})
+	e.in, _ = e.in.Update(tea.PasteMsg{Content: intoModel.Replace(s)})
 	return utf8.RuneCountInString(e.value()) > before
 }
 
@@ -99,5 +104,5 @@ func (e *editor) view(w int, mask bool) (string, int) {
 	if mask {
 		return strings.Repeat(hidden, len(shown)), at - e.offset
 	}
-	return strings.ReplaceAll(string(shown), "\n", " "), at - e.offset
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(string(shown)), at - e.offset
 }

@@ -19,7 +19,11 @@ func (f *form) keys() []key.Binding {
 	case isPasted(v.Kind):
 		return []key.Binding{k.next, k.prev, k.erase, alias(k.restore)}
 	case isText(v.Kind):
-		return []key.Binding{k.next, k.prev, key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept"))), alias(k.restore), k.leave}
+		accept := key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept")))
+		if v.SecretSet {
+			return []key.Binding{k.next, k.prev, accept, k.erase, alias(k.restore)}
+		}
+		return []key.Binding{k.next, k.prev, accept, alias(k.restore), k.leave}
 	case f.canAct(v, f.value(v)):
 		return []key.Binding{k.next, k.left, k.enter, f.actKey(v), k.restore, k.back, k.help}
 	default:

@@ -32,9 +32,9 @@ says what is wrong with a value. Right of a value stands where it came from.
 Ctrl-R puts back the value of one field that was found or loaded; "Restore
 page" puts back all of them.
 
-Secrets and keys are never shown again. Paste certificates and keys whole
-and end with an empty line, or type the path of a file. It must be below
-/run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
+Secrets and keys are never shown again; Ctrl-U removes them. Paste keys and
+certificates whole and end with an empty line, or type the path of a file
+below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 
 Letters work as keys only on the buttons; Tab leads there. a blinks the LED
 of the network port, d opens advanced settings. Example: Domain  example.com`,

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/site"
 )
 
 // longestPEM is how many bytes a pasted chain of certificates may have. A bundle of all public CAs has 220 kB.
@@ -68,15 +69,37 @@ func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed.clone(), e.before.
 
 // press takes a key in a field for text.
 func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+	if e.empties(msg, v) {
+		return e.empty(v)
+	}
 	if !e.ed.press(msg, e.keys) {
 		return nil
 	}
 	text := e.line()
 	e.drafts[v.Path], e.typed = text, true
-	if show(v.Problem) != "" || e.refused[v.Path] != "" {
-		return e.set(v.Path, text) // so that the keystroke that fixes it takes the message away
+	if e.eager(v) {
+		return e.set(v.Path, text)
 	}
 	return nil
+}
+
+// empties reports whether a key empties the field itself: what is typed is empty already.
+func (e *entry) empties(msg tea.KeyPressMsg, v engine.FieldView) bool {
+	holds := v.SecretSet || v.Kind != steps.Text && (len(e.paste.lines) > 0 || v.Value != "") // a text is seen, and edited
+	return holds && pressed(msg, e.keys.erase) && e.ed.value() == ""
+}
+
+// empty forgets what was pasted and takes the value away, a secret too.
+func (e *entry) empty(v engine.FieldView) tea.Cmd {
+	e.paste, e.drafts[v.Path] = paste{indented: e.paste.indented}, ""
+	return e.set(v.Path, "")
+}
+
+// eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
+// may not look like one: a field that can hold a secret sends only whole values.
+func (e *entry) eager(v engine.FieldView) bool {
+	secret := v.Kind == steps.Secret || site.SecretValue(v.Path, "user:password@") // what a value there can be
+	return !secret && (show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 
 // taken puts the first of items into the field; see taker.
@@ -130,7 +153,7 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 	if e.drafts[v.Path] = value; !e.typed {
 		delete(e.drafts, v.Path)
 	}
-	if show(v.Problem) != "" || e.refused[v.Path] != "" {
+	if e.eager(v) {
 		return n, e.set(v.Path, value), refused
 	}
 	return n, nil, refused
@@ -139,12 +162,15 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 // takenLines takes lines as pressLine does, and sends at most once.
 func (e *entry) takenLines(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
 	k, ended := e.keys, -1
-	for _, one := range items {
+	for i, one := range items {
 		ok := true
 		switch {
 		case one.text != "":
 			e.paste.cr = false
 			ok = e.ed.insert(one.text)
+		case e.paste.indented && pressed(one.key, k.next) && i+1 < len(items): // a tab in the text: a person's is the last key
+			e.paste.cr = false
+			ok = e.ed.insert("\t")
 		case !pressed(one.key, k.enter) || e.besides():
 			return n, e.sendLines(v, ended), ""
 		default:
@@ -166,9 +192,8 @@ func (e *entry) pressLine(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd,
 	k := e.keys
 	if !pressed(msg, k.enter) {
 		e.paste.cr = false
-		if pressed(msg, k.erase) && len(e.paste.lines) == 0 && e.ed.value() == "" && (v.Value != "" || v.SecretSet) {
-			e.drafts[v.Path] = ""
-			return e.set(v.Path, ""), false
+		if e.empties(msg, v) {
+			return e.empty(v), false
 		}
 		e.ed.press(msg, k)
 		return nil, false

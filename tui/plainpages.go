@@ -92,6 +92,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	next := p.ask
 	if v.Kind == steps.Lines {
 		next = p.askLine
+		p.write(t("plain.lines"))
 	}
 	line, err := next(show(v.Label) + " [" + now + "]:")
 	if err != nil {
@@ -104,7 +105,9 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case isBack(text):
 		return true, false, nil
 	case text == "?":
-		p.write(show(v.Help), t("form.example", v.Example))
+		if p.write(show(v.Help)); v.Example != "" {
+			p.write(t("form.example", v.Example))
+		}
 		return false, true, nil
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
@@ -116,7 +119,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
-		if text, err = p.block(line, next); err != nil {
+		if text, err = p.block(line, v.Kind == steps.Lines, next); err != nil {
 			return false, false, err
 		}
 		if len(text) > longestPEM {
@@ -166,9 +169,16 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
-	closed := p.closed()
-	for i, stage := range closed {
-		p.write(t("plain.advanced", i+1, stage.Title, given(stage)))
+	isWord := func(text string) bool {
+		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	}
+	numbers := map[string]engine.StageView{}
+	n := 0
+	for _, stage := range p.closed() {
+		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
+		}
+		numbers[strconv.Itoa(n)] = stage
+		p.write(t("plain.advanced", n, stage.Title, given(stage)))
 	}
 	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
@@ -177,15 +187,15 @@ func (p *prompts) review() error {
 	if text == t("plain.waiveWord") {
 		return p.waive()
 	}
-	n, _ := strconv.Atoi(text)
-	isWord := slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	stage, opens := numbers[text]
 	switch {
 	case isBack(text):
 		p.write(p.do(p.edit()))
-	case n > 0 && n <= len(closed):
-		p.act(engine.Action{Verb: engine.Edit})
-		p.goTo(closed[n-1].ID)
-	case isWord && r.ready():
+	case opens:
+		if p.act(engine.Action{Verb: engine.Edit}); p.state() == engine.Collecting {
+			p.goTo(stage.ID)
+		}
+	case isWord(text) && r.ready():
 		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})
 	}
 	return nil

@@ -190,10 +190,11 @@ func (p *talk) options(names ...string) (int, error) {
 	return n - 1, nil
 }
 
-// block reads on from line to an empty line or a dot. Of what is too long it keeps no more than tells so.
-func (p *talk) block(line string, next func(prompt string) (string, error)) (string, error) {
+// block reads on from line to a dot, or to an empty line where none belongs to the value. Of what is too long it keeps no more than
+// tells so.
+func (p *talk) block(line string, gaps bool, next func(prompt string) (string, error)) (string, error) {
 	var all strings.Builder
-	for line != "" && strings.TrimSpace(line) != "." {
+	for (gaps || line != "") && strings.TrimSpace(line) != "." {
 		if all.Len() <= longestPEM {
 			all.WriteString(line + "\n")
 		}

@@ -267,6 +267,7 @@ var texts = map[string]string{
 	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
 	"plain.waiveWord": "waive",
 	"plain.number":    "Number:",
+	"plain.lines":     "Several lines; a line with only a dot ends them.",
 
 	"log.loading":  "Fetching the log ...",
 	"log.empty":    "The log is empty.",

@@ -38,7 +38,7 @@ func TestAdvancedStage(t *testing.T) {
 		r.fill(t, s, pen)
 		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
 		for _, set := range [][2]string{
-			{"spec.network.interface", "eno1"}, {"spec.networkConfig", "interfaces:\n  - name: eno1\n    type: ethernet\n    state: up\n    ipv4: {enabled: true, dhcp: true}\n"},
+			{"spec.networkConfig", "interfaces:\n  - name: eno1\n    type: ethernet\n    state: up\n    ipv4: {enabled: true, dhcp: true}\n"},
 			{"spec.proxy.httpsProxy", "http://user:hunter2@proxy.example.com:99999"},
 		} {
 			must(t, s.Set(t.Context(), pen, set[0], set[1]))

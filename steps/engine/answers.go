@@ -101,7 +101,7 @@ func (d *draft) set(path, value string) error {
 		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
 	}
 	cfg := d.site.Clone()
-	if err := cfg.Answer(path, value); err != nil {
+	if err := cfg.Set(path, value); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	had := d.site.Spec.Console.PIN != ""

@@ -2,10 +2,16 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"reflect"
+	"strings"
 	"testing"
 
+	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/backend/report"
+	"touchdown/steps"
+	"touchdown/steps/site"
 )
 
 // TestAnswersDoWhatTheWizardDoes lands one machine by answers that are typed, and another by the same answers from a document:
@@ -60,3 +66,76 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 		t.Errorf("the answers differ:\n%s\n%s", answers1, answers2)
 	}
 }
+
+// TestNetworkConfigHidesTheAnswers: a desired state of nmstate takes the place of what was typed on the page Network, in the review and
+// in the exported answers; without it those answers are back. A document that says both stays refused.
+func TestNetworkConfigHidesTheAnswers(t *testing.T) {
+	const state = "interfaces:\n  - name: eno1\n    type: ethernet\n    state: up\n    ipv4: {enabled: true, dhcp: true}\n"
+	answers := map[string]string{
+		"spec.network.interface": "eno1", "spec.network.vlanID": "120", "spec.network.bond.ports": "eno1, eno2", "spec.network.bond.mode": "active-backup",
+		"spec.network.mtu": "1500", "spec.network.dnsServers": "198.51.100.53", "spec.network.dnsSearch": "example.com",
+		"spec.network.ipv4.method": "static", "spec.network.ipv4.address": "198.51.100.10", "spec.network.ipv4.prefixLength": "24", "spec.network.ipv4.gateway": "198.51.100.1",
+		"spec.network.ipv6.method": "static", "spec.network.ipv6.address": "2001:db8:51::10", "spec.network.ipv6.prefixLength": "64", "spec.network.ipv6.gateway": "2001:db8:51::1",
+	}
+	w := newWorld()
+	w.asks = func(cfg *site.Config) []steps.Stage {
+		var asking []steps.Stage // what asks, and looks at no machine
+		for _, stage := range steps.Site(cfg, steps.Wiring{}) {
+			for _, step := range stage.Steps {
+				asking = append(asking, steps.Stage{ID: step.ID(), Steps: []steps.Step{onlyAsks{step}}})
+			}
+		}
+		return asking
+	}
+	r := newRig(t, w)
+	pen := take(t, r)
+	until(t, r, "the form", inState(Collecting))
+	for _, path := range site.New().Paths() {
+		if strings.HasPrefix(path, "spec.network.") && answers[path] == "" {
+			t.Errorf("this test knows no answer for %s", path)
+		}
+	}
+	for path, value := range answers {
+		must(t, r.Set(t.Context(), pen, path, value))
+	}
+	must(t, r.Set(t.Context(), pen, "spec.networkConfig", state))
+	r.mu.Lock()
+	both, effective := r.core.draft.site.Clone(), func() *site.Config { cfg, _ := r.core.draft.effective(); return cfg }()
+	r.mu.Unlock()
+	if errs, _ := both.Validate(r.now()); errs.At("spec.networkConfig") == nil {
+		t.Error("a document with both is accepted")
+	}
+	if errs, _ := effective.Validate(r.now()); errs.At("spec.networkConfig") != nil || len(errs.Below("spec.network")) > 0 {
+		t.Errorf("refused: %v", errs)
+	}
+	if !effective.Spec.Network.IsZero() {
+		t.Errorf("the work would read %+v", effective.Spec.Network)
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+	for _, problem := range until(t, r, "the review", inState(Reviewed)).Review.Problems {
+		if strings.Contains(problem.String(), "spec.network") {
+			t.Errorf("the review says %s", problem)
+		}
+	}
+	text, err := r.Export(t.Context(), Answers)
+	must(t, err)
+	if strings.Contains(string(text), "  network:") || !strings.Contains(string(text), "networkConfig:") {
+		t.Errorf("exported:\n%s", text)
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Set(t.Context(), pen, "spec.networkConfig", ""))
+	r.mu.Lock()
+	back, _ := r.core.draft.effective()
+	r.mu.Unlock()
+	if back.Spec.Network.IPv4.Address != answers["spec.network.ipv4.address"] || back.Spec.Network.Bond.Mode != "active-backup" {
+		t.Errorf("back are %+v", back.Spec.Network)
+	}
+}
+
+// onlyAsks is a step of which nothing counts but its questions.
+type onlyAsks struct{ of steps.Step }
+
+func (s onlyAsks) ID() string                                             { return s.of.ID() }
+func (s onlyAsks) Title() message.Text                                    { return s.of.Title() }
+func (s onlyAsks) Fields() []steps.Field                                  { return steps.FieldsOf(s.of) }
+func (s onlyAsks) Run(context.Context, *backend.Node, steps.Report) error { return nil }

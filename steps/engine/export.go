@@ -101,7 +101,8 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 	case Answers:
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.core.draft.site.Marshal(true)
+		cfg, _ := e.core.draft.effective() // answers that another one hides may be refused beside it where the document is read
+		return cfg.Marshal(true)
 	case Bundle:
 		return bundle(ctx, e)
 	case Document(support.Summary):

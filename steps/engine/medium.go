@@ -97,7 +97,7 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 			continue
 		}
 		typed, _ := before.Get(path)
-		if err := cfg.Answer(path, typed); err != nil {
+		if err := cfg.Set(path, typed); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}

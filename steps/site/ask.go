@@ -33,28 +33,14 @@ func Check(path string) func(string) error {
 }
 
 // Sample returns the schema's example of a path as a person types it: the items of a list without brackets. It is "" where the
-// example of the document is none for a form.
+// example of the document is none for a form: it names a file that stands beside the document.
 func Sample(path string) string {
 	e := find(path)
 	switch {
-	case e == nil || e.Secret && e.guard == nil || e.Example == "|":
+	case e == nil || e.Secret && e.guard == nil || e.Example == "|" || strings.Contains(e.Example, "File:"):
 		return ""
 	case e.Type == typeList:
 		return strings.NewReplacer("[", "", "]", "", `"`, "").Replace(e.Example)
 	}
 	return e.Example
-}
-
-// Answer is Set for a form. A desired state of nmstate takes away what it stands in place of: left there, it would be refused, and
-// a form that hides it could not remove it.
-func (c *Config) Answer(path, value string) error {
-	if err := c.Set(path, value); err != nil || path != networkConfig || c.Spec.NetworkConfig == "" {
-		return err
-	}
-	for _, path := range c.Paths() {
-		if value, _ := c.Get(path); value != "" && strings.HasPrefix(path, "spec.network.") {
-			_ = c.Set(path, "") // nothing is what each field can hold
-		}
-	}
-	return nil
 }

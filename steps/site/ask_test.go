@@ -40,25 +40,26 @@ func TestCheckOfAPath(t *testing.T) {
 	}
 }
 
-// TestNetworkConfigStandsAlone: a desired state that a person gives takes the place of the answers that a form has hidden by then. A
-// document that says both stays refused.
-func TestNetworkConfigStandsAlone(t *testing.T) {
-	const state = "interfaces:\n  - name: eno1\n"
-	c := New()
-	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.network.ipv4.method", "dhcp"}, {"spec.networkConfig", state}} {
-		if err := c.Answer(set[0], set[1]); err != nil {
-			t.Fatal(err)
+// TestSampleOfAFile: an example that names a file beside the document is none for a form.
+func TestSampleOfAFile(t *testing.T) {
+	if s := Sample("spec.registryCerts"); s != "" {
+		t.Errorf("the example is %q", s)
+	}
+	if Sample("spec.network.dnsSearch") != "example.com" || Sample("spec.imageDigestMirrors") == "" {
+		t.Error("other examples are missing")
+	}
+}
+
+// TestBeginningOfAPassword: the URL of a proxy that is not typed to its end may hold a password before its @ is there.
+func TestBeginningOfAPassword(t *testing.T) {
+	for value, want := range map[string]bool{
+		"http://user:hunter2proxy": true, "http://user:hunter2@proxy.example.com": true, "http://user:123456": true, "user:hunter2": true,
+		"http://[2001:db8::1]:x": true, "http://[hunter:two": true, "http://user:hunter2/x": true,
+		"": false, "http:": false, "http:/": false, "http://proxy.example.com": false, "http://proxy.example.com:": false, "http://proxy.example.com:3128/": false,
+		"proxy.example.com:3128": false, "http://[2001:db8::1]:3128": false, "https://[2001:db8::1]": false, "http://198.51.100.7:3128": false,
+	} {
+		if got := SecretValue("spec.proxy.httpProxy", value); got != want {
+			t.Errorf("%q is secret: %v", value, got)
 		}
-	}
-	if !c.Spec.Network.IsZero() || c.Sources["spec.network.interface"] != "" || string(c.Spec.NetworkConfig) != state {
-		t.Errorf("%+v and %q", c.Spec.Network, c.Spec.NetworkConfig)
-	}
-	for _, set := range [][2]string{{"spec.network.interface", "eno1"}, {"spec.networkConfig", state}} {
-		if err := c.SetFrom(set[0], set[1], "file site.yaml"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if errs, _ := c.Validate(today()); errs.At("spec.networkConfig") == nil {
-		t.Error("a document with both is accepted")
 	}
 }

@@ -76,8 +76,26 @@ func ProxyURL(s string) error {
 	return nil
 }
 
-// holdsPassword reports whether a URL may hold a password; one that cannot be read counts as if it did.
-func holdsPassword(s string) bool { return strings.Contains(s, "@") }
+// holdsPassword reports whether a URL may hold a password; one that cannot be read counts as if it did. A value that is still being
+// typed has no @ yet: what follows a colon there and is no port may be the beginning of a password.
+func holdsPassword(s string) bool {
+	if strings.Contains(s, "@") {
+		return true
+	}
+	_, host, ok := strings.Cut(s, "://")
+	if !ok {
+		host = s
+	}
+	host, _, _ = strings.Cut(host, "/")
+	if strings.HasPrefix(host, "[") {
+		address, rest, _ := strings.Cut(host[1:], "]")
+		if _, err := netip.ParseAddr(address); err == nil {
+			host = rest
+		}
+	}
+	_, port, ok := strings.Cut(host, ":")
+	return ok && port != "" && Port(port) != nil
+}
 
 // noProxy reports what is wrong with the list of what is reached without the proxy.
 func noProxy(s string) error {
