@@ -26,7 +26,7 @@ release: build ## the files of a release in .cache/release, built twice and comp
 	@$(RELEASE)/touchdown completion fish > $(RELEASE)/completions/touchdown.fish
 	@go test ./cmd/touchdown -count=1 -run '^TestManPages$$' -man $(CURDIR)/$(RELEASE)/man >/dev/null
 	@go run ./cmd/sbom -program $(RELEASE)/touchdown -lock $(LIBNMSTATE_SRC)/Cargo.lock -version "$(VERSION)" -epoch $(EPOCH) > $(RELEASE)/touchdown.spdx.json
-	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go-w -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
+	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
 	@$(MAKE) --no-print-directory release-rpm
 	@cd $(RELEASE) && find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 	@[ -z "$(KEY)" ] || { openssl pkeyutl -sign -rawin -inkey "$(KEY)" -in $(RELEASE)/SHA256SUMS -out $(RELEASE)/SHA256SUMS.sig && echo "SHA256SUMS.sig is signed with $(KEY)"; }

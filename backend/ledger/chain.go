@@ -47,11 +47,11 @@ func Verify(path, since string) (c Chain, err error) {
 // broken is the place where the lines of a ledger are not those that were there.
 type broken struct{ line int }
 
-func (*broken) Error() string { return "the lines before it are not those behind which it was written" }
+func (*broken) Error() string { return "the lines before it have changed since it was written" }
 
 func (b *broken) problem(path string, err error) error {
 	return &problem.Problem{
 		Code: "FAC-LCHN", Summary: message.F("The ledger %s was changed before its line %d: a line was removed, inserted, moved or edited.", path, b.line),
-		Fix: message.T("Take the ledger from its backup, and find out who changed it. Until then, do not rely on it."), Err: err,
+		Fix: message.T("If the change was meant, remove the key \"before\" from all lines (cmd/touchdown/README.md). Otherwise take the ledger from its backup, and add the nodes that were sealed since."), Err: err,
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/problem"
 )
 
 // kinds are listed in all namespaces. Neither Secrets nor ConfigMaps are among them.
@@ -27,26 +29,29 @@ var kept = []string{"status", "reason", "message", "type", "count", "firstTimest
 var metadata = []string{"name", "namespace", "creationTimestamp", "deletionTimestamp", "generation"}
 
 // objects lists the kinds, a JSON line for each object. An API that is away is asked once.
-func objects(ctx context.Context, c *kube.Cluster, add func(name string, data []byte, err error)) {
-	c = c.Within(time.Second)
-	for _, kind := range kinds {
-		name := "cluster-" + kind.Resource + ".jsonl"
-		data, served, err := list(ctx, c, kind)
+func objects(ctx context.Context, a Asking, add func(name string, data []byte, err error)) {
+	a.Kube = a.Kube.Within(time.Second)
+	for i, kind := range kinds {
+		data, served, err := list(ctx, a, kind)
 		if err == nil && !served {
 			err = fmt.Errorf("this cluster has no such kind")
 		}
-		add(name, data, err)
-		if err != nil && served {
+		away := err != nil && strings.HasPrefix(problem.From(err).Code, "CLU-")
+		if away && i+1 < len(kinds) {
+			err = fmt.Errorf("%w; it was not asked for what follows, from %s on", err, kinds[i+1].Resource)
+		}
+		add("cluster-"+kind.Resource+".jsonl", data, err)
+		if away {
 			return
 		}
 	}
 }
 
-func list(ctx context.Context, c *kube.Cluster, kind kube.Ref) (lines []byte, served bool, err error) {
+func list(ctx context.Context, a Asking, kind kube.Ref) (lines []byte, served bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perPart)
 	defer cancel()
-	served, err = c.Pages(ctx, kind, "", func(object map[string]any) {
-		if len(lines) < Tail {
+	served, err = a.Kube.Pages(ctx, kind, "", func(object map[string]any) {
+		if len(lines) < a.Tail {
 			lines = append(append(lines, line(object)...), '\n')
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,43 +40,81 @@ func Serial(archive []byte) []byte {
 	return out.Bytes()
 }
 
-// Unserial finds the lines of a summary in what a terminal recorded, and puts the archive together again. It names the lines that are
-// missing or damaged. Lines can be there several times, from several tries; of each the first good one counts.
+// try is a summary as a terminal recorded it once.
+type try struct {
+	good  map[int][]byte // lines that came whole
+	total int            // lines that it should have; 0: its last line is missing
+	sum   string
+}
+
+// Unserial finds the lines of a summary in what a terminal recorded, and puts the archive together again. A record may have several
+// tries: the newest that is whole counts. Tries of the same summary fill each other's gaps. It names the lines that are missing or damaged.
 func Unserial(record []byte) ([]byte, error) {
-	good, total, sum := map[int][]byte{}, 0, ""
+	tries, err := triesIn(record)
+	if err != nil {
+		return nil, fmt.Errorf("reading the record: %w", err)
+	}
+	err = errors.New("the last line of a summary, which tells how many there are, is missing; run touchdown report bundle --serial again")
+	for i, t := range slices.Backward(tries) {
+		if t.total < 1 || t.total > MaxSerial/perLine {
+			continue
+		}
+		for _, other := range tries[:i] {
+			if other.sum == t.sum && other.total == t.total {
+				for n, part := range other.good {
+					if t.good[n] == nil {
+						t.good[n] = part
+					}
+				}
+			}
+		}
+		archive, failed := t.join()
+		if failed == nil {
+			return archive, nil
+		}
+		err = failed
+	}
+	return nil, err
+}
+
+func triesIn(record []byte) ([]try, error) {
+	tries := []try{{good: map[int][]byte{}}}
 	lines := bufio.NewScanner(bytes.NewReader(record))
 	for lines.Scan() {
+		now := &tries[len(tries)-1]
 		words := strings.Fields(lines.Text())
 		switch {
+		case strings.Contains(lines.Text(), serialBegin):
+			tries = append(tries, try{good: map[int][]byte{}})
 		case len(words) == 4 && words[0] == "lines" && words[2] == "sha256":
-			total, _ = strconv.Atoi(words[1])
-			sum = words[3]
+			now.total, _ = strconv.Atoi(words[1])
+			now.sum = words[3]
 		case len(words) == 3 && len(words[0]) == 5:
 			n, err := strconv.Atoi(words[0])
 			part, failed := base64.StdEncoding.DecodeString(words[1])
-			if err == nil && failed == nil && fmt.Sprintf("%08x", crc32.ChecksumIEEE(part)) == words[2] && good[n] == nil {
-				good[n] = part
+			if err == nil && failed == nil && fmt.Sprintf("%08x", crc32.ChecksumIEEE(part)) == words[2] {
+				now.good[n] = part
 			}
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading the record: %w", err)
-	}
-	if total < 1 || total > MaxSerial/perLine {
-		return nil, errors.New("the last line of a summary, which tells how many there are, is missing; run touchdown report bundle --serial again")
-	}
+	return tries, lines.Err()
+}
+
+// join makes the archive of a try.
+func (t try) join() ([]byte, error) {
 	var archive []byte
 	var bad []string
-	for n := 1; n <= total; n++ {
-		if good[n] == nil {
+	for n := 1; n <= t.total; n++ {
+		if t.good[n] == nil {
 			bad = append(bad, strconv.Itoa(n))
 		}
-		archive = append(archive, good[n]...)
+		archive = append(archive, t.good[n]...)
 	}
 	if len(bad) > 0 {
-		return nil, fmt.Errorf("%d of %d lines are missing or damaged, the first %s; record touchdown report bundle --serial again, behind the same file", len(bad), total, bad[0])
+		return nil, fmt.Errorf("%d of %d lines are missing or damaged, the first %s; run touchdown report bundle --serial again within 15 minutes, and append it to the same file",
+			len(bad), t.total, bad[0])
 	}
-	if fmt.Sprintf("%x", sha256.Sum256(archive)) != sum {
+	if fmt.Sprintf("%x", sha256.Sum256(archive)) != t.sum {
 		return nil, errors.New("the lines are of two different summaries; record touchdown report bundle --serial again, into a new file")
 	}
 	return archive, nil

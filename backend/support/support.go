@@ -15,8 +15,8 @@ import (
 
 // Limits of a bundle. Chosen: a command that hangs and an API that is away cost a minute together, and the parts fit a small stick.
 const (
-	// Tail is the end of each part in bytes that is kept.
-	Tail = 4 << 20
+	// mostTail is the end of each part in bytes that is kept.
+	mostTail = 4 << 20
 	// perPart is the time that one command or one list may take.
 	perPart = 10 * time.Second
 	// together is the time that all parts may take.
@@ -49,7 +49,7 @@ var commands = []command{
 	{"ip-routes.txt", []string{"ip", "route", "show", "table", "all"}},
 	{"ip6-routes.txt", []string{"ip", "-6", "route", "show", "table", "all"}},
 	{"units-failed.txt", []string{"systemctl", "list-units", "--failed", "--no-pager", "--plain"}},
-	{"disks.txt", []string{"df", "--human-readable", "--print-type"}},
+	{"disks.txt", []string{"df", "--local", "--human-readable", "--print-type"}},
 	{"containers.txt", []string{"crictl", "ps", "--all"}},
 }
 
@@ -57,8 +57,17 @@ func journal(lines string, which ...string) []string {
 	return append([]string{"journalctl", "--no-pager", "--quiet", "--output=short-iso", "--lines=" + lines}, which...)
 }
 
-// Collect asks the node and its cluster; either may be nil. The last part names what could not be had.
-func Collect(ctx context.Context, m *host.Machine, c *kube.Cluster) []Part {
+// Asking is what Collect needs.
+type Asking struct {
+	Host *host.Machine       // nil: no part of the node
+	Kube *kube.Cluster       // nil: none of the cluster
+	Mask func(string) string // takes out the secrets that are known, before Scrub breaks them up where they only look like two
+	Tail int                 // the end of each part in bytes that is kept, 4 MiB at most
+}
+
+// Collect asks the node and its cluster. The last part names what could not be had.
+func Collect(ctx context.Context, a Asking) []Part {
+	a.Tail = min(a.Tail, mostTail)
 	ctx, cancel := context.WithTimeout(ctx, together)
 	defer cancel()
 	var parts []Part
@@ -68,27 +77,31 @@ func Collect(ctx context.Context, m *host.Machine, c *kube.Cluster) []Part {
 			fmt.Fprintf(&missing, "%s: %s\n", name, strings.Join(strings.Fields(err.Error()), " "))
 		}
 		if len(data) > 0 {
-			parts = append(parts, Part{name, []byte(Scrub(string(data)))})
+			parts = append(parts, Part{name, []byte(Scrub(a.Mask(string(data))))})
 		}
 	}
-	if m != nil {
+	if a.Host != nil {
 		for _, part := range commands {
-			data, err := part.run(ctx, m)
+			data, err := part.run(ctx, a)
 			add(part.name, data, err)
 		}
 	}
-	if c != nil {
-		objects(ctx, c, add)
+	if a.Kube != nil {
+		objects(ctx, a, add)
 	}
 	if missing.Len() > 0 {
-		parts = append(parts, Part{"missing.txt", []byte(Scrub(missing.String()))})
+		parts = append(parts, Part{"missing.txt", []byte(Scrub(a.Mask(missing.String())))})
 	}
 	return parts
 }
 
-func (p command) run(ctx context.Context, m *host.Machine) ([]byte, error) {
+// run returns the end of what a command prints, from the beginning of a line.
+func (p command) run(ctx context.Context, a Asking) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, perPart)
 	defer cancel()
-	out, err := m.RunCommand(ctx, host.Command{Argv: p.argv, Tail: Tail})
+	out, err := a.Host.RunCommand(ctx, host.Command{Argv: p.argv, Tail: a.Tail})
+	if _, rest, cut := strings.Cut(out, "\n"); cut && len(out) >= a.Tail {
+		out = rest
+	}
 	return []byte(out), err
 }

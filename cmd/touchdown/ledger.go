@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ prints, in another place, and give it later with --since: the ledger then has to
 		if sum, err := hex.DecodeString(since); since != "" && (err != nil || len(sum) != 32) {
 			return usage(errors.New("--since: 64 hexadecimal digits, as touchdown ledger verify printed them"))
 		}
-		found, err := ledger.Verify(args[0], since)
+		found, err := ledger.Verify(args[0], strings.ToLower(since)) // some programs print digests in capitals
 		if err != nil {
 			return err
 		}

@@ -17,11 +17,13 @@ func reportBundle(c *common) *cobra.Command {
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		Long: `Bundle writes an archive for support: journal, log, answers, report and inventory of Touchdown, the system's journal, the logs of
 kubelet, CRI-O and NetworkManager, the state of the network, and how the cluster's operators, nodes, pods, events and certificate
-requests are. Secrets are taken out. What cannot be had, such as the cluster's objects without an API, is named in node/missing.txt. It
-is made in memory, takes 2 minutes at most, and needs neither network nor free disk.
+requests are. What looks like a secret is taken out; read the archive before you pass it on. What cannot be had, such as the cluster's
+objects without an API, is named in node/missing.txt. It is made in memory, takes 2 minutes at most, and needs neither network nor free
+disk.
 
 Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. Without a network, --serial prints a summary of at most 256 KiB as
-text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the archive of the record with --read.`,
+text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the archive of the record with --read. A
+second try within 15 minutes prints the same summary, and fills the gaps of the first.`,
 		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --serial\n  touchdown report bundle --read console.log > summary.tar.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -88,7 +88,7 @@ func TestFourEyes(t *testing.T) {
 		args []string
 	}{
 		{0, "both.json", "and by:     key " + anna.ID() + "; the one that", second},
-		{0, "both.json", "not checked, for want of --second-key", second[:2]},
+		{0, "both.json", "not checked; give --second-key", second[:2]},
 		{1, "report.json", "RPT-TWO", second},
 		{1, "both.json", "RPT-2KEY", []string{"--key", in("node.pub"), "--second-key", in("ben.pub")}},
 		{1, "both.json", "RPT-UKEY", []string{"--key", in("ben.pub"), "--second-key", in("anna.pub")}},

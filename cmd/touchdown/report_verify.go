@@ -222,7 +222,7 @@ func (v *verdictOf) print(out io.Writer) {
 	case v.Proven != "":
 		line("and by:", "key "+v.Second+"; the one that "+v.Proven+" has")
 	case v.Second != "":
-		line("and by:", "key "+v.Second+"; not checked, for want of --second-key")
+		line("and by:", "key "+v.Second+"; not checked; give --second-key")
 	}
 	line("follows:", v.Previous)
 	if v.Follows != "" {

@@ -25,30 +25,55 @@ type packed struct {
 
 // bundle packs what support needs: what Touchdown knows, and what the node's services and the cluster say.
 func bundle(ctx context.Context, e *Engine) ([]byte, error) {
-	files, err := gather(ctx, e)
+	files, err := gather(ctx, e, bundleTail)
 	if err != nil {
 		return nil, err
 	}
 	return pack(files, bundleTail, e.now())
 }
 
+// summaryLife is for how long the same summary is given again: a second try over a noisy line fills the gaps of the first.
+const summaryLife = 15 * time.Minute
+
+// made is a summary, and when it was made.
+type made struct {
+	archive []byte
+	at      time.Time
+}
+
 // summary is a bundle that fits a serial line: the end of each text, and nothing else.
 func summary(ctx context.Context, e *Engine) ([]byte, error) {
-	files, err := gather(ctx, e)
+	if m := e.summary; m.archive != nil && e.now().Sub(m.at) < summaryLife {
+		return m.archive, nil
+	}
+	files, err := gather(ctx, e, summaryTail)
 	if err != nil {
 		return nil, err
 	}
 	for limit := summaryTail; ; limit /= 2 {
 		archive, err := pack(files, limit, e.now())
-		if err != nil || len(support.Serial(archive)) <= support.MaxSerial || limit == 1 {
-			return archive, err
+		if err != nil {
+			return nil, err
+		}
+		if len(support.Serial(archive)) <= support.MaxSerial || limit == 1 {
+			e.summary = made{archive, e.now()}
+			return archive, nil
 		}
 	}
 }
 
+// alone makes one bundle at a time: each is in memory whole, and the engine has little.
+func alone(ctx context.Context, e *Engine, make func(context.Context, *Engine) ([]byte, error)) ([]byte, error) {
+	if !e.packing.TryLock() {
+		return nil, fmt.Errorf("%w: a support bundle is being made already; try again in a minute", ErrState)
+	}
+	defer e.packing.Unlock()
+	return make(ctx, e)
+}
+
 // gather reads the files of a bundle. All of it is in memory: the disk may be full. Originals and secrets stay out; the rest is masked
 // once more.
-func gather(ctx context.Context, e *Engine) ([]packed, error) {
+func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	snapshot, err := e.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -64,18 +89,18 @@ func gather(ctx context.Context, e *Engine) ([]packed, error) {
 	add("snapshot.json", text)
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
 	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
-		if data, err := tail(e.store.path(path), bundleTail); err == nil {
+		if data, err := tail(e.store.path(path), int64(limit)); err == nil {
 			add(path, data)
 		}
 	}
-	if data, err := tail(e.o.LogFile, bundleTail); err == nil {
+	if data, err := tail(e.o.LogFile, int64(limit)); err == nil {
 		add(filepath.Base(e.o.LogFile), data)
 	}
 	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
 		add("inventory.txt", text)
 		files = append(files, packed{"inventory.tar.gz", replay, false})
 	}
-	for _, part := range support.Collect(ctx, e.o.Node.Host, e.o.Node.Kube) {
+	for _, part := range support.Collect(ctx, support.Asking{Host: e.o.Node.Host, Kube: e.o.Node.Kube, Mask: e.mask.Mask, Tail: limit}) {
 		add("node/"+part.Name, part.Data)
 	}
 	return files, nil

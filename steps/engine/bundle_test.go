@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
@@ -56,5 +57,27 @@ func TestASummaryFitsASerialLine(t *testing.T) {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the summary lacks %q", want)
 		}
+	}
+}
+
+// TestASecondTryIsTheSame: for as long as a person tries again over a noisy line. One bundle is made at a time.
+func TestASecondTryIsTheSame(t *testing.T) {
+	r := newRig(t, newWorld())
+	summary := Document(support.Summary)
+	first, err := r.Export(t.Context(), summary)
+	must(t, err)
+	r.ahead.Add(int64(summaryLife) / 2)
+	second, err := r.Export(t.Context(), summary)
+	must(t, err)
+	r.ahead.Add(int64(summaryLife))
+	third, err := r.Export(t.Context(), summary)
+	must(t, err)
+	if !bytes.Equal(first, second) || bytes.Equal(first, third) {
+		t.Errorf("the second is the same: %t, the one after a while: %t", bytes.Equal(first, second), bytes.Equal(first, third))
+	}
+	r.packing.Lock()
+	defer r.packing.Unlock()
+	if _, err := r.Export(t.Context(), Bundle); !errors.Is(err, ErrState) {
+		t.Errorf("two at once: %v", err)
 	}
 }

@@ -84,6 +84,9 @@ type Engine struct {
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 	oneGift  chan struct{} // the same while Give works
 
+	packing sync.Mutex // held while a support bundle is made
+	summary made       // under packing; the last one for a serial line
+
 	idle *idle.Lock // has a lock of its own: a PIN takes its time
 
 	originals     originals     // the store, save in the foreground of a command

@@ -104,9 +104,9 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		cfg, _ := e.core.draft.effective() // answers that another one hides may be refused beside it where the document is read
 		return cfg.Marshal(true)
 	case Bundle:
-		return bundle(ctx, e)
+		return alone(ctx, e, bundle)
 	case Document(support.Summary):
-		return summary(ctx, e)
+		return alone(ctx, e, summary)
 	case Inventory:
 		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		return text, err
