@@ -177,7 +177,7 @@ func (l *factoryLine) waitsForItsSite() {
 			t.Errorf("the node as it arrived: %+v", c)
 		}
 	}
-	if s.Life != "armed" || len(s.Stages) != 7 {
+	if s.Life != "armed" || len(s.Stages) != 8 { // the closed one too
 		t.Errorf("after the seal the engine has %d stages, the node is %s", len(s.Stages), s.Life)
 	}
 	if out, err := l.Node.Shell(l.ctx, "systemctl is-active kubelet || true"); err != nil || strings.TrimSpace(out) != "inactive" {
