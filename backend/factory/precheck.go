@@ -70,7 +70,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 		stable.Fix = message.T("Correct the MachineConfig that this names. Unless it is one of Touchdown's, the bake is refused before that.")
 	case p.Spec.Paused:
 		stable.Status, stable.Observed = check.Warn, pending
-		stable.Fix = message.T("Find out why it is paused: the bake ends only a pause of its own.")
+		stable.Fix = message.T("Find out why it is paused: the bake ends only a pause that it began.")
 	case pending.String() != "":
 		stable.Status, stable.Observed = check.Warn, pending
 		stable.Fix = message.T("Nothing: the bake waits for it.")

@@ -159,8 +159,8 @@ func (s *State) prometheusAt() (server, skip string) {
 	return "", skip
 }
 
-// judgeAlerts warns at most, of what has fired for long: an alert may be of the move itself, and each cause that stands in the way has a
-// check of its own. That nobody answers is no warning either.
+// judgeAlerts never fails, and warns only of what has fired for long: an alert may come from the move itself, and another check fails for
+// each cause that matters to a landing. A Prometheus that does not answer is not a fault either.
 func judgeAlerts(s *State) check.Check {
 	c := check.Check{
 		ID: "alerts", Title: message.T("Alerts of the cluster's monitoring"), Expected: message.T("none of severity warning or critical for 30 minutes"),

@@ -33,7 +33,7 @@ const (
 func (w *Wide) readLatency(ctx context.Context, c *kube.Cluster) error {
 	page, err := c.Core.RESTClient().Get().AbsPath("/metrics").Stream(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the API server's metrics: %w", err)
 	}
 	defer func() { _ = page.Close() }()
 	w.Database, err = parseLatency(io.LimitReader(page, mostMetrics))

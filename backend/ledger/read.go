@@ -27,7 +27,7 @@ type reading struct {
 	ended bool      // that entry has its line end
 }
 
-// visit is called with each entry, as line and as it is read, and with the digest of those before it.
+// visit is called for each entry: its line, what was read from it, and the digest of the lines before it.
 type visit func(before string, line []byte, e Entry) error
 
 // scan reads a ledger from its beginning to its end.

@@ -97,7 +97,7 @@ func triesIn(record []byte) ([]try, error) {
 			}
 		}
 	}
-	return tries, lines.Err()
+	return tries, lines.Err() //nolint:wrapcheck // Unserial says what was read
 }
 
 // join makes the archive of a try.

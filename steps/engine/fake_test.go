@@ -251,7 +251,7 @@ func inState(state State) func(*Snapshot) bool {
 	return func(s *Snapshot) bool { return s.State == state }
 }
 
-// answer is an answer as it is now; looks at the machine may change it meanwhile.
+// answer returns the current answer. It takes the lock, because looks at the machine change answers.
 func (r *rig) answer(path string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,7 +45,8 @@ func (d *disk) Sync() error {
 
 func reports() []File {
 	return []File{
-		{"report.txt", bytes.Repeat([]byte("landed. "), 900)}, {"report.json", bytes.Repeat([]byte("{}"), 2000)},
+		{"report.txt", bytes.Repeat([]byte("landed. "), 900)},
+		{"report.json", bytes.Repeat([]byte("{}"), 2000)},
 		{"report.signed.json", []byte("signed")},
 	}
 }
