@@ -50,12 +50,12 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 }
 
 // localFlags adds what hosts an engine inside a client.
-func (c *common) localFlags(cmd *cobra.Command) {
+func (c *connection) localFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.local, "local", false, "host the engine in this process instead of using the node's: for a laptop or a test")
 	c.engine.add(cmd)
 }
 
-func (c *common) engineCommand() *cobra.Command {
+func engineCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engine",
 		Short: "Own the node and serve the consoles",
@@ -203,7 +203,7 @@ func (w maskedWriter) Write(record []byte) (int, error) {
 }
 
 // session returns the engine's client, or with --local an engine of this process.
-func (c *common) session() (engine.Session, func() error, error) {
+func (c *connection) session() (engine.Session, func() error, error) {
 	if !c.local {
 		return c.client(), func() error { return nil }, nil
 	}
