@@ -126,7 +126,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher,
-		Notices: func() []message.Text { return append(cluster.Notices(), images.Notices(node.Host)...) },
+		Notices: func() []message.Text { return notices(node) },
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher})
 			if h.stages != nil {
@@ -139,6 +139,15 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// notices are sentences for every screen.
+func notices(node *backend.Node) []message.Text {
+	told := images.Notices(node.Host)
+	if detour := node.Kube.Detour(); detour != (message.Text{}) {
+		told = append([]message.Text{detour}, told...)
+	}
+	return told
 }
 
 // watcher looks for site media where the engine is a node's own.
