@@ -32,7 +32,7 @@ func newBenchLine(t *target, cmd *cobra.Command) (*benchLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &benchLine{node: node, dir: filepath.Join(t.engine.state, "factory", "saved"), out: printed(cmd)}, nil
+	return &benchLine{node: node, dir: filepath.Join(t.engine.factoryState(), "saved"), out: printed(cmd)}, nil
 }
 
 // benchNode opens the node for a command that works on it without the node's engine.

@@ -49,6 +49,9 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.noPower, "no-power", false, "never reboot or power off the machine, whatever a step or a person asks for")
 }
 
+// factoryState is the state folder of the work on the bench line.
+func (f *engineFlags) factoryState() string { return filepath.Join(f.state, layout.FactoryFolder) }
+
 // localFlags adds what hosts an engine inside a client.
 func (c *connection) localFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.local, "local", false, "host the engine in this process instead of using the node's: for a laptop or a test")
@@ -116,13 +119,13 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	dir, name, list := f.state, engine.ListSite, steps.Site
 	if factory.OnLine(node.Host) {
-		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
+		dir, name, list = f.factoryState(), engine.ListFactory, steps.Factory
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.
 	var watcher *media.Watcher
 	if name == engine.ListSite {
 		watcher = f.watcher(node.Host)
-		pace = (&steps.FactoryReport{Dir: filepath.Join(f.state, "factory")}).Pace()
+		pace = (&steps.FactoryReport{Dir: f.factoryState()}).Pace()
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher,

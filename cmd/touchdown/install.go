@@ -96,7 +96,7 @@ func (c installCommands) manualInstall(cmd *cobra.Command, dry bool) (*factory.M
 func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
 	session := c.client()
 	if err := c.wake(ctx, complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
-		if _, gone := os.Stat(filepath.Join(c.engine.state, "journal.jsonl")); errors.Is(gone, os.ErrNotExist) {
+		if _, gone := os.Stat(filepath.Join(c.engine.state, layout.JournalFile)); errors.Is(gone, os.ErrNotExist) {
 			return nil // nothing was ever begun here
 		}
 		return &problem.Problem{
