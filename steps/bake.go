@@ -32,21 +32,21 @@ func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 	return err
 }
 
-// BakeProgram puts Touchdown where its units start it from.
-type BakeProgram struct {
+// bakeProgram puts Touchdown where its units start it from.
+type bakeProgram struct {
 	From string // the file of the running program
 }
 
-var _ Planner = (*BakeProgram)(nil)
+var _ Planner = (*bakeProgram)(nil)
 
 // ID names the step in the journal.
-func (*BakeProgram) ID() string { return "bake-program" }
+func (*bakeProgram) ID() string { return "bake-program" }
 
 // Title says what the step does.
-func (*BakeProgram) Title() message.Text { return message.T("Install Touchdown") }
+func (*bakeProgram) Title() message.Text { return message.T("Install Touchdown") }
 
 // Plan tells the file.
-func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *bakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	running, err := os.ReadFile(s.From)
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading this program: %w", err)
@@ -58,7 +58,7 @@ func (s *BakeProgram) Plan(_ context.Context, node *backend.Node) (Plan, error) 
 }
 
 // Run replaces the file as a whole.
-func (s *BakeProgram) Run(_ context.Context, node *backend.Node, report Report) error {
+func (s *bakeProgram) Run(_ context.Context, node *backend.Node, report Report) error {
 	running, err := os.ReadFile(s.From)
 	if err != nil {
 		return fmt.Errorf("reading this program: %w", err)

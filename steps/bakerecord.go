@@ -10,8 +10,8 @@ import (
 	"touchdown/backend/layout"
 )
 
-// BakeRecord writes down what leaves the factory, and lays the keys for site media, if there are any.
-type BakeRecord struct {
+// bakeRecord writes down what leaves the factory, and lays the keys for site media, if there are any.
+type bakeRecord struct {
 	Tool string
 	Keys mediaKeys
 }
@@ -19,21 +19,21 @@ type BakeRecord struct {
 var _ interface {
 	Planner
 	Undoer
-} = (*BakeRecord)(nil)
+} = (*bakeRecord)(nil)
 
 // ID names the step in the journal.
-func (*BakeRecord) ID() string { return "bake-record" }
+func (*bakeRecord) ID() string { return "bake-record" }
 
 // Title says what the step does.
-func (*BakeRecord) Title() message.Text { return message.T("Write the factory's record") }
+func (*bakeRecord) Title() message.Text { return message.T("Write the factory's record") }
 
 // Plan tells the keys.
-func (s *BakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *bakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	return s.Keys.plan(node)
 }
 
 // Run writes the record where it says something new.
-func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *bakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if err := s.Keys.lay(node, report); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *BakeRecord) Run(ctx context.Context, node *backend.Node, report Report)
 }
 
 // Undo removes the record and the keys.
-func (s *BakeRecord) Undo(_ context.Context, node *backend.Node, report Report) error {
+func (s *bakeRecord) Undo(_ context.Context, node *backend.Node, report Report) error {
 	if err := s.Keys.takeAway(node, report); err != nil {
 		return err
 	}

@@ -15,21 +15,21 @@ import (
 	"touchdown/backend/problem"
 )
 
-// BakeVerify looks whether the bake has taken effect on the machine.
-type BakeVerify struct{}
+// bakeVerify looks whether the bake has taken effect on the machine.
+type bakeVerify struct{}
 
 // ID names the step in the journal.
-func (*BakeVerify) ID() string { return "bake-verify" }
+func (*bakeVerify) ID() string { return "bake-verify" }
 
 // Title says what the step does.
-func (*BakeVerify) Title() message.Text { return message.T("Verify what the machine has") }
+func (*bakeVerify) Title() message.Text { return message.T("Verify what the machine has") }
 
 // effectTime is how long the node's units may take: after the bake's reboot this looks at a node that is still starting. On a
 // busy bench it took more than 10 s.
 const effectTime = 2 * time.Minute
 
 // Run waits until all of it is in effect, and tells what is not.
-func (*BakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeVerify) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {

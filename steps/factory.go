@@ -16,7 +16,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, BakeOptions{})},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // all that the node runs, without a registry
-			&Rehearse{},                            // and the proof: a start with nothing else
+			&rehearsal{},                           // and the proof: a start with nothing else
 		}},
 		{ID: "health", Title: message.T("Cluster health"), Steps: []Step{
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break
@@ -26,7 +26,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 		}},
 		{ID: "seal", Title: message.T("Seal"), Steps: []Step{
 			&copyCheck{},                 // no other node has its keys
-			&BakeRecord{Tool: w.Version}, // what leaves the factory
+			&bakeRecord{Tool: w.Version}, // what leaves the factory
 			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
 			&Seal{},                      // the next boot waits for the site
 		}},
@@ -45,7 +45,7 @@ type BakeOptions struct {
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o), &bakePIN{o.PIN}, &BakeRecord{Tool: tool, Keys: o.MediaKeys})
+	list := append(bake(program, o), &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}
@@ -55,10 +55,10 @@ func Bake(tool, program string, o BakeOptions) []Stage {
 func bake(program string, o BakeOptions) []Step {
 	return []Step{
 		&BakeCheck{},                        // can this cluster be baked?
-		&BakeProgram{From: program},         // the file that the units start
+		&bakeProgram{From: program},         // the file that the units start
 		&BakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
 		&bakeUplink{},                       // the profile that br-ex is built from carries the internal address
 		&BakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
-		&BakeVerify{},                       // what the machine really has now
+		&bakeVerify{},                       // what the machine really has now
 	}
 }

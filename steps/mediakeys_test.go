@@ -29,7 +29,7 @@ func TestMediaKeys(t *testing.T) {
 			}
 			for again := range 2 {
 				want := name != "none" && again == 0
-				p, err := (&BakeRecord{Keys: keys}).Plan(t.Context(), node)
+				p, err := (&bakeRecord{Keys: keys}).Plan(t.Context(), node)
 				if err != nil || (len(p.Changes) > 0) != want || want && p.Changes[0].New.String() != key.ID() {
 					t.Errorf("%d: %+v, %v", again, p, err)
 				}
@@ -46,7 +46,7 @@ func TestMediaKeys(t *testing.T) {
 				}
 			}
 			r := newKept()
-			if err := (&BakeRecord{Keys: keys}).Undo(t.Context(), node, r); err != nil || (len(r.said) > 0) != (name != "none") {
+			if err := (&bakeRecord{Keys: keys}).Undo(t.Context(), node, r); err != nil || (len(r.said) > 0) != (name != "none") {
 				t.Errorf("%q, %v", r.said, err)
 			}
 			if ids, err := known.Trusts(); err != nil || len(ids) > 0 {

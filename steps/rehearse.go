@@ -15,27 +15,27 @@ import (
 	"touchdown/backend/images/wanted"
 )
 
-// Rehearse starts the node with no registry and nothing but the seeded store, and looks whether all of it comes back. The node
+// rehearsal starts the node with no registry and nothing but the seeded store, and looks whether all of it comes back. The node
 // reboots twice. A rehearsal that passed is not repeated while the store holds the same images.
-type Rehearse struct{}
+type rehearsal struct{}
 
-var _ Planner = (*Rehearse)(nil)
+var _ Planner = (*rehearsal)(nil)
 
 // ID names the step in the journal.
-func (*Rehearse) ID() string { return "rehearse" }
+func (*rehearsal) ID() string { return "rehearse" }
 
 // Title says what the step does.
-func (*Rehearse) Title() message.Text { return message.T("Rehearse a start without registries") }
+func (*rehearsal) Title() message.Text { return message.T("Rehearse a start without registries") }
 
 // Plan tells the two reboots. Whether the seeding before it changes the store is not known yet.
-func (*Rehearse) Plan(context.Context, *backend.Node) (Plan, error) {
+func (*rehearsal) Plan(context.Context, *backend.Node) (Plan, error) {
 	return Plan{Seconds: 2 * rebootSeconds, Disturbances: []Disturbance{{
 		What: message.T("two reboots"), Cause: message.T("one start without registries, then one as usual"), Seconds: 2 * rebootSeconds,
 	}}}, nil
 }
 
 // Run asks for the rehearsal and reboots, and judges it once the node is back to normal.
-func (s *Rehearse) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *rehearsal) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if err := afterRehearsal(ctx, node, report); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Rehearse) Run(ctx context.Context, node *backend.Node, report Report) e
 }
 
 // last is the rehearsal that counts: of the store as it is now, and either passed or asked for by this step.
-func (*Rehearse) last(node *backend.Node, report Report) (r images.Rehearsal, done bool, err error) {
+func (*rehearsal) last(node *backend.Node, report Report) (r images.Rehearsal, done bool, err error) {
 	r, err = images.LoadRehearsal(node.Host)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil

@@ -57,7 +57,7 @@ func (s *FactoryReport) Pace() float64 {
 	planned, took := 0., 0.
 	for _, step := range d.Steps {
 		usual := map[string]float64{
-			(*BakeConfiguration)(nil).ID(): configSeconds + rebootSeconds, (*Rehearse)(nil).ID(): 2 * rebootSeconds,
+			(*BakeConfiguration)(nil).ID(): configSeconds + rebootSeconds, (*rehearsal)(nil).ID(): 2 * rebootSeconds,
 		}[step.ID]
 		if usual > 0 && step.Seconds > rebootSeconds/20 { // else it found its work done
 			planned, took = planned+usual, took+step.Seconds

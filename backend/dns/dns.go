@@ -105,7 +105,7 @@ func Added(m *host.Machine) string {
 
 // Add lets the node answer for domain too. The zone that is there stays: the cluster goes on using its old names inside.
 func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed bool, err error) {
-	if m.Managed(own) {
+	if host.Managed(m, own) {
 		return false, &problem.Problem{
 			Code:    "DNS-OWND",
 			Summary: message.F("The cluster itself lays the file %s on this node.", own),

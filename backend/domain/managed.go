@@ -53,7 +53,7 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 				continue
 			}
 		}
-		why, err := c.Idle(ctx, m.namespace, m.deployment)
+		why, err := kube.Idle(ctx, c, m.namespace, m.deployment)
 		if err != nil {
 			return err
 		}

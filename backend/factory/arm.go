@@ -13,7 +13,7 @@ import (
 // from a home folder is refused by SELinux: an armed node would have no engine, and with that no kubelet.
 func Installed(m *host.Machine, running []byte) bool {
 	have, err := m.ReadFile(layout.Program)
-	return err == nil && bytes.Equal(have, running) && m.Inherits(layout.Program)
+	return err == nil && bytes.Equal(have, running) && host.Inherits(m, layout.Program)
 }
 
 // Install puts the running program where the units expect it. It returns whether it had to.

@@ -15,6 +15,9 @@ import (
 // catalogPods is the label that OLM gives the pods of a catalog source.
 const catalogPods = "olm.catalogSource"
 
+// marketplace is the namespace of the default catalog sources and of their pods.
+const marketplace = "openshift-marketplace"
+
 // operatorHub is the only switch for the default catalog sources: the marketplace operator puts back what is changed in one of them.
 var operatorHub = kube.Config("operatorhubs")
 
@@ -55,14 +58,14 @@ func DisableCatalogs(ctx context.Context, c *kube.Cluster, names []string, save 
 	}
 	wait := kube.Wait{
 		What: message.T("the end of the default catalog sources"), Limit: 5 * time.Minute, Usual: 30 * time.Second, Code: "FAC-CATS",
-		Fix: message.F("Look at the marketplace operator in %s; when it works again, run the same command once more.", kube.Marketplace),
+		Fix: message.F("Look at the marketplace operator in %s; when it works again, run the same command once more.", marketplace),
 	}
 	return c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
 		left, err := DefaultCatalogs(ctx, c)
 		if err != nil {
 			return kube.Progress{}, false, err
 		}
-		_, err = c.Pages(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: kube.Marketplace}, catalogPods+" in ("+strings.Join(names, ",")+")",
+		_, err = c.Pages(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: marketplace}, catalogPods+" in ("+strings.Join(names, ",")+")",
 			func(pod map[string]any) {
 				meta, _ := pod["metadata"].(map[string]any)
 				left = append(left, fmt.Sprint("pod ", meta["name"]))

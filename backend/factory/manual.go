@@ -72,7 +72,7 @@ func (h *ManualInstall) files() (files []File, units []string, err error) {
 // suited refuses machines whose units come through the cluster, and those that systemd does not run.
 func (h *ManualInstall) suited(files []File, through string) error {
 	for _, f := range files {
-		if h.Host.Managed(f.Path) {
+		if host.Managed(h.Host, f.Path) {
 			return &problem.Problem{
 				Code: "HND-MCFG", Summary: message.T("This node has Touchdown's units from a MachineConfig."),
 				Fix: message.F("Go through the cluster, or the Machine Config Operator takes the node for damaged: %s.", through),
@@ -130,7 +130,7 @@ func (h *ManualInstall) due(files []File, record laid) ([]File, error) {
 			due = append(due, f)
 		case err != nil:
 			return nil, err
-		case bytes.Equal(have, f.Data) && h.Host.Inherits(f.Path):
+		case bytes.Equal(have, f.Data) && host.Inherits(h.Host, f.Path):
 		case f.Path == layout.Program || bytes.Equal(have, f.Data) || slices.Contains(record[f.Path], sum(have)):
 			due = append(due, f)
 		default:

@@ -15,8 +15,8 @@ import (
 // lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
 const lineScript = "/usr/local/bin/touchdown-line"
 
-// Uninstall takes away what Install laid. A file that someone changed since stays, and is named. What the work left in
-// /var/lib/touchdown stays too.
+// Uninstall takes away what Install laid. A file that someone changed since stays, and is named. What the work left
+// in the state folder stays too.
 func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	files, units, err := h.files()
 	if err != nil {
@@ -117,7 +117,7 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 			return err
 		}
 	}
-	quiet, err := h.Host.Glob("/run/touchdown/lines/*")
+	quiet, err := h.Host.Glob(layout.Lines + "/*")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 )
 
@@ -43,11 +44,11 @@ func TestBatteryClock(t *testing.T) {
 
 func TestManaged(t *testing.T) {
 	m := hosttest.New(t)
-	if m.Managed("/etc/a") {
+	if host.Managed(m.Machine, "/etc/a") {
 		t.Error("a machine without the operator has its files")
 	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"storage":{"files":[{"path":"/etc/a"}]}}}}`)
-	if !m.Managed("/etc/a") || m.Managed("/etc/b") {
+	if !host.Managed(m.Machine, "/etc/a") || host.Managed(m.Machine, "/etc/b") {
 		t.Error("the list is not read")
 	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"systemd":{"units":[
@@ -56,12 +57,12 @@ func TestManaged(t *testing.T) {
 		"/etc/systemd/system/a.service": true, "/etc/systemd/system/b.service.d/10.conf": true,
 		"/etc/systemd/system/b.service": false, "/etc/a": false,
 	} {
-		if m.Managed(file) != want {
+		if host.Managed(m.Machine, file) != want {
 			t.Errorf("%s: %t", file, !want)
 		}
 	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":`)
-	if !m.Managed("/etc/b") {
+	if !host.Managed(m.Machine, "/etc/b") {
 		t.Error("with a list that cannot be read nothing may be written")
 	}
 }

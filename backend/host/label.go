@@ -10,7 +10,7 @@ import (
 // Inherits tells whether the file at path has the SELinux type that its folder gives to a new one. A file that was moved there
 // keeps the type of where it was made: systemd runs no program that came from a home folder, and other services may not read
 // such a file. Without labels there is nothing to differ.
-func (m *Machine) Inherits(path string) bool {
+func Inherits(m *Machine, path string) bool {
 	file, folder := labelType(m.Path(path)), labelType(filepath.Dir(m.Path(path)))
 	return file == "" || folder == "" || file == folder
 }

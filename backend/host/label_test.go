@@ -28,22 +28,22 @@ func TestAMovedFileIsToldAndHealed(t *testing.T) {
 		}
 	}
 	m := host.Open(host.Options{Root: dir})
-	if !m.Inherits("/program") {
+	if !host.Inherits(m, "/program") {
 		t.Error("without labels")
 	}
 	label(dir, "bin_t")
 	label(file, "user_home_t")
-	if m.Inherits("/program") {
+	if host.Inherits(m, "/program") {
 		t.Error("a moved file is not noticed")
 	}
 	if err := m.WriteFile("/program", []byte("one"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if !m.Inherits("/program") {
+	if !host.Inherits(m, "/program") {
 		t.Error("the replaced file has the old label")
 	}
 	label(file, "bin_t")
-	if !m.Inherits("/program") {
+	if !host.Inherits(m, "/program") {
 		t.Error("the folder's own type")
 	}
 }

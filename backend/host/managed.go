@@ -29,7 +29,7 @@ type ignition struct {
 // Managed tells whether the Machine Config Operator laid a file. Its daemon compares such files with what it laid whenever it
 // starts and while it runs; one that differs takes the node out of all further changes (Degraded), and only an administrator
 // gets it back. So they are changed through the cluster alone.
-func (m *Machine) Managed(file string) bool {
+func Managed(m *Machine, file string) bool {
 	b, err := m.ReadFile("/etc/machine-config-daemon/currentconfig")
 	if err != nil {
 		return false

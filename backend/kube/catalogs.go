@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// Marketplace is the namespace of the default catalog sources and of their pods.
-const Marketplace = "openshift-marketplace"
-
 // CatalogSource is a list of operators that can be installed. A pod serves it, whose name begins with that of the source.
 type CatalogSource struct {
 	Namespace, Name string

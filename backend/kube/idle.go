@@ -9,7 +9,7 @@ import (
 // leave it alone (ClusterVersion spec.overrides). An override alone stops nothing: the version operator only no longer
 // puts the manifest back (openshift/cluster-version-operator 6e719331f, pkg/cvo/sync_worker.go). "" when it runs, or where this cluster
 // has no such Deployment.
-func (c *Cluster) Idle(ctx context.Context, namespace, deployment string) (why string, err error) {
+func Idle(ctx context.Context, c *Cluster, namespace, deployment string) (why string, err error) {
 	name := "deployment " + namespace + "/" + deployment
 	object, err := c.Get(ctx, Ref{Group: "apps", Version: "v1", Resource: "deployments", Namespace: namespace, Name: deployment})
 	if err != nil {
@@ -22,7 +22,7 @@ func (c *Cluster) Idle(ctx context.Context, namespace, deployment string) (why s
 	if object != nil && (!said || replicas > 0) {
 		return "", nil
 	}
-	left, err := c.leftAlone(ctx, namespace, deployment)
+	left, err := leftAlone(ctx, c, namespace, deployment)
 	switch {
 	case err != nil:
 		return "", err
@@ -37,7 +37,7 @@ func (c *Cluster) Idle(ctx context.Context, namespace, deployment string) (why s
 }
 
 // leftAlone tells whether the version operator was told not to manage a Deployment.
-func (c *Cluster) leftAlone(ctx context.Context, namespace, deployment string) (bool, error) {
+func leftAlone(ctx context.Context, c *Cluster, namespace, deployment string) (bool, error) {
 	version, err := c.Get(ctx, Ref{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions", Name: "version"})
 	if err != nil {
 		return false, err

@@ -24,7 +24,7 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object), UID: object.GetUID()}); err != nil {
 			return err
 		}
-		if err := c.remove(ctx, ref, object); err != nil {
+		if err := (found{c, ref, object}).remove(ctx); err != nil {
 			return err
 		}
 		deleted = true
@@ -33,10 +33,17 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 	return deleted, err
 }
 
+// found is an object as the API had it. It is changed only while it is still that one.
+type found struct {
+	c      *Cluster
+	ref    Ref
+	object *unstructured.Unstructured
+}
+
 // remove deletes this very object, not one that someone made in its place.
-func (c *Cluster) remove(ctx context.Context, ref Ref, object *unstructured.Unstructured) error {
-	uid, revision := object.GetUID(), object.GetResourceVersion()
-	err := c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{
+func (f found) remove(ctx context.Context) error {
+	uid, revision := f.object.GetUID(), f.object.GetResourceVersion()
+	err := f.c.resource(f.ref).Delete(ctx, f.ref.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &revision},
 	})
 	if apierrors.IsNotFound(err) {
@@ -96,22 +103,23 @@ func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, e
 }
 
 func (s *saved) restore(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (bool, error) {
+	f := found{c, s.Ref, object}
 	if s.Manifest != nil {
 		spec, had := s.Manifest["spec"].(map[string]any)
-		return c.replace(ctx, s.Ref, object, "spec", spec, had)
+		return f.replace(ctx, "spec", spec, had)
 	}
 	current, _ := object.Object[s.Part].(map[string]any)
 	if !s.Existed {
 		if !reflect.DeepEqual(current, s.Ours) {
 			return false, nil // someone else's by now
 		}
-		return true, c.remove(ctx, s.Ref, object)
+		return true, f.remove(ctx)
 	}
 	if reflect.DeepEqual(current, s.Ours) {
-		return c.replace(ctx, s.Ref, object, s.Part, s.Original, s.Had, s.Mark.undo(object)...)
+		return f.replace(ctx, s.Part, s.Original, s.Had, s.Mark.undo(object)...)
 	}
 	next := revertMap(s.Original, s.Ours, current)
-	return c.replace(ctx, s.Ref, object, s.Part, next, s.Had || len(next) > 0, s.Mark.undo(object)...)
+	return f.replace(ctx, s.Part, next, s.Had || len(next) > 0, s.Mark.undo(object)...)
 }
 
 // op is an operation of a JSON patch.
@@ -122,12 +130,12 @@ type op struct {
 }
 
 // replace sets a part of an object as a whole, unless someone was faster. A merge patch could not set a null. also goes with it.
-func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Unstructured, part string, next map[string]any, has bool, also ...op) (bool, error) {
-	current, had := object.Object[part].(map[string]any)
+func (f found) replace(ctx context.Context, part string, next map[string]any, has bool, also ...op) (bool, error) {
+	current, had := f.object.Object[part].(map[string]any)
 	if has == had && (!has || reflect.DeepEqual(current, next)) {
 		return false, nil
 	}
-	ops := []op{{"replace", "/metadata/resourceVersion", object.GetResourceVersion()}}
+	ops := []op{{"replace", "/metadata/resourceVersion", f.object.GetResourceVersion()}}
 	if has {
 		ops = append(ops, op{"add", "/" + part, next})
 	} else {
@@ -137,7 +145,7 @@ func (c *Cluster) replace(ctx context.Context, ref Ref, object *unstructured.Uns
 	if err != nil {
 		return false, &lasting{err}
 	}
-	_, err = c.resource(ref).Patch(ctx, ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
+	_, err = f.c.resource(f.ref).Patch(ctx, f.ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
 	return err == nil, err
 }
 

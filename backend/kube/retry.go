@@ -31,9 +31,9 @@ func (e *lasting) Unwrap() error { return e.err }
 // Do calls the API. An API that is away or busy is called again until Pace.Limit or ctx ends; a refusal comes back at
 // once as a Problem. What call does must be safe to repeat. The error is wrapped once, with doing.
 func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Context) error) error {
-	start, races := time.Now(), 0
+	t, races := tries{Cluster: c, doing: doing, start: time.Now()}, 0
 	for {
-		err := c.once(ctx, call)
+		err := t.once(ctx, call)
 		var pause time.Duration
 		switch {
 		case err == nil:
@@ -47,10 +47,10 @@ func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Contex
 			pause = c.Pace.Pause / 20
 		case !transient(err):
 			return refused(doing, err)
-		case time.Since(start) >= c.Pace.Limit:
-			return away(doing, time.Since(start), err)
+		case time.Since(t.start) >= c.Pace.Limit:
+			return away(doing, time.Since(t.start), err)
 		default:
-			pause = c.backOff(doing, start, err)
+			pause = t.backOff(err)
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return fmt.Errorf("%s: %w", doing, err)
@@ -58,26 +58,33 @@ func (c *Cluster) Do(ctx context.Context, doing string, call func(context.Contex
 	}
 }
 
+// tries are the calls of one Do.
+type tries struct {
+	*Cluster
+	doing string
+	start time.Time
+}
+
 // once makes one call. An API that takes the connection and says nothing must not outlast the limit by far.
-func (c *Cluster) once(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, max(5*time.Second, c.Pace.Limit)))
+func (t tries) once(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, max(5*time.Second, t.Pace.Limit)))
 	defer cancel()
 	return call(ctx)
 }
 
 // backOff tells what we are waiting for and how long the API asked to be left alone.
-func (c *Cluster) backOff(doing string, start time.Time, err error) time.Duration {
+func (t tries) backOff(err error) time.Duration {
 	waiting := message.T("the cluster's API, which does not answer")
 	if busy(err) {
 		waiting = message.T("the cluster's API, which is busy")
 	}
-	c.log.Warn("API call is repeated", "doing", doing, "for", time.Since(start).Round(time.Millisecond), "err", err)
-	c.tell(Progress{Waiting: waiting, Usual: 60})
-	pause := c.Pace.Pause
+	t.log.Warn("API call is repeated", "doing", t.doing, "for", time.Since(t.start).Round(time.Millisecond), "err", err)
+	t.tell(Progress{Waiting: waiting, Usual: 60})
+	pause := t.Pace.Pause
 	if e, ok := errors.AsType[*interrupted](err); ok {
 		pause = max(pause, e.after)
 	}
-	return min(pause, max(time.Millisecond, c.Pace.Limit-time.Since(start)))
+	return min(pause, max(time.Millisecond, t.Pace.Limit-time.Since(t.start)))
 }
 
 func busy(err error) bool {

@@ -1,13 +1,11 @@
 package kube
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fallback marks an API server that went back to its last good revision after five minutes without success.
@@ -19,24 +17,6 @@ type Revisions struct {
 	Failed                  int32  // the revision that failed last
 	FellBack                bool   // it ran, and the API server went back to the one before
 	Why                     string // it failed, or what the API server fell back from
-}
-
-// Revisions reads how far the API server's roll-out is.
-func (c *Cluster) Revisions(ctx context.Context) (Revisions, error) {
-	var r Revisions
-	err := c.Do(ctx, "reading kubeapiservers/cluster", func(ctx context.Context) error {
-		ks, err := c.Operator.KubeAPIServers().Get(ctx, "cluster", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		pods, err := c.Core.Pods("openshift-kube-apiserver").List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		r = RevisionsOf(ks, pods.Items)
-		return nil
-	})
-	return r, err
 }
 
 // RevisionsOf takes the state of a roll-out from the operator's status and the API server's static pods.

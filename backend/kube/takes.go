@@ -49,7 +49,7 @@ func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 func rendering(ctx context.Context, c *Cluster) error {
 	const namespace = "openshift-machine-config-operator"
 	for _, deployment := range []string{"machine-config-operator", "machine-config-controller"} {
-		why, err := c.Idle(ctx, namespace, deployment)
+		why, err := Idle(ctx, c, namespace, deployment)
 		if err != nil {
 			return err
 		}

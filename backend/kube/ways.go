@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -244,9 +243,4 @@ func (c *Cluster) Detour() message.Text {
 		return message.Text{}
 	}
 	return message.F("The node's own kubeconfig does not work: %s. Touchdown uses the cluster's %s.", w.why, w.all[w.used.rank].name)
-}
-
-// Notices are sentences for every screen.
-func (c *Cluster) Notices() []message.Text {
-	return slices.DeleteFunc([]message.Text{c.Detour()}, func(t message.Text) bool { return t == message.Text{} })
 }

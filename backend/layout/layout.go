@@ -4,13 +4,19 @@ package layout
 const (
 	// Program is the one file that engine, consoles and commands are.
 	Program = "/usr/local/bin/touchdown"
+	// Run holds what ends with the boot.
+	Run = "/run/touchdown"
 	// Socket is where the engine listens.
-	Socket = "/run/touchdown/engine.sock"
+	Socket = Run + "/engine.sock"
+	// Lines has a file for each line that touchdown-line keeps the kernel's messages off, named after it.
+	Lines = Run + "/lines"
 
 	// State is the state folder of the engine at a site, and what every other name in it begins with: journal, answers, originals, report.
 	State = "/var/lib/touchdown"
 	// Journal is where the engine keeps what happened at a site.
-	Journal = State + "/journal.jsonl"
+	Journal = State + "/" + JournalFile
+	// JournalFile is its name in any state folder.
+	JournalFile = "journal.jsonl"
 	// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: while it is there, kubelet
 	// does not start (ConditionPathExists in its unit).
 	Armed = State + "/armed"
@@ -19,7 +25,9 @@ const (
 	// FactoryRecord is what the bake knew of the node: names, networks, ports, certificates.
 	FactoryRecord = State + "/factory.json"
 	// FactoryState is the state folder of the work on the bench line, beside that of the site.
-	FactoryState = State + "/factory"
+	FactoryState = State + "/" + FactoryFolder
+	// FactoryFolder is its name in any state folder.
+	FactoryFolder = "factory"
 	// Shipped is the machine as the factory shipped it: an inventory as JSON.
 	Shipped = FactoryState + "/shipped.json"
 	// ReportKey is the node's own key (Ed25519, PEM): it signs the reports of this node. It is made where it is first used, and stays.

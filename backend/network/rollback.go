@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 )
 
 // rollBackNote tells that nmstate brings old settings about, and since when. It does so under its own checkpoint, which
 // stays behind when this process dies, and would be taken for someone else's. Like the checkpoint it ends with the boot.
-const rollBackNote = "/run/touchdown/network-roll-back"
+const rollBackNote = layout.Run + "/network-roll-back"
 
 // rollBack brings old settings about, and notes that it does.
 type rollBack struct {

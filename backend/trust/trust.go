@@ -62,7 +62,7 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 			return
 		}
 		f := File{Path: path, Content: content, Mode: mode}
-		if m.Managed(path) {
+		if host.Managed(m, path) {
 			f.Held = "the Machine Config Operator lays it; it comes with the node's configuration"
 		}
 		out = append(out, f)

@@ -28,7 +28,7 @@ type applyFlags struct {
 	afterLoss bool
 }
 
-func (c *common) applyCommand() *cobra.Command {
+func applyCommand(c *common) *cobra.Command {
 	f := &applyFlags{common: c}
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",

@@ -27,25 +27,25 @@ type benchLine struct {
 }
 
 // newBenchLine opens the node for a list.
-func newBenchLine(c *common, cmd *cobra.Command) (*benchLine, error) {
-	node, err := c.benchNode()
+func newBenchLine(t *target, cmd *cobra.Command) (*benchLine, error) {
+	node, err := t.benchNode()
 	if err != nil {
 		return nil, err
 	}
-	return &benchLine{node: node, dir: filepath.Join(c.engine.state, "factory", "saved"), out: printed(cmd)}, nil
+	return &benchLine{node: node, dir: filepath.Join(t.engine.factoryState(), "saved"), out: printed(cmd)}, nil
 }
 
 // benchNode opens the node for a command that works on it without the node's engine.
-func (c *common) benchNode() (*backend.Node, error) {
+func (t *target) benchNode() (*backend.Node, error) {
 	log := slog.New(slog.DiscardHandler)
-	cluster, err := kube.Open(c.engine.kubeconfig, log)
+	cluster, err := kube.Open(t.engine.kubeconfig, log)
 	if err != nil {
 		return nil, err
 	}
-	if c.hooks.cluster != nil {
-		c.hooks.cluster(cluster)
+	if t.hooks.cluster != nil {
+		t.hooks.cluster(cluster)
 	}
-	machine := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
+	machine := host.Open(host.Options{Root: t.hooks.root, NoPower: true, Log: log})
 	return &backend.Node{Host: machine, Kube: cluster, Now: time.Now, Log: log}, nil
 }
 

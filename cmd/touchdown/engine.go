@@ -49,13 +49,16 @@ func (f *engineFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.noPower, "no-power", false, "never reboot or power off the machine, whatever a step or a person asks for")
 }
 
+// factoryState is the state folder of the work on the bench line.
+func (f *engineFlags) factoryState() string { return filepath.Join(f.state, layout.FactoryFolder) }
+
 // localFlags adds what hosts an engine inside a client.
-func (c *common) localFlags(cmd *cobra.Command) {
+func (c *connection) localFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.local, "local", false, "host the engine in this process instead of using the node's: for a laptop or a test")
 	c.engine.add(cmd)
 }
 
-func (c *common) engineCommand() *cobra.Command {
+func engineCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engine",
 		Short: "Own the node and serve the consoles",
@@ -116,17 +119,17 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	dir, name, list := f.state, engine.ListSite, steps.Site
 	if factory.OnLine(node.Host) {
-		dir, name, list = filepath.Join(f.state, "factory"), engine.ListFactory, steps.Factory
+		dir, name, list = f.factoryState(), engine.ListFactory, steps.Factory
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.
 	var watcher *media.Watcher
 	if name == engine.ListSite {
 		watcher = f.watcher(node.Host)
-		pace = (&steps.FactoryReport{Dir: filepath.Join(f.state, "factory")}).Pace()
+		pace = (&steps.FactoryReport{Dir: f.factoryState()}).Pace()
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher,
-		Notices: func() []message.Text { return append(cluster.Notices(), images.Notices(node.Host)...) },
+		Notices: func() []message.Text { return notices(node) },
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher})
 			if h.stages != nil {
@@ -139,6 +142,15 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// notices are sentences for every screen.
+func notices(node *backend.Node) []message.Text {
+	told := images.Notices(node.Host)
+	if detour := node.Kube.Detour(); detour != (message.Text{}) {
+		told = append([]message.Text{detour}, told...)
+	}
+	return told
 }
 
 // watcher looks for site media where the engine is a node's own.
@@ -203,7 +215,7 @@ func (w maskedWriter) Write(record []byte) (int, error) {
 }
 
 // session returns the engine's client, or with --local an engine of this process.
-func (c *common) session() (engine.Session, func() error, error) {
+func (c *connection) session() (engine.Session, func() error, error) {
 	if !c.local {
 		return c.client(), func() error { return nil }, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"touchdown/steps"
 )
 
-func (c *common) bakeCommand() *cobra.Command {
+func bakeCommand(t *target) *cobra.Command {
 	var dry bool
 	var o steps.BakeOptions
 	var out, pinFile string
@@ -42,10 +42,10 @@ says so. Last it writes the factory's record.`,
 					return err
 				}
 			}
-			return c.bake(cmd, dry, o)
+			return bake(t, cmd, dry, o)
 		},
 	}
-	c.engine.add(cmd)
+	t.engine.add(cmd)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would change")
 	cmd.Flags().BoolVar(&o.KeepCatalogs, "keep-catalogs", false, "leave the default catalog sources on; the rehearsal without registries cannot pass then")
 	cmd.Flags().BoolVar(&o.Arm, "arm", false, "at the end let the next boot wait for the site")
@@ -60,14 +60,14 @@ says so. Last it writes the factory's record.`,
 	return cmd
 }
 
-func (c *common) unbakeCommand() *cobra.Command {
+func unbakeCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unbake", Short: "Take back what bake did", Args: cobra.NoArgs,
 		Long: `Unbake removes the MachineConfigs and puts the port's profile, the policies and OperatorHub back. The node reboots once;
 run the same command again after it. The program itself stays.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.unbake(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return unbake(t, cmd) },
 	}
-	c.engine.add(cmd)
+	t.engine.add(cmd)
 	return cmd
 }
 
@@ -94,8 +94,8 @@ func writeManifests(w io.Writer, dir string, addresses []string) error {
 	return nil
 }
 
-func (c *common) bake(cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
-	line, err := newBenchLine(c, cmd)
+func bake(t *target, cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
+	line, err := newBenchLine(t, cmd)
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,8 @@ func planBake(ctx context.Context, line *benchLine, list []steps.Stage) error {
 	return nil
 }
 
-func (c *common) unbake(cmd *cobra.Command) error {
-	line, err := newBenchLine(c, cmd)
+func unbake(t *target, cmd *cobra.Command) error {
+	line, err := newBenchLine(t, cmd)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type factoryFlags struct {
 	mediaKey           string
 }
 
-func (c *common) factoryCommand() *cobra.Command {
+func factoryCommand(c *common) *cobra.Command {
 	f := &factoryFlags{applyFlags: applyFlags{common: c}}
 	cmd := group(&cobra.Command{
 		Use: "factory", Short: "Check and prepare a node on the bench line",
@@ -51,7 +51,7 @@ touchdown media write --recipient, is in the ledger.`,
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
   touchdown factory --unattended -f line.yaml -o json`,
-	}, c.bakeCommand(), c.unbakeCommand())
+	}, bakeCommand(&c.target), unbakeCommand(&c.target))
 	of := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

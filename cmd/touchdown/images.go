@@ -6,11 +6,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *common) imagesCommand() *cobra.Command {
+// imageCommands are the commands that work on the node's image store.
+type imageCommands struct {
+	*target
+	*format
+}
+
+func (c imageCommands) command() *cobra.Command {
 	return group(&cobra.Command{Use: "images", Short: "The images that the node needs when there is no registry"},
-		c.imagesListCommand(), c.imagesSeedCommand(), c.imagesVerifyCommand(), c.imagesPruneCommand(), c.imagesStatusCommand(),
-		c.imagesRehearseCommand(),
-		c.imagesBootCommand(), c.imagesCheckCommand())
+		c.list(), c.seed(), c.verify(), c.prune(), c.status(), c.rehearse(), c.boot(), c.check())
 }
 
 // tableFlag adds -o for commands that print a table. What it returns tells whether -o json was given, and refuses anything but

@@ -16,7 +16,7 @@ import (
 // listing are the flags of `images list`.
 type listing struct{ payload, offline, all bool }
 
-func (c *common) imagesListCommand() *cobra.Command {
+func (c imageCommands) list() *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use: "list", Short: "Print which images the node must have, who needs them, and which are there", Args: cobra.NoArgs,
@@ -42,7 +42,7 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 		if err != nil {
 			return err
 		}
-		r, err := c.listImages(cmd.Context(), l)
+		r, err := c.wanted(cmd.Context(), l)
 		if err != nil {
 			return interrupted(cmd.Context(), err)
 		}
@@ -55,8 +55,8 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 	return cmd
 }
 
-// listImages makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.
-func (c *common) listImages(ctx context.Context, l listing) (*wanted.Result, error) {
+// wanted makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.
+func (c imageCommands) wanted(ctx context.Context, l listing) (*wanted.Result, error) {
 	log := slog.New(slog.DiscardHandler)
 	m := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
 	runtime, err := cri.Open(m)

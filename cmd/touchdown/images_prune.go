@@ -25,7 +25,7 @@ import (
 // pruning are the flags of `images prune`.
 type pruning struct{ yes, dry, json bool }
 
-func (c *common) imagesPruneCommand() *cobra.Command {
+func (c imageCommands) prune() *cobra.Command {
 	var f pruning
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove images from the store that nobody needs any more", Args: cobra.NoArgs,
@@ -39,7 +39,7 @@ source cannot be read (see ` + "`touchdown images list`" + `), nothing is remove
 
 -o json prints one object: generation, images (id, names, named (who names it and does not run it), size), kept, layers
 and bytes (of the layers that no image which stays has).`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.prune(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runPrune(cmd, f) },
 	}
 	c.engine.add(cmd)
 	json := tableFlag(cmd)
@@ -53,7 +53,7 @@ and bytes (of the layers that no image which stays has).`,
 	return cmd
 }
 
-func (c *common) prune(cmd *cobra.Command, f pruning) error {
+func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 	if !f.yes && !f.dry && terminal(cmd) == nil {
 		return usage(&problem.Problem{
 			Code: "IMG-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."),

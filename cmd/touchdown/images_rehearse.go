@@ -15,7 +15,7 @@ import (
 	"touchdown/backend/images/wanted"
 )
 
-func (c *common) imagesRehearseCommand() *cobra.Command {
+func (c imageCommands) rehearse() *cobra.Command {
 	var last bool
 	cmd := &cobra.Command{
 		Use: "rehearse", Short: "Boot the node with no registry and nothing but the seeded store", Args: cobra.NoArgs,
@@ -27,7 +27,7 @@ boot is an ordinary one.`,
 			if last {
 				return c.lastRehearsal(cmd)
 			}
-			return c.rehearse(cmd)
+			return c.runRehearsal(cmd)
 		},
 	}
 	c.engine.add(cmd)
@@ -35,7 +35,7 @@ boot is an ordinary one.`,
 	return cmd
 }
 
-func (c *common) lastRehearsal(cmd *cobra.Command) error {
+func (c imageCommands) lastRehearsal(cmd *cobra.Command) error {
 	node, err := c.benchNode()
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *common) lastRehearsal(cmd *cobra.Command) error {
 	return nil
 }
 
-func (c *common) rehearse(cmd *cobra.Command) error {
+func (c imageCommands) runRehearsal(cmd *cobra.Command) error {
 	node, err := c.benchNode()
 	if err != nil {
 		return err
@@ -83,12 +83,12 @@ func (c *common) rehearse(cmd *cobra.Command) error {
 }
 
 // powered is the node with power over itself, where the flags allow it.
-func (c *common) powered(node *backend.Node) *host.Machine {
+func (c imageCommands) powered(node *backend.Node) *host.Machine {
 	return host.Open(host.Options{Root: c.hooks.root, NoPower: c.engine.noPower, Log: node.Log})
 }
 
 // rehearsalBoot looks at the node in the boot that is the rehearsal, and ends it with a reboot whatever it found.
-func (c *common) rehearsalBoot(ctx context.Context, node *backend.Node) error {
+func (c imageCommands) rehearsalBoot(ctx context.Context, node *backend.Node) error {
 	runtime, err := cri.Open(node.Host)
 	if err != nil {
 		return err

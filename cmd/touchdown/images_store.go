@@ -17,7 +17,7 @@ import (
 	"touchdown/steps/site"
 )
 
-func (c *common) imagesSeedCommand() *cobra.Command {
+func (c imageCommands) seed() *cobra.Command {
 	var noReboot, move bool
 	cmd := &cobra.Command{
 		Use: "seed", Short: "Keep all images the node runs in a store that needs no registry", Args: cobra.NoArgs,
@@ -35,7 +35,7 @@ by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 			if move && c.engine.noPower {
 				return usage(errors.New("--move needs a reboot, which --no-power does not allow"))
 			}
-			return c.seed(cmd, &steps.Images{Site: cfg, Version: version, Move: move})
+			return c.runSeed(cmd, &steps.Images{Site: cfg, Version: version, Move: move})
 		},
 	}
 	c.engine.add(cmd)
@@ -45,8 +45,8 @@ by the next boot. ` + "`touchdown images status`" + ` tells what came of it.`,
 	return cmd
 }
 
-func (c *common) seed(cmd *cobra.Command, step *steps.Images) error {
-	line, err := newBenchLine(c, cmd)
+func (c imageCommands) runSeed(cmd *cobra.Command, step *steps.Images) error {
+	line, err := newBenchLine(c.target, cmd)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *common) seed(cmd *cobra.Command, step *steps.Images) error {
 // errNotWhole ends a command whose checks say the rest.
 var errNotWhole = errors.New("the node does not have all that it needs: see the checks above")
 
-func (c *common) imagesVerifyCommand() *cobra.Command {
+func (c imageCommands) verify() *cobra.Command {
 	var quick, idle bool
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Verify the image store, and repair what can be", Args: cobra.NoArgs,
@@ -96,7 +96,7 @@ store where that has it whole, else from the registry (or its mirror). --quick l
 }
 
 // look looks at the images of this node, with its progress on a terminal's error line.
-func (c *common) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
+func (c imageCommands) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
 	node, err := c.benchNode()
 	if err != nil {
 		return images.Status{}, err
@@ -123,7 +123,7 @@ func printChecks(w io.Writer, checks []check.Check) {
 	}
 }
 
-func (c *common) imagesStatusCommand() *cobra.Command {
+func (c imageCommands) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Print what the last look at the image store found", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -154,8 +154,8 @@ func (c *common) imagesStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// imagesBootCommand is what touchdown-images.service runs before CRI-O.
-func (c *common) imagesBootCommand() *cobra.Command {
+// boot is what touchdown-images.service runs before CRI-O.
+func (c imageCommands) boot() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "boot", Short: "Bring the image store in order before CRI-O opens it (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -170,8 +170,8 @@ func (c *common) imagesBootCommand() *cobra.Command {
 	return cmd
 }
 
-// imagesCheckCommand is what touchdown-images-check.service runs after CRI-O.
-func (c *common) imagesCheckCommand() *cobra.Command {
+// check is what touchdown-images-check.service runs after CRI-O.
+func (c imageCommands) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Count and resolve the images after a boot (a unit runs this)", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.afterBoot(cmd) },
@@ -180,7 +180,7 @@ func (c *common) imagesCheckCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *common) afterBoot(cmd *cobra.Command) error {
+func (c imageCommands) afterBoot(cmd *cobra.Command) error {
 	node, err := c.benchNode()
 	if err != nil {
 		return err

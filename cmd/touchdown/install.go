@@ -19,7 +19,10 @@ import (
 	"touchdown/steps/engine"
 )
 
-func (c *common) installCommand() *cobra.Command {
+// installCommands are the commands of the manual install; they ask the engine whether work is under way.
+type installCommands struct{ *connection }
+
+func (c installCommands) install() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "install", Short: "Put the engine and the wizard on this machine, and start them", Args: cobra.NoArgs,
@@ -42,7 +45,7 @@ version, and install refuses.`,
 	return cmd
 }
 
-func (c *common) uninstallCommand() *cobra.Command {
+func (c installCommands) uninstall() *cobra.Command {
 	var dry, purge, yes bool
 	cmd := &cobra.Command{
 		Use: "uninstall", Short: "Take away what install laid", Args: cobra.NoArgs,
@@ -73,7 +76,7 @@ this one was. --purge removes them too; then nothing of the job can be undone an
 }
 
 // manualInstall is this program on this machine.
-func (c *common) manualInstall(cmd *cobra.Command, dry bool) (*factory.ManualInstall, error) {
+func (c installCommands) manualInstall(cmd *cobra.Command, dry bool) (*factory.ManualInstall, error) {
 	file, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -90,10 +93,10 @@ func (c *common) manualInstall(cmd *cobra.Command, dry bool) (*factory.ManualIns
 }
 
 // idle refuses while work is under way, or may be.
-func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
+func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
 	session := c.client()
 	if err := c.wake(ctx, complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
-		if _, gone := os.Stat(filepath.Join(c.engine.state, "journal.jsonl")); errors.Is(gone, os.ErrNotExist) {
+		if _, gone := os.Stat(filepath.Join(c.engine.state, layout.JournalFile)); errors.Is(gone, os.ErrNotExist) {
 			return nil // nothing was ever begun here
 		}
 		return &problem.Problem{
@@ -116,7 +119,7 @@ func (c *common) idle(ctx context.Context, cmd *cobra.Command) error {
 }
 
 // mayPurge asks whether answers and originals may go.
-func (c *common) mayPurge(cmd *cobra.Command) error {
+func (c installCommands) mayPurge(cmd *cobra.Command) error {
 	if terminal(cmd) == nil {
 		return usage(&problem.Problem{
 			Code: "HND-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."), Fix: message.T("Look with --dry-run, then remove with --purge --yes."),
@@ -126,7 +129,7 @@ func (c *common) mayPurge(cmd *cobra.Command) error {
 }
 
 // leave removes what the work left, or says where it is.
-func (c *common) leave(h *factory.ManualInstall, purge bool) error {
+func (c installCommands) leave(h *factory.ManualInstall, purge bool) error {
 	if _, err := os.Stat(c.engine.state); err != nil {
 		return nil
 	}

@@ -11,13 +11,13 @@ import (
 	"touchdown/backend/ledger"
 )
 
-func ledgerCommand(c *common) *cobra.Command {
-	return group(&cobra.Command{Use: "ledger", Short: "The factory's ledger of sealed nodes"}, ledgerVerify(c))
+func ledgerCommand(f *format) *cobra.Command {
+	return group(&cobra.Command{Use: "ledger", Short: "The factory's ledger of sealed nodes"}, ledgerVerify(f))
 }
 
-func ledgerVerify(c *common) *cobra.Command {
+func ledgerVerify(f *format) *cobra.Command {
 	var since string
-	cmd := withJSON(c, &cobra.Command{
+	cmd := withJSON(f, &cobra.Command{
 		Use: "verify FILE", Short: "Tell whether a line of the ledger was changed, removed, inserted or moved", Args: cobra.ExactArgs(1),
 		Long: `Verify reads the ledger that touchdown factory --ledger writes. Each line has the SHA-256 of all lines before it, so that the
 ledger cannot be changed before its last line without being noticed. Lines that an earlier release wrote have none; they are counted,

@@ -13,12 +13,12 @@ import (
 	"touchdown/backend/media"
 )
 
-func mediaCommand(c *common) *cobra.Command {
+func mediaCommand(f *format) *cobra.Command {
 	return group(&cobra.Command{
 		Use: "media", Short: "Make, show and revoke sticks and images that bring a site config to a node",
 		Long: `A site medium is a stick or an image with the site config of one node: signed with a key of the factory, bound to the
 serial number of the machine, sealed with a passphrase or for the node's own key, and good for one use.`,
-	}, mediaKeygen(), mediaWrite(), mediaShow(c), mediaRevoke())
+	}, mediaKeygen(), mediaWrite(), mediaShow(f), mediaRevoke())
 }
 
 // mediaReader is the process that reads a volume, which media.Inspect starts.

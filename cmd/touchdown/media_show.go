@@ -18,7 +18,7 @@ import (
 // showFlags are the flags of media show.
 type showFlags struct{ trust, revoked, serial, used, secret string }
 
-func mediaShow(c *common) *cobra.Command {
+func mediaShow(o *format) *cobra.Command {
 	var f showFlags
 	cmd := &cobra.Command{
 		Use: "show VOLUME", Short: "Show what a stick or image holds, and whether it can be trusted", Args: cobra.ExactArgs(1),
@@ -30,7 +30,7 @@ fails when it would be refused. With --secret-file, the passphrase or the privat
 site config that is sealed in it, without its secrets.`,
 		Example: "  touchdown media show /dev/sdb\n  touchdown media show SN0042.img --trust factory.pub --serial SN0042 --secret-file passphrase.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asJSON, err := c.json()
+			asJSON, err := o.json()
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ site config that is sealed in it, without its secrets.`,
 			return s.print(printed(cmd))
 		},
 	}
-	c.outputFlag(cmd)
+	o.outputFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.trust, "trust", "", "public keys that are trusted, one behind the other in a file")
 	flags.StringVar(&f.revoked, "revoked", "", "list of revoked keys")

@@ -16,7 +16,7 @@ import (
 )
 
 func reportCommand(c *common) *cobra.Command {
-	show := withJSON(c, &cobra.Command{Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+	show := withJSON(&c.format, &cobra.Command{Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
 		return c.export(cmd, map[bool]engine.Document{true: engine.ReportJSON, false: engine.ReportText}[asJSON])
 	})
 	hosts := &cobra.Command{
@@ -30,14 +30,14 @@ func reportCommand(c *common) *cobra.Command {
 	}
 	schema := schemaCommand("a report", func() ([]byte, error) { return []byte(proof.Schema()), nil })
 	return group(&cobra.Command{Use: "report", Short: "The hand-over report, its signature and its other forms"},
-		show, hosts, reportBundle(c), reportVerify(c), reportCountersign(), reportExport(c), reportDiff(c), page, schema)
+		show, hosts, reportBundle(&c.connection), reportVerify(c), reportCountersign(), reportExport(&c.connection), reportDiff(c), page, schema)
 }
 
 // withJSON gives a command -o, and tells it whether that is json.
-func withJSON(c *common, cmd *cobra.Command, run func(cmd *cobra.Command, args []string, asJSON bool) error) *cobra.Command {
-	c.outputFlag(cmd)
+func withJSON(f *format, cmd *cobra.Command, run func(cmd *cobra.Command, args []string, asJSON bool) error) *cobra.Command {
+	f.outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		asJSON, err := c.json()
+		asJSON, err := f.json()
 		if err == nil {
 			err = run(cmd, args, asJSON)
 		}

@@ -10,7 +10,7 @@ import (
 // maxRecord bounds the record of a terminal that is read: some tries of a summary, and what was on the screen between them.
 const maxRecord = 16 << 20
 
-func reportBundle(c *common) *cobra.Command {
+func reportBundle(c *connection) *cobra.Command {
 	var serial bool
 	var record string
 	cmd := &cobra.Command{
@@ -41,7 +41,7 @@ second try within 15 minutes prints the same summary, and fills the gaps of the 
 	return cmd
 }
 
-func (c *common) serialSummary(cmd *cobra.Command) error {
+func (c *connection) serialSummary(cmd *cobra.Command) error {
 	archive, err := c.client().Export(cmd.Context(), engine.Document(support.Summary))
 	if err != nil {
 		return explainClient(err)

@@ -17,7 +17,7 @@ import (
 // formats are those of report export.
 var formats = []string{"json", "junit", "csv", "html", "text", "envelope"}
 
-func reportExport(c *common) *cobra.Command {
+func reportExport(c *connection) *cobra.Command {
 	var format, out string
 	export := func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(formats, format) {
@@ -50,7 +50,7 @@ unchanged.`,
 }
 
 // source is the report in a file, or that of this node.
-func source(cmd *cobra.Command, c *common, args []string) (*told, error) {
+func source(cmd *cobra.Command, c *connection, args []string) (*told, error) {
 	if len(args) == 1 {
 		return readReport(args[0])
 	}
@@ -113,7 +113,7 @@ func (t *told) paper(format string) ([]byte, error) {
 }
 
 func reportDiff(c *common) *cobra.Command {
-	return withJSON(c, &cobra.Command{
+	return withJSON(&c.format, &cobra.Command{
 		Use: "diff OLD NEW", Short: "Tell what changed from one report to another", Args: cobra.ExactArgs(2),
 		Long: `Diff compares two reports, signed ones or their JSON: checks whose verdict changed, values that changed, what is new and
 what is gone. What became worse stands first. When the reports were made and how long the work took is no difference.`,

@@ -22,7 +22,7 @@ type verifyFlags struct{ key, secondKey, revoked, ledger, previous string }
 
 func reportVerify(c *common) *cobra.Command {
 	var f verifyFlags
-	cmd := withJSON(c, &cobra.Command{
+	cmd := withJSON(&c.format, &cobra.Command{
 		Use: "verify FILE", Short: "Tell whether a signed report is genuine", Args: cobra.ExactArgs(1),
 		Long: `Verify reads the file report.signed.json of a node, or the text of the QR code on a printed report, and tells whether it
 was changed and who signed it. It needs no engine, no node and no network.

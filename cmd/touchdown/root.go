@@ -14,19 +14,32 @@ import (
 // defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
 const defaultKubeconfig = "/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
 
-// common are the flags of more than one command.
+// common are the flags of more than one command, by subject. A command that reads one subject takes that alone.
 type common struct {
-	socket string
-	output string
-	hooks  hooks
-	engine engineFlags
-	local  bool
+	connection
+	format
 
 	language string // of the console
 }
 
+// target is the node that a command works on, and what a test puts in its place.
+type target struct {
+	engine engineFlags
+	hooks  hooks
+}
+
+// connection is the way to the engine of a node: over its socket, or in this process.
+type connection struct {
+	target
+	socket string
+	local  bool
+}
+
+// format is the form of a command's output.
+type format struct{ output string }
+
 func newRoot(h hooks) *cobra.Command {
-	c := &common{hooks: h}
+	c := &common{connection: connection{target: target{hooks: h}}}
 	root := &cobra.Command{
 		Use:   "touchdown",
 		Short: "Land a single-node OpenShift server at its site",
@@ -48,10 +61,11 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", layout.Socket), "where the engine listens")
 	c.localFlags(root)
 	languageFlag(root, &c.language)
-	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
-		c.eventsCommand(), c.answersCommand(), c.siteCommand(), reportCommand(c), c.factoryCommand(), c.imagesCommand(),
-		credentialsCommand(c), inventoryCommand(c), checkCommand(c), ledgerCommand(c), mediaCommand(c), mediaReader(), mediaWriter(), c.installCommand(),
-		c.uninstallCommand(), c.versionCommand())
+	images, manual := imageCommands{&c.target, &c.format}, installCommands{&c.connection}
+	root.AddCommand(engineCommand(&c.connection), c.consoleCommand(), applyCommand(c), undoCommand(c), statusCommand(c),
+		eventsCommand(c), answersCommand(&c.connection), siteCommand(&c.format), reportCommand(c), factoryCommand(c), images.command(),
+		credentialsCommand(c), inventoryCommand(c), checkCommand(c), ledgerCommand(&c.format), mediaCommand(&c.format), mediaReader(), mediaWriter(),
+		manual.install(), manual.uninstall(), versionCommand(&c.format))
 	wrapArgs(root)
 	return root
 }
@@ -98,22 +112,22 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 }
 
 // outputFlag adds -o.
-func (c *common) outputFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&c.output, "output", "o", "text", "text or json")
+func (f *format) outputFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // json tells whether -o json was given, and refuses anything but text and json.
-func (c *common) json() (bool, error) {
-	switch c.output {
+func (f *format) json() (bool, error) {
+	switch f.output {
 	case "text", "json":
-		return c.output == "json", nil
+		return f.output == "json", nil
 	}
-	return false, usage(fmt.Errorf("-o %s: text or json", c.output))
+	return false, usage(fmt.Errorf("-o %s: text or json", f.output))
 }
 
 // client is the session of a command that needs an engine at work.
-func (c *common) client() engine.Session { return engine.Dial(c.socket) }
+func (c *connection) client() engine.Session { return engine.Dial(c.socket) }
 
 func env(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {

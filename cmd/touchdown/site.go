@@ -14,9 +14,9 @@ import (
 	"touchdown/steps/site"
 )
 
-func (c *common) siteCommand() *cobra.Command {
+func siteCommand(f *format) *cobra.Command {
 	return group(&cobra.Command{Use: "site", Short: "Write, check and explain site configs"},
-		siteNew(), c.siteValidate(), c.siteExplain(), siteImport(), schemaCommand("a site config, for editors", schema.Site))
+		siteNew(), siteValidate(f), siteExplain(f), siteImport(), schemaCommand("a site config, for editors", schema.Site))
 }
 
 func siteNew() *cobra.Command {
@@ -29,11 +29,11 @@ func siteNew() *cobra.Command {
 	}
 }
 
-func (c *common) siteValidate() *cobra.Command {
+func siteValidate(f *format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "Say what is wrong with a site config, and where", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asJSON, err := c.json()
+			asJSON, err := f.json()
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (c *common) siteValidate() *cobra.Command {
 			return nil
 		},
 	}
-	c.outputFlag(cmd)
+	f.outputFlag(cmd)
 	return cmd
 }
 
@@ -80,20 +80,20 @@ func validateJSON(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-func (c *common) siteExplain() *cobra.Command {
+func siteExplain(f *format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "explain [PATH]", Short: "Explain a key of the site config, or all of them", Args: cobra.MaximumNArgs(1),
 		Example:           "  touchdown site explain spec.baseDomain",
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asJSON, err := c.json()
+			asJSON, err := f.json()
 			if err != nil {
 				return err
 			}
 			return explain(cmd, args, asJSON)
 		},
 	}
-	c.outputFlag(cmd)
+	f.outputFlag(cmd)
 	return cmd
 }
 

@@ -12,8 +12,8 @@ import (
 	"touchdown/steps/schema"
 )
 
-func (c *common) statusCommand() *cobra.Command {
-	return withJSON(c, &cobra.Command{Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+func statusCommand(c *common) *cobra.Command {
+	return withJSON(&c.format, &cobra.Command{Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
 		snapshot, err := c.client().Snapshot(cmd.Context())
 		if err != nil {
 			return explainClient(err)
@@ -26,7 +26,7 @@ func (c *common) statusCommand() *cobra.Command {
 	})
 }
 
-func (c *common) eventsCommand() *cobra.Command {
+func eventsCommand(c *common) *cobra.Command {
 	var follow bool
 	var from uint64
 	cmd := &cobra.Command{
@@ -49,7 +49,7 @@ func (c *common) eventsCommand() *cobra.Command {
 // errEnough ends a stream that has been read far enough.
 var errEnough = errors.New("enough")
 
-func (c *common) events(cmd *cobra.Command, follow bool, from uint64, asJSON bool) error {
+func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON bool) error {
 	session := c.client()
 	snapshot, err := session.Snapshot(cmd.Context())
 	if err != nil {
@@ -83,7 +83,7 @@ func printEvent(cmd *cobra.Command, e steps.Event, asJSON bool) error {
 	return printLine(cmd, e)
 }
 
-func (c *common) answersCommand() *cobra.Command {
+func answersCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answers", Short: "Print the answers so far as a site config, secrets as <set>", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Answers) },
@@ -91,7 +91,7 @@ func (c *common) answersCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *common) export(cmd *cobra.Command, what engine.Document) error {
+func (c *connection) export(cmd *cobra.Command, what engine.Document) error {
 	return explainClient(exportFrom(cmd.Context(), cmd, c.client(), what))
 }
 

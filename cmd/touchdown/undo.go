@@ -11,7 +11,7 @@ import (
 	"touchdown/steps/engine"
 )
 
-func (c *common) undoCommand() *cobra.Command {
+func undoCommand(c *common) *cobra.Command {
 	f := &applyFlags{common: c}
 	cmd := &cobra.Command{
 		Use:   "undo",

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *common) versionCommand() *cobra.Command {
-	return withJSON(c, &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+func versionCommand(f *format) *cobra.Command {
+	return withJSON(f, &cobra.Command{Use: "version", Short: "Print the version", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
 		platform := runtime.GOOS + "/" + runtime.GOARCH
 		if asJSON {
 			return printJSON(cmd, map[string]string{"version": version, "platform": platform, "go": runtime.Version()})

@@ -31,7 +31,7 @@ const (
 
 // wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
 // nobody at a console of an installed node knows how to.
-func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session) error {
+func (c *connection) wake(ctx context.Context, out io.Writer, session engine.Session) error {
 	_, err := session.Snapshot(ctx)
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	if !errors.Is(err, engine.ErrNoEngine) || !c.installed(machine) {
@@ -42,7 +42,7 @@ func (c *common) wake(ctx context.Context, out io.Writer, session engine.Session
 }
 
 // installed tells whether the engine is a unit of this node.
-func (c *common) installed(machine *host.Machine) bool {
+func (c *connection) installed(machine *host.Machine) bool {
 	return !c.local && machine.Exists("/etc/systemd/system/"+engineUnit)
 }
 
@@ -67,7 +67,7 @@ func restart(ctx context.Context, machine *host.Machine, session engine.Session)
 // wakeForPerson does the same for whoever sits at a console, where standard error is not seen. On an installed node it goes on
 // trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
 // error), and gets a login.
-func (c *common) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
+func (c *connection) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	for {
 		err := c.wake(ctx, screen(), session)

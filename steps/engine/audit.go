@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/layout"
 	"touchdown/steps"
 )
 
@@ -73,7 +74,7 @@ func (s *store) audit() {
 		}
 	}
 	s.clear()
-	if s.sums.bad || !s.sums.there && !fresh(s.path("journal.jsonl")) {
+	if s.sums.bad || !s.sums.there && !fresh(s.path(layout.JournalFile)) {
 		s.lose(loss{file: "sums.jsonl", how: map[bool]harm{true: isChanged, false: isMissing}[s.sums.bad]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.sums.files)) {
@@ -100,7 +101,7 @@ func fresh(journal string) bool {
 // clear removes what a power cut left of a write that was under way.
 func (s *store) clear() {
 	_ = clearLeftovers(s.dir, append([]string{
-		"journal.jsonl", "sums.jsonl", "report.txt", "report.json", string(signed), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
+		layout.JournalFile, "sums.jsonl", "report.txt", "report.json", string(signed), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
 	}, ours...)...) // in nobody's way
 	_ = clearLeftovers(s.path("secrets"))
 	entries, _ := os.ReadDir(s.path("saved"))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"touchdown/backend/layout"
 	"touchdown/backend/support"
 )
 
@@ -88,7 +89,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	}
 	add("snapshot.json", text)
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
-	for _, path := range []string{"journal.jsonl", "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
+	for _, path := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
 		if data, err := tail(e.store.path(path), int64(limit)); err == nil {
 			add(path, data)
 		}

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/idle"
@@ -114,7 +115,7 @@ func Open(o Options) (*Engine, error) {
 }
 
 func open(o Options, store *store) (*Engine, error) {
-	journal, events, damage, err := openJournal(store.path("journal.jsonl"))
+	journal, events, damage, err := openJournal(store.path(layout.JournalFile))
 	if err != nil {
 		return nil, err
 	}

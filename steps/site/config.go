@@ -4,6 +4,7 @@ package site
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -158,6 +159,21 @@ func (c *Config) Clone() *Config {
 	d.Spec = c.Spec.clone()
 	d.Spec.Policy.Answers = maps.Clone(c.Spec.Policy.Answers)
 	return &d
+}
+
+// clone returns a copy that shares nothing with s.
+func (s Spec) clone() Spec {
+	for _, list := range []*[]string{&s.Network.Bond.Ports, &s.Network.DNSServers, &s.Network.DNSSearch, &s.AdditionalNTPSources, &s.SSHKeys} {
+		*list = slices.Clone(*list)
+	}
+	for _, mirrors := range []*[]Mirror{&s.ImageDigestMirrors, &s.ImageTagMirrors} {
+		*mirrors = slices.Clone(*mirrors)
+		for i := range *mirrors {
+			(*mirrors)[i].Mirrors = slices.Clone((*mirrors)[i].Mirrors)
+		}
+	}
+	s.RegistryCerts = slices.Clone(s.RegistryCerts)
+	return s
 }
 
 // WithoutSecrets returns a copy that holds no secret, for a file or a screen that others may read.

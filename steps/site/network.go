@@ -1,7 +1,5 @@
 package site
 
-import "slices"
-
 // Network is how the node is reached at its site. The zero value leaves the network unchanged.
 type Network struct {
 	// Interface is the port that leads to the site, by name or MAC address; empty is the one in use now.
@@ -107,19 +105,4 @@ type Proxy struct {
 	HTTPSProxy Secret `yaml:"httpsProxy,omitempty" json:"httpsProxy,omitempty"`
 	// NoProxy is a list with commas, as in install-config.yaml.
 	NoProxy string `yaml:"noProxy,omitempty" json:"noProxy,omitempty"`
-}
-
-// clone returns a copy that shares nothing with s.
-func (s Spec) clone() Spec {
-	for _, list := range []*[]string{&s.Network.Bond.Ports, &s.Network.DNSServers, &s.Network.DNSSearch, &s.AdditionalNTPSources, &s.SSHKeys} {
-		*list = slices.Clone(*list)
-	}
-	for _, mirrors := range []*[]Mirror{&s.ImageDigestMirrors, &s.ImageTagMirrors} {
-		*mirrors = slices.Clone(*mirrors)
-		for i := range *mirrors {
-			(*mirrors)[i].Mirrors = slices.Clone((*mirrors)[i].Mirrors)
-		}
-	}
-	s.RegistryCerts = slices.Clone(s.RegistryCerts)
-	return s
 }
