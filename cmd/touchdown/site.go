@@ -135,7 +135,8 @@ SiteConfig or ClusterInstance names from there too. Where a document describes s
 this is. Every value that was not taken over is told on standard error, with the reason. Secrets are printed: send the
 output to a file that only you can read.
 
-Kinds: ` + strings.Join(kinds, ", ") + ".",
+Kinds:
+  ` + strings.Join(kinds, "\n  "),
 		Example: `  touchdown site import install-config.yaml > site.yaml
   touchdown site import --from cluster-instance --node node1.example.com hub.yaml > site.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {

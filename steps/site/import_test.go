@@ -30,6 +30,13 @@ func TestImport(t *testing.T) {
 			`","raw_nm_state_config":"interfaces:\n- name: enp1s0\n  802.1x: {password: ` + planted + `}\n","chrony_config":"# time\nserver ntp.example.com iburst\npool 198.51.100.123\ndriftfile /x\n",` +
 			`"proxy":{"httpProxy":"http://u:` + planted + `@proxy.example.com:3128","noProxy":".example.com","other":1},"status_proxy":{"httpProxy":"x"},` +
 			`"additionalTrustBundle":{"userCaBundle":"x","proxyConfigmapName":"user-ca-bundle"},"node_ip":"198.51.100.10"}`},
+		{"seed reconfiguration with texts that are documents", seedReconfiguration, `{"api_version":1,"base_domain":"example.com","cluster_name":"store",` +
+			`"raw_nm_state_config":"hostname: {config: node, running: old}\ninterfaces: [{name: enp1s0}]\novs-db: {a: b}\n","chrony_config":"driftfile /x\n",` +
+			`"additionalTrustBundle":{"userCaBundle":"x","proxyConfigmapName":"other","proxyConfigmapBundle":"y"}}`},
+		{"seed reconfiguration with two names", seedReconfiguration, `{"api_version":1,"hostname":"one","raw_nm_state_config":"hostname: {config: two}"}`},
+		{"image-based installation with two networks", imageBasedInstall, "seedImage: a.b/c\nnetworkConfig: {interfaces: [{name: one}]}\nnmStateConfig: 'interfaces: [{name: two}]'\n"},
+		{"seed reconfiguration with a broken text", seedReconfiguration, `{"api_version":1,"raw_nm_state_config":"interfaces: [` + planted + `"}`},
+		{"seed reconfiguration with a list in a text", seedReconfiguration, `{"api_version":1,"raw_nm_state_config":"- ` + planted + `"}`},
 		{"seed reconfiguration with a private key", seedReconfiguration, `{"api_version":1,"ssh_key":"-----BEGIN OPENSSH PRIVATE KEY-----\n` + planted + `"}`},
 		{"cluster relocation with all", clusterRelocation, "apiVersion: rhsyseng.github.io/v1beta1\nkind: ClusterRelocation\n" +
 			"spec:\n  domain: store.example.com\n  sshKeys:\n  - " + publicKey + "\n  - " + otherKey + "\n" +

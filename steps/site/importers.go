@@ -125,6 +125,10 @@ func fromImageBasedInstall(im *importer, doc spot) {
 
 // hostname takes a name for the node. Whether the node may be given another one is for a person to say.
 func (im *importer) hostname(s spot) {
+	if im.config.Spec.Hostname != "" {
+		im.leave(s, "spec.hostname is already taken from elsewhere in the document")
+		return
+	}
 	im.take(s, "spec.hostname")
 	if !s.blank() {
 		im.note("spec.hostname needs spec.policy.allowHostnameChange: true; remove it to keep the factory's name")

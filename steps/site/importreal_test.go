@@ -14,18 +14,26 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// realDocuments are the documents of other projects in testdata/imports, by file.
-func realDocuments(t *testing.T) map[string]*txtar.Archive {
+// archive is a file of documents of another project.
+type archive struct {
+	file string
+	docs []txtar.File
+}
+
+// realDocuments are the documents of other projects in testdata/imports.
+func realDocuments(t *testing.T) []archive {
 	t.Helper()
-	files, err := filepath.Glob("testdata/imports/*.txtar")
+	files, err := filepath.Glob("testdata/imports/*.txtar") // sorted
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
-	archives := map[string]*txtar.Archive{}
-	for _, file := range files {
-		if archives[file], err = txtar.ParseFile(file); err != nil {
+	archives := make([]archive, len(files))
+	for i, file := range files {
+		content, err := txtar.ParseFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		archives[i] = archive{file, content.Files}
 	}
 	return archives
 }
@@ -44,16 +52,16 @@ var chosen = map[string]string{
 // what was left out; or why a document is refused.
 func TestImportRealDocuments(t *testing.T) {
 	count := 0
-	for file, archive := range realDocuments(t) {
+	for _, archive := range realDocuments(t) {
 		var b strings.Builder
-		for _, doc := range archive.Files {
+		for _, doc := range archive.docs {
 			count++
 			outcome(t, &b, doc, ImportChoice{})
 			if node := chosen[doc.Name]; node != "" {
 				outcome(t, &b, doc, ImportChoice{Node: node})
 			}
 		}
-		golden(t, strings.TrimSuffix(file, "txtar")+"golden", b.String())
+		golden(t, strings.TrimSuffix(archive.file, "txtar")+"golden", b.String())
 	}
 	if count < 60 {
 		t.Errorf("%d documents, fewer than the 60 that are wanted", count)
@@ -147,8 +155,8 @@ func tells(note, path string) bool {
 func TestImportTellsEveryKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 6))
 	tried := 0
-	for file, archive := range realDocuments(t) {
-		for _, doc := range archive.Files {
+	for _, archive := range realDocuments(t) {
+		for _, doc := range archive.docs {
 			if _, _, err := Import(doc.Data, "doc", ImportChoice{}); err != nil {
 				continue
 			}
@@ -162,7 +170,7 @@ func TestImportTellsEveryKey(t *testing.T) {
 				for _, key := range where {
 					found := slices.ContainsFunc(notes, func(note string) bool { return strings.Contains(note, " is left out: ") && tells(note, key.path) })
 					if !found && !strings.Contains(string(config.Spec.NetworkConfig), lastPart(key.path)+": ") {
-						t.Fatalf("%s: no word about %s of %s in\n%s", file, key.path, data, strings.Join(notes, "\n"))
+						t.Fatalf("%s: no word about %s of %s in\n%s", archive.file, key.path, data, strings.Join(notes, "\n"))
 					}
 				}
 			}
