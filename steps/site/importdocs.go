@@ -121,34 +121,36 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// referenced finds the Secret or ConfigMap that a reference of the main document names, in the same file.
-func (im *importer) referenced(ref spot, kind, namespace string) spot {
+// referenced finds the Secret that a reference of the main document names, in the same file.
+func (im *importer) referenced(ref spot, namespace string) spot {
 	name := ref.get("name").text()
 	if at := ref.get("namespace").text(); at != "" {
 		namespace = at
 	}
 	if name == "" {
+		im.leave(ref, "it names no Secret")
 		return spot{}
 	}
 	var found spot
 	for _, doc := range im.trees {
-		if doc.get("kind").text() != kind || doc.get("metadata.name").text() != name {
+		if doc.get("kind").text() != "Secret" || doc.get("metadata.name").text() != name {
 			continue
 		}
 		if at := doc.get("metadata.namespace").text(); at != "" && namespace != "" && at != namespace {
 			continue
 		}
 		if found.node != nil {
-			im.fail(doc, fault(message.T("keep the one that is meant"), message.F("is the second %s that %s may mean; the first is in line %s", kind, ref.path, lineNumber(found.node))))
+			im.fail(doc, fault(message.T("keep the one that is meant"), message.F("is the second Secret that %s may mean; the first is in line %s", ref.path, lineNumber(found.node))))
 			return spot{}
 		}
 		found = doc
 	}
 	if found.node == nil {
-		im.leave(ref, "the "+kind+" that it names is not in the file; give its content yourself")
+		im.leave(ref, "the Secret that it names is not in the file; give its content yourself")
 		return found
 	}
-	im.use(ref)
+	im.use(ref.get("name"))
+	im.use(ref.get("namespace"))
 	im.note("%s is taken from %s", ref.path, found.path)
 	for _, key := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "type"} {
 		im.use(found.get(key))
@@ -161,7 +163,7 @@ func (im *importer) secret(ref spot, namespace, wanted string, pairs ...[2]strin
 	if ref.blank() {
 		return
 	}
-	doc := im.referenced(ref, "Secret", namespace)
+	doc := im.referenced(ref, namespace)
 	if doc.node == nil {
 		return
 	}

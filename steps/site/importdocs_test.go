@@ -19,7 +19,7 @@ func aSecret(name, typ, values string) string {
 func TestImportTakesSecrets(t *testing.T) {
 	server := issue(t, "api.store.example.com", nil, ecKey(t), nil)
 	key := pkcs8(t, server.key)
-	doc := relocation + "  apiCertRef: {name: api, namespace: site}\n  ingressCertRef: {name: apps}\n  pullSecretRef: {name: pull, namespace: site}\n" +
+	doc := relocation + "  apiCertRef: {name: api, namespace: site}\n  ingressCertRef: {name: apps, more: x}\n  pullSecretRef: {name: pull, namespace: site}\n" +
 		"  acmRegistration: {url: 'https://hub.example.com:6443', clusterName: store, acmSecret: {name: acm, namespace: site}}\n" +
 		aSecret("api", "kubernetes.io/tls", "  tls.crt: "+b64(server.pem)+"\n  tls.key: "+b64(key)+"\n  more: "+b64(planted)+"\n") +
 		aSecret("apps", "kubernetes.io/tls", "  tls.crt: "+b64("old")+"\n  tls.key: |\n    "+b64(key)[:60]+"\n    "+b64(key)[60:]+"\nstringData: {tls.crt: "+`"`+strings.ReplaceAll(server.pem, "\n", `\n`)+`"`+"}\n") +
@@ -41,6 +41,7 @@ func TestImportTakesSecrets(t *testing.T) {
 		"spec.pullSecretRef is taken from document 4",
 		"document 2.data.tls.crt is now spec.apiCert.cert",
 		"document 3.stringData.tls.crt is now spec.ingressCert.cert",
+		"spec.ingressCertRef.more is left out: this release has nothing for it",
 		"document 3.data.tls.crt is left out: this release has nothing for it",
 		"document 2.data.more is left out: this release has nothing for it",
 		"spec.acmRegistration is left out: it belongs to the hub",
