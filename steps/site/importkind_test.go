@@ -110,3 +110,13 @@ func TestImportersListSeveralDocuments(t *testing.T) {
 		t.Errorf("more documents than are read: %v", err)
 	}
 }
+
+// TestSiteConfigsOfOthers: a document that can be imported is called by its name where a site config is expected, one of the same kind too.
+func TestSiteConfigsOfOthers(t *testing.T) {
+	for what, d := range kinds() {
+		_, err := Parse([]byte(d.doc), "old", nil)
+		if want := "it looks like " + what + ", which has to be imported"; d.from != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
