@@ -121,39 +121,38 @@ func completePaths(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return paths, cobra.ShellCompDirectiveNoFileComp
 }
 
-// importers read other programs' documents, by the name given to --from.
-func importers() map[string]func([]byte, string) (*site.Config, []string, error) {
-	return map[string]func([]byte, string) (*site.Config, []string, error){
-		site.SeedReconfiguration: site.FromSeedReconfiguration,
-		site.ClusterRelocation:   site.FromClusterRelocation,
-		site.InstallConfig:       site.FromInstallConfig,
-		site.AgentConfig:         site.FromAgentConfig,
-	}
-}
-
 // maxImport is the largest document that is imported: a config map in etcd holds 1 MiB at most.
 const maxImport = 1 << 20
 
 func siteImport() *cobra.Command {
-	var from string
+	var choice site.ImportChoice
+	kinds := site.Imports()
 	cmd := &cobra.Command{
-		Use: "import FILE --from KIND", Short: "Turn another program's document into a site config", Args: cobra.ExactArgs(1),
-		Long: `Import reads a lifecycle-agent SeedReconfiguration, a ClusterRelocation, an install-config or an agent-config and
-prints the site config that says the same. What could not be taken over is told on standard error. Secrets are printed:
-send the output to a file that only you can read.`,
+		Use: "import FILE [--from KIND] [--node NAME]", Short: "Turn another program's document into a site config", Args: cobra.ExactArgs(1),
+		Long: `Import reads a document of another program and prints the site config that says the same. It recognises the kind;
+--from names the one that is meant. In a file with several documents it takes the Secrets that a ClusterRelocation,
+SiteConfig or ClusterInstance names from there too. Where a document describes several nodes, --node says which one
+this is. Every value that was not taken over is told on standard error, with the reason. Secrets are printed: send the
+output to a file that only you can read.
+
+Kinds:
+  ` + strings.Join(kinds, "\n  "),
+		Example: `  touchdown site import install-config.yaml > site.yaml
+  touchdown site import --from cluster-instance --node node1.example.com hub.yaml > site.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			read, ok := importers()[from]
-			if !ok {
-				return usage(fmt.Errorf("--from %q: seed-reconfiguration, cluster-relocation, install-config or agent-config", from))
+			if choice.From != "" && !slices.Contains(kinds, choice.From) {
+				return usage(fmt.Errorf("--from %q: use one of %s", choice.From, strings.Join(kinds, ", ")))
 			}
-			return runImport(cmd, args[0], read)
+			return runImport(cmd, args[0], choice)
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "seed-reconfiguration, cluster-relocation, install-config or agent-config")
+	cmd.Flags().StringVar(&choice.From, "from", "", "`kind` of the document, instead of recognising it")
+	cmd.Flags().StringVar(&choice.Node, "node", "", "`name` of the node in a document with several, or CLUSTER/NAME")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return cmd
 }
 
-func runImport(cmd *cobra.Command, file string, read func([]byte, string) (*site.Config, []string, error)) error {
+func runImport(cmd *cobra.Command, file string, choice site.ImportChoice) error {
 	data, whole, err := host.ReadRegular(file, maxImport)
 	if err != nil {
 		return usage(err)
@@ -161,7 +160,7 @@ func runImport(cmd *cobra.Command, file string, read func([]byte, string) (*site
 	if !whole {
 		return usage(fmt.Errorf("%s has more than %d bytes", file, maxImport))
 	}
-	cfg, notes, err := read(data, file)
+	cfg, notes, err := site.Import(data, file, choice)
 	if err != nil {
 		return usage(err)
 	}

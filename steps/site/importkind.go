@@ -1,7 +1,7 @@
 package site
 
 import (
-	"bytes"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -10,18 +10,53 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// importKind is a kind of document that can be imported.
+type importKind struct {
+	from     string   // its name for --from
+	named    string   // what a sentence calls it
+	versions []string // the values of apiVersion that its reader knows; none: it has no apiVersion
+	required bool     // whether apiVersion may not be left out
+	read     func(*importer, spot)
+}
+
 // The documents that can be imported, by their names for --from.
 const (
-	SeedReconfiguration = "seed-reconfiguration"
-	ClusterRelocation   = "cluster-relocation"
-	InstallConfig       = "install-config"
-	AgentConfig         = "agent-config"
+	seedReconfiguration = "seed-reconfiguration"
+	clusterRelocation   = "cluster-relocation"
+	installConfig       = "install-config"
+	agentConfig         = "agent-config"
+	ztpSiteConfig       = "site-config"
+	clusterInstance     = "cluster-instance"
+	imageBasedConfig    = "image-based-config"
+	imageBasedInstall   = "image-based-installation-config"
+	nmStateConfig       = "nmstate-config"
+	nmstateDocument     = "nmstate"
 )
+
+// importKinds has one row a document.
+var importKinds = []importKind{
+	{seedReconfiguration, "a SeedReconfiguration", nil, false, fromSeedReconfiguration},
+	{clusterRelocation, "a ClusterRelocation", []string{"rhsyseng.github.io/v1beta1"}, true, fromClusterRelocation},
+	{installConfig, "an install-config", []string{"v1"}, false, fromInstallConfig},
+	{agentConfig, "an agent-config", []string{"v1alpha1", "v1beta1"}, false, fromAgentConfig},
+	{ztpSiteConfig, "a SiteConfig (ran.openshift.io)", []string{"ran.openshift.io/v1"}, true, fromZTPSiteConfig},
+	{clusterInstance, "a ClusterInstance", []string{"siteconfig.open-cluster-management.io/v1alpha1"}, true, fromClusterInstance},
+	{imageBasedConfig, "an image-based-config", []string{"v1beta1"}, false, fromImageBasedConfig},
+	{imageBasedInstall, "an image-based-installation-config", []string{"v1beta1"}, false, fromImageBasedInstall},
+	{nmStateConfig, "an NMStateConfig", []string{"agent-install.openshift.io/v1beta1"}, true, fromNMStateConfig},
+	{nmstateDocument, "an nmstate document", nil, false, fromNMState},
+}
 
 // Imports are the names that --from takes.
 func Imports() []string {
-	return []string{SeedReconfiguration, ClusterRelocation, InstallConfig, AgentConfig}
+	names := make([]string, len(importKinds))
+	for i, kind := range importKinds {
+		names[i] = kind.from
+	}
+	return names
 }
+
+func kindNamed(from string) int { return slices.Index(Imports(), from) }
 
 // shape is what a foreign document is, by its kind or by the keys that only one program writes.
 type shape struct {
@@ -30,26 +65,27 @@ type shape struct {
 	fix  message.Text // what to do with it where no importer does
 }
 
-// expect refuses every document but the one that --from names: most keys of another kind would be left out without a word, and
-// the rest would not mean the same.
-func (im *importer) expect(from string) error {
-	is := shapeOf(im.root)
-	if is.from == from {
-		return nil
-	}
+// unexpected says what a document is that is not the one that --from names, or is none that can be imported.
+func unexpected(root *yaml.Node, from string) *Error {
+	is := shapeOf(root)
 	fix := is.fix
-	if is.from != "" {
+	switch {
+	case is.from != "":
 		fix = message.F("use --from %s", is.from)
+	case fix == message.Text{}:
+		fix = message.F("only these are imported: %s", strings.Join(Imports(), ", "))
 	}
-	return Errors{position{im.name, im.root.Line, im.root.Column}.at("", fault(fix, message.F("is %s, not %s", is.what, named(from))))}
+	if at := kindNamed(from); at >= 0 {
+		return fault(fix, message.F("is %s, not %s", is.what, importKinds[at].named))
+	}
+	return fault(fix, message.F("is %s, which cannot be imported", is.what))
 }
 
-// named is an importer's document in a sentence.
-func named(from string) string {
-	return map[string]string{
-		SeedReconfiguration: "a SeedReconfiguration", ClusterRelocation: "a ClusterRelocation",
-		InstallConfig: "an install-config", AgentConfig: "an agent-config",
-	}[from]
+// kindsOf tells the importer of a document by its kind, where that is enough.
+var kindsOf = map[string]string{
+	"ClusterRelocation": clusterRelocation, "ClusterInstance": clusterInstance, "NMStateConfig": nmStateConfig,
+	"AgentConfig": agentConfig, "InstallConfig": installConfig,
+	"ImageBasedConfig": imageBasedConfig, "ImageBasedInstallationConfig": imageBasedInstall,
 }
 
 func shapeOf(root *yaml.Node) shape {
@@ -57,27 +93,31 @@ func shapeOf(root *yaml.Node) shape {
 		return slices.ContainsFunc(keys, func(key string) bool { return child(root, key) != nil })
 	}
 	kind, version := word(root, "kind"), word(root, "apiVersion")
+	from := ""
 	switch {
 	case kind == Kind && strings.HasPrefix(version, "touchdown.dev/"):
 		return shape{what: "a site config of Touchdown already", fix: message.T("use it without importing it")}
-	case kind == "ClusterRelocation":
-		return shape{what: kindText(kind, version), from: ClusterRelocation}
-	case kind == "AgentConfig":
-		return shape{what: named(AgentConfig), from: AgentConfig}
-	case kind == "InstallConfig", !has("kind") && has("baseDomain", "controlPlane", "imageDigestSources", "imageContentSources"):
-		return shape{what: named(InstallConfig), from: InstallConfig}
+	case kind == Kind && strings.HasPrefix(version, "ran.openshift.io/"):
+		return shape{what: kindText(kind, version), from: ztpSiteConfig}
 	case has("kind"):
-		return shape{what: kindText(kind, version), fix: message.Data(unread())}
+		return shape{what: kindText(kind, version), from: kindsOf[kind]}
 	case has("api_version", "cluster_name", "base_domain"):
-		return shape{what: named(SeedReconfiguration), from: SeedReconfiguration}
-	case has("interfaces", "dns-resolver"):
-		return shape{what: "an nmstate document", fix: message.T("put it under spec.networkConfig of a site config")}
+		from = seedReconfiguration
+	case has("seedImage", "seedVersion"): // of the lifecycle agent's ib-cli, before it was part of the installer
+		from = imageBasedInstall
+	case has("rendezvousIP", "hosts"): // most agent-configs have no kind
+		from = agentConfig
+	case has("baseDomain", "controlPlane", "imageDigestSources", "imageContentSources"):
+		from = installConfig
+	case has("capture", "desiredState", "desired"):
+		return shape{what: "an nmstate policy", fix: message.T("resolve it with nmstatectl policy, and import what that prints")}
+	case has("interfaces", "dns-resolver", "routes", "route-rules", "ovs-db", "ovn"), child(child(root, "hostname"), "config") != nil:
+		from = nmstateDocument
+	default:
+		return shape{what: "a document of no known kind"}
 	}
-	return shape{what: "a document of no known kind", fix: message.Data(unread())}
+	return shape{what: importKinds[kindNamed(from)].named, from: from}
 }
-
-// unread is what to do with a document that no importer reads.
-func unread() string { return "only these are imported: " + strings.Join(Imports(), ", ") }
 
 // kindText is "an ImageBasedConfig (v1beta1)".
 func kindText(kind, version string) string {
@@ -85,7 +125,7 @@ func kindText(kind, version string) string {
 		return "a document of another kind"
 	}
 	text := "a " + kind
-	if strings.ContainsAny(kind[:1], "AEIOU") {
+	if strings.ContainsAny(kind[:1], "AEIOU") || strings.HasPrefix(kind, "NM") {
 		text = "an " + kind
 	}
 	if version != "" {
@@ -109,37 +149,30 @@ func word(root *yaml.Node, key string) string {
 	return n.Value
 }
 
-// maxListed is how many documents of one file a message lists.
-const maxListed = 5
-
-// several lists what a file with more than one document holds.
-func several(data []byte) string {
-	var found []string
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	for len(found) <= maxListed {
-		var doc yaml.Node
-		if decode(dec, &doc) != nil || len(doc.Content) == 0 {
-			break
+// header refuses a version of the document that its importer does not know: a later one may mean something else by the same keys.
+func (im *importer) header(kind importKind, main spot) *Error {
+	version := main.get("apiVersion")
+	known := slices.Contains(kind.versions, version.text()) || version.node == nil && !kind.required
+	if len(kind.versions) > 0 && !known {
+		where := version
+		if version.node == nil {
+			where.node = main.node
 		}
-		is := shapeOf(doc.Content[0])
-		text := is.what
-		if is.from != "" {
-			text += " (--from " + is.from + ")"
-		}
-		found = append(found, text)
+		return im.place(where).at("apiVersion", fault(message.T("check that it is the right file"), message.F("is not %s", strings.Join(kind.versions, " or "))))
 	}
-	if len(found) > maxListed {
-		found = append(found[:maxListed], "more")
-	}
-	last := len(found) - 1
-	return strings.Join(found[:last], ", ") + " and " + found[last]
+	im.use(version)
+	im.use(main.get("kind"))
+	return nil
 }
 
-// versions refuses a version of the document that its importer does not know. A document may leave it out.
-func (im *importer) versions(known ...string) error {
-	v := child(im.root, "apiVersion")
-	if v == nil || v.Kind == yaml.ScalarNode && slices.Contains(known, v.Value) {
-		return nil
+// fromBase64 reads a value of a Secret, which may be broken into lines.
+func fromBase64(n *yaml.Node) (string, *Error) {
+	if f := plainNode(n, yaml.ScalarNode); f != nil {
+		return "", f
 	}
-	return im.refuse("apiVersion", message.F("is not %s", strings.Join(known, " or ")))
+	value, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
+	if err != nil {
+		return "", fault(message.T("encode it with base64, or put it under stringData"), message.T("is not base64"))
+	}
+	return string(value), nil
 }

@@ -6,53 +6,53 @@ import (
 	"testing"
 )
 
-type importFunc = func([]byte, string) (*Config, []string, error)
-
-func allImporters() map[string]importFunc {
-	return map[string]importFunc{
-		SeedReconfiguration: FromSeedReconfiguration, ClusterRelocation: FromClusterRelocation,
-		InstallConfig: FromInstallConfig, AgentConfig: FromAgentConfig,
-	}
-}
-
 // kinds are documents by what a message calls them, with the importer that reads them; "" for none.
 func kinds() map[string]struct{ from, doc string } {
 	return map[string]struct{ from, doc string }{
-		"a SeedReconfiguration":                            {SeedReconfiguration, `{"api_version":1,"base_domain":"example.com","cluster_name":"store"}`},
-		"a ClusterRelocation (rhsyseng.github.io/v1beta1)": {ClusterRelocation, "apiVersion: rhsyseng.github.io/v1beta1\nkind: ClusterRelocation\nmetadata: {name: cluster}\nspec: {domain: store.example.com}\n"},
-		"an install-config":                                {InstallConfig, "apiVersion: v1\nmetadata: {name: store}\nbaseDomain: example.com\nplatform: {none: {}}\n"},
-		"an agent-config":                                  {AgentConfig, "apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: store}\nrendezvousIP: 198.51.100.10\n"},
-		"a site config of Touchdown already":               {"", "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec: {clusterName: store}\n"},
-		"a SiteConfig (ran.openshift.io/v1)":               {"", "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com}\n"},
-		"an ImageBasedConfig (v1beta1)":                    {"", "apiVersion: v1beta1\nkind: ImageBasedConfig\nmetadata: {name: store}\n"},
-		"a ConfigMap (v1)":                                 {"", "apiVersion: v1\nkind: ConfigMap\ndata: {baseDomain: example.com}\n"},
-		"a document of another kind":                       {"", "apiVersion: v1\nkind: not a kind " + planted + "\n"},
-		"an nmstate document":                              {"", "interfaces: []\n"},
-		"a document of no known kind":                      {"", "hello: " + planted + "\n"},
+		"a SeedReconfiguration":                                              {seedReconfiguration, `{"api_version":1,"base_domain":"example.com","cluster_name":"store"}`},
+		"a ClusterRelocation (rhsyseng.github.io/v1beta1)":                   {clusterRelocation, "apiVersion: rhsyseng.github.io/v1beta1\nkind: ClusterRelocation\nmetadata: {name: cluster}\nspec: {domain: store.example.com}\n"},
+		"an install-config":                                                  {installConfig, "apiVersion: v1\nmetadata: {name: store}\nbaseDomain: example.com\nplatform: {none: {}}\n"},
+		"an AgentConfig (v1beta1)":                                           {agentConfig, "apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: store}\nrendezvousIP: 198.51.100.10\n"},
+		"a site config of Touchdown already":                                 {"", "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec: {clusterName: store}\n"},
+		"a SiteConfig (ran.openshift.io/v1)":                                 {ztpSiteConfig, "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com, clusters: [{clusterName: store, nodes: [{hostName: a}]}]}\n"},
+		"an ImageBasedConfig (v1beta1)":                                      {imageBasedConfig, "apiVersion: v1beta1\nkind: ImageBasedConfig\nmetadata: {name: store}\n"},
+		"an image-based-installation-config":                                 {imageBasedInstall, "seedImage: a/b\nseedVersion: 4.18.1\n"},
+		"an NMStateConfig (agent-install.openshift.io/v1beta1)":              {nmStateConfig, "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nspec: {interfaces: []}\n"},
+		"a ClusterInstance (siteconfig.open-cluster-management.io/v1alpha1)": {clusterInstance, "apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\nspec: {clusterName: store}\n"},
+		"an nmstate policy":                                                  {"", "capture: {default-gw: a}\ndesiredState: {interfaces: []}\n"},
+		"a Secret (v1)":                                                      {"", "apiVersion: v1\nkind: Secret\nstringData: {a: " + planted + "}\n"},
+		"a ConfigMap (v1)":                                                   {"", "apiVersion: v1\nkind: ConfigMap\ndata: {baseDomain: example.com}\n"},
+		"a document of another kind":                                         {"", "apiVersion: v1\nkind: not a kind " + planted + "\n"},
+		"an nmstate document":                                                {nmstateDocument, "interfaces: []\n"},
+		"a document of no known kind":                                        {"", "hello: " + planted + "\n"},
 	}
 }
 
-// TestImportersRefuseOtherDocuments gives every importer every document: what it cannot read it names, with the --from that fits.
+// TestImportersRefuseOtherDocuments names every kind for every document: what is not of that kind is called by its name, with the
+// --from that fits. Without a kind each is recognised.
 func TestImportersRefuseOtherDocuments(t *testing.T) {
 	for what, d := range kinds() {
-		for from, read := range allImporters() {
-			config, _, err := read([]byte(d.doc), "old")
-			if d.from == from {
-				if err != nil || config.Spec.ClusterName != "store" {
-					t.Errorf("--from %s refuses %s: %v", from, what, err)
+		for _, kind := range append(importKinds, importKind{}) {
+			_, _, err := Import([]byte(d.doc), "old", ImportChoice{From: kind.from})
+			if d.from != "" && (kind.from == d.from || kind.from == "") {
+				if err != nil {
+					t.Errorf("--from %q refuses %s: %v", kind.from, what, err)
 				}
 				continue
 			}
 			if err == nil {
-				t.Errorf("--from %s takes %s for its own: cluster name %q", from, what, config.Spec.ClusterName)
+				t.Errorf("--from %q takes %s for its own", kind.from, what)
 				continue
 			}
-			text := err.Error()
-			if !strings.HasPrefix(text, "old:1:1: is "+what+", not "+named(from)+"; ") || strings.Contains(text, planted) {
-				t.Errorf("--from %s calls %s: %s", from, what, text)
+			text, want := err.Error(), "old:1:1: is "+what+", not "+kind.named+"; "
+			if kind.from == "" {
+				want = "old:1:1: is " + what + ", which cannot be imported; "
+			}
+			if !strings.HasPrefix(text, want) || strings.Contains(text, planted) {
+				t.Errorf("--from %q calls %s: %s", kind.from, what, text)
 			}
 			if d.from != "" && !strings.HasSuffix(text, "; use --from "+d.from) {
-				t.Errorf("--from %s does not say what reads %s: %s", from, what, text)
+				t.Errorf("--from %q does not say what reads %s: %s", kind.from, what, text)
 			}
 		}
 	}
@@ -67,43 +67,56 @@ func TestImportersRefuseOtherVersions(t *testing.T) {
 		"apiVersion: v1alpha1\nkind: AgentConfig\nspec:\n  nodes: [{hostname: a}]\n":      "spec: is how the first agent-configs were written",
 		`{"api_version":2,"cluster_name":"store"}`:                                        "api_version: is not 1,",
 		`{"cluster_name":"store"}`:                                                        "api_version: is not 1,",
+		"kind: NMStateConfig\nspec: {}\n":                                                 "apiVersion: is not agent-install.openshift.io/v1beta1;",
+		"apiVersion: ran.openshift.io/v2\nkind: SiteConfig\nspec: {}\n":                   "apiVersion: is not ran.openshift.io/v1;",
 		"apiVersion: rhsyseng.github.io/v2\nkind: ClusterRelocation\nspec: {domain: a.b}": "apiVersion: is not rhsyseng.github.io/v1beta1;",
 	} {
-		root, bad := document([]byte(doc), "old")
-		if bad != nil {
-			t.Fatal(bad)
-		}
-		_, _, err := allImporters()[shapeOf(root).from]([]byte(doc), "old")
+		_, _, err := Import([]byte(doc), "old", ImportChoice{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", doc, err, want)
 		}
 	}
 }
 
-// TestImportersListSeveralDocuments: a relocation is often written with its Secrets in one file.
+// TestImportersListSeveralDocuments: of several documents that can be imported a person has to choose one.
 func TestImportersListSeveralDocuments(t *testing.T) {
-	var docs, names []string
+	var docs []string
 	for _, what := range []string{"a ConfigMap (v1)", "a ClusterRelocation (rhsyseng.github.io/v1beta1)", "an install-config"} {
 		docs = append(docs, kinds()[what].doc)
-		names = append(names, what)
 	}
-	for from, read := range allImporters() {
-		_, _, err := read([]byte(strings.Join(docs, "---\n")), "old")
-		if err == nil {
-			t.Fatalf("--from %s takes three documents", from)
-		}
-		text := err.Error()
-		if !strings.HasPrefix(text, "old:4:1: starts a second document; only one can be imported, and the file holds ") || strings.Contains(text, "example.com") {
-			t.Errorf("--from %s: %s", from, text)
-		}
-		for _, want := range append(slices.Clone(names), "(--from cluster-relocation)", "(--from install-config)") {
-			if !strings.Contains(text, want) {
-				t.Errorf("--from %s: %q is not in %s", from, want, text)
-			}
+	file := []byte(strings.Join(docs, "---\n"))
+	const list = "holds a ConfigMap (v1), a ClusterRelocation (rhsyseng.github.io/v1beta1) (--from cluster-relocation) and an install-config (--from install-config)"
+	for from, want := range map[string]string{
+		"":                "old:10:1: starts a second document that can be imported; the file " + list,
+		agentConfig:       "old:1:1: starts a file without a document to import; it " + list,
+		clusterRelocation: "", installConfig: "",
+	} {
+		_, notes, err := Import(file, "old", ImportChoice{From: from})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("--from %q: %v", from, err)
+		case want == "" && !slices.Contains(notes, "document 1 is left out: it is a ConfigMap (v1), which is not what is imported"):
+			t.Errorf("--from %q does not say that it leaves a document out: %s", from, notes)
+		case want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+			t.Errorf("--from %q: %v", from, err)
 		}
 	}
-	_, _, err := FromAgentConfig([]byte(strings.Repeat("kind: "+planted+" x\n---\n", 100)), "old")
-	if err == nil || strings.Count(err.Error(), "another kind") != maxListed || strings.Contains(err.Error(), planted) {
+	_, _, err := Import([]byte(strings.Repeat("kind: "+planted+" x\n---\n", maxDocuments)), "old", ImportChoice{})
+	if err == nil || strings.Count(err.Error(), "another kind") != maxListed || !strings.Contains(err.Error(), "and 95 more") || strings.Contains(err.Error(), planted) {
 		t.Errorf("many documents: %v", err)
+	}
+	_, _, err = Import([]byte(strings.Repeat("kind: a\n---\n", maxDocuments+1)), "old", ImportChoice{})
+	if err == nil || !strings.Contains(err.Error(), "starts document 101, more than the 100 that are read") {
+		t.Errorf("more documents than are read: %v", err)
+	}
+}
+
+// TestSiteConfigsOfOthers: a document that can be imported is called by its name where a site config is expected, one of the same kind too.
+func TestSiteConfigsOfOthers(t *testing.T) {
+	for what, d := range kinds() {
+		_, err := Parse([]byte(d.doc), "old", nil)
+		if want := "it looks like " + what + ", which has to be imported"; d.from != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -52,8 +52,8 @@ func (r *reader) header(root *yaml.Node) (ours bool) {
 	version, kind := child(root, "apiVersion"), child(root, "kind")
 	ours = kind != nil && kind.Value == Kind || version != nil && version.Value == APIVersion
 	var fix message.Text
-	if what := foreign(root); what != "" && !ours {
-		fix = message.F("it looks like %s, which has to be imported", what)
+	if is := shapeOf(root); is.from != "" && (version == nil || version.Value != APIVersion) {
+		fix = message.F("it looks like %s, which has to be imported", is.what)
 	}
 	for _, h := range []struct {
 		node       *yaml.Node
@@ -78,22 +78,6 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
-}
-
-// foreign recognises the documents that can be imported.
-func foreign(root *yaml.Node) string {
-	kind := child(root, "kind")
-	switch {
-	case kind != nil && kind.Value == "ClusterRelocation":
-		return "a ClusterRelocation"
-	case kind != nil && kind.Value == "AgentConfig":
-		return "an agent-config.yaml"
-	case child(root, "api_version") != nil && child(root, "base_domain") != nil:
-		return "a SeedReconfiguration of the lifecycle agent"
-	case kind == nil && child(root, "baseDomain") != nil && child(root, "controlPlane") != nil:
-		return "an install-config.yaml"
-	}
-	return ""
 }
 
 // mapping reads the keys of one level; prefix is "" or ends with a dot.

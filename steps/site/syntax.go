@@ -63,14 +63,23 @@ func badRune(r rune, size int, rest []byte) *Error {
 	return nil
 }
 
-// document returns the one mapping that the text holds.
-func document(data []byte, name string) (*yaml.Node, *Error) {
+// sized returns a text that is small enough and readable.
+func sized(data []byte, name string) ([]byte, *Error) {
 	if len(data) > maxDocument {
 		return nil, &Error{File: name, Msg: message.T("is larger than 1 MiB, the limit of this document"), Fix: message.T("check that it is the right file")}
 	}
 	data, bad := readable(data)
 	if bad != nil {
 		return nil, position{name, bad.Line, bad.Column}.at("", bad)
+	}
+	return data, nil
+}
+
+// document returns the one mapping that the text holds.
+func document(data []byte, name string) (*yaml.Node, *Error) {
+	data, bad := sized(data, name)
+	if bad != nil {
+		return nil, bad
 	}
 	root, bad := single(data, name)
 	if bad != nil {

@@ -1,0 +1,195 @@
+package site
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchdown/backend/message"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxDocuments is how many documents one file may hold: a relocation has five with all its Secrets, a hub's export some dozens. Chosen.
+const maxDocuments = 100
+
+// documents returns the documents of a file, without the empty ones between two separators.
+func documents(data []byte, name string) ([]*yaml.Node, *Error) {
+	data, bad := sized(data, name)
+	if bad != nil {
+		return nil, bad
+	}
+	var docs []*yaml.Node
+	for dec := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var doc yaml.Node
+		err := decode(dec, &doc)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, syntax(data, name, err)
+		}
+		root := doc.Content[0]
+		if root.Tag == "!!null" && root.Anchor == "" {
+			continue
+		}
+		if bad := plainDocument(root, name); bad != nil {
+			return nil, bad
+		}
+		if docs = append(docs, root); len(docs) > maxDocuments {
+			return nil, position{name, root.Line, root.Column}.at("", fault(message.T("copy the one that you want into its own file"), message.F("starts document %d, more than the %d that are read", len(docs), maxDocuments)))
+		}
+	}
+	if len(docs) == 0 {
+		return nil, position{name, 1, 1}.at("", fault(message.T("check that it is the right file"), message.T("is empty")))
+	}
+	return docs, nil
+}
+
+// plainDocument wants keys and values without what hides the meaning of a document: anchors, tags, a key that is there twice.
+func plainDocument(root *yaml.Node, name string) *Error {
+	if f := plainNode(root, yaml.MappingNode); f != nil {
+		f.Fix = message.T("check that it is the right file")
+		return position{name, root.Line, root.Column}.at("", f)
+	}
+	if where, f := plainTree(root); f != nil {
+		return position{name, where.Line, where.Column}.at("", f)
+	}
+	return nil
+}
+
+// choose returns the document to import and its kind: the one that --from names, or the only one of a kind that is known. The others
+// can hold its Secrets.
+func (im *importer) choose(docs []*yaml.Node) (importKind, spot, *Error) {
+	var found []int
+	for i, doc := range docs {
+		path := ""
+		if len(docs) > 1 {
+			path = "document " + strconv.Itoa(i+1)
+		}
+		im.trees = append(im.trees, spot{doc, path})
+		if from := shapeOf(doc).from; from != "" && (im.choice.From == "" || im.choice.From == from) {
+			found = append(found, i)
+		}
+	}
+	at := position{im.name, docs[0].Line, docs[0].Column}
+	switch {
+	case len(found) == 1:
+		main := &im.trees[found[0]]
+		main.path = ""
+		return importKinds[kindNamed(shapeOf(main.node).from)], *main, nil
+	case len(docs) == 1:
+		return importKind{}, spot{}, at.at("", unexpected(docs[0], im.choice.From))
+	case len(found) == 0:
+		return importKind{}, spot{}, at.at("", fault(message.T("check that it is the right file, and the value of --from"), message.F("starts a file without a document to import; it holds %s", several(docs))))
+	}
+	again := docs[found[1]]
+	fix := message.T("copy the one that you want into its own file, or choose its kind with --from")
+	return importKind{}, spot{}, position{im.name, again.Line, again.Column}.at("", fault(fix, message.F("starts a second document that can be imported; the file holds %s", several(docs))))
+}
+
+// maxListed is how many documents or nodes of one file a message lists.
+const maxListed = 5
+
+// several lists what a file with more than one document holds.
+func several(docs []*yaml.Node) string {
+	var found []string
+	for _, doc := range docs {
+		is := shapeOf(doc)
+		text := is.what
+		if is.from != "" {
+			text += " (--from " + is.from + ")"
+		}
+		found = append(found, text)
+	}
+	return listed(found)
+}
+
+// listed is "one, two and three", with an end to it.
+func listed(names []string) string {
+	if len(names) > maxListed {
+		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("%d more", len(names)-maxListed))
+	}
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// referenced finds the Secret that a reference of the main document names, in the same file.
+func (im *importer) referenced(ref spot, namespace string) spot {
+	name := ref.get("name").text()
+	if at := ref.get("namespace").text(); at != "" {
+		namespace = at
+	}
+	if name == "" {
+		im.leave(ref, "it names no Secret")
+		return spot{}
+	}
+	var found spot
+	for _, doc := range im.trees {
+		if doc.get("kind").text() != "Secret" || doc.get("metadata.name").text() != name {
+			continue
+		}
+		if at := doc.get("metadata.namespace").text(); at != "" && namespace != "" && at != namespace {
+			continue
+		}
+		if found.node != nil {
+			im.fail(doc, fault(message.T("keep the one that is meant"), message.F("is the second Secret that %s may mean; the first is in line %s", ref.path, lineNumber(found.node))))
+			return spot{}
+		}
+		found = doc
+	}
+	if found.node == nil {
+		im.leave(ref, "the Secret that it names is not in the file; give its content yourself")
+		return found
+	}
+	im.use(ref.get("name"))
+	im.use(ref.get("namespace"))
+	im.note("%s is taken from %s", ref.path, found.path)
+	for _, key := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "type"} {
+		im.use(found.get(key))
+	}
+	return found
+}
+
+// secret takes values of the Secret that a reference names. Each pair is a key of the Secret and where its value goes.
+func (im *importer) secret(ref spot, namespace, wanted string, pairs ...[2]string) {
+	if ref.blank() {
+		return
+	}
+	doc := im.referenced(ref, namespace)
+	if doc.node == nil {
+		return
+	}
+	if got := doc.get("type"); got.node != nil && got.text() != wanted {
+		im.fail(got, fault(message.F("write type: %s", wanted), message.F("is not %s, which %s needs", wanted, ref.path)))
+		return
+	}
+	for _, pair := range pairs {
+		im.secretValue(doc, ref, pair[0], pair[1])
+	}
+}
+
+func (im *importer) secretValue(doc, ref spot, key, to string) {
+	if plain := doc.get("stringData").key(key); !plain.blank() { // it overrides data
+		im.take(plain, to)
+		return
+	}
+	coded := doc.get("data").key(key)
+	if coded.blank() {
+		im.fail(doc, fault(message.F("add %s to data, in base64, or to stringData", key), message.F("has no %s, which %s needs", key, ref.path)))
+		return
+	}
+	value, f := fromBase64(coded.node)
+	if f != nil {
+		im.fail(coded, f)
+		return
+	}
+	im.store(coded, to, value)
+}

@@ -1,0 +1,174 @@
+package site
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const relocation = "apiVersion: rhsyseng.github.io/v1beta1\nkind: ClusterRelocation\nmetadata: {name: cluster}\nspec:\n  domain: store.example.com\n"
+
+// aSecret is a Secret; values are lines below data.
+func aSecret(name, typ, values string) string {
+	return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: " + name + ", namespace: site}\ntype: " + typ + "\ndata:\n" + values
+}
+
+// TestImportTakesSecrets: a relocation is often written with its Secrets in one file.
+func TestImportTakesSecrets(t *testing.T) {
+	server := issue(t, "api.store.example.com", nil, ecKey(t), nil)
+	key := pkcs8(t, server.key)
+	doc := relocation + "  apiCertRef: {name: api, namespace: site}\n  ingressCertRef: {name: apps, more: x}\n  pullSecretRef: {name: pull, namespace: site}\n" +
+		"  acmRegistration: {url: 'https://hub.example.com:6443', clusterName: store, acmSecret: {name: acm, namespace: site}}\n" +
+		aSecret("api", "kubernetes.io/tls", "  tls.crt: "+b64(server.pem)+"\n  tls.key: "+b64(key)+"\n  more: "+b64(planted)+"\n") +
+		aSecret("apps", "kubernetes.io/tls", "  tls.crt: "+b64("old")+"\n  tls.key: |\n    "+b64(key)[:60]+"\n    "+b64(key)[60:]+"\nstringData: {tls.crt: "+`"`+strings.ReplaceAll(server.pem, "\n", `\n`)+`"`+"}\n") +
+		aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: "+b64(`{"auths":{"r.example.com":{"username":"u","password":"p"}}}`)+"\n") +
+		aSecret("acm", "Opaque", "  token: "+b64(planted)+"\n") +
+		strings.Replace(aSecret("pull", "Opaque", "  a: b\n"), "namespace: site", "namespace: other", 1)
+	config, notes, err := Import([]byte(doc), "doc", ImportChoice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := config.Spec
+	if spec.APICert.Cert != server.pem || string(spec.APICert.Key) != key || spec.IngressCert.Cert != server.pem || string(spec.IngressCert.Key) != key {
+		t.Errorf("certificates: %q, %q", spec.APICert.Cert, spec.IngressCert.Cert)
+	}
+	if string(spec.PullSecret) != `{"auths":{"r.example.com":{"username":"u","password":"p"}}}` {
+		t.Errorf("pull secret: %d bytes", len(spec.PullSecret))
+	}
+	for _, want := range []string{
+		"spec.pullSecretRef is taken from document 4",
+		"document 2.data.tls.crt is now spec.apiCert.cert",
+		"document 3.stringData.tls.crt is now spec.ingressCert.cert",
+		"spec.ingressCertRef.more is left out: this release has nothing for it",
+		"document 3.data.tls.crt is left out: this release has nothing for it",
+		"document 2.data.more is left out: this release has nothing for it",
+		"spec.acmRegistration is left out: it belongs to the hub",
+		"document 5 is left out: it is a Secret (v1), which is not what is imported",
+		"document 6 is left out: it is a Secret (v1), which is not what is imported",
+	} {
+		if !slices.Contains(notes, want) {
+			t.Errorf("no note %q in\n%s", want, strings.Join(notes, "\n"))
+		}
+	}
+	everyLeafIsTold(t, "a relocation with its Secrets", []byte(doc), notes)
+	if text := strings.Join(notes, "\n"); strings.Contains(text, planted) || strings.Contains(text, b64(planted)) {
+		t.Error("a secret is in the notes")
+	}
+}
+
+// TestImportRefusesSecrets says which Secret is wrong, where and what to do.
+func TestImportRefusesSecrets(t *testing.T) {
+	ref := relocation + "  pullSecretRef: {name: pull, namespace: site}\n"
+	good := aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: "+b64("{}")+"\n")
+	for doc, want := range map[string]string{
+		ref + aSecret("pull", "Opaque", "  a: b\n"):                                                      "doc:11:7: document 2.type: is not kubernetes.io/dockerconfigjson, which spec.pullSecretRef needs; write type: kubernetes.io/dockerconfigjson",
+		ref + aSecret("pull", "kubernetes.io/dockerconfigjson", "  a: b\n"):                              "doc:8:1: document 2: has no .dockerconfigjson, which spec.pullSecretRef needs; add .dockerconfigjson to data, in base64, or to stringData",
+		ref + aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: '"+planted+"!'\n"): "doc:13:22: document 2.data.dockerconfigjson: is not base64; encode it with base64, or put it under stringData",
+		ref + aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: [a]\n"):            "doc:13:22: document 2.data.dockerconfigjson: is a list where one value is expected; write one value",
+		ref + good + good: "doc:15:1: document 3: is the second Secret that spec.pullSecretRef may mean; the first is in line 8; keep the one that is meant",
+	} {
+		want = strings.Replace(want, "data.dockerconfigjson", "data..dockerconfigjson", 1)
+		_, _, err := Import([]byte(doc), "doc", ImportChoice{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s\nof\n%s", err, want, doc)
+		}
+	}
+}
+
+// TestImportOneNode chooses among the nodes of several clusters.
+func TestImportOneNode(t *testing.T) {
+	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec:\n  baseDomain: example.com\n  clusters:\n" +
+		"  - {clusterName: one, nodes: [{hostName: a}, {hostName: b}]}\n  - {clusterName: two, nodes: [{hostName: a}, {role: master}]}\n"
+	for node, want := range map[string]string{
+		"b": "one.example.com b", "one/a": "one.example.com a", "two/a": "two.example.com a", "two/#2": "two.example.com ",
+		"":    "doc:6:32: spec.clusters[0].nodes: describes 4 nodes: ",
+		"a":   "doc:6:32: spec.clusters[0].nodes: describes 2 nodes called \"a\"; name the cluster too: --node CLUSTER/NAME",
+		"c\n": "doc:6:32: spec.clusters[0].nodes: does not describe \"c\\n\", only \"a\", \"b\", \"a\" and \"#2\"; ",
+	} {
+		config, _, err := Import([]byte(doc), "doc", ImportChoice{Node: node})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("--node %q: %v, want %s", node, err, want)
+			}
+			continue
+		}
+		if got := config.Domain() + " " + config.Spec.Hostname; got != want {
+			t.Errorf("--node %q: %s, want %s", node, got, want)
+		}
+	}
+	for _, doc := range []string{relocation, "kind: AgentConfig\nhosts: []\n"} {
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "a"}); err == nil || !strings.Contains(err.Error(), "describes no nodes by name; leave --node out") {
+			t.Errorf("--node for a document without nodes: %v", err)
+		}
+	}
+}
+
+// TestImportTellsHowMuchIsLeftOut: notes without end help nobody, but none is dropped without a word.
+func TestImportTellsHowMuchIsLeftOut(t *testing.T) {
+	var doc strings.Builder
+	doc.WriteString("baseDomain: example.com\n")
+	const keys = maxLeftOut + 50
+	for i := range keys {
+		doc.WriteString("a" + strings.Repeat("b", i%20) + string(rune('a'+i%26)) + string(rune('a'+i/26)) + ": x\n")
+	}
+	_, notes, err := Import([]byte(doc.String()), "doc", ImportChoice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := notes[len(notes)-1]; len(notes) != maxLeftOut+2 || last != "50 more values are left out: the notes above name the first 200" {
+		t.Errorf("%d notes, the last one is %q", len(notes), last)
+	}
+}
+
+// TestImportOfADeepDocument: a document may be nested very deep, with a key at each level that has a reason.
+func TestImportOfADeepDocument(t *testing.T) {
+	const depth = 3000 // the YAML library stops at 10,000
+	doc := "{baseDomain: example.com, a: " + strings.Repeat("{role: b, a: ", depth) + "x" + strings.Repeat("}", depth) + "}"
+	_, notes, err := Import([]byte(doc), "doc", ImportChoice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := notes[len(notes)-1]; !strings.Contains(last, " more values are left out") {
+		t.Errorf("the last note is %q", last)
+	}
+}
+
+// FuzzImport holds that any text is refused with a place, or imported into a site config that can be written, with no value left out
+// without a word.
+func FuzzImport(f *testing.F) {
+	for _, d := range kinds() {
+		f.Add([]byte(d.doc), "")
+	}
+	f.Add([]byte(relocation+"  pullSecretRef: {name: pull}\n"+aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: e30=\n")), "a")
+	f.Fuzz(func(t *testing.T, data []byte, node string) {
+		start := time.Now()
+		config, notes, err := Import(data, "doc", ImportChoice{Node: node})
+		if took := time.Since(start); took > time.Minute {
+			t.Fatalf("took %v", took)
+		}
+		if err != nil {
+			var errs Errors
+			if !errors.As(err, &errs) || len(errs) == 0 {
+				t.Fatalf("no mistake in %v", err)
+			}
+			for _, e := range errs {
+				if e.File == "" || e.Msg.String() == "" || e.Line == 0 && len(data) <= maxDocument {
+					t.Fatalf("no place: %#v", e)
+				}
+			}
+			return
+		}
+		if len(notes) > 2*maxLeftOut {
+			t.Fatalf("%d notes", len(notes))
+		}
+		if len(notes) < maxLeftOut {
+			everyLeafIsTold(t, "fuzz", data, notes)
+		}
+		config.Validate(today())
+		if _, err := config.Marshal(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
