@@ -10,14 +10,16 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/backend/layout"
 	"touchdown/steps/site"
 )
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
-	Site   *site.Config    // says when consoles lock; nil: that is not looked at
-	Limits hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
-	Built  time.Time       // when this program was built: no clock can be earlier; zero: not known
+	Site    *site.Config    // says when consoles lock; nil: that is not looked at
+	Limits  hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
+	Factory bool            // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	Built   time.Time       // when this program was built: no clock can be earlier; zero: not known
 }
 
 var (
@@ -90,10 +92,11 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")
 	}
-	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built})
+	compare := !h.Factory && node.Host.Exists(layout.Shipped)
+	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare})
 	checks := hardware.Checks(i, limits)
-	if c, known := hardware.Shipped(node.Host, i); known {
-		checks = append(checks, c)
+	if compare {
+		checks = append(checks, hardware.Shipped(node.Host, i)...)
 	}
 	if h.Site != nil {
 		checks = append(checks, lockCheck(h.Site, node))

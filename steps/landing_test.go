@@ -15,6 +15,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/hardware"
 	"touchdown/backend/health"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
@@ -75,6 +76,36 @@ func TestHardwareTellsItsChecksTwiceAlike(t *testing.T) {
 		if call != "systemd-detect-virt" {
 			t.Errorf("the machine was touched: %s", call)
 		}
+	}
+}
+
+// A node that arrives without a part fails the hardware check at its site, before the review too; the bench line, where nodes are
+// repaired, compares with nothing.
+func TestHardwareComparesWithWhatWasShipped(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/sys/class/dmi/id/board_serial", "B-2\n")
+	seal := hardware.Inspect(t.Context(), m.Machine, hardware.Options{Parts: true})
+	seal.Board.Serial = "B-1"
+	if err := hardware.SaveShipped(m.Machine, seal); err != nil {
+		t.Fatal(err)
+	}
+	found := func(h *steps.Hardware) (told []steps.Check) {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		for id, c := range seen.checks {
+			if strings.Contains(id, "shipped") && id != "hw-shipped-unread" {
+				told = append(told, c)
+			}
+		}
+		return told
+	}
+	if told := found(&steps.Hardware{Site: site.New()}); len(told) != 1 || told[0].Status != check.Fail || told[0].Observed.String() != "The serial number of the board was B-1 and is B-2 now" {
+		t.Errorf("at the site: %+v", told)
+	}
+	if told := found(&steps.Hardware{Factory: true}); len(told) != 0 {
+		t.Errorf("on the bench line: %+v", told)
 	}
 }
 
