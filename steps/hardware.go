@@ -10,7 +10,9 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
 	"touchdown/backend/layout"
+	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 
@@ -19,6 +21,7 @@ type Hardware struct {
 	Site    *site.Config    // says when consoles lock; nil: that is not looked at
 	Limits  hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
 	Factory bool            // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	Order   *order.Sheet    // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
 	Built   time.Time       // when this program was built: no clock can be earlier; zero: not known
 }
 
@@ -87,14 +90,33 @@ func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report R
 
 func noLink(c Check) bool { return c.ID == hardware.LinkCheck && c.Status == check.Fail }
 
+// ordered is what the machine has to be: what the caller wants, or on the bench line the order sheet that was kept.
+func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
+	if h.Order != nil || !h.Factory {
+		return h.Order, nil
+	}
+	sheet, err := order.Kept(node.Host)
+	if err == nil {
+		return sheet, nil
+	}
+	p := problem.From(err)
+	return nil, []Check{{
+		ID: "order-sheet", Title: message.T("Order sheet"), Status: check.Fail, Observed: p.Summary, Expected: message.T("a sheet that can be read"),
+		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: layout.Order, Evidence: []string{err.Error()},
+	}}
+}
+
 func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
 	limits := h.Limits
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")
 	}
+	sheet, wrong := h.ordered(node)
+	limits = sheet.Limits(limits)
 	compare := !h.Factory && node.Host.Exists(layout.Shipped)
-	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare})
-	checks := hardware.Checks(i, limits)
+	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare || sheet != nil})
+	checks := append(hardware.Checks(i, limits), sheet.Checks(i)...)
+	checks = append(checks, wrong...)
 	if compare {
 		checks = append(checks, hardware.Shipped(node.Host, i)...)
 	}

@@ -16,9 +16,11 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
 	"touchdown/backend/health"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -106,6 +108,37 @@ func TestHardwareComparesWithWhatWasShipped(t *testing.T) {
 	}
 	if told := found(&steps.Hardware{Factory: true}); len(told) != 0 {
 		t.Errorf("on the bench line: %+v", told)
+	}
+}
+
+// The bench line judges by the order sheet that it was given; a site does not; one that is spoilt is told.
+func TestHardwareJudgesByTheOrder(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/sys/class/dmi/id/product_serial", "SN-9\n")
+	m.File("/sys/class/dmi/id/product_name", "Edge\n")
+	look := func(h *steps.Hardware) map[string]steps.Check {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		return seen.checks
+	}
+	sheet, err := order.Parse([]byte("apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A\nserials: [SN-1]\n"), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sheet.Keep(m.Machine); err != nil {
+		t.Fatal(err)
+	}
+	if c := look(&steps.Hardware{Factory: true})["order-serial"]; c.Status != check.Fail || c.Observed.String() != "SN-9" {
+		t.Errorf("on the bench line: %+v", c)
+	}
+	if c, told := look(&steps.Hardware{Site: site.New()})["order-serial"]; told {
+		t.Errorf("at a site: %+v", c)
+	}
+	m.File(layout.Order, "{")
+	if c := look(&steps.Hardware{Factory: true})["order-sheet"]; c.Status != check.Fail || c.Fix.String() == "" {
+		t.Errorf("spoilt: %+v", c)
 	}
 }
 

@@ -79,7 +79,7 @@ func (d *differences) disks(then, now *Inventory) {
 	if !d.both("disks", message.T("Disks"), then, now, len(then.Disks), len(now.Disks)) {
 		return
 	}
-	a, b := fixed(then.Disks), fixed(now.Disks)
+	a, b := Fixed(then.Disks), Fixed(now.Disks)
 	parts := func(all []Disk) []part {
 		var list []part
 		for _, one := range all {
@@ -99,8 +99,8 @@ func (d *differences) disks(then, now *Inventory) {
 	}
 }
 
-// fixed are the disks in bays and slots. A drive without a medium, of a card reader or a BMC, has no size.
-func fixed(all []Disk) []Disk {
+// Fixed are the disks in bays and slots. A drive without a medium, of a card reader or a BMC, has no size.
+func Fixed(all []Disk) []Disk {
 	return slices.DeleteFunc(slices.Clone(all), func(d Disk) bool {
 		return d.Virtual || d.Removable || d.Bytes == 0 || d.Type == "ODD" || strings.Contains(d.Path, "-usb")
 	})
@@ -222,7 +222,7 @@ func slot(address string) string {
 	return s
 }
 
-// plugable tells by the class (PCI Code and ID Assignment Specification, 1.2) what somebody plugs in. NVMe disks (0108) and network
+// plugable tells by the class (PCI Code and ID Assignment Specification, 1.2) what people plug in. NVMe disks (0108) and network
 // ports (02) are compared as such; 04 is the sound of a GPU.
 func plugable(class string) bool {
 	if class == "0108" || len(class) < 2 {

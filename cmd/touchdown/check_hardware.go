@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
+	"touchdown/steps"
+)
+
+// hardwareFlags are those of `check hardware`.
+type hardwareFlags struct {
+	order    string // a profile or a file
+	diskTest bool
+	sheet    *order.Sheet
+}
+
+func (f *hardwareFlags) add(cmd *cobra.Command) {
+	orderFlag(cmd, &f.order, "judge the machine by a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet")
+	cmd.Flags().BoolVar(&f.diskTest, "disk-test", false, "write at most 22 MiB for at most 30 s, and judge how fast the disk is; nothing is left behind")
+}
+
+// orderFlag is the same flag wherever a machine is judged by an order.
+func orderFlag(cmd *cobra.Command, to *string, usage string) {
+	cmd.Flags().StringVar(to, "order", "", usage)
+	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.Profiles(), cobra.ShellCompDirectiveDefault))
+}
+
+// load reads the order sheet before anything is looked at.
+func (f *hardwareFlags) load() (err error) {
+	if f.order != "" {
+		if f.sheet, err = order.Load(f.order); err != nil {
+			return usage(err)
+		}
+	}
+	return nil
+}
+
+func (f *hardwareFlags) looker(node *backend.Node) looker {
+	look := inspecting(&steps.Hardware{Order: f.sheet}, node)
+	if !f.diskTest {
+		return look
+	}
+	return func(ctx context.Context) ([]check.Check, error) {
+		checks, err := look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return append(checks, hardware.DiskLatency(ctx, node.Host, func(int, int) {})), nil
+	}
+}
+
+// fitness is the verdict in words.
+func (c *checked) fitness() string {
+	var failed []string
+	for _, k := range c.Checks {
+		if k.Status == check.Fail {
+			failed = append(failed, k.Title.String())
+		}
+	}
+	unseen := ""
+	if n := c.Counts[check.Skip]; n > 0 {
+		unseen = fmt.Sprintf(" %d checks could not look.", n)
+	}
+	if len(failed) == 0 {
+		return "This machine is fit: no check failed." + unseen
+	}
+	return fmt.Sprintf("This machine is NOT fit: %s.%s", strings.Join(failed, "; "), unseen)
+}
