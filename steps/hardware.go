@@ -21,6 +21,7 @@ type Hardware struct {
 	Site    *site.Config    // says when consoles lock; nil: that is not looked at
 	Limits  hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
 	Factory bool            // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	NodeNet *NodeNetwork    // where the cables of an order sheet go; nil: that is not looked at
 	Order   *order.Sheet    // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
 	Built   time.Time       // when this program was built: no clock can be earlier; zero: not known
 }
@@ -66,30 +67,6 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 	return ctx.Err()
 }
 
-// linkWait is how long a port may take until it has a link. Work that a power cut interrupted goes on at once when the
-// node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for seconds after that.
-const linkWait = 20 * time.Second
-
-// waitForLink looks until a port has a link, or should have one.
-func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
-	i, checks := h.inspect(ctx, node)
-	limit := time.After(linkWait)
-	for slices.ContainsFunc(checks, noLink) {
-		report.Progress(Progress{Waiting: message.T("a link on a network port"), Usual: 5})
-		select {
-		case <-ctx.Done():
-			return i, checks
-		case <-limit:
-			return i, checks
-		case <-time.After(time.Second):
-			i, checks = h.inspect(ctx, node)
-		}
-	}
-	return i, checks
-}
-
-func noLink(c Check) bool { return c.ID == hardware.LinkCheck && c.Status == check.Fail }
-
 // ordered is what the machine has to be: what the caller wants, or on the bench line the order sheet that was kept.
 func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
 	if h.Order != nil || !h.Factory {
@@ -99,11 +76,14 @@ func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
 	if err == nil {
 		return sheet, nil
 	}
-	p := problem.From(err)
-	return nil, []Check{{
-		ID: "order-sheet", Title: message.T("Order sheet"), Status: check.Fail, Observed: p.Summary, Expected: message.T("a sheet that can be read"),
+	return nil, []Check{spoiltSheet(err, check.Fail)}
+}
+
+func spoiltSheet(err error, verdict Status) Check {
+	return Check{
+		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
 		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: layout.Order, Evidence: []string{err.Error()},
-	}}
+	}
 }
 
 func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
@@ -116,7 +96,7 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 	compare := !h.Factory && node.Host.Exists(layout.Shipped)
 	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare || sheet != nil})
 	checks := append(hardware.Checks(i, limits), sheet.Checks(i)...)
-	checks = append(checks, wrong...)
+	checks = slices.Concat(checks, wrong, h.cables(ctx, node))
 	if compare {
 		checks = append(checks, hardware.Shipped(node.Host, i)...)
 	}

@@ -142,6 +142,36 @@ func TestHardwareJudgesByTheOrder(t *testing.T) {
 	}
 }
 
+// A site looks where the cables go that the kept order sheet names; the bench line, where other cables are plugged in, does not.
+func TestHardwareLooksAtTheCables(t *testing.T) {
+	m := hosttest.New(t)
+	sheet, err := order.Parse([]byte("apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A\nports: [{nic: eno1, switch: sw-7}]\n"), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sheet.Keep(m.Machine); err != nil {
+		t.Fatal(err)
+	}
+	look := func(h *steps.Hardware) map[string]steps.Check {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		return seen.checks
+	}
+	network := steps.NewNodeNetwork(node(m, nil))
+	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["wiring-eno1"]; c.Status != check.Fail || c.Observed.String() != "the machine has no network port eno1" || c.Expected.String() != "switch sw-7" {
+		t.Errorf("at a site: %+v", c)
+	}
+	if c, told := look(&steps.Hardware{Factory: true})["wiring-eno1"]; told {
+		t.Errorf("on the bench line: %+v", c)
+	}
+	m.File(layout.Order, "{")
+	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["order-sheet"]; c.Status != check.Skip {
+		t.Errorf("a spoilt sheet stops a site: %+v", c)
+	}
+}
+
 // Work that goes on right after a boot is there before the ports have their link.
 func TestHardwareWaitsForALink(t *testing.T) {
 	m := hosttest.New(t)

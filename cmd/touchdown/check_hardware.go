@@ -43,7 +43,12 @@ func (f *hardwareFlags) load() (err error) {
 }
 
 func (f *hardwareFlags) looker(node *backend.Node) looker {
-	look := inspecting(&steps.Hardware{Order: f.sheet}, node)
+	step := &steps.Hardware{Order: f.sheet}
+	look := inspecting(step, node)
+	if f.sheet != nil && len(f.sheet.Ports) > 0 {
+		step.NodeNet = steps.NewNodeNetwork(node)
+		look = waiting(step, node)
+	}
 	if !f.diskTest {
 		return look
 	}
@@ -53,6 +58,15 @@ func (f *hardwareFlags) looker(node *backend.Node) looker {
 			return nil, err
 		}
 		return append(checks, hardware.DiskLatency(ctx, node.Host, func(int, int) {})), nil
+	}
+}
+
+// waiting looks as the step does when it works: until each switch has announced itself, 35 s at most.
+func waiting(step *steps.Hardware, node *backend.Node) looker {
+	return func(ctx context.Context) ([]check.Check, error) {
+		var seen inspected
+		err := step.Run(ctx, node, &seen)
+		return seen.checks, err
 	}
 }
 
