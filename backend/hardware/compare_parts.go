@@ -26,10 +26,11 @@ func compare(then *shipped, now *Inventory) *differences {
 	return d
 }
 
-// both reports whether both sides read a section whole, and notes it where one of them did not.
-func (d *differences) both(section string, what message.Text, then, now *Inventory, sizes ...int) bool {
-	_, lostThen := then.Errors[section]
-	_, lostNow := now.Errors[section]
+// both reports whether both sides have a section, of which they read this many parts, and notes it where one of them has not. A
+// section can have an error and all its parts: PCI devices without their names.
+func (d *differences) both(section string, what message.Text, then, now *Inventory, before, after int) bool {
+	lostThen := then.Errors[section] != "" && before == 0
+	lostNow := now.Errors[section] != "" && after == 0
 	switch {
 	case lostThen && lostNow: // neither side is news
 		return false
@@ -39,7 +40,7 @@ func (d *differences) both(section string, what message.Text, then, now *Invento
 	case lostNow:
 		d.unread = append(d.unread, message.F("%s: not known now", what))
 		return false
-	case slices.Max(sizes) >= maxList: // the list was cut
+	case max(before, after) >= maxList: // the list was cut
 		d.unread = append(d.unread, message.F("%s: too many to read", what))
 		return false
 	}
@@ -66,7 +67,7 @@ func (d *differences) machine(then, now *Inventory) {
 		{"bios", "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
 		{"boot", "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
 		{"secure-boot", "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
-		{"tpm", "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, then.Firmware.TPM, now.Firmware.TPM},
+		{"tpm", "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
 	} {
 		d.value(v)
 	}

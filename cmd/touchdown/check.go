@@ -105,7 +105,7 @@ func (k *checking) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := k.hardware.load(); err != nil {
+	if err := k.hardware.load(k.watch); err != nil {
 		return err
 	}
 	look := k.looker(node, cfg)

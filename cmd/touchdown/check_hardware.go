@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,7 +34,10 @@ func orderFlag(cmd *cobra.Command, to *string, usage string) {
 }
 
 // load reads the order sheet before anything is looked at.
-func (f *hardwareFlags) load() (err error) {
+func (f *hardwareFlags) load(watch bool) (err error) {
+	if watch && f.diskTest {
+		return usage(errors.New("--disk-test writes to the disk: it goes without --watch"))
+	}
 	if f.order != "" {
 		if f.sheet, err = order.Load(f.order); err != nil {
 			return usage(err)

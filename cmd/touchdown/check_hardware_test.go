@@ -45,6 +45,9 @@ func TestCheckHardwareByAnOrder(t *testing.T) {
 func TestCheckHardwareWithADiskTest(t *testing.T) {
 	root := smallMachine(t)
 	_, document, said := checkLine(t.Context(), t, root, "hardware", "--disk-test", "-o", "json")
+	if code, _, said := checkLine(t.Context(), t, root, "hardware", "--disk-test", "--watch"); code != exitUsage || !strings.Contains(said, "--watch") {
+		t.Errorf("again and again: %d, %q", code, said)
+	}
 	var got checked
 	if err := json.Unmarshal([]byte(document), &got); err != nil {
 		t.Fatalf("%v: %s", err, said)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"touchdown/backend/check"
@@ -163,7 +164,10 @@ func TestHostileSheets(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	for _, file := range []string{dir, filepath.Join(dir, "none.yaml"), "/dev/zero"} {
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{dir, filepath.Join(dir, "pipe"), filepath.Join(dir, "none.yaml"), "/dev/zero"} {
 		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "ORD-FILE") {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/sys/unix"
 	"gopkg.in/yaml.v3"
 
 	"touchdown/assets"
@@ -89,7 +90,7 @@ func Load(nameOrFile string) (*Sheet, error) {
 	if slices.Contains(Profiles(), nameOrFile) {
 		return profile(nameOrFile)
 	}
-	file, err := os.Open(nameOrFile)
+	file, err := os.OpenFile(nameOrFile, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would wait for its writer
 	if err != nil {
 		return nil, unreadable(nameOrFile, err)
 	}
