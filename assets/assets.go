@@ -17,6 +17,11 @@ var ReportSchema string
 //go:embed report-page.html
 var ReportPage string
 
+// Profiles holds profiles/NAME.yaml, what kinds of sites ask of a machine.
+//
+//go:embed profiles/*.yaml
+var Profiles embed.FS
+
 //go:generate go test . -run TestMachineConfigs -update
 
 // MachineConfigs holds machineconfigs/NAME.yaml, the manifests that make a node relocatable.

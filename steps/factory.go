@@ -11,7 +11,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 	cfg.Spec.Policy.SeedImages = true // no question on the bench line: a node without its images is not shipped
 	return []Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
-			&Hardware{}, // is the machine what OpenShift needs?
+			&Hardware{Factory: true}, // is the machine what OpenShift needs?
 		}},
 		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, BakeOptions{})},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{

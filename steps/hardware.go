@@ -10,14 +10,20 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
+	"touchdown/backend/layout"
+	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
-	Site   *site.Config    // says when consoles lock; nil: that is not looked at
-	Limits hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
-	Built  time.Time       // when this program was built: no clock can be earlier; zero: not known
+	Site    *site.Config    // says when consoles lock; nil: that is not looked at
+	Limits  hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
+	Factory bool            // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	NodeNet *NodeNetwork    // where the cables of an order sheet go; nil: that is not looked at
+	Order   *order.Sheet    // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
+	Built   time.Time       // when this program was built: no clock can be earlier; zero: not known
 }
 
 var (
@@ -61,39 +67,38 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 	return ctx.Err()
 }
 
-// linkWait is how long a port may take until it has a link. Work that a power cut interrupted goes on at once when the
-// node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for seconds after that.
-const linkWait = 20 * time.Second
-
-// waitForLink looks until a port has a link, or should have one.
-func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
-	i, checks := h.inspect(ctx, node)
-	limit := time.After(linkWait)
-	for slices.ContainsFunc(checks, noLink) {
-		report.Progress(Progress{Waiting: message.T("a link on a network port"), Usual: 5})
-		select {
-		case <-ctx.Done():
-			return i, checks
-		case <-limit:
-			return i, checks
-		case <-time.After(time.Second):
-			i, checks = h.inspect(ctx, node)
-		}
+// ordered is what the machine has to be: what the caller wants, or on the bench line the order sheet that was kept.
+func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
+	if h.Order != nil || !h.Factory {
+		return h.Order, nil
 	}
-	return i, checks
+	sheet, err := order.Kept(node.Host)
+	if err == nil {
+		return sheet, nil
+	}
+	return nil, []Check{spoiltSheet(err, check.Fail)}
 }
 
-func noLink(c Check) bool { return c.ID == hardware.LinkCheck && c.Status == check.Fail }
+func spoiltSheet(err error, verdict Status) Check {
+	return Check{
+		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
+		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: layout.Order, Evidence: []string{err.Error()},
+	}
+}
 
 func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
 	limits := h.Limits
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")
 	}
-	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built})
-	checks := hardware.Checks(i, limits)
-	if c, known := hardware.Shipped(node.Host, i); known {
-		checks = append(checks, c)
+	sheet, wrong := h.ordered(node)
+	limits = sheet.Limits(limits)
+	compare := !h.Factory && node.Host.Exists(layout.Shipped)
+	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare || sheet != nil})
+	checks := append(hardware.Checks(i, limits), sheet.Checks(i)...)
+	checks = slices.Concat(checks, wrong, h.cables(ctx, node))
+	if compare {
+		checks = append(checks, hardware.Shipped(node.Host, i)...)
 	}
 	if h.Site != nil {
 		checks = append(checks, lockCheck(h.Site, node))

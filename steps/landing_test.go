@@ -15,9 +15,12 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
 	"touchdown/backend/health"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -75,6 +78,97 @@ func TestHardwareTellsItsChecksTwiceAlike(t *testing.T) {
 		if call != "systemd-detect-virt" {
 			t.Errorf("the machine was touched: %s", call)
 		}
+	}
+}
+
+// A node that arrives without a part fails the hardware check at its site, before the review too; the bench line, where nodes are
+// repaired, compares with nothing.
+func TestHardwareComparesWithWhatWasShipped(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/sys/class/dmi/id/board_serial", "B-2\n")
+	seal := hardware.Inspect(t.Context(), m.Machine, hardware.Options{Parts: true})
+	seal.Board.Serial = "B-1"
+	if err := hardware.SaveShipped(m.Machine, seal); err != nil {
+		t.Fatal(err)
+	}
+	found := func(h *steps.Hardware) (told []steps.Check) {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		for id, c := range seen.checks {
+			if strings.Contains(id, "shipped") && id != "hw-shipped-unread" {
+				told = append(told, c)
+			}
+		}
+		return told
+	}
+	if told := found(&steps.Hardware{Site: site.New()}); len(told) != 1 || told[0].Status != check.Fail || told[0].Observed.String() != "The serial number of the board was B-1 and is B-2 now" {
+		t.Errorf("at the site: %+v", told)
+	}
+	if told := found(&steps.Hardware{Factory: true}); len(told) != 0 {
+		t.Errorf("on the bench line: %+v", told)
+	}
+}
+
+// The bench line judges by the order sheet that it was given; a site does not; one that is spoilt is told.
+func TestHardwareJudgesByTheOrder(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/sys/class/dmi/id/product_serial", "SN-9\n")
+	m.File("/sys/class/dmi/id/product_name", "Edge\n")
+	look := func(h *steps.Hardware) map[string]steps.Check {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		return seen.checks
+	}
+	sheet, err := order.Parse([]byte("apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A\nserials: [SN-1]\n"), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sheet.Keep(m.Machine); err != nil {
+		t.Fatal(err)
+	}
+	if c := look(&steps.Hardware{Factory: true})["order-serial"]; c.Status != check.Fail || c.Observed.String() != "SN-9" {
+		t.Errorf("on the bench line: %+v", c)
+	}
+	if c, told := look(&steps.Hardware{Site: site.New()})["order-serial"]; told {
+		t.Errorf("at a site: %+v", c)
+	}
+	m.File(layout.Order, "{")
+	if c := look(&steps.Hardware{Factory: true})["order-sheet"]; c.Status != check.Fail || c.Fix.String() == "" {
+		t.Errorf("spoilt: %+v", c)
+	}
+}
+
+// A site looks where the cables go that the kept order sheet names; the bench line, where other cables are plugged in, does not.
+func TestHardwareLooksAtTheCables(t *testing.T) {
+	m := hosttest.New(t)
+	sheet, err := order.Parse([]byte("apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A\nports: [{nic: eno1, switch: sw-7}]\n"), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sheet.Keep(m.Machine); err != nil {
+		t.Fatal(err)
+	}
+	look := func(h *steps.Hardware) map[string]steps.Check {
+		seen := &notes{}
+		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
+			t.Fatal(err)
+		}
+		return seen.checks
+	}
+	network := steps.NewNodeNetwork(node(m, nil))
+	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["wiring-eno1"]; c.Status != check.Fail || c.Observed.String() != "the machine has no network port eno1" || c.Expected.String() != "switch sw-7" {
+		t.Errorf("at a site: %+v", c)
+	}
+	if c, told := look(&steps.Hardware{Factory: true})["wiring-eno1"]; told {
+		t.Errorf("on the bench line: %+v", c)
+	}
+	m.File(layout.Order, "{")
+	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["order-sheet"]; c.Status != check.Skip {
+		t.Errorf("a spoilt sheet stops a site: %+v", c)
 	}
 }
 

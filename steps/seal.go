@@ -31,7 +31,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	if err != nil {
 		return err
 	}
-	machine := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now})
+	machine := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Parts: true})
 	if err := hardware.SaveShipped(node.Host, machine); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ type Device struct {
 	ProductID string `json:"product_id,omitempty"`
 	Serial    string `json:"serial,omitempty"` // USB only
 	Driver    string `json:"driver,omitempty"`
+	Function  bool   `json:"function,omitempty"` // a virtual function of another device
 }
 
 const pciDevices = "/sys/bus/pci/devices"
@@ -43,7 +44,7 @@ func (p *Parts) readPCI(m *host.Machine) error {
 	names, found := pciNames(m)
 	for _, dir := range all[:min(len(all), maxList)] {
 		d := names[filepath.Base(dir)]
-		d.Address = filepath.Base(dir)
+		d.Address, d.Function = filepath.Base(dir), m.Exists(dir+"/physfn")
 		hex := func(file string, digits int) string {
 			s := strings.TrimPrefix(oneLine(m, dir+"/"+file), "0x")
 			return s[:min(len(s), digits)]

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,7 +61,7 @@ func (d *Disk) askHealth(ctx context.Context, a *asker) error {
 	case parsed != nil:
 		return parsed
 	}
-	d.Health, d.Firmware = health, firmware
+	d.Health, d.Firmware = health, cmp.Or(firmware, d.Firmware) // the kernel cuts what SCSI tells
 	return nil
 }
 

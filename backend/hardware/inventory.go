@@ -26,7 +26,7 @@ type Inventory struct {
 	Virtual  string            `json:"virtual,omitempty"` // "none", "kvm", "systemd-nspawn"; "" when not known
 	Var      Space             `json:"var"`
 	Clock    Clock             `json:"clock"`
-	Parts                      // only with Options.All
+	Parts                      // only with Options.Parts or All
 	Errors   map[string]string `json:"errors,omitempty"` // what could not be looked at, and why
 }
 
@@ -75,10 +75,10 @@ type Disk struct {
 	Serial    string `json:"serial,omitempty"`
 	WWN       string `json:"wwn,omitempty"`
 
-	Bus        string      `json:"bus,omitempty"`      // "SCSI", "NVMe", "virtio"
-	Path       string      `json:"path,omitempty"`     // where it is plugged in, as udev calls it: "pci-0000:00:1f.2-ata-1"
-	HCTL       string      `json:"hctl,omitempty"`     // of SCSI: "0:0:0:0"
-	Firmware   string      `json:"firmware,omitempty"` // only with Options.All
+	Bus        string      `json:"bus,omitempty"`  // "SCSI", "NVMe", "virtio"
+	Path       string      `json:"path,omitempty"` // where it is plugged in, as udev calls it: "pci-0000:00:1f.2-ata-1"
+	HCTL       string      `json:"hctl,omitempty"` // of SCSI: "0:0:0:0"
+	Firmware   string      `json:"firmware,omitempty"`
 	Partitions []Partition `json:"partitions,omitempty"`
 	Health     *Health     `json:"health,omitempty"` // nil: nobody asked, or nobody answered
 }
@@ -100,8 +100,10 @@ type NIC struct {
 	PCI       string   `json:"pci,omitempty"`
 	Driver    string   `json:"driver,omitempty"`
 	Firmware  string   `json:"firmware,omitempty"`
-	Link      string   `json:"link,omitempty"` // "up", "down"; "" when not known
-	Mbps      int      `json:"mbps,omitempty"` // 0: not known
+	Bus       string   `json:"bus,omitempty"`      // "pci", "usb", "virtio"
+	Function  bool     `json:"function,omitempty"` // a virtual function of another port
+	Link      string   `json:"link,omitempty"`     // "up", "down"; "" when not known
+	Mbps      int      `json:"mbps,omitempty"`     // 0: not known
 	MTU       int      `json:"mtu,omitempty"`
 	Flags     []string `json:"flags,omitempty"`   // "up", "broadcast"
 	Vendor    string   `json:"vendor,omitempty"`  // its number: "0x8086"
@@ -146,7 +148,8 @@ type Clock struct {
 type Options struct {
 	Now   func() time.Time // nil: time.Now
 	Floor time.Time        // when this program was built; zero: the date of the OpenShift API that it uses
-	All   bool             // look at Parts and at the health of disks too, which no check needs: up to 10 s where a disk is dying
+	Parts bool             // look at Parts too, which only the comparison with another time needs
+	All   bool             // look at Parts, and ask the disks for their health: up to 10 s where a disk is dying
 }
 
 // Inspect looks at the machine. It changes nothing, fails at nothing as a whole, and notes what it could not see.
@@ -174,8 +177,11 @@ func inspect(ctx context.Context, a *asker, o Options) *Inventory {
 		{"clock", func() error { return i.readClock(m, o) }},
 		{"var", func() (err error) { i.Var, err = a.space(); return err }},
 	}
+	if o.Parts || o.All {
+		all = append(all, i.parts(a)...)
+	}
 	if o.All {
-		all = append(all, i.parts(ctx, a)...)
+		all = append(all, section{"health", func() error { return i.readHealth(ctx, a) }})
 	}
 	for _, s := range all {
 		i.note(s.name, safely(s.look))
@@ -185,7 +191,7 @@ func inspect(ctx context.Context, a *asker, o Options) *Inventory {
 }
 
 // parts are the sections of what no check judges.
-func (i *Inventory) parts(ctx context.Context, a *asker) []section {
+func (i *Inventory) parts(a *asker) []section {
 	m := a.m
 	return []section{
 		{"hostname", func() (err error) { i.Hostname, err = m.Hostname(); return err }},
@@ -200,7 +206,6 @@ func (i *Inventory) parts(ctx context.Context, a *asker) []section {
 		{"temperatures", func() error { return i.readTemperatures(m) }},
 		{"bmc", func() error { return i.readBMC(m) }},
 		{"watchdog", func() error { return i.readWatchdog(m) }},
-		{"health", func() error { return i.readHealth(ctx, a) }},
 	}
 }
 

@@ -6,41 +6,49 @@ import (
 	"touchdown/backend/check"
 )
 
-func judgeTPM(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: sourceTrust, Observed: message.Data(i.Firmware.TPM)}
+// wanted is the verdict on what OpenShift runs without: a warning, unless an order asks for it.
+func (b Bound) wanted() check.Status {
+	if b.Fail > 0 {
+		return check.Fail
+	}
+	return check.Warn
+}
+
+func judgeTPM(i *Inventory, b Bound) check.Check {
+	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: message.Data(i.Firmware.TPM)}
 	switch i.Firmware.TPM {
 	case "", "unknown":
 		return skipped(c, i.why("tpm"))
 	case "2.0":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, message.T("Switch the TPM on in the firmware if the site wants encrypted disks.")
+		c.Status, c.Fix = b.wanted(), message.T("Switch the TPM on in the firmware if the site wants encrypted disks.")
 	}
 	return c
 }
 
-func judgeSecureBoot(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: sourceTrust, Observed: message.Data(i.Firmware.SecureBoot)}
+func judgeSecureBoot(i *Inventory, b Bound) check.Check {
+	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: message.Data(i.Firmware.SecureBoot)}
 	switch i.Firmware.SecureBoot {
 	case "":
 		return skipped(c, i.why("boot"))
 	case "on":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, message.T("Switch Secure Boot on in the firmware if the site's rules ask for it.")
+		c.Status, c.Fix = b.wanted(), message.T("Switch Secure Boot on in the firmware if the site's rules ask for it.")
 	}
 	return c
 }
 
-func judgeBootMode(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-boot-mode", Title: message.T("Boot mode"), Expected: message.T("UEFI"), Source: sourceTrust, Observed: message.Data(i.Firmware.Boot)}
+func judgeBootMode(i *Inventory, b Bound) check.Check {
+	c := check.Check{ID: "hw-boot-mode", Title: message.T("Boot mode"), Expected: message.T("UEFI"), Source: b.Source, Observed: message.Data(i.Firmware.Boot)}
 	switch i.Firmware.Boot {
 	case "":
 		return skipped(c, i.why("boot"))
 	case "UEFI":
 		c.Status = check.Pass
 	default:
-		c.Status, c.Fix = check.Warn, message.T("Nothing to do on an installed node; choose UEFI in the firmware before a new installation.")
+		c.Status, c.Fix = b.wanted(), message.T("Nothing to do on an installed node; choose UEFI in the firmware before a new installation.")
 	}
 	return c
 }

@@ -9,8 +9,8 @@ import (
 	"touchdown/backend/check"
 )
 
-func judgeNICs(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-nics", Title: message.T("Network ports"), Expected: message.T("at least 1"), Source: "Touchdown: the site's network needs a port"}
+func judgeNICs(i *Inventory, b Bound) check.Check {
+	c := check.Check{ID: "hw-nics", Title: message.T("Network ports"), Expected: message.F("at least %d", b.Fail), Source: b.Source}
 	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
 		return skipped(c, i.why("nics"))
 	}
@@ -22,7 +22,7 @@ func judgeNICs(i *Inventory) check.Check {
 			orUnknown(n.MAC), orUnknown(n.Driver), orUnknown(n.Firmware), orUnknown(n.PCI))))
 	}
 	switch {
-	case len(nics) > 0:
+	case len(nics) > 0 && int64(len(nics)) >= b.Fail:
 		c.Status = check.Pass
 	case container(i.Virtual) && len(i.NICs) > 0:
 		c.Status, c.Observed = check.Warn, message.F("%d virtual ones, in a container (%s)", len(i.NICs), i.Virtual)

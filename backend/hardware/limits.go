@@ -16,6 +16,10 @@ type Limits struct {
 	DiskGB     Bound // of 10^9 bytes
 	VarPercent Bound // free on /var
 	LinkMbps   Bound
+	Ports      Bound // network ports that are hardware
+	TPM        Bound // 2.0; with Fail 1 a machine without one fails, as for the next two
+	SecureBoot Bound
+	UEFI       Bound
 	ClockSkew  Bound // seconds between the hardware clock and the system's; here more is worse
 }
 
@@ -32,6 +36,10 @@ func For(version string) Limits {
 		MemoryMiB:  Bound{Fail: 16384, Source: assisted + ": ram_mib 16384"},
 		DiskGB:     Bound{Fail: 100, Warn: 120, Source: assisted + ": disk_size_gb 100; product documentation: 120 GB"},
 		VarPercent: Bound{Fail: 10, Warn: 15, Source: kubelet},
+		Ports:      Bound{Fail: 1, Source: "Touchdown: the site's network needs a port"},
+		TPM:        Bound{Source: sourceTrust},
+		SecureBoot: Bound{Source: sourceTrust},
+		UEFI:       Bound{Source: sourceTrust},
 		LinkMbps:   Bound{Warn: 1000, Source: "Touchdown: slower than any server NIC that is cabled well"},
 		ClockSkew:  Bound{Warn: 5, Fail: 20 * 60, Source: "assisted-service: time-synced-between-host-and-service, 20 minutes"},
 	}

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -85,6 +86,7 @@ func (i *Inventory) readDisks(m *host.Machine) error {
 			Vendor: known(d.Vendor), Model: known(d.Model), Serial: known(d.SerialNumber), WWN: known(d.WWN),
 			System: d.Name == system, Virtual: !realDisk(d.Name),
 			Bus: known(d.StorageController.String()), Path: known(d.BusPath), HCTL: hctl(m, d.Name),
+			Firmware: cmp.Or(oneLine(m, "/sys/block/"+d.Name+"/device/firmware_rev"), oneLine(m, "/sys/block/"+d.Name+"/device/rev")), // NVMe, SCSI
 		}
 		for _, p := range d.Partitions {
 			disk.Partitions = append(disk.Partitions, Partition{

@@ -50,6 +50,10 @@ func (n *NIC) fromSysfs(m *host.Machine) {
 		n.MTU = mtu
 	}
 	n.Vendor, n.Product = oneLine(m, dir+"/device/vendor"), oneLine(m, dir+"/device/device")
+	if target, err := os.Readlink(m.Path(dir + "/device/subsystem")); err == nil {
+		n.Bus = filepath.Base(target)
+	}
+	n.Function = m.Exists(dir + "/device/physfn")
 	if target, err := os.Readlink(m.Path(dir + "/device/driver")); err == nil {
 		n.Driver = filepath.Base(target)
 	}

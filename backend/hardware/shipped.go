@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
-	"strings"
 
 	"touchdown/backend/message"
 
@@ -15,11 +15,20 @@ import (
 	"touchdown/backend/layout"
 )
 
-// SaveShipped keeps a description of the machine, for the comparison at the site.
+// shippedFormat is that of a factory's inventory with all parts. Format 0, which older factories wrote, has no parts.
+const shippedFormat = 1
+
+// shipped is the machine as it left the factory.
+type shipped struct {
+	Format int `json:"format,omitempty"`
+	Inventory
+}
+
+// SaveShipped keeps what the machine is made of, looked at with its parts, for the comparison at the site.
 func SaveShipped(m *host.Machine, i *Inventory) error {
 	real := *i
 	real.Disks = slices.DeleteFunc(slices.Clone(i.Disks), func(d Disk) bool { return d.Virtual })
-	data, err := json.MarshalIndent(real, "", "  ")
+	data, err := json.MarshalIndent(shipped{shippedFormat, real}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the inventory: %w", err)
 	}
@@ -29,73 +38,80 @@ func SaveShipped(m *host.Machine, i *Inventory) error {
 	return nil
 }
 
-// Shipped compares a machine with itself as it was shipped. ok is false where the factory kept nothing to compare with.
-func Shipped(m *host.Machine, now *Inventory) (c check.Check, ok bool) {
+// maxDifferences have a check each, so that a person accepts each with a reason of its own; the rest share one. A machine with
+// another board differs in everything, and a list that nobody reads convinces nobody.
+const maxDifferences = 24
+
+// Shipped compares a machine, looked at with its parts, with itself as it was shipped. Each difference is a check that fails until
+// a person accepts it; no checks: the factory kept nothing to compare with.
+func Shipped(m *host.Machine, now *Inventory) []check.Check {
 	data, err := m.ReadFile(layout.Shipped)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, false
+		return nil
 	}
-	c = check.Check{
-		ID: "hw-shipped", Title: message.T("As shipped"), Status: check.Pass, Observed: message.T("nothing was changed on the way"),
-		Expected: message.T("the parts that left the factory"), Source: "inventory of the factory (" + layout.Shipped + ")",
-	}
-	var then Inventory
+	var then shipped
 	if err == nil {
 		err = json.Unmarshal(data, &then)
 	}
+	c := shippedCheck("hw-shipped", message.T("As shipped"))
 	if err != nil {
-		return skipped(c, message.F("the factory's inventory cannot be read: %s", err.Error())), true
+		return []check.Check{skipped(c, message.F("the factory's inventory cannot be read: %s", err.Error()))}
 	}
-	c.Evidence = differences(parts(&then), parts(now))
-	if n := len(c.Evidence); n > 0 {
-		c.Status, c.Observed = check.Warn, message.F("%d differences: %s", n, c.Evidence[0])
-		if n == 1 {
-			c.Observed = message.Data(c.Evidence[0])
-		}
-		c.Fix = message.T("Look whether a part came loose or was exchanged on the way, and tell the factory.")
-	}
-	return c, true
+	clean(reflect.ValueOf(&then.Inventory).Elem()) // whoever repaired the node may have written it
+	return then.checks(c, now)
 }
 
-// parts are what can be lost or exchanged, each in words that name it and with a number that no other has where it tells one.
-func parts(i *Inventory) []string {
-	all := []string{
-		fmt.Sprintf("%d processor threads, %s", i.CPU.Threads, i.CPU.Model),
-		"serial number " + i.Product.Serial,
-		"Secure Boot " + i.Firmware.SecureBoot,
+// checks are those of the comparison: c where there is no difference, a check for each difference, and one for what was not compared.
+func (s *shipped) checks(c check.Check, now *Inventory) []check.Check {
+	d := compare(s, now)
+	all := d.checks
+	if len(all) > maxDifferences {
+		all = append(all[:maxDifferences], d.rest(all[maxDifferences:]))
 	}
-	if i.Memory.Physical > 0 {
-		all = append(all, fmt.Sprintf("%d MiB of memory", i.Memory.Physical>>20))
+	if len(all) == 0 {
+		c.Status, c.Observed = check.Pass, message.T("nothing was changed on the way")
+		all = []check.Check{c}
 	}
-	if i.Firmware.TPM != "" {
-		all = append(all, "TPM "+i.Firmware.TPM)
-	}
-	for _, d := range i.Disks {
-		if !d.Virtual && !d.Removable {
-			all = append(all, strings.TrimSpace(fmt.Sprintf("disk of %d GB, %s %s", d.Bytes/1e9, d.Model, d.Serial)))
-		}
-	}
-	for _, n := range i.NICs {
-		if !n.Virtual {
-			all = append(all, "network port with MAC "+n.MAC)
-		}
+	if len(d.unread) > 0 {
+		all = append(all, d.notCompared())
 	}
 	return all
 }
 
-// differences lists what one has and the other lacks; what two have twice counts twice.
-func differences(then, now []string) []string {
-	left := slices.Clone(now)
-	var all []string
-	for _, part := range then {
-		if at := slices.Index(left, part); at >= 0 {
-			left = slices.Delete(left, at, at+1)
-			continue
+// shippedCheck is a check of the comparison before its verdict.
+func shippedCheck(id string, title message.Text) check.Check {
+	return check.Check{
+		ID: id, Title: title, Expected: message.T("the parts that left the factory"), Source: "inventory of the factory (" + layout.Shipped + ")",
+	}
+}
+
+// rest is one check for the differences beyond the first ones.
+func (d *differences) rest(all []check.Check) check.Check {
+	var ids []string
+	c := shippedCheck("", message.T("As shipped: more differences"))
+	for _, one := range all {
+		c.Evidence, ids = append(c.Evidence, one.Observed.String()), append(ids, one.ID)
+	}
+	c.ID = d.name("more", ids...)
+	c.Status, c.Observed = check.Fail, message.F("%d more differences: %s", len(all), all[0].Observed)
+	c.Fix = message.F("%s (%s)", message.T("Check whether this is the machine that was shipped. If so, accept the differences with your name and a reason."), c.ID)
+	return c
+}
+
+// shownUnread are as many as fit the page of a check; the evidence has all.
+const shownUnread = 6
+
+// notCompared tells what one side does not know. That is no difference.
+func (d *differences) notCompared() check.Check {
+	c := shippedCheck("hw-shipped-unread", message.T("As shipped: not compared"))
+	all := d.unread[0]
+	for n, one := range d.unread {
+		if c.Evidence = append(c.Evidence, one.String()); n > 0 && n < shownUnread {
+			all = message.F("%s; %s", all, one)
 		}
-		all = append(all, "missing: "+part)
 	}
-	for _, part := range left {
-		all = append(all, "new: "+part)
+	if more := len(d.unread) - shownUnread; more > 0 {
+		all = message.F("%s; %d more", all, more)
 	}
-	return all
+	return skipped(c, message.F("not compared: %s", all))
 }

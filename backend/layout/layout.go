@@ -30,6 +30,8 @@ const (
 	FactoryFolder = "factory"
 	// Shipped is the machine as the factory shipped it: an inventory as JSON.
 	Shipped = FactoryState + "/shipped.json"
+	// Order is the order sheet that the factory was given: what the machine has to have, and where its cables go.
+	Order = FactoryState + "/order.yaml"
 	// ReportKey is the node's own key (Ed25519, PEM): it signs the reports of this node. It is made where it is first used, and stays.
 	ReportKey = State + "/report-key.pem"
 	// ReportPublic is the public half of ReportKey. The factory's ledger has it, too.

@@ -39,6 +39,7 @@ type ear struct {
 	from  Neighbour
 	at    time.Time // of the last announcement
 	asked time.Time
+	since time.Time // of the beginning
 }
 
 // watch listens on ports that have a link. A port that cannot be listened to has no neighbours; that is no error.
@@ -64,7 +65,7 @@ func (l *listener) watch(ports []Port) {
 		if err != nil {
 			continue
 		}
-		e := &ear{conn: conn, asked: time.Now()}
+		e := &ear{conn: conn, asked: time.Now(), since: time.Now()}
 		l.ports[p.Name] = e
 		go l.listen(p.Name, e)
 	}
@@ -121,14 +122,18 @@ func (l *listener) listen(name string, e *ear) {
 	}
 }
 
-// heard is the neighbour that announced itself lately.
-func (l *listener) heard(port string) Neighbour {
+// heard is the neighbour that announced itself lately, and how long it has been listened to.
+func (l *listener) heard(port string) (from Neighbour, listened time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.ports[port]; e != nil && time.Since(e.at) < announced {
-		return e.from
+	e := l.ports[port]
+	if e == nil {
+		return Neighbour{}, 0
 	}
-	return Neighbour{}
+	if time.Since(e.at) < announced {
+		from = e.from
+	}
+	return from, time.Since(e.since)
 }
 
 // maxVLAN is the last usable VLAN; 4095 is reserved (IEEE 802.1Q, table 9-2).
@@ -168,6 +173,8 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 			if id := int(binary.BigEndian.Uint16(value[4:])); id <= maxVLAN { // IEEE 802.1: port VLAN ID
 				n.VLAN = id
 			}
+		case kind == lldpOrg && size == 6 && value[0] == 0x00 && value[1] == 0x12 && value[2] == 0x0f && value[3] == 4:
+			n.Frame = int(binary.BigEndian.Uint16(value[4:])) // IEEE 802.3: maximum frame size
 		}
 		rest = rest[2+size:]
 	}

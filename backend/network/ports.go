@@ -31,6 +31,7 @@ type Port struct {
 	Up        bool   // switched on; one that is off cannot tell its carrier
 	Uplink    bool   // br-ex stands on it, directly or over a bond or VLAN
 	Neighbour Neighbour
+	Listened  time.Duration // how long its neighbour has been listened to; 0: not yet
 }
 
 // Neighbour is the switch at the other end of the cable, as it announces itself by LLDP (IEEE 802.1AB, every 30 s).
@@ -38,6 +39,7 @@ type Neighbour struct {
 	System string // its name
 	Port   string // what it calls the port
 	VLAN   int    // of untagged frames on that port; 0: not told
+	Frame  int    // the largest frame that it takes, in bytes; 0: not told
 }
 
 // Label tells a port in words that fit on a line: "enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4".
@@ -97,7 +99,7 @@ func (n *Network) Ports(ctx context.Context) ([]Port, error) {
 	slices.SortFunc(ports, func(a, b Port) int { return strings.Compare(a.Name, b.Name) })
 	n.lldp.watch(ports)
 	for i := range ports {
-		ports[i].Neighbour = n.lldp.heard(ports[i].Name)
+		ports[i].Neighbour, ports[i].Listened = n.lldp.heard(ports[i].Name)
 	}
 	return ports, nil
 }

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// announcement is a frame as lldpd sends it: chassis and port by MAC, port description, system name, port VLAN 42.
+// announcement is a frame as lldpd sends it: chassis and port by MAC, port description, system name, port VLAN 42, frames of 9216 bytes.
 const announcement = "0180c200000e" + "aa0000000009" + "88cc" +
 	"0207" + "04aa0000000009" + // chassis
 	"040c" + "05" + "4769312f302f34ffffff07" + // port by name: Gi1/0/4 and bytes no console can show
 	"0602" + "0078" +
 	"0a04" + "73772d37" + // sw-7
-	"fe06" + "0080c201002a" +
+	"fe06" + "0080c201002a" + "fe06" + "00120f042400" +
 	"0000"
 
 func TestLLDP(t *testing.T) {
@@ -21,7 +21,7 @@ func TestLLDP(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, ok := parseLLDP(frame)
-	if want := (Neighbour{"sw-7", "Gi1/0/4", 42}); !ok || n != want {
+	if want := (Neighbour{"sw-7", "Gi1/0/4", 42, 9216}); !ok || n != want {
 		t.Errorf("heard %+v, want %+v", n, want)
 	}
 	for size := range frame {
@@ -34,7 +34,7 @@ func TestLLDP(t *testing.T) {
 
 func TestLabel(t *testing.T) {
 	for want, p := range map[string]Port{
-		"enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4, MAC aa:00:00:00:00:01": {Name: "enp1s0", Mbps: 10000, Carrier: true, Up: true, Uplink: true, Neighbour: Neighbour{"sw-7", "Gi1/0/4", 0}, MAC: "aa:00:00:00:00:01"},
+		"enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4, MAC aa:00:00:00:00:01": {Name: "enp1s0", Mbps: 10000, Carrier: true, Up: true, Uplink: true, Neighbour: Neighbour{System: "sw-7", Port: "Gi1/0/4"}, MAC: "aa:00:00:00:00:01"},
 		"eno1, 2.5 Gbit/s, link up": {Name: "eno1", Mbps: 2500, Carrier: true, Up: true},
 		"eno2, no cable":            {Name: "eno2", Up: true},
 		"eno3, switched off":        {Name: "eno3"},

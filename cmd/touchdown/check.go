@@ -28,6 +28,8 @@ type checking struct {
 	file    string // the site config
 	watch   bool
 	every   time.Duration
+
+	hardware hardwareFlags
 }
 
 // leastEvery bounds how often --watch looks: a look at the cluster reads every pod.
@@ -82,6 +84,9 @@ func (k *checking) flags(cmd *cobra.Command) {
 	if k.subject == "network" || k.subject == "cluster" {
 		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged alone")
 	}
+	if k.subject == "hardware" {
+		k.hardware.add(cmd)
+	}
 	if k.subject == "cluster" {
 		k.common.engine.add(cmd)
 	}
@@ -98,6 +103,9 @@ func (k *checking) run(cmd *cobra.Command) error {
 	}
 	node, err := k.node()
 	if err != nil {
+		return err
+	}
+	if err := k.hardware.load(k.watch); err != nil {
 		return err
 	}
 	look := k.looker(node, cfg)
@@ -162,7 +170,7 @@ func (k *checking) config() (*site.Config, error) {
 func (k *checking) looker(node *backend.Node, cfg *site.Config) looker {
 	switch k.subject {
 	case "hardware":
-		return inspecting(&steps.Hardware{}, node)
+		return k.hardware.looker(node)
 	case "network":
 		entry := &steps.NetworkEntry{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
 		if cfg.Spec.Network.IsZero() && cfg.Spec.NetworkConfig == "" {

@@ -80,6 +80,9 @@ func (c *checked) text(before *checked) string {
 		}
 		b.WriteString(steps.Linef("%s", c.At.Format(time.TimeOnly)+" UTC"))
 	}
+	if before == nil && c.Subject == "hardware" {
+		b.WriteString(hanging("", c.fitness()))
+	}
 	for _, k := range checks {
 		b.WriteString(hanging(fmt.Sprintf("  %-6s", k.Status), k.Title.String()+": "+k.Observed.String()))
 		if k.Fix.String() != "" && k.Status != check.Pass {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/hardware/order"
 	"touchdown/backend/host"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
@@ -24,7 +25,7 @@ type factoryFlags struct {
 	applyFlags
 	unattended, reopen bool
 	ledger             ledger.Choice
-	mediaKey           string
+	mediaKey, order    string
 }
 
 func factoryCommand(c *common) *cobra.Command {
@@ -43,6 +44,9 @@ With --ledger FILE the seal compares the node's cluster id, CA keys and SSH host
 one that shares any of them with another machine, and adds the node. FILE is made where it is not there yet, by this command
 alone; it is used again when the node is sealed, some reboots later, and has to be mounted at the same place then. Only --shared-identity with a
 reason lets a copy pass.
+
+With --order FILE the hardware check judges the machine by a profile or an order sheet: serial numbers, model, firmware, memory
+modules, disks and network ports. The sheet stays on the node, and names the cables for the check at the site.
 
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
@@ -69,9 +73,39 @@ touchdown media write --recipient, is in the ledger.`,
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
+	orderFlag(cmd, &f.order, "what the machine has to be: a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet; it stays on the node, and none takes it away")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
 	return cmd
+}
+
+// keep leaves on the node which ledger and which keys it was given.
+func (f *factoryFlags) keep(machine *host.Machine, keys []byte) error {
+	if f.ledger.File != "" {
+		f.ledger.Stay = factory.Stay(machine)
+		if err := f.ledger.Keep(machine); err != nil {
+			return err
+		}
+	}
+	if keys != nil {
+		return media.Of(machine).Choose(keys)
+	}
+	return nil
+}
+
+// prepareOrder reads the order sheet before anything is changed, and returns what keeps it.
+func (f *factoryFlags) prepareOrder() (func(*host.Machine) error, error) {
+	switch f.order {
+	case "":
+		return func(*host.Machine) error { return nil }, nil
+	case order.None:
+		return order.Forget, nil
+	}
+	sheet, err := order.Load(f.order)
+	if err != nil {
+		return nil, err
+	}
+	return sheet.Keep, nil
 }
 
 func (f *factoryFlags) run(cmd *cobra.Command) error {
@@ -85,6 +119,10 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	keys, err := readMediaKeys(f.mediaKey)
 	if err != nil {
 		return err
+	}
+	keepOrder, err := f.prepareOrder()
+	if err != nil {
+		return usage(err)
 	}
 	if err := f.prepareLedger(cmd); err != nil {
 		return err
@@ -104,16 +142,8 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
-	if f.ledger.File != "" {
-		f.ledger.Stay = factory.Stay(machine)
-		if err := f.ledger.Keep(machine); err != nil {
-			return err
-		}
-	}
-	if keys != nil {
-		if err := media.Of(machine).Choose(keys); err != nil {
-			return err
-		}
+	if err := errors.Join(keepOrder(machine), f.keep(machine, keys)); err != nil {
+		return err
 	}
 	// Before the bake there is no unit that could keep an engine.
 	f.local = f.local || !machine.Exists("/etc/systemd/system/"+engineUnit)

@@ -1,0 +1,246 @@
+package hardware
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"touchdown/backend/message"
+)
+
+// compare finds what became of each part. What legitimately differs between two starts is no part of it: the order of the PCI
+// bus, names of disks and ports, links, sticks, what a BMC plugs in, virtual functions.
+func compare(then *shipped, now *Inventory) *differences {
+	d := &differences{}
+	d.machine(&then.Inventory, now)
+	d.disks(&then.Inventory, now)
+	d.nics(&then.Inventory, now)
+	if then.Format == 0 {
+		d.unread = append(d.unread, message.T("Memory modules and cards: not kept by the factory's older version of Touchdown"))
+		d.memory(&then.Inventory, now)
+		return d
+	}
+	d.modules(&then.Inventory, now)
+	d.cards(&then.Inventory, now)
+	return d
+}
+
+// both reports whether both sides have a section, of which they read this many parts, and notes it where one of them has not. A
+// section can have an error and all its parts: PCI devices without their names.
+func (d *differences) both(section string, what message.Text, then, now *Inventory, before, after int) bool {
+	lostThen := then.Errors[section] != "" && before == 0
+	lostNow := now.Errors[section] != "" && after == 0
+	switch {
+	case lostThen && lostNow: // neither side is news
+		return false
+	case lostThen:
+		d.unread = append(d.unread, message.F("%s: not known at the factory", what))
+		return false
+	case lostNow:
+		d.unread = append(d.unread, message.F("%s: not known now", what))
+		return false
+	case max(before, after) >= maxList: // the list was cut
+		d.unread = append(d.unread, message.F("%s: too many to read", what))
+		return false
+	}
+	return true
+}
+
+// machine compares what a machine has one of.
+func (d *differences) machine(then, now *Inventory) {
+	board := message.T("Check that this is the machine that was shipped. Accept another board with your name and a reason.")
+	setup := message.T("Put the setting in the firmware back as the factory had it, or accept it with your name and a reason.")
+	update := message.T("Accept the other version with your name and a reason, or install the factory's version.")
+	cpu := func(i *Inventory) string {
+		if i.CPU.Threads == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s, %s, %s, %s", orUnknown(i.CPU.Model), plural(i.CPU.Sockets, "socket"), plural(i.CPU.Cores, "core"), plural(i.CPU.Threads, "thread"))
+	}
+	for _, v := range []value{
+		{"serial", "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
+		{"model", "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
+		{"board", "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
+		{"chassis", "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
+		{"cpu", "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
+		{"bios", "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
+		{"boot", "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
+		{"secure-boot", "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
+		{"tpm", "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
+	} {
+		d.value(v)
+	}
+}
+
+func model(p Product) string { return strings.TrimSpace(p.Vendor + " " + p.Name) }
+
+// disks compares what stays in its bay. What is plugged in at USB comes and goes, a stick and what a BMC emulates alike.
+func (d *differences) disks(then, now *Inventory) {
+	if !d.both("disks", message.T("Disks"), then, now, len(then.Disks), len(now.Disks)) {
+		return
+	}
+	a, b := Fixed(then.Disks), Fixed(now.Disks)
+	parts := func(all []Disk) []part {
+		var list []part
+		for _, one := range all {
+			list = append(list, part{
+				key: cmp.Or(one.Serial, one.WWN), place: cmp.Or(one.Path, one.HCTL),
+				like: strings.TrimSpace(fmt.Sprintf("%s %s %s", one.Vendor, one.Model, gb(one.Bytes))),
+			})
+		}
+		return list
+	}
+	for _, p := range d.list(diskKind(), parts(a), parts(b)) {
+		d.value(value{
+			id: "disk-firmware", of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
+			what: message.F("The firmware of the disk with serial number %s", orUnknown(a[p.then].Serial)),
+			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
+		})
+	}
+}
+
+// Fixed are the disks in bays and slots. A drive without a medium, of a card reader or a BMC, has no size.
+func Fixed(all []Disk) []Disk {
+	return slices.DeleteFunc(slices.Clone(all), func(d Disk) bool {
+		return d.Virtual || d.Removable || d.Bytes == 0 || d.Type == "ODD" || strings.Contains(d.Path, "-usb")
+	})
+}
+
+// nics compares ports of cards, and the firmware of those that are still there.
+func (d *differences) nics(then, now *Inventory) {
+	if !d.both("nics", message.T("Network ports"), then, now, len(then.NICs), len(now.NICs)) {
+		return
+	}
+	a, b := plugged(then), plugged(now)
+	a = slices.DeleteFunc(a, func(n NIC) bool { return passedOn(n, now) && absent(n, b) })
+	b = slices.DeleteFunc(b, func(n NIC) bool { return passedOn(n, then) && absent(n, a) })
+	parts := func(all []NIC) []part {
+		var list []part
+		for _, n := range all {
+			list = append(list, part{key: n.MAC, place: n.PCI, like: strings.TrimSpace(n.Vendor + " " + n.Product)})
+		}
+		return list
+	}
+	told := map[string]bool{} // the ports of a card share one firmware
+	for _, p := range d.list(portKind(), parts(a), parts(b)) {
+		x, y := a[p.then], b[p.now]
+		card := strings.Join([]string{cmp.Or(slot(x.PCI), x.MAC), x.Firmware, y.Firmware}, " ")
+		if told[card] {
+			continue
+		}
+		told[card] = true
+		d.value(value{
+			id: "nic-firmware", of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
+			what: message.F("The firmware of the network port with MAC %s", orUnknown(x.MAC)),
+			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
+		})
+	}
+}
+
+// plugged are the network ports on cards and boards. Those at USB are a BMC's own, or an adapter.
+func plugged(i *Inventory) []NIC {
+	return slices.DeleteFunc(i.Physical(), func(n NIC) bool { return n.Bus == "usb" || n.Function })
+}
+
+func absent(n NIC, all []NIC) bool {
+	return !slices.ContainsFunc(all, func(other NIC) bool { return other.MAC == n.MAC })
+}
+
+// passedOn reports whether a port is there, but bound to a driver that hands it to a pod or a virtual machine.
+func passedOn(n NIC, i *Inventory) bool {
+	return slices.ContainsFunc(i.PCI, func(d Device) bool {
+		return d.Address == n.PCI && slices.Contains([]string{"vfio-pci", "uio_pci_generic", "igb_uio"}, d.Driver)
+	})
+}
+
+// modules compares the memory: each module where the firmware names them, and the size that the kernel sees, which is smaller where a
+// module is plugged in and broken.
+func (d *differences) modules(then, now *Inventory) {
+	if !d.both("modules", message.T("Memory modules"), then, now, len(then.Modules), len(now.Modules)) {
+		d.memory(then, now)
+		return
+	}
+	parts := func(all []Module) []part {
+		var list []part
+		for _, m := range all {
+			if m.Bytes > 0 {
+				list = append(list, part{key: m.Serial, place: join(m.Slot, m.Bank), like: strings.TrimSpace(fmt.Sprintf("%s %s %s", gib(m.Bytes), m.Vendor, m.Part))})
+			}
+		}
+		return list
+	}
+	before := len(d.checks)
+	d.list(moduleKind(), parts(then.Modules), parts(now.Modules))
+	if len(d.checks) == before {
+		d.memory(then, now)
+	}
+}
+
+func (d *differences) memory(then, now *Inventory) {
+	size := func(i *Inventory) string {
+		if i.Memory.Physical == 0 {
+			return ""
+		}
+		return gib(i.Memory.Physical)
+	}
+	d.value(value{
+		id: "memory", title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
+		fix: message.T("Check that every memory module is seated and seen by the firmware."),
+	})
+}
+
+// cards compares what is plugged into the PCI bus and can be lost.
+func (d *differences) cards(then, now *Inventory) {
+	if !d.both("pci", message.T("Cards"), then, now, len(then.PCI), len(now.PCI)) {
+		return
+	}
+	d.list(cardKind(), cards(then.PCI), cards(now.PCI))
+}
+
+// cards are the devices that are neither part of the chip set nor told as disks and network ports already: one for each slot and
+// model, as a card has several functions. The addresses change with the order in which the firmware finds the cards.
+func cards(all []Device) []part {
+	var list []part
+	seen := map[part]bool{}
+	for _, d := range all {
+		if d.Function || !plugable(d.ClassID) {
+			continue
+		}
+		id := d.VendorID + ":" + d.ProductID
+		p := part{place: slot(d.Address), like: id, name: strings.Join(strings.Fields(kindOf(d.ClassID)+" "+d.Vendor+" "+d.Name+" "+id), " ")}
+		if !seen[p] {
+			seen[p] = true
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// slot is a PCI address without the function.
+func slot(address string) string {
+	s, _, _ := strings.Cut(address, ".")
+	return s
+}
+
+// plugable tells by the class (PCI Code and ID Assignment Specification, 1.2) what people plug in. NVMe disks (0108) and network
+// ports (02) are compared as such; 04 is the sound of a GPU.
+func plugable(class string) bool {
+	if class == "0108" || len(class) < 2 {
+		return false
+	}
+	return slices.Contains([]string{"01", "03", "07", "0b", "10", "12"}, class[:2])
+}
+
+// kindOf names the classes that people buy.
+func kindOf(class string) string {
+	switch class[:2] {
+	case "01":
+		return "storage controller"
+	case "03":
+		return "GPU"
+	case "12":
+		return "accelerator"
+	}
+	return ""
+}

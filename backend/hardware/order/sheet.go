@@ -1,0 +1,265 @@
+// Package order reads what was ordered, a profile or an order sheet, and judges the machine that came by it.
+package order
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/sys/unix"
+	"gopkg.in/yaml.v3"
+
+	"touchdown/assets"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// Sheet is a profile, which has limits alone, or an order sheet.
+type Sheet struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Kind       string   `yaml:"kind"`
+	Name       string   `yaml:"name"`
+	Source     string   `yaml:"source"`  // where the limits come from
+	Profile    string   `yaml:"profile"` // a profile of Touchdown, whose limits hold where the sheet has none
+	Minimum    Minimum  `yaml:"minimum"`
+	Serials    []string `yaml:"serials"` // of the machines of this order
+	Model      string   `yaml:"model"`
+	BIOS       string   `yaml:"bios"` // part of vendor, version and date
+	Modules    []Item   `yaml:"modules"`
+	Disks      []Item   `yaml:"disks"`
+	NICs       []Item   `yaml:"nics"`
+	Ports      []Port   `yaml:"ports"` // where the cables go
+
+	raw []byte // as it was written
+}
+
+// Minimum are the limits; 0 and false: none.
+type Minimum struct {
+	Threads    int64 `yaml:"threads"`
+	MemoryGiB  int64 `yaml:"memoryGiB"`
+	DiskGB     int64 `yaml:"diskGB"` // of 10^9 bytes
+	Ports      int64 `yaml:"ports"`
+	LinkMbps   int64 `yaml:"linkMbps"`
+	TPM        bool  `yaml:"tpm"` // 2.0
+	SecureBoot bool  `yaml:"secureBoot"`
+	UEFI       bool  `yaml:"uefi"`
+}
+
+// Item is a number of equal parts: the text that their model has in it, their size in GiB for memory and in GB for disks, and
+// their firmware.
+type Item struct {
+	Count    int    `yaml:"count"`
+	Model    string `yaml:"model"`
+	Size     int64  `yaml:"size"`
+	Firmware string `yaml:"firmware"`
+}
+
+// Port is where the cable of a network port goes.
+type Port struct {
+	NIC    string `yaml:"nic"`    // its name, or its MAC
+	Switch string `yaml:"switch"` // as the switch announces itself by LLDP
+	Port   string `yaml:"port"`
+	VLAN   int    `yaml:"vlan"` // of untagged frames; 0: not checked
+	MTU    int    `yaml:"mtu"`  // 0: not checked
+}
+
+// The bounds of a sheet. Chosen: a server has some dozens of parts, and an order some hundred machines.
+const (
+	maxBytes = 256 << 10
+	maxText  = 160
+	maxList  = 1024
+	maxItems = 64
+)
+
+const (
+	apiVersion = "touchdown.dev/v1alpha1"
+	kind       = "OrderSheet"
+)
+
+// Profiles are the names of the profiles of Touchdown.
+func Profiles() []string { return []string{"sno", "vdu", "retail"} }
+
+// Load reads a profile by its name, or a file.
+func Load(nameOrFile string) (*Sheet, error) {
+	if slices.Contains(Profiles(), nameOrFile) {
+		return profile(nameOrFile)
+	}
+	file, err := os.OpenFile(nameOrFile, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would wait for its writer
+	if err != nil {
+		return nil, unreadable(nameOrFile, err)
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, unreadable(nameOrFile, errors.Join(err, errors.New("it is no regular file")))
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return nil, unreadable(nameOrFile, err)
+	}
+	return Parse(data, nameOrFile)
+}
+
+func profile(name string) (*Sheet, error) {
+	data, err := assets.Profiles.ReadFile("profiles/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("reading the profile %s: %w", name, err)
+	}
+	return Parse(data, name)
+}
+
+func unreadable(name string, err error) error {
+	return &problem.Problem{
+		Code: "ORD-FILE", Err: err, Summary: message.F("The profile or order sheet %s cannot be used.", path.Base(name)),
+		Fix: message.F("Give one of the profiles %s, or a file as assets/profiles has them, with what is named corrected.", strings.Join(Profiles(), ", ")),
+	}
+}
+
+// Parse reads a sheet, with the limits of its profile where it has none. Whoever wrote it may have meant harm.
+func Parse(data []byte, name string) (*Sheet, error) {
+	if len(data) > maxBytes {
+		return nil, unreadable(name, fmt.Errorf("it is larger than %d KiB", maxBytes>>10))
+	}
+	s := Sheet{raw: data}
+	if err := decode(data, &s); err != nil {
+		return nil, unreadable(name, err)
+	}
+	if err := s.validate(); err != nil {
+		return nil, unreadable(name, err)
+	}
+	if s.Profile != "" {
+		p, err := profile(s.Profile)
+		if err != nil {
+			return nil, err
+		}
+		s.Minimum.begin(p.Minimum)
+		s.Source = strings.TrimSuffix(s.Source+"; "+p.Source, "; ")
+	}
+	return &s, nil
+}
+
+// decode reads one document without unknown keys. The YAML library has crashed on hostile input before.
+func decode(data []byte, into *Sheet) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("it is no YAML")
+		}
+	}()
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		return errors.New(printable("reading the YAML: " + err.Error())) // it quotes keys of the document
+	}
+	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return errors.New("it has more than one document")
+	}
+	return nil
+}
+
+// begin takes over limits that are not set.
+func (m *Minimum) begin(from Minimum) {
+	for _, n := range []struct {
+		to   *int64
+		from int64
+	}{{&m.Threads, from.Threads}, {&m.MemoryGiB, from.MemoryGiB}, {&m.DiskGB, from.DiskGB}, {&m.Ports, from.Ports}, {&m.LinkMbps, from.LinkMbps}} {
+		if *n.to == 0 {
+			*n.to = n.from
+		}
+	}
+	m.TPM, m.SecureBoot, m.UEFI = m.TPM || from.TPM, m.SecureBoot || from.SecureBoot, m.UEFI || from.UEFI
+}
+
+// validate says where the sheet is wrong.
+func (s *Sheet) validate() error {
+	m := s.Minimum
+	switch {
+	case s.APIVersion != apiVersion || s.Kind != kind:
+		return fmt.Errorf("apiVersion and kind are not %s and %s", apiVersion, kind)
+	case s.Profile != "" && !slices.Contains(Profiles(), s.Profile):
+		return fmt.Errorf("profile: %q is none of %s", clip(s.Profile, maxText), strings.Join(Profiles(), ", "))
+	case min(m.Threads, m.MemoryGiB, m.DiskGB, m.Ports, m.LinkMbps) < 0 || max(m.Threads, m.MemoryGiB, m.DiskGB, m.Ports, m.LinkMbps) > 1<<24:
+		return errors.New("minimum: a number is negative or too large")
+	case len(s.Serials) > maxList || len(s.Ports) > maxItems:
+		return fmt.Errorf("serials or ports: more than %d serials or %d ports", maxList, maxItems)
+	}
+	for at, text := range append([]string{s.Name, s.Source, s.Model, s.BIOS}, s.Serials...) {
+		where := []string{"name", "source", "model", "bios"}
+		if err := plain(text); err != nil {
+			return fmt.Errorf("%s: %w", append(where, fmt.Sprintf("serials[%d]", at-4))[min(at, 4)], err)
+		}
+	}
+	for n, items := range [][]Item{s.Modules, s.Disks, s.NICs} {
+		if err := checkItems(items); err != nil {
+			return fmt.Errorf("%s%w", []string{"modules", "disks", "nics"}[n], err)
+		}
+	}
+	if slices.ContainsFunc(s.NICs, func(i Item) bool { return i.Size != 0 }) {
+		return errors.New("nics: they have no size")
+	}
+	return s.checkPorts()
+}
+
+func checkItems(items []Item) error {
+	if len(items) > maxItems {
+		return fmt.Errorf(": more than %d", maxItems)
+	}
+	for n, i := range items {
+		if i.Count < 1 || i.Count > maxItems || i.Size < 0 || i.Size > 1<<24 {
+			return fmt.Errorf("[%d]: count has to be 1 to %d, and size no negative number", n, maxItems)
+		}
+		if err := errors.Join(plain(i.Model), plain(i.Firmware)); err != nil {
+			return fmt.Errorf("[%d]: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// checkPorts wants each port once, and each socket of a switch once: two cables in one socket are a mistake of the sheet.
+func (s *Sheet) checkPorts() error {
+	seen := map[string]bool{}
+	for n, p := range s.Ports {
+		if err := errors.Join(plain(p.NIC), plain(p.Switch), plain(p.Port)); err != nil {
+			return fmt.Errorf("ports[%d]: %w", n, err)
+		}
+		nic, socket := "nic "+strings.ToLower(p.NIC), "socket "+p.Switch+" "+p.Port
+		switch {
+		case p.NIC == "" || p.Switch == "" && p.Port == "" && p.VLAN == 0 && p.MTU == 0:
+			return fmt.Errorf("ports[%d]: it needs nic, and one of switch, port, vlan, mtu", n)
+		case p.VLAN < 0 || p.VLAN > 4094:
+			return fmt.Errorf("ports[%d]: vlan has to be 1 to 4094", n)
+		case p.MTU < 0 || p.MTU > 65535:
+			return fmt.Errorf("ports[%d]: mtu has to be at most 65535", n)
+		case seen[nic] || p.Port != "" && seen[socket]:
+			return fmt.Errorf("ports[%d]: %s is named twice", n, clip(p.NIC, maxText))
+		}
+		seen[nic], seen[socket] = true, true
+	}
+	return nil
+}
+
+func plain(text string) error {
+	switch {
+	case len(text) > maxText:
+		return fmt.Errorf("a text has more than %d bytes", maxText)
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("a text has a character in it that cannot be printed")
+	}
+	return nil
+}
+
+// printable leaves out of a text what a terminal could obey.
+func printable(text string) string {
+	return clip(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text), 4*maxText)
+}
+
+func clip(text string, most int) string { return text[:min(len(text), most)] }

@@ -1,0 +1,168 @@
+package order
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+)
+
+// ListenFor is how long a port is listened to before its switch counts as silent: LLDP announces every 30 s (IEEE 802.1AB-2016,
+// 9.2.5.7, msgTxInterval), and a frame may come late.
+const ListenFor = 33 * time.Second
+
+// Cable is what is seen at one network port of the machine.
+type Cable struct {
+	NIC, MAC string
+	Link     bool
+	Listened time.Duration // to the switch at the other end
+	Switch   string        // as it announces itself; "" with Port "": it was not heard
+	Port     string
+	VLAN     int // of untagged frames; 0: not told
+	Frame    int // the largest frame that the switch takes, in bytes; 0: not told
+}
+
+func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
+
+// Listening reports whether the check of a cable waits for the switch's next announcement.
+func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listening) }
+
+// WiringPrefix begins the IDs of the checks of cables.
+const WiringPrefix = "wiring-"
+
+const listening = "listening"
+
+// Wiring compares where the cables go with where the sheet wants them, a check for each port of the sheet.
+func (s *Sheet) Wiring(seen []Cable) []check.Check {
+	if s == nil {
+		return nil
+	}
+	checks := make([]check.Check, 0, len(s.Ports))
+	for _, p := range s.Ports {
+		c := s.check("", message.F("Cable in %s", p.NIC), message.Data(p.words()))
+		c.ID, c.Status = WiringPrefix+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
+		at := slices.IndexFunc(seen, p.at)
+		if at < 0 {
+			c.Status, c.Observed = check.Fail, message.F("the machine has no network port %s", p.NIC)
+			c.Fix = message.T("Correct the name in the order sheet, or look whether the network card is seated.")
+			checks = append(checks, c)
+			continue
+		}
+		c.Observed = message.Data(seen[at].words())
+		checks = append(checks, s.judge(c, p, seen[at], s.misplaced(p, seen)))
+	}
+	return checks
+}
+
+// misplaced is the port of the machine that has the cable of p. A cable that is where the sheet wants it is not misplaced, even if p,
+// which may name a switch alone, could have it too.
+func (s *Sheet) misplaced(p Port, seen []Cable) string {
+	at := slices.IndexFunc(seen, func(c Cable) bool {
+		right := slices.ContainsFunc(s.Ports, func(q Port) bool { return q.at(c) && q.end(c) })
+		return c.heard() && p.end(c) && !p.at(c) && !right
+	})
+	if at < 0 {
+		return ""
+	}
+	return seen[at].NIC
+}
+
+// judge decides about one cable: where it goes, then what is set at that end.
+func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
+	placed := p.Switch != "" || p.Port != ""
+	switch {
+	case placed && elsewhere != "" && !(here.heard() && p.end(here)):
+		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
+	case !here.Link:
+		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
+	case !here.heard() && here.Listened < ListenFor:
+		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []string{listening}
+	case !here.heard():
+		c.Status, c.Observed = check.Skip, message.T("not looked at: there is a link, but the switch does not announce itself (LLDP)")
+	case placed && !p.end(here):
+		c.Status, c.Fix = check.Fail, message.F("Move the other end of the cable in %s to %s.", here.NIC, p.words())
+	case p.VLAN != 0 && here.VLAN != 0 && p.VLAN != here.VLAN:
+		c.Status, c.Observed = check.Fail, message.F("%s, VLAN %d", c.Observed, here.VLAN)
+		c.Fix = message.F("Set the untagged VLAN of the switch's port to %d.", p.VLAN)
+	case p.MTU != 0 && here.Frame != 0 && here.Frame < p.MTU+frameHead:
+		c.Status, c.Observed = check.Fail, message.F("%s, frames of at most %d bytes", c.Observed, here.Frame)
+		c.Fix = message.F("Let the switch's port take frames for an MTU of %d.", p.MTU)
+	}
+	return c
+}
+
+// frameHead is what an Ethernet frame has beside the packet: two addresses, the type and the check sum.
+const frameHead = 18
+
+// at reports whether a port of the machine is the one of the sheet.
+func (p Port) at(c Cable) bool {
+	return p.NIC == c.NIC || c.MAC != "" && strings.EqualFold(p.NIC, c.MAC)
+}
+
+// end reports whether a cable ends where the sheet wants it.
+func (p Port) end(c Cable) bool {
+	return (p.Switch == "" || sameSwitch(p.Switch, c.Switch)) && (p.Port == "" || samePort(p.Port, c.Port))
+}
+
+// sameSwitch compares names: some switches announce their name with its domain.
+func sameSwitch(want, is string) bool {
+	short := func(s string) string { first, _, _ := strings.Cut(s, "."); return first }
+	if strings.Contains(want, ".") && strings.Contains(is, ".") {
+		return strings.EqualFold(want, is)
+	}
+	return strings.EqualFold(short(want), short(is))
+}
+
+// samePort compares names of which one may be the short form of the other: "Gi1/0/4" is "GigabitEthernet1/0/4".
+func samePort(want, is string) bool {
+	split := func(s string) (kind, number string) {
+		s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
+		at := strings.IndexAny(s, "0123456789")
+		if at < 0 {
+			return s, ""
+		}
+		return s[:at], s[at:]
+	}
+	a, n := split(want)
+	b, m := split(is)
+	if n == "" || m == "" {
+		return a == b && n == m
+	}
+	return n == m && (a == b || a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)))
+}
+
+// words are the end of a cable: "switch sw-7 port Gi1/0/4, VLAN 20".
+func (p Port) words() string {
+	vlan := ""
+	if p.VLAN > 0 {
+		vlan = fmt.Sprintf("VLAN %d", p.VLAN)
+	}
+	return ends(p.Switch, p.Port, vlan)
+}
+
+func (c Cable) words() string {
+	switch {
+	case c.heard():
+		return ends(c.Switch, c.Port, "")
+	case c.Link:
+		return "link up"
+	}
+	return "no link"
+}
+
+func ends(system, port, vlan string) string {
+	var words []string
+	for _, w := range [][2]string{{"switch", system}, {"port", port}} {
+		if w[1] != "" {
+			words = append(words, w[0]+" "+w[1])
+		}
+	}
+	text := strings.Join(words, " ")
+	if vlan != "" {
+		text = strings.TrimPrefix(text+", "+vlan, ", ")
+	}
+	return text
+}

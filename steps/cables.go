@@ -1,0 +1,83 @@
+package steps
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/hardware"
+	"touchdown/backend/hardware/order"
+	"touchdown/backend/message"
+)
+
+// How long a look may take until a port has a link, and until a switch has announced itself. Work that a power cut interrupted goes
+// on at once when the node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for
+// seconds after that.
+const (
+	linkWait  = 20 * time.Second
+	cableWait = 35 * time.Second
+)
+
+// cables compares where the cables go with the order sheet, at a site.
+func (h *Hardware) cables(ctx context.Context, node *backend.Node) []Check {
+	if h.NodeNet == nil {
+		return nil
+	}
+	sheet := h.Order
+	if sheet == nil {
+		kept, err := order.Kept(node.Host)
+		if err != nil {
+			return []Check{spoiltSheet(err, check.Skip)}
+		}
+		sheet = kept
+	}
+	if sheet == nil || len(sheet.Ports) == 0 {
+		return nil
+	}
+	ports, err := h.NodeNet.net.Ports(ctx)
+	if err != nil {
+		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", err.Error())}}
+	}
+	seen := make([]order.Cable, 0, len(ports))
+	for _, p := range ports {
+		seen = append(seen, order.Cable{
+			NIC: p.Name, MAC: p.MAC, Link: p.Carrier, Listened: p.Listened,
+			Switch: p.Neighbour.System, Port: p.Neighbour.Port, VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
+		})
+	}
+	return sheet.Wiring(seen)
+}
+
+// waitForLink looks until a port has a link and every switch has announced itself, or should have.
+func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
+	i, checks := h.inspect(ctx, node)
+	wait := linkWait
+	if slices.ContainsFunc(checks, order.Listening) {
+		wait = cableWait
+	}
+	limit := time.After(wait)
+	for slices.ContainsFunc(checks, noLink) || slices.ContainsFunc(checks, order.Listening) {
+		what := Progress{Waiting: message.T("a link on a network port"), Usual: 5}
+		if !slices.ContainsFunc(checks, noLink) {
+			what = Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}
+		}
+		report.Progress(what)
+		select {
+		case <-ctx.Done():
+			return i, checks
+		case <-limit:
+			return i, checks
+		case <-time.After(time.Second):
+			i, checks = h.inspect(ctx, node)
+		}
+	}
+	return i, checks
+}
+
+// noLink reports whether a cable is missing that may yet come up.
+func noLink(c Check) bool {
+	return c.Status == check.Fail && (c.ID == hardware.LinkCheck || strings.HasPrefix(c.ID, order.WiringPrefix))
+}
