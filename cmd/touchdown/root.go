@@ -50,7 +50,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	languageFlag(root, &c.language)
 	root.AddCommand(c.engineCommand(), c.consoleCommand(), c.applyCommand(), c.undoCommand(), c.statusCommand(),
 		c.eventsCommand(), c.answersCommand(), c.siteCommand(), reportCommand(c), c.factoryCommand(), c.imagesCommand(),
-		credentialsCommand(c), inventoryCommand(c), checkCommand(c), ledgerCommand(c), mediaCommand(c), mediaReader(), mediaWriter(), c.installCommand(),
+		credentialsCommand(c), inventoryCommand(c), checkCommand(c), ledgerCommand(c), mediaCommand(c), isoCommand(c), mediaReader(), mediaWriter(), c.installCommand(),
 		c.uninstallCommand(), c.versionCommand())
 	wrapArgs(root)
 	return root
