@@ -42,7 +42,7 @@ const (
 	isolinuxOffset = len(isolinux)
 )
 
-// File is a file of an image. Two that have the same data share no bytes.
+// File is a file of an image.
 type File struct {
 	Path string
 	Data []byte
@@ -50,6 +50,15 @@ type File struct {
 
 // Make makes an image of a kind. With long, its files have their long names (Rock Ridge) beside those with 8 and 3 letters.
 func Make(kind string, long bool) []byte {
+	b, at := write(Files(kind), long)
+	if kind == Y2020 || kind == Y2021 || kind == Y2021Info {
+		return headers(b, at)
+	}
+	return b
+}
+
+// Files are the files of an image of a kind.
+func Files(kind string) []File {
 	files := []File{
 		{"README.TXT", []byte("what must not change\n")},
 		{"images/pxeboot/vmlinuz", bytes.Repeat([]byte("kernel "), 700)},
@@ -57,13 +66,12 @@ func Make(kind string, long bool) []byte {
 		{"zipl.prm", []byte(Default)},
 	}
 	if kind == Y2023s390 {
-		b, _ := write(append(files, s390()...), long)
-		return b
+		return append(files, s390()...)
 	}
 	area := kargs('#', '\n')
 	files = append(files, File{"images/ignition.img", make([]byte, IgnitionSize)})
 	if kind == Y2020 {
-		return headers(write(files, long))
+		return files
 	}
 	files = append(files,
 		File{"EFI/fedora/grub.cfg", []byte(grub + area + "\ninitrd ...\n")},
@@ -79,11 +87,7 @@ func Make(kind string, long bool) []byte {
 	if kind == Y2023 {
 		files = append(files, File{"coreos/igninfo.json", []byte(`{"file": "images/ignition.img"}`)})
 	}
-	b, at := write(files, long)
-	if kind == Y2021 || kind == Y2021Info {
-		return headers(b, at)
-	}
-	return b
+	return files
 }
 
 func kargs(pad, end byte) string {

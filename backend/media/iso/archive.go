@@ -18,6 +18,7 @@ import (
 const (
 	maxUnpacked = 16 << 20
 	maxMembers  = 4096     // of one archive, and files of all
+	minXZWindow = 4 << 10  // bytes; the library allocates 8 MiB where a smaller window would do, unless it is told otherwise
 	maxXZMemory = 64 << 20 // bytes: the window of xz -9, with which coreos-installer compresses
 )
 
@@ -126,7 +127,7 @@ func decompress(area []byte, limit int64) (archive, rest []byte, err error) {
 		if err := xzWindow(area); err != nil {
 			return nil, nil, err
 		}
-		if stream, err = (xz.ReaderConfig{SingleStream: true}).NewReader(from); err != nil {
+		if stream, err = (xz.ReaderConfig{SingleStream: true, DictCap: minXZWindow}).NewReader(from); err != nil {
 			return nil, nil, fmt.Errorf("xz: %w", err)
 		}
 	default:

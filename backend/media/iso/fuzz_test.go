@@ -2,10 +2,11 @@ package iso
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 
 	"touchdown/backend/problem"
 	"touchdown/test/liveiso"
@@ -60,15 +61,23 @@ func FuzzRead(f *testing.F) {
 
 // FuzzUnpack reads any bytes as an area. It ends, within the limits, and what is read can be packed and read again.
 func FuzzUnpack(f *testing.F) {
-	theirs, err := os.ReadFile("testdata/coreos-installer-0.27.0.img")
+	plain := cpio([]File{{"a/b", []byte("c")}})
+	var packed bytes.Buffer // with a small window: coreos-installer's of 64 MiB would take the time of the fuzzer
+	w, err := (xz.WriterConfig{DictCap: minXZWindow}).NewWriter(&packed)
+	if err == nil {
+		_, err = w.Write(plain)
+	}
+	if err == nil {
+		err = w.Close()
+	}
 	if err != nil {
 		f.Fatal(err)
 	}
+	theirs := packed.Bytes()
 	ours, err := pack([]File{{"config.ign", config}, {keyfileDir + keyfile.Path, keyfile.Data}})
 	if err != nil {
 		f.Fatal(err)
 	}
-	plain := cpio([]File{{"a/b", []byte("c")}})
 	for _, seed := range [][]byte{nil, theirs, ours, plain, slices.Concat(ours, theirs), append(bytes.Clone(plain), "more"...), []byte(half), bytes.Repeat([]byte("0"), 200), []byte("\x1f\x8b"), []byte("\xfd7zXZ\x00")} {
 		f.Add(seed)
 	}

@@ -3,7 +3,9 @@ package iso
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -233,18 +235,23 @@ func TestFilesThatOverlapWithAnArea(t *testing.T) {
 	}
 }
 
+// noise is text that hardly compresses, the same every time.
+func noise(seed uint32, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		seed = seed*1664525 + 1013904223
+		b[i] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[seed>>26]
+	}
+	return b
+}
+
 // TestContentIsRefused: what does not fit or makes no sense is refused.
 func TestContentIsRefused(t *testing.T) {
-	noise := make([]byte, 3*liveiso.IgnitionSize) // does not compress
-	for n, x := 0, uint32(1); n < len(noise); n++ {
-		x = x*1664525 + 1013904223
-		noise[n] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[x>>26]
-	}
 	for name, test := range map[string]struct {
 		kind, code string
 		content    Content
 	}{
-		"too large":            {liveiso.Y2023, "ISO-ROOM", Content{Ignition: noise}},
+		"too large":            {liveiso.Y2023, "ISO-ROOM", Content{Ignition: noise(1, 3*liveiso.IgnitionSize)}},
 		"no keyfiles here":     {liveiso.Y2021, "ISO-NET", Content{Keyfiles: []File{keyfile}}},
 		"keyfile twice":        {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{keyfile, keyfile}}},
 		"keyfile elsewhere":    {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"../a.nmconnection", keyfile.Data}}}},
@@ -310,6 +317,47 @@ func TestConfigs(t *testing.T) {
 	want := []ConfigFile{{"/usr/local/bin/a", "0755", "https://example.com/a", ""}, {"/b", "", "inline", ""}}
 	if c.Version != "3.2.0" || !slices.Equal(c.Files, want) || !slices.Equal(c.Users, []string{"core"}) || !slices.Equal(c.Units, []ConfigUnit{{"a.service", true}}) {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestAnImageOfXorrisoIsFilled fills an image that another program made, with Joliet and Rock Ridge, and has that program read it.
+func TestAnImageOfXorrisoIsFilled(t *testing.T) {
+	if _, err := exec.LookPath("xorriso"); err != nil {
+		t.Skip("xorriso is not installed")
+	}
+	dir, out := t.TempDir(), t.TempDir()
+	for _, f := range liveiso.Files(liveiso.Y2023) {
+		name := filepath.Join(dir, f.Path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, f.Data, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) {
+		t.Helper()
+		if text, err := exec.CommandContext(t.Context(), "xorriso", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, text)
+		}
+	}
+	live, filledISO := filepath.Join(out, "live.iso"), filepath.Join(out, "filled.iso")
+	run("-as", "mkisofs", "-quiet", "-R", "-J", "-o", live, dir)
+	image, err := os.ReadFile(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, after := filled(t, image, contentFor(liveiso.Y2023), false)
+	if !bytes.Equal(after.Config(), config) || len(after.Kargs.Areas) != 2 {
+		t.Errorf("%+v", after)
+	}
+	if err := os.WriteFile(filledISO, got, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("-osirrox", "on", "-indev", filledISO, "-extract", "/", filepath.Join(out, "x"))
+	for _, f := range liveiso.Files(liveiso.Y2023) {
+		read, err := os.ReadFile(filepath.Join(out, "x", f.Path))
+		changed := strings.HasSuffix(f.Path, ".cfg") || f.Path == "images/ignition.img"
+		if err != nil || len(read) != len(f.Data) || bytes.Equal(read, f.Data) == changed {
+			t.Errorf("%s: changed %t, want %t (%v)", f.Path, !bytes.Equal(read, f.Data), changed, err)
+		}
 	}
 }
 
