@@ -34,8 +34,8 @@ func isoEmbed() *cobra.Command {
 	var f embedFlags
 	cmd := &cobra.Command{
 		Use: "embed IMAGE (--out FILE | --in-place)", Short: "Fill a live image", Args: cobra.ExactArgs(1),
-		Long: `Embed checks what goes in, and makes a filled copy of the image that only its owner may read (--out), or fills the image itself
-(--in-place). If the power fails in the middle of it, iso show tells that the image is half written.
+		Long: `Embed checks what goes in, and makes a filled copy of the image (--out), or fills the image itself (--in-place); only its owner may
+read it then. If the power fails in the middle of it, iso show tells that the image is half written.
 
 The Ignition config is that of the live system. What it fetches without TLS has to have a verification.hash. Network keyfiles are those of
 NetworkManager. Kernel arguments start from those that the image came with.

@@ -44,7 +44,8 @@ func open(from io.ReaderAt, size int64) (*opened, error) {
 	}
 	var err error
 	v.Content, err = volume.Read(from, size, func(path string) bool {
-		return strings.HasPrefix(strings.ToLower(path), "coreos/") && !strings.HasSuffix(strings.ToLower(path), ".dat")
+		dir, name, _ := strings.Cut(strings.ToLower(path), "/")
+		return dir == "coreos" && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jso"))
 	})
 	switch {
 	case err != nil:

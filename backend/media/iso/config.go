@@ -61,19 +61,32 @@ func ReadConfig(text []byte) (*Config, error) {
 // parse has Ignition's own library judge a config of any version of the specification up to 3.5.0.
 func parse(text []byte) (types.Config, error) {
 	c, report, err := ignition.ParseCompatibleVersion(text)
-	if err == nil && report.IsFatal() {
-		err = errors.New(report.String())
+	if err != nil || report.IsFatal() {
+		err = errors.Join(err, errors.New(report.String()))
 	}
 	if err != nil {
-		if more := strings.TrimSpace(report.String()); more != "" && more != strings.TrimSpace(err.Error()) {
-			err = fmt.Errorf("%w: %s", err, more)
-		}
+		err = errors.New(unquoted(err.Error()))
 		return c, &problem.Problem{
 			Code: "ISO-IGN", Summary: message.T("The Ignition config is not valid."),
 			Fix: message.T("Make it with Butane, variant fcos or openshift with --raw, for a specification up to 3.5.0."), Err: err,
 		}
 	}
 	return c, nil
+}
+
+// unquoted leaves out what the library quotes of a config, such as a line of a unit: it may be a secret. Line and column stay.
+func unquoted(report string) string {
+	var lines []string
+	for line := range strings.Lines(report) {
+		before, _, cut := strings.Cut(strings.TrimSpace(line), `"`)
+		if cut {
+			before += "..."
+		}
+		if before != "" {
+			lines = append(lines, before)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // version is what the text says; the library makes every config one of its newest version.
@@ -137,6 +150,10 @@ func unhashed(c types.Config) error {
 		return err == nil && (u.Scheme == "http" || u.Scheme == "tftp")
 	}
 	all := append([]types.Resource{c.Ignition.Config.Replace}, c.Ignition.Config.Merge...)
+	all = append(all, c.Ignition.Security.TLS.CertificateAuthorities...)
+	for _, l := range c.Storage.Luks {
+		all = append(all, l.KeyFile)
+	}
 	for _, f := range c.Storage.Files {
 		all = append(append(all, f.Contents), f.Append...)
 	}

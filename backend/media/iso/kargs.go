@@ -161,6 +161,9 @@ type Edits struct {
 // apply returns the arguments with the edits, in coreos-installer's order: delete, append, replace (src/io/bls.rs, apply_to). Unlike it,
 // an edit of what is not there is an error.
 func (e Edits) apply(args string) (string, error) {
+	if len(e.Append)+len(e.Delete)+len(e.Replace) == 0 {
+		return args, nil // with the spaces that it has, or the image would seem to be filled
+	}
 	all := strings.Fields(args)
 	for _, d := range e.Delete {
 		n := slices.Index(all, d)

@@ -40,6 +40,7 @@ func read(f *os.File, lock int) (*Image, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &problem.Problem{Code: "ISO-OPEN", Summary: message.F("%s is not a regular file.", f.Name()), Fix: message.T("Name the file of the image; write the filled image to the stick afterwards."), Err: host.ErrNotRegular}
 	}
+	// A file system without locks has no other error than this one that matters.
 	if err := unix.Flock(int(f.Fd()), lock|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, &problem.Problem{Code: "ISO-BUSY", Summary: message.F("Another program is working on %s.", f.Name()), Fix: message.T("Wait until it has ended."), Err: err}
 	}
@@ -77,8 +78,15 @@ func (f *Filling) write(to device) error {
 	return nil
 }
 
-// WriteInPlace fills the image itself, which Open opened for writing.
+// WriteInPlace fills the image itself, which Open opened for writing. Nobody but its owner may read it from then on.
 func (f *Filling) WriteInPlace(image *os.File) error {
+	info, err := image.Stat()
+	if err == nil {
+		err = image.Chmod(info.Mode().Perm() &^ 0o077)
+	}
+	if err != nil {
+		return unwritable(image.Name(), err)
+	}
 	if err := f.write(image); err != nil {
 		return &problem.Problem{
 			Code: "ISO-WRIT", Summary: message.F("%s could not be written to its end. It is half written now.", image.Name()),

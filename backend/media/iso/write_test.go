@@ -10,14 +10,14 @@ import (
 	"touchdown/test/liveiso"
 )
 
-func open1(t *testing.T, name string, write bool, force bool) (*os.File, *Filling) {
+func openFilling(t *testing.T, name string) (*os.File, *Filling) {
 	t.Helper()
-	f, image, err := Open(name, write)
+	f, image, err := Open(name, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	filling, err := image.Fill(contentFor(liveiso.Y2023), force)
+	filling, err := image.Fill(contentFor(liveiso.Y2023), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func open1(t *testing.T, name string, write bool, force bool) (*os.File, *Fillin
 func TestACopyIsFilled(t *testing.T) {
 	image := liveiso.Make(liveiso.Y2023, true)
 	name := on(t, image)
-	f, filling := open1(t, name, false, false)
+	f, filling := openFilling(t, name)
 	out := filepath.Join(filepath.Dir(name), "filled.iso")
 	if err := filling.WriteCopy(f, out); err != nil {
 		t.Fatal(err)
@@ -79,6 +79,9 @@ func TestAnImageIsFilledInPlace(t *testing.T) {
 	want, _ := filled(t, image, contentFor(liveiso.Y2021), false)
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("it is not the filled image (%v)", err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v (%v)", info.Mode(), err)
 	}
 	_, _, err = Open(filepath.Dir(name), false)
 	wantCode(t, err, "ISO-OPEN")
