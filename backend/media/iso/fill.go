@@ -54,6 +54,9 @@ func (i *Image) Fill(c Content, force bool) (*Filling, error) {
 			Fix: message.T("Let the config name large files by URL, with verification.hash, instead of containing them."),
 		}
 	}
+	if _, err := unpack(packed); err != nil { // as what Read could not read would be taken for half written
+		return nil, fmt.Errorf("reading back what would be written: %w", err)
+	}
 	f := &Filling{ignition: patch{i.Ignition.Offset, make([]byte, i.Ignition.Length)}, size: i.size}
 	copy(f.ignition.data, packed)
 	f.kargs, err = i.kargPatches(c.Kargs)
