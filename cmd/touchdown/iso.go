@@ -19,8 +19,8 @@ for it; nothing else in it changes. Images of every kind since September 2020 ca
 	}, isoEmbed(), isoShow(c))
 }
 
-// maxConfigFile is the largest Ignition config that is read, in bytes. Chosen: 32 times the area of the images so far.
-const maxConfigFile = 8 << 20
+// maxConfigFile is the largest Ignition config that is read, in bytes. Chosen: 8 times the area of the images so far.
+const maxConfigFile = 2 << 20
 
 // embedFlags are the flags of iso embed.
 type embedFlags struct {

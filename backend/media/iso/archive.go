@@ -14,9 +14,9 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// What the archives of one area may hold. Chosen: a config of 16 MiB would not fit into any area so far, however it is compressed.
+// What the archives of one area may hold. Chosen: 16 times the area of every image so far, more than such text can be compressed.
 const (
-	maxUnpacked = 16 << 20
+	maxUnpacked = 4 << 20
 	maxMembers  = 4096     // of one archive, and files of all
 	minXZWindow = 4 << 10  // bytes; the library allocates 8 MiB where a smaller window would do, unless it is told otherwise
 	maxXZMemory = 64 << 20 // bytes: the window of xz -9, with which coreos-installer compresses

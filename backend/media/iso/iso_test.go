@@ -281,8 +281,8 @@ func TestContentIsRefused(t *testing.T) {
 	}
 	roomy := mustRead(t, liveiso.Make(liveiso.Y2023, false)) // what fits when it is compressed, but would not be read again
 	roomy.Ignition.Length = 1 << 20
-	if _, err := roomy.Fill(Content{Ignition: bytes.Repeat([]byte(" "), maxUnpacked)}, false); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
-		t.Errorf("a config of 16 MiB: %v", err)
+	if _, err := roomy.Fill(Content{Ignition: bytes.Repeat([]byte(" "), maxUnpacked)}, false); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
+		t.Errorf("a config of 4 MiB: %v", err)
 	}
 }
 
