@@ -70,7 +70,7 @@ func TestManPages(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"touchdown.1": "touchdown-report(1)", "touchdown-report-verify.1": `--ledger`, "touchdown-media-write.1": `--table`,
+		"touchdown.1": "touchdown-report(1)", "touchdown-report-verify.1": `--ledger`, "touchdown-media-write.1": `--table`, "touchdown-iso-embed.1": `--network-keyfile`,
 		"touchdown-site-schema.1": "JSON schema", "touchdown-completion-bash.1": "bash", "touchdown-factory.1": `--unattended`,
 	} {
 		if !bytes.Contains(both[0][name], []byte(want)) {

@@ -162,6 +162,8 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"check cluster": {"check", "cluster", "-f", hostileFile},
 		"media show":    {"media", "show", hostileVolume(dir)}, "media show json": {"media", "show", hostileVolume(dir), "-o", "json"},
 		"media write": {"media", "write", "-f", hostileFile, "--any-serial", "--key", planted, planted}, "media keygen": {"media", "keygen", filepath.Join(dir, planted)},
+		"iso show": {"iso", "show", hostileISO(dir)}, "iso show json": {"iso", "show", hostileISO(dir), "-o", "json"}, "iso show secrets": {"iso", "show", hostileISO(dir), "--with-secrets"},
+		"iso embed":          {"iso", "embed", hostileISO(dir), "--in-place", "--karg-append", planted},
 		"media revoke":       {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
 		"report countersign": {"report", "countersign", hostileReport(dir) + ".signed", "--key", filepath.Join(dir, planted+".key"), "--out", filepath.Join(dir, planted+".out")},
 		"ledger verify":      {"ledger", "verify", filepath.Join(dir, planted)}, "ledger verify json": {"ledger", "verify", filepath.Join(dir, planted), "-o", "json"},

@@ -35,6 +35,7 @@ type Entry struct {
 	Size   int64  `json:"size"` // bytes; 0 for a folder
 	Folder bool   `json:"folder,omitempty"`
 	Data   []byte `json:"data,omitempty"` // the content, of files that were wanted
+	Start  int64  `json:"-"`              // where it begins in an ISO9660 image, in bytes; FAT scatters its files
 }
 
 // Content is what lies on a volume.
@@ -157,7 +158,7 @@ func (w *walk) add(f folder, n node) (string, error) {
 		return "", damaged("it has %s twice, and which one counts cannot be told", path)
 	}
 	w.paths[strings.ToLower(path)] = true
-	e := Entry{Path: path, Size: n.size, Folder: n.folder}
+	e := Entry{Path: path, Size: n.size, Folder: n.folder, Start: n.start}
 	if !n.folder && w.wanted(path) {
 		if w.bytes += n.size; n.size > MaxFile || w.bytes > MaxContent {
 			return "", &problem.Problem{

@@ -1,0 +1,214 @@
+package iso
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ulikunitz/xz"
+)
+
+// What the archives of one area may hold. Chosen: 16 times the area of every image so far; base64, of which a config has most, shrinks to three quarters.
+const (
+	maxUnpacked = 4 << 20
+	maxMembers  = 4096     // of one archive, and files of all
+	minXZWindow = 4 << 10  // bytes; the library allocates 8 MiB where a smaller window would do, unless it is told otherwise
+	maxXZMemory = 64 << 20 // bytes: the window of xz -9, with which coreos-installer compresses
+)
+
+const (
+	cpioMagic   = "070701" // newc, as the kernel reads it (Documentation/driver-api/early-userspace/buffer-format.rst)
+	cpioHeader  = 110
+	cpioTrailer = "TRAILER!!!"
+	kindMask    = 0o170000
+	kindFile    = 0o100000
+	kindFolder  = 0o040000
+)
+
+// pack makes the archive that the kernel of the live system unpacks beside its own. coreos-installer compresses it with xz; the assisted
+// installer does so with gzip (openshift/assisted-image-service, pkg/isoeditor/isoutil.go, generateCompressedCPIO), which the standard library has.
+func pack(files []File) ([]byte, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(cpio(files))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compressing the archive: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// cpio is the archive of files, each with the folders above it, without which the kernel does not unpack it.
+func cpio(files []File) []byte {
+	var b []byte
+	number := 0
+	add := func(name string, mode int, data []byte) {
+		number++
+		b = fmt.Appendf(b, "%s%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", cpioMagic,
+			number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name)+1, 0)
+		b = append(append(b, name...), 0)
+		b = append(b, make([]byte, -len(b)&3)...)
+		b = append(b, data...)
+		b = append(b, make([]byte, -len(b)&3)...)
+	}
+	var made []string
+	for _, f := range files {
+		parts := strings.Split(path.Dir(f.Path), "/")
+		for n := range parts {
+			if dir := strings.Join(parts[:n+1], "/"); dir != "." && !slices.Contains(made, dir) {
+				made = append(made, dir)
+				add(dir, kindFolder|0o755, nil)
+			}
+		}
+		add(f.Path, kindFile|0o600, f.Data)
+	}
+	add(cpioTrailer, 0, nil)
+	return b
+}
+
+// unpack reads the files of all archives in an area, which lie one behind the other with zeros between them. Of a file that is
+// there twice the last one counts, as for the kernel.
+func unpack(area []byte) ([]File, error) {
+	var files []File
+	left := int64(maxUnpacked)
+	for {
+		area = bytes.TrimLeft(area, "\x00")
+		if len(area) == 0 {
+			return files, nil
+		}
+		archive, rest, err := decompress(area, left)
+		if err != nil {
+			return nil, fmt.Errorf("the archive of the Ignition area: %w", err)
+		}
+		behind, err := uncpio(archive, &files)
+		if err != nil {
+			return nil, fmt.Errorf("the archive of the Ignition area: %w", err)
+		}
+		if rest == nil { // it was not compressed
+			area = behind
+			continue
+		}
+		left -= int64(len(archive))
+		if len(bytes.Trim(behind, "\x00")) > 0 {
+			return nil, errors.New("the archive of the Ignition area has bytes behind its end")
+		}
+		area = rest
+	}
+}
+
+// decompress returns the first archive, and what follows it; nil as the rest where it is not compressed.
+func decompress(area []byte, limit int64) (archive, rest []byte, err error) {
+	from := bytes.NewReader(area) // both libraries read it byte by byte, and not beyond what they decompress
+	var stream io.Reader
+	switch {
+	case bytes.HasPrefix(area, []byte("07070")):
+		return area, nil, nil
+	case bytes.HasPrefix(area, []byte("\x1f\x8b")):
+		z, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, nil, fmt.Errorf("gzip: %w", err)
+		}
+		z.Multistream(false)
+		stream = z
+	case bytes.HasPrefix(area, []byte("\xfd7zXZ\x00")):
+		if err := xzWindow(area); err != nil {
+			return nil, nil, err
+		}
+		if stream, err = (xz.ReaderConfig{SingleStream: true, DictCap: minXZWindow}).NewReader(from); err != nil {
+			return nil, nil, fmt.Errorf("xz: %w", err)
+		}
+	default:
+		return nil, nil, fmt.Errorf("it begins with %x, and is compressed neither with gzip nor with xz", area[:min(6, len(area))])
+	}
+	archive, err = io.ReadAll(io.LimitReader(stream, limit+1))
+	behind := err != nil && err.Error() == xzBehind
+	switch {
+	case int64(len(archive)) > limit:
+		return nil, nil, fmt.Errorf("it has more than %d MiB", maxUnpacked>>20)
+	case behind:
+		return archive, area[len(area)-from.Len()-1:], nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("decompressing: %w", err)
+	}
+	return archive, area[len(area)-from.Len():], nil
+}
+
+// xzBehind is how the library says that a stream was whole and that it read one byte of what follows. It has no name for this error.
+const xzBehind = "xz: unexpected data after stream"
+
+// xzWindow refuses a stream whose first block asks for a large window, which the library would allocate. The byte that tells it is
+// that of the filter LZMA2, behind 12 bytes of the stream's header and two or more of the block's (xz file format 1.1.0, 3.1 and 5.3.1).
+func xzWindow(area []byte) error {
+	if len(area) < 17 {
+		return errors.New("xz: it is cut off")
+	}
+	at := 14
+	for sizes := area[13] & 0xc0; sizes != 0; sizes <<= 1 { // two optional numbers, of up to 9 bytes
+		if sizes&0x80 == 0 {
+			continue
+		}
+		for at < len(area) && area[at]&0x80 != 0 {
+			at++
+		}
+		at++
+	}
+	if at+2 >= len(area) || area[at] != 0x21 || area[at+1] != 1 {
+		return errors.New("xz: it has a filter other than LZMA2")
+	}
+	bits := int64(area[at+2])
+	if bits > 40 || (2|bits&1)<<(bits/2+11) > maxXZMemory {
+		return fmt.Errorf("xz: it asks for more than %d MiB of memory", maxXZMemory>>20)
+	}
+	return nil
+}
+
+// uncpio adds the files of one archive, and returns what follows its end.
+func uncpio(b []byte, files *[]File) (behind []byte, err error) {
+	for at, members := 0, 0; ; members++ {
+		if len(b)-at < cpioHeader || members == maxMembers || len(*files) == maxMembers {
+			return nil, fmt.Errorf("it has no end, or more than %d files", maxMembers)
+		}
+		head := string(b[at : at+cpioHeader])
+		if head[:6] != cpioMagic && head[:6] != "070702" {
+			return nil, errors.New("it is no cpio archive in the format newc")
+		}
+		var mode, size, nameSize int64
+		for column, into := range map[int]*int64{1: &mode, 6: &size, 11: &nameSize} {
+			n, err := strconv.ParseUint(head[6+8*column:14+8*column], 16, 32)
+			if err != nil {
+				return nil, errors.New("a header of the cpio archive is damaged")
+			}
+			*into = int64(n)
+		}
+		name := at + cpioHeader
+		if nameSize < 1 || nameSize > 4096 || nameSize > int64(len(b)-name) {
+			return nil, errors.New("a name in the cpio archive has no end")
+		}
+		text, _, _ := strings.Cut(string(b[name:name+int(nameSize)]), "\x00")
+		data := (name + int(nameSize) + 3) &^ 3
+		if data > len(b) || size > int64(len(b)-data) {
+			return nil, fmt.Errorf("the file %.100q is cut off", text)
+		}
+		at = min((data+int(size)+3)&^3, len(b))
+		if text == cpioTrailer {
+			return b[at:], nil
+		}
+		if mode&kindMask == kindFile {
+			*files = slices.DeleteFunc(*files, func(f File) bool { return f.Path == text })
+			*files = append(*files, File{text, bytes.Clone(b[data : data+int(size)])})
+		}
+	}
+}
