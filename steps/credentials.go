@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/domain"
 	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
 )
 
 // Credentials asks for what a site may bring: registry credentials, certificates, a PIN for the consoles. PullSecret and Certificates
@@ -62,8 +63,25 @@ func (s *Credentials) Fields() []Field {
 			Help: message.T("The root, when it is not public."),
 		},
 		{
-			Path: "spec.console.pin", Kind: Secret, Label: pinLabel(), Optional: true, Example: "739215",
+			Path: pinPath, Kind: Secret, Label: pinLabel(), Optional: true, Example: "739215",
 			Help: message.T("6 to 64 digits or letters. From the start, consoles that nobody uses ask for it."),
+		},
+		s.pinAgain(),
+	}
+}
+
+// pinAgain asks once more for a PIN that was typed, which nobody saw: a slip would lock all consoles. One of a document was not
+// typed here.
+func (s *Credentials) pinAgain() Field {
+	return Field{
+		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
+		Help:    message.T("The same PIN once more: a slip would lock every console."),
+		Visible: func() bool { return s.Site.ByHand(pinPath) },
+		Check: func(typed string) error {
+			if is := pin.Hash(s.Site.Spec.Console.PIN); typed == string(is) || is.Matches(typed) {
+				return nil
+			}
+			return &site.Error{Msg: message.T("The two PINs differ. Type both again.")}
 		},
 	}
 }

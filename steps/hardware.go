@@ -36,7 +36,7 @@ func (h *Hardware) Reads() []string {
 	if h.Site == nil {
 		return nil
 	}
-	return []string{"spec.console.pin", "spec.console.lockAfter"}
+	return []string{pinPath, "spec.console.lockAfter"}
 }
 
 // Inspect implements Inspector.

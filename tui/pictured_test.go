@@ -78,7 +78,7 @@ func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 				value, _ := cfg.Get(f.Path)
 				field := engine.FieldView{
 					Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act,
+					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act, Repeats: f.Repeats,
 				}
 				if value != "" {
 					field.Source, field.Changed = cfg.Sources[f.Path], cfg.Sources[f.Path] == site.Typed
