@@ -129,7 +129,7 @@ func ownCheck(id string, title message.Text, pair certs.Pair, names, also []stri
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 	case len(warnings) > 0:
-		ch.Status, ch.Observed = check.Warn, message.Data(strings.Join(warnings, " "))
+		ch.Status, ch.Observed = check.Warn, message.Join(warnings, " ")
 	default:
 		ch.Observed = message.F("good until %s", leaf.NotAfter.UTC().Format("2006-01-02"))
 	}

@@ -124,7 +124,7 @@ func seeHardware(s *engine.Snapshot) {
 func offerPorts(s *engine.Snapshot) {
 	port := &at(s, "network-settings").Fields[0]
 	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "current"
-	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.T("enp1s0, 10 Gbit/s, link up, in use")}, {Value: "enp2s0", Label: message.T("enp2s0, no cable")}}
+	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.Join([]message.Text{message.Data("enp1s0"), message.Data("10 Gbit/s"), message.T("link up"), message.T("in use")}, ", ")}, {Value: "enp2s0", Label: message.Join([]message.Text{message.Data("enp2s0"), message.T("no cable")}, ", ")}}
 }
 
 // until marks all steps before one as done, and that one as at work.
