@@ -76,7 +76,7 @@ func (s *Credentials) pinAgain() Field {
 	return Field{
 		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
 		Help:    message.T("The same PIN once more: a slip would lock every console."),
-		Visible: func() bool { return s.Site.ByHand(pinPath) },
+		Visible: func() bool { return s.Site.Spec.Console.PIN != "" && s.Site.ByHand(pinPath) }, // its file may be lost, and its source not
 		Check: func(typed string) error {
 			if is := pin.Hash(s.Site.Spec.Console.PIN); typed == string(is) || is.Matches(typed) {
 				return nil

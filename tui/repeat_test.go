@@ -87,7 +87,7 @@ func TestPlainPINIsTypedTwice(t *testing.T) {
 			step.Fields = slices.DeleteFunc(step.Fields, func(v engine.FieldView) bool { return v.Path != pinPath && v.Path != againPath })
 		}
 	}
-	p, _ := startPlain(t, f)
+	p, done := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
 	p.after(t, "PIN for idle consoles []:", "777777")
 	p.after(t, "PIN again []:", "777778")
@@ -102,4 +102,5 @@ func TestPlainPINIsTypedTwice(t *testing.T) {
 	}
 	f.mu.Unlock()
 	_ = p.in.Close()
+	<-done
 }

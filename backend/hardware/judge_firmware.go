@@ -10,7 +10,7 @@ import (
 func firmwareWord(told string) message.Text {
 	switch told {
 	case "none":
-		return message.T("none")
+		return message.T("none found")
 	case "on":
 		return message.T("on")
 	case "off":

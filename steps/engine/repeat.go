@@ -30,7 +30,7 @@ func (v *ReviewView) judgeRepeats(cfg *site.Config, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {
-				if f.Repeats != "" && cfg.ByHand(f.Repeats) && !cfg.Repeated(f.Repeats) {
+				if f.Repeats != "" && f.Visible() && !cfg.Repeated(f.Repeats) {
 					v.problem(stage.ID, message.F("%s is empty. %s", f.Label, f.Help))
 				}
 			}
