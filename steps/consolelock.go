@@ -15,6 +15,9 @@ import (
 	"touchdown/steps/site/pin"
 )
 
+// pinPath is where the site config has the PIN.
+const pinPath = "spec.console.pin"
+
 // pinLabel is what the field with the PIN is called, and namesTitle its page.
 func pinLabel() message.Text { return message.T("PIN for idle consoles") }
 

@@ -74,6 +74,36 @@ func pinField(t *testing.T, cfg *site.Config) Field {
 	return Field{}
 }
 
+// TestPINAgain: it is asked for while there is a PIN that was typed, and not where a document brought it or its file was lost.
+func TestPINAgain(t *testing.T) {
+	cfg := site.New()
+	asked := func() bool { return (&Credentials{Site: cfg}).pinAgain().Visible() }
+	set := func(value, source string) {
+		t.Helper()
+		if err := cfg.SetFrom(pinPath, value, source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked() {
+		t.Error("asked for without a PIN")
+	}
+	if set("$2a$10$"+strings.Repeat("a", 53), "file site.yaml"); asked() { // computing the hash of a PIN takes seconds under the race detector
+		t.Error("the PIN of a document is asked for again")
+	}
+	if set(string(cfg.Spec.Console.PIN), site.Typed); !asked() {
+		t.Error("a PIN that was typed is not asked for again")
+	}
+	if cfg.Repeat(pinPath, true); !asked() || !cfg.Repeated(pinPath) {
+		t.Error("the field goes away when it is filled in")
+	}
+	if set(string(cfg.Spec.Console.PIN), site.Typed); cfg.Repeated(pinPath) {
+		t.Error("the next PIN counts as repeated")
+	}
+	if cfg.Spec.Console.PIN = ""; asked() {
+		t.Error("what was lost is asked for again")
+	}
+}
+
 // TestBakePIN: the bake keeps a hash in a 0600 file, changes nothing that is right, and takes it back.
 func TestBakePIN(t *testing.T) {
 	m, kept := hosttest.New(t), newKept()

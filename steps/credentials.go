@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/domain"
 	"touchdown/steps/site"
+	"touchdown/steps/site/pin"
 )
 
 // Credentials asks for what a site may bring: registry credentials, certificates, a PIN for the consoles. PullSecret and Certificates
@@ -62,8 +63,25 @@ func (s *Credentials) Fields() []Field {
 			Help: message.T("The root, when it is not public."),
 		},
 		{
-			Path: "spec.console.pin", Kind: Secret, Label: pinLabel(), Optional: true, Example: "739215",
+			Path: pinPath, Kind: Secret, Label: pinLabel(), Optional: true, Example: "739215",
 			Help: message.T("6 to 64 digits or letters. From the start, consoles that nobody uses ask for it."),
+		},
+		s.pinAgain(),
+	}
+}
+
+// pinAgain asks once more for a PIN that was typed, which nobody saw: a slip would lock all consoles. One of a document was not
+// typed here.
+func (s *Credentials) pinAgain() Field {
+	return Field{
+		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
+		Help:    message.T("The same PIN once more: a slip would lock every console."),
+		Visible: func() bool { return s.Site.Spec.Console.PIN != "" && s.Site.ByHand(pinPath) }, // its file may be lost, and its source not
+		Check: func(typed string) error {
+			if is := pin.Hash(s.Site.Spec.Console.PIN); typed == string(is) || is.Matches(typed) {
+				return nil
+			}
+			return &site.Error{Msg: message.T("The two PINs differ. Type both again.")}
 		},
 	}
 }
@@ -111,7 +129,7 @@ func ownCheck(id string, title message.Text, pair certs.Pair, names, also []stri
 		p := asProblem(err)
 		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 	case len(warnings) > 0:
-		ch.Status, ch.Observed = check.Warn, message.Data(strings.Join(warnings, " "))
+		ch.Status, ch.Observed = check.Warn, message.Join(warnings, " ")
 	default:
 		ch.Observed = message.F("good until %s", leaf.NotAfter.UTC().Format("2006-01-02"))
 	}

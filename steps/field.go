@@ -33,6 +33,7 @@ type Field struct {
 	Visible  func() bool        // nil: always; computed again after every set
 	Act      *Act               // what the machine can do to help find the value; the step is an Actor then, unless Act has Fill
 	Beside   bool               // the value is no part of the site config: the engine keeps it in memory, for Fill, and forgets it
+	Repeats  string             // the path of a value that is typed again here: Check compares both, only the outcome is kept; has Visible
 }
 
 // Act is something that a person may have the machine do for a value of a field, to see or hear whether it is the right one.

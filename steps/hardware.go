@@ -42,7 +42,7 @@ func (h *Hardware) Reads() []string {
 	if h.Site == nil {
 		return nil
 	}
-	return []string{"spec.console.pin", "spec.console.lockAfter"}
+	return []string{pinPath, "spec.console.lockAfter"}
 }
 
 // Inspect implements Inspector.

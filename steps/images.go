@@ -87,11 +87,11 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if status.Well() {
 		return Plan{}, nil // it is verified, and grows only by what the node lacks
 	}
-	old := "none"
+	old := message.T("none")
 	if status.Generation > 0 {
-		old = fmt.Sprintf("%d images", status.Images)
+		old = message.F("%d images", status.Images)
 	}
-	plan := Plan{Changes: []Change{{What: message.T("Image store"), Old: message.Data(old), New: message.T("all images the node runs")}}, Seconds: storeSeconds}
+	plan := Plan{Changes: []Change{{What: message.T("Image store"), Old: old, New: message.T("all images the node runs")}}, Seconds: storeSeconds}
 	if !status.Named {
 		plan.Disturbances = []Disturbance{{
 			What: message.T("container runtime restarts"), Cause: message.T("CRI-O reads the list of its stores only when it starts; containers go on"), Seconds: 10,

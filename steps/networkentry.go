@@ -151,7 +151,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	var choices []Choice
 	var carriers strings.Builder
 	for _, p := range ports {
-		choices = append(choices, Choice{p.Name, message.Data(p.Label())})
+		choices = append(choices, Choice{p.Name, p.Label()})
 		carriers.WriteString(p.Name + strconv.FormatBool(p.Carrier) + " ")
 	}
 	report.Offer("spec.network.interface", choices)
@@ -226,21 +226,20 @@ func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 // networkNow tells the network of now in one line.
 func networkNow(now *network.Current) Check {
 	c := Check{ID: "network-now", Title: message.T("Current network"), Status: check.Pass}
-	var words []string
+	var words []message.Text
 	for _, f := range []network.Family{now.IPv4, now.IPv6} {
-		if f.Address == "" {
-			continue
+		switch {
+		case f.Address == "":
+		case f.Automatic():
+			words = append(words, message.F("%s/%d from the site", f.Address, f.Prefix))
+		default:
+			words = append(words, message.F("%s/%d static", f.Address, f.Prefix))
 		}
-		how := "static"
-		if f.Automatic() {
-			how = "from the site"
-		}
-		words = append(words, f.Address+"/"+strconv.Itoa(f.Prefix)+" "+how)
 	}
 	if len(words) == 0 {
-		words = []string{"no address from outside"}
+		words = append(words, message.T("no address from outside"))
 	}
-	c.Observed = message.Data(strings.Join(append(words, "port "+now.Interface), ", "))
+	c.Observed = message.Join(append(words, message.F("port %s", now.Interface)), ", ")
 	return c
 }
 

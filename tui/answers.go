@@ -29,9 +29,16 @@ type refusal interface {
 	Says() message.Text
 }
 
-// set sends a value to the engine; the draft stays until it was taken.
+// set sends a value to the engine; the draft stays until it was taken. What repeats the value is typed again, too: nobody saw which of
+// the two had the slip.
 func (a *answers) set(path, value string) tea.Cmd {
 	a.pending++
+	for _, v := range a.allFields() {
+		if v.Repeats == path {
+			delete(a.drafts, v.Path)
+			delete(a.refused, v.Path)
+		}
+	}
 	return a.link.set(path, value)
 }
 

@@ -10,9 +10,10 @@ import (
 type Keyboard interface {
 	Layouts(context.Context) ([]string, error)    // names of those that the machine has
 	Use(ctx context.Context, layout string) error // until the machine boots
+	Types(console string) bool                    // whether it types at another console, too: a machine has one for all its screens
 }
 
-// asItIs is what is remembered for a line whose keyboard a person left unchanged. No layout has this name.
+// asItIs is what is remembered where a person left the keyboard unchanged. No layout has this name.
 const asItIs = "-"
 
 // firstLayouts stand first, because a list of some hundred is long.
@@ -25,7 +26,7 @@ const keyboardTimeout = 5 * time.Second
 type keyboard struct {
 	of      Keyboard // nil: it belongs to another machine, such as that of an SSH client
 	layouts []string // none until they are known
-	chosen  string   // what was chosen for this line; "": nothing yet
+	chosen  string   // what was chosen for the machine's screens; "": nothing yet
 	asks    bool     // a person took control, and pressed no key since
 }
 

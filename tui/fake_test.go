@@ -14,6 +14,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/site"
 )
 
 var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
@@ -108,7 +109,12 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 	for i := range f.snap.Stages {
 		for j := range f.snap.Stages[i].Steps {
 			for k := range f.snap.Stages[i].Steps[j].Fields {
-				if v := &f.snap.Stages[i].Steps[j].Fields[k]; v.Path == path {
+				switch v := &f.snap.Stages[i].Steps[j].Fields[k]; {
+				case v.Repeats == path && path != "": // as the engine does: what was typed is typed again
+					v.Visible, v.SecretSet = value != "", false
+				case v.Path == path && v.Repeats != "" && value != "" && value != f.secrets[v.Repeats]:
+					return fmt.Errorf("%w: %w", engine.ErrInvalid, &site.Error{Msg: message.T("The two PINs differ. Type both again.")})
+				case v.Path == path:
 					f.setLocked(v, value)
 				}
 			}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
@@ -32,9 +34,18 @@ func newForm(d *desk) *form {
 
 func (f *form) name() string { return "form" }
 
+// fields are those of the page. What has to be typed again is asked for at once, while the first is still on its way to the engine:
+// the next keys are for it.
 func (f *form) fields() []engine.FieldView {
 	stage, _ := f.desk.stage(f.stage)
-	return fields(stage)
+	steps := slices.Clone(stage.Steps)
+	for i, step := range steps {
+		steps[i].Fields = slices.Clone(step.Fields)
+		for j, v := range step.Fields {
+			steps[i].Fields[j].Visible = v.Visible || v.Repeats != "" && f.drafts[v.Repeats] != ""
+		}
+	}
+	return fields(engine.StageView{Steps: steps})
 }
 
 // field returns the one in focus and its index, or -1 on the buttons.

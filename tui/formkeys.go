@@ -110,6 +110,7 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 		return nil
 	}
 	cmd := f.commit()
+	list = f.fields() // what was typed may have to be typed again
 	switch to := i + n; {
 	case to >= 0 && to < len(list):
 		f.focus(list[to].Path)

@@ -21,14 +21,26 @@ func (d *desk) gotKeyboard(msg keyboardMsg) string {
 	return t("keyboard.done", msg.chosen)
 }
 
-// chooseKeyboard has the line remember a layout, or that its keyboard stays unchanged.
+// chooseKeyboard remembers a layout, or that the keyboard stays unchanged.
 func (d *desk) chooseKeyboard(layout string) {
 	d.board.chosen = layout
-	d.memory.keep(d.name, ofKeyboard, layout)
+	d.memory.keep(allScreens, ofKeyboard, layout)
 }
 
 // offersKeyboard reports whether a person has yet to be asked for the layout.
 func (d *desk) offersKeyboard() bool { return len(d.board.layouts) > 0 && d.board.chosen == "" }
+
+// keyboardOf names the console whose person types at the same keyboard and has control; "" when nobody else does. The layout is not
+// changed under their hands. A person elsewhere, on a serial line or over SSH, has another keyboard and is not disturbed.
+func (d *desk) keyboardOf() string {
+	if d.snap == nil || d.held {
+		return ""
+	}
+	if holder := d.snap.Pen.Holder; holder != d.name && holder != "" && d.board.of.Types(holder) {
+		return holder
+	}
+	return ""
+}
 
 // layoutList is the page on which the layout is chosen. The first choice leaves it unchanged.
 type layoutList struct {
@@ -90,6 +102,10 @@ func (l *layoutList) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 func (l *layoutList) choose(layout string) tea.Cmd {
+	if other := l.keyboardOf(); other != "" { // who took control while the list was open
+		l.flash = t("keyboard.theirs", other)
+		return nil
+	}
 	if layout == asItIs {
 		l.chooseKeyboard(layout)
 		return nil

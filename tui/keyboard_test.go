@@ -29,6 +29,11 @@ func (b *bench) Use(_ context.Context, layout string) error {
 	return b.bad
 }
 
+// Types implements Keyboard.
+func (b *bench) Types(console string) bool {
+	return strings.HasPrefix(console, "tty") && console != "ttyS0"
+}
+
 // newScreen is a console on a screen of the machine that was just opened; dir remembers what was chosen there.
 func newScreen(t *testing.T, dir string, edits ...func(*engine.Snapshot)) *bench {
 	t.Helper()
@@ -85,7 +90,7 @@ func TestKeyboardStaysAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	b := newScreen(t, dir)
 	b.press("ctrl+g", "tab")
-	if b.app.top().name() != "checks" || (memory{dir}).get("tty1", ofKeyboard) != "" {
+	if b.app.top().name() != "checks" || (memory{dir}).get(allScreens, ofKeyboard) != "" {
 		t.Errorf("Tab decides:\n%s", b.screen())
 	}
 	b = newScreen(t, dir)
@@ -131,6 +136,40 @@ func TestKeyboardOnTheHelpPage(t *testing.T) {
 	}
 }
 
+// TestKeyboardOfAnother: without control the layout of this screen is changed, unless the person with control sits at another screen
+// of the machine: that one has the same keyboard. This holds for a list that is open when control is taken, too.
+func TestKeyboardOfAnother(t *testing.T) {
+	held := func(by string) func(*engine.Snapshot) {
+		return func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: by, Since: epoch} }
+	}
+	open := func(b *bench) {
+		b.press("?", "k")
+		b.looks()
+	}
+	for holder, mine := range map[string]bool{"": true, "tty1": true, "ttyS0": true, "ssh pts/3": true, "tty2": false} {
+		b := newScreen(t, t.TempDir(), held(holder))
+		if open(b); (b.app.top().name() == "keyboard") != mine {
+			t.Errorf("control at %q: the page is %s:\n%s", holder, b.app.top().name(), b.screen())
+			continue
+		}
+		if !mine {
+			b.shows("tty2 has control and the same keyboard.")
+		}
+		if b.press("'fr", "enter"); slices.Equal(b.used, []string{"fr"}) != mine || b.app.held {
+			t.Errorf("control at %q: used %q", holder, b.used)
+		}
+	}
+	b := newScreen(t, t.TempDir(), held("ttyS0"))
+	open(b)
+	b.fake.change(held("tty2"))
+	b.refresh()
+	b.press("'fr", "enter")
+	b.shows("tty2 has control and the same keyboard.")
+	if len(b.used) > 0 {
+		t.Errorf("used %q under the hands of another", b.used)
+	}
+}
+
 // TestKeyboardThatFails: what could not be loaded is told, and not remembered; without layouts nothing is offered.
 func TestKeyboardThatFails(t *testing.T) {
 	dir := t.TempDir()
@@ -140,7 +179,7 @@ func TestKeyboardThatFails(t *testing.T) {
 	b.looks()
 	b.press("'fr", "enter")
 	b.shows("could not be loaded")
-	if got := (memory{dir}).get("tty1", ofKeyboard); got != "" {
+	if got := (memory{dir}).get(allScreens, ofKeyboard); got != "" {
 		t.Errorf("%q is remembered", got)
 	}
 	b = &bench{t: t, bad: b.bad}
@@ -153,6 +192,9 @@ func TestKeyboardThatFails(t *testing.T) {
 		t.Errorf("a console with the keyboard of another machine:\n%s", b.screen())
 	}
 }
+
+// Types implements Keyboard.
+func (l layouts) Types(string) bool { return false }
 
 // layouts is a keyboard for line mode. Its channel tells what is used.
 type layouts struct {
@@ -210,7 +252,7 @@ func TestKeyboardInLineMode(t *testing.T) {
 // TestKeyboardThatTellsNothing: line mode goes on where the layouts cannot be listed, and tells it who had chosen one.
 func TestKeyboardThatTellsNothing(t *testing.T) {
 	dir := t.TempDir()
-	memory{dir}.keep("tty1", ofKeyboard, "de")
+	memory{dir}.keep(allScreens, ofKeyboard, "de")
 	p := talkAt(t, layouts{bad: errors.New("listing keyboard layouts: no bus")}, dir)
 	p.printed(t, "no bus")
 	p.after(t, "Type control to take control:", "control")

@@ -19,6 +19,10 @@ const (
 	ofKeyboard = "keyboard" // the name of a layout, or asItIs
 )
 
+// allScreens stands for a console's name in what is remembered of the keyboard: the machine's screens share it, and the last choice at
+// any of them counts.
+const allScreens = "screens"
+
 const (
 	wantsLines = "plain"
 	wantsBasic = "basic"

@@ -78,7 +78,7 @@ func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 				value, _ := cfg.Get(f.Path)
 				field := engine.FieldView{
 					Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act,
+					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act, Repeats: f.Repeats,
 				}
 				if value != "" {
 					field.Source, field.Changed = cfg.Sources[f.Path], cfg.Sources[f.Path] == site.Typed
@@ -124,7 +124,7 @@ func seeHardware(s *engine.Snapshot) {
 func offerPorts(s *engine.Snapshot) {
 	port := &at(s, "network-settings").Fields[0]
 	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "current"
-	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.T("enp1s0, 10 Gbit/s, link up, in use")}, {Value: "enp2s0", Label: message.T("enp2s0, no cable")}}
+	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.Join([]message.Text{message.Data("enp1s0"), message.Data("10 Gbit/s"), message.T("link up"), message.T("in use")}, ", ")}, {Value: "enp2s0", Label: message.Join([]message.Text{message.Data("enp2s0"), message.T("no cable")}, ", ")}}
 }
 
 // until marks all steps before one as done, and that one as at work.

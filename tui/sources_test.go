@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -101,4 +102,56 @@ func formats(file *ast.File) map[ast.Expr]bool {
 		return true
 	})
 	return all
+}
+
+// englishData is a word with a blank beside it in a string literal; a layout of time.Format, a file's name and a key have none.
+var englishData = regexp.MustCompile(` [a-z]{2,}|[a-z]{2,} `)
+
+// TestDataHasNoWords: what message.Data is given comes from the machine, the site or another program. A sentence of the program stands
+// in message.T or message.F, which a catalogue can translate.
+func TestDataHasNoWords(t *testing.T) {
+	for _, root := range []string{"../backend", "../cmd", "../steps", "."} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files := token.NewFileSet()
+			parsed, err := parser.ParseFile(files, path, nil, 0)
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", path, err)
+			}
+			for _, found := range wordsInData(parsed) {
+				t.Errorf("%s: message.Data(%s): no language can translate it", files.Position(found.Pos()), found.Value)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sample, err := parser.ParseFile(token.NewFileSet(), "sample.go", `package p; var a, b = message.Data(f(n, "no cable")), message.Data("a "+b)`, 0)
+	if err != nil || len(wordsInData(sample)) != 1 {
+		t.Errorf("found %v in a sample, %v", wordsInData(sample), err)
+	}
+}
+
+// wordsInData are the literals with words below a call of message.Data. Texts and the keys of the console's own have been translated.
+func wordsInData(file *ast.File) (found []*ast.BasicLit) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || types.ExprString(call.Fun) != "message.Data" {
+			return true
+		}
+		ast.Inspect(call, func(n ast.Node) bool {
+			if inner, ok := n.(*ast.CallExpr); ok && types.ExprString(inner.Fun) == "t" {
+				return false
+			}
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && englishData.MatchString(strings.Trim(lit.Value, "\"`")) {
+				found = append(found, lit)
+			}
+			return true
+		})
+		return false
+	})
+	return found
 }

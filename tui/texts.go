@@ -131,6 +131,7 @@ var texts = map[string]string{
 	"keyboard.asItIs":   "leave it unchanged",
 	"keyboard.none":     "No layout name begins with this.",
 	"keyboard.done":     "Keyboard layout: %s. The help page (?) changes it.",
+	"keyboard.theirs":   "%s has control and the same keyboard. Change the layout there.",
 
 	"pick.loading": "looking for choices ...",
 	"pick.none":    "nothing to choose from",

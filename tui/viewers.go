@@ -107,7 +107,13 @@ func (r *reader) buttons() []button {
 		}})
 	}
 	if r.what == "" && len(r.board.layouts) > 0 {
-		list = append(list, button{key: k.keyboard, label: t("button.keyboard"), do: func() (screen, tea.Cmd) { return newLayoutList(r.desk), nil }})
+		list = append(list, button{key: k.keyboard, label: t("button.keyboard"), do: func() (screen, tea.Cmd) {
+			if other := r.keyboardOf(); other != "" {
+				r.flash = t("keyboard.theirs", other)
+				return r, nil
+			}
+			return newLayoutList(r.desk), nil
+		}})
 	}
 	return list
 }

@@ -31,7 +31,7 @@ func (p *parsed) leaf() *x509.Certificate { return p.chain[0] }
 
 // Check judges a certificate that a person brought: key, order, dates and names. It returns the leaf, and sentences about
 // what is allowed but worth knowing; also are names that are only worth a warning.
-func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate, warnings []string, err error) {
+func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate, warnings []message.Text, err error) {
 	own, err := parse(p)
 	if err != nil {
 		return nil, nil, err
@@ -54,11 +54,11 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 	}
 	for _, name := range also {
 		if !covers(leaf, name) {
-			warnings = append(warnings, fmt.Sprintf("The certificate is not for the old name %s; whoever still uses it will be warned.", name))
+			warnings = append(warnings, message.F("The certificate is not for the old name %s; whoever still uses it will be warned.", name))
 		}
 	}
 	if left := leaf.NotAfter.Sub(now); left < soon {
-		warnings = append(warnings, fmt.Sprintf("The certificate is good for only %d more days.", int(left.Hours()/24)))
+		warnings = append(warnings, message.F("The certificate is good for only %d more days.", int(left.Hours()/24)))
 	}
 	return leaf, warnings, nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -165,25 +163,25 @@ func Files(m *host.Machine, now time.Time) message.Text {
 	if !host.HasKubelet(m) {
 		return message.Text{}
 	}
-	var bad []string
+	var bad []message.Text
 	for _, kind := range []string{"client", "server"} {
 		b, err := m.ReadFile("/var/lib/kubelet/pki/kubelet-" + kind + "-current.pem")
 		if err != nil {
-			bad = append(bad, fmt.Sprintf("the kubelet has no %s certificate", kind))
+			bad = append(bad, message.F("the kubelet has no %s certificate", kind))
 			continue
 		}
-		if why := goodAt(b, now); why != "" {
-			bad = append(bad, fmt.Sprintf("the kubelet's %s certificate %s", kind, why))
+		if why := goodAt(b, now); why != (message.Text{}) {
+			bad = append(bad, message.F("the kubelet's %s certificate %s", kind, why))
 		}
 	}
-	return message.Data(strings.Join(bad, ", "))
+	return message.Join(bad, ", ")
 }
 
-func goodAt(b []byte, now time.Time) string {
+func goodAt(b []byte, now time.Time) message.Text {
 	for {
 		var block *pem.Block
 		if block, b = pem.Decode(b); block == nil {
-			return "cannot be read"
+			return message.T("cannot be read")
 		}
 		if block.Type != "CERTIFICATE" {
 			continue
@@ -191,12 +189,12 @@ func goodAt(b []byte, now time.Time) string {
 		cert, err := x509.ParseCertificate(block.Bytes)
 		switch {
 		case err != nil:
-			return "cannot be read"
+			return message.T("cannot be read")
 		case now.Add(margin).After(cert.NotAfter):
-			return "has expired"
+			return message.T("has expired")
 		case now.Before(cert.NotBefore):
-			return "is not yet valid"
+			return message.T("is not yet valid")
 		}
-		return ""
+		return message.Text{}
 	}
 }

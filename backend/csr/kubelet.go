@@ -42,7 +42,7 @@ func ReadKubelet(m *host.Machine, node string, now time.Time) *Kubelet {
 		return nil
 	}
 	k := &Kubelet{}
-	if b, err := m.ReadFile(pki + "/kubelet-client-current.pem"); err == nil && goodAt(b, now) == "" {
+	if b, err := m.ReadFile(pki + "/kubelet-client-current.pem"); err == nil && goodAt(b, now).String() == "" {
 		for _, c := range certificates(b) {
 			if c.Subject.CommonName == "system:node:"+node {
 				k.Good, k.since = true, c.NotBefore

@@ -14,8 +14,23 @@ func (b Bound) wanted() check.Status {
 	return check.Warn
 }
 
+// firmwareWord is what the inventory tells of the firmware, for a person. Versions such as 2.0 are data.
+func firmwareWord(told string) message.Text {
+	switch told {
+	case "none":
+		return message.T("none found")
+	case "on":
+		return message.T("on")
+	case "off":
+		return message.T("off")
+	case "not supported":
+		return message.T("not supported")
+	}
+	return message.Data(told)
+}
+
 func judgeTPM(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: message.Data(i.Firmware.TPM)}
+	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: firmwareWord(i.Firmware.TPM)}
 	switch i.Firmware.TPM {
 	case "", "unknown":
 		return skipped(c, i.why("tpm"))
@@ -28,7 +43,7 @@ func judgeTPM(i *Inventory, b Bound) check.Check {
 }
 
 func judgeSecureBoot(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: message.Data(i.Firmware.SecureBoot)}
+	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: firmwareWord(i.Firmware.SecureBoot)}
 	switch i.Firmware.SecureBoot {
 	case "":
 		return skipped(c, i.why("boot"))

@@ -47,21 +47,21 @@ const LinkCheck = "hw-link"
 
 func judgeLink(i *Inventory) check.Check {
 	c := check.Check{ID: LinkCheck, Title: message.T("Network cable"), Expected: message.T("link on at least one port"), Source: "assisted-service: media-connected, has-carrier"}
-	var up, told []string
+	var told []message.Text
+	up := false
 	for _, n := range i.ports() {
 		switch n.Link {
 		case "up":
-			up = append(up, n.Name)
-			fallthrough
+			up, told = true, append(told, message.F("%s up", n.Name))
 		case "down":
-			told = append(told, n.Name+" "+n.Link)
+			told = append(told, message.F("%s down", n.Name))
 		}
 	}
 	if len(told) == 0 {
 		return skipped(c, i.whyNoPort(message.T("no port tells its link")))
 	}
-	c.Observed, c.Status = message.Data(strings.Join(told, ", ")), check.Pass
-	if len(up) == 0 {
+	c.Observed, c.Status = message.Join(told, ", "), check.Pass
+	if !up {
 		c.Status = check.Fail
 		c.Fix = message.T("Plug the network cable in, or try another cable or switch port.")
 	}

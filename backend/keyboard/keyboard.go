@@ -25,6 +25,9 @@ func At(console string) bool { return screens.MatchString(console) }
 // Machine is the keyboard of a machine.
 type Machine struct{ Host *host.Machine }
 
+// Types tells whether the keyboard types at a console of this name: a machine has one for all its screens.
+func (Machine) Types(console string) bool { return At(console) }
+
 // Layouts are the names of the layouts that the machine has, sorted; none where it has no program for them.
 func (m Machine) Layouts(ctx context.Context) ([]string, error) {
 	out, err := m.Host.Run(ctx, "localectl", "--no-pager", "list-keymaps")

@@ -80,7 +80,7 @@ func TestAt(t *testing.T) {
 	for name, want := range map[string]bool{
 		"tty1": true, "tty12": true, "ttyS0": false, "tty": false, "tty0": false, "hvc0": false, "pts/3": false, "tty1 (ssh)": false, "process 12": false,
 	} {
-		if At(name) != want {
+		if At(name) != want || (Machine{}).Types(name) != want {
 			t.Errorf("%s: %t", name, !want)
 		}
 	}

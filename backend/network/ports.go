@@ -43,29 +43,29 @@ type Neighbour struct {
 }
 
 // Label tells a port in words that fit on a line: "enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4".
-func (p Port) Label() string {
-	words := []string{p.Name}
+func (p Port) Label() message.Text {
+	words := []message.Text{message.Data(p.Name)}
 	if p.Mbps > 0 {
-		words = append(words, speed(p.Mbps))
+		words = append(words, message.Data(speed(p.Mbps)))
 	}
 	switch {
 	case p.Carrier:
-		words = append(words, "link up")
+		words = append(words, message.T("link up"))
 	case p.Up:
-		words = append(words, "no cable")
+		words = append(words, message.T("no cable"))
 	default:
-		words = append(words, "switched off")
+		words = append(words, message.T("switched off"))
 	}
 	if p.Uplink {
-		words = append(words, "in use")
+		words = append(words, message.T("in use"))
 	}
-	if p.Neighbour.System != "" || p.Neighbour.Port != "" {
-		words = append(words, strings.TrimSpace("switch "+p.Neighbour.System+" port "+p.Neighbour.Port))
+	if at := p.Neighbour; at.System != "" || at.Port != "" {
+		words = append(words, message.F("switch %s port %s", at.System, at.Port))
 	}
 	if p.MAC != "" {
-		words = append(words, "MAC "+p.MAC)
+		words = append(words, message.Data("MAC "+p.MAC))
 	}
-	return strings.Join(words, ", ")
+	return message.Join(words, ", ")
 }
 
 func speed(mbps int) string {

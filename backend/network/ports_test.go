@@ -39,7 +39,7 @@ func TestLabel(t *testing.T) {
 		"eno2, no cable":            {Name: "eno2", Up: true},
 		"eno3, switched off":        {Name: "eno3"},
 	} {
-		if got := p.Label(); got != want {
+		if got := p.Label().String(); got != want {
 			t.Errorf("label is %q, want %q", got, want)
 		}
 	}

@@ -33,7 +33,7 @@ func (w Want) sshKeys(ctx context.Context, c Reader) ([]Change, error) {
 		return nil, nil
 	}
 	ch := Change{
-		What: message.T("SSH keys of the user core"), New: message.Data(count(len(keys), "more; current ones stay", "more; current ones stay")),
+		What: message.T("SSH keys of the user core"), New: message.F("%d more; current ones stay", len(keys)),
 		Login: true,
 		In: func(r Config) bool {
 			return !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(r.Keys, k) })

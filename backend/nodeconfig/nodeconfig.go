@@ -200,13 +200,6 @@ func below(object map[string]any, keys ...string) map[string]any {
 
 func name(object map[string]any) string { return text(object, "metadata", "name") }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // fields splits a list with commas.
 func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })

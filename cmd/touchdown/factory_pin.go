@@ -38,17 +38,29 @@ func pinText(cmd *cobra.Command, file string) (string, error) {
 		text, err := readSecret("console-pin-file", file)
 		return string(text), err
 	case isFile && term.IsTerminal(int(in.Fd())):
-		fmt.Fprint(complaints(cmd), "PIN of the consoles: ")
-		text, err := term.ReadPassword(int(in.Fd()))
-		fmt.Fprintln(complaints(cmd))
-		if err != nil {
-			return "", fmt.Errorf("reading the PIN: %w", err)
-		}
-		return string(text), nil
+		return typedPIN(cmd, int(in.Fd()))
 	}
 	line, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), maxKeyFile)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading the PIN: %w", err)
 	}
 	return line, nil
+}
+
+// typedPIN asks for the PIN twice: nobody sees it, and a slip would lock the consoles of a node that has left the factory.
+func typedPIN(cmd *cobra.Command, terminal int) (string, error) {
+	var typed [2]string
+	for i, prompt := range []string{"PIN of the consoles: ", "The same PIN again: "} {
+		fmt.Fprint(complaints(cmd), prompt)
+		text, err := term.ReadPassword(terminal)
+		fmt.Fprintln(complaints(cmd))
+		if err != nil {
+			return "", fmt.Errorf("reading the PIN: %w", err)
+		}
+		typed[i] = string(text)
+	}
+	if typed[0] != typed[1] {
+		return "", usage(errors.New("--console-pin-file: the two PINs differ; start again"))
+	}
+	return typed[0], nil
 }

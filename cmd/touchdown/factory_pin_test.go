@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 )
 
@@ -43,5 +44,30 @@ func TestReadPIN(t *testing.T) {
 	}
 	if _, err := readPIN(&cobra.Command{}, filepath.Join(dir, "gone")); err == nil {
 		t.Error("a file that is not there is read")
+	}
+}
+
+// TestPINAtTheBenchIsTypedTwice: a terminal shows none of it, so it is asked for again.
+func TestPINAtTheBenchIsTypedTwice(t *testing.T) {
+	for typed, says := range map[string]string{"739215\n739215\n": "", "739215\n739216\n": "the two PINs differ"} {
+		hands, terminal, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hands.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		var asked strings.Builder
+		cmd := &cobra.Command{}
+		cmd.SetIn(terminal)
+		cmd.SetErr(&asked)
+		got, err := readPIN(cmd, "-")
+		if (err == nil) != (says == "") || err != nil && (!strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "73921")) || err == nil && got != "739215" {
+			t.Errorf("%q: %q, %v", typed, string(got), err)
+		}
+		if !strings.Contains(asked.String(), "again") {
+			t.Errorf("asked %q", asked.String())
+		}
+		_, _ = hands.Close(), terminal.Close()
 	}
 }

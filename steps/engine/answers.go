@@ -61,8 +61,8 @@ func (d *draft) takeUp(log *slog.Logger) {
 
 // typed tells whether a person has answered something.
 func (d *draft) typed() bool {
-	for _, source := range d.site.Sources {
-		if source == site.Typed {
+	for path := range d.site.Sources {
+		if d.site.ByHand(path) {
 			return true
 		}
 	}
@@ -71,8 +71,8 @@ func (d *draft) typed() bool {
 
 // begun tells whether a person has given answers: typed some, or loaded a file. What a medium brought is none.
 func (d *draft) begun() bool {
-	for _, source := range d.site.Sources {
-		if source == site.Typed || strings.HasPrefix(source, "file ") {
+	for path, source := range d.site.Sources {
+		if d.site.ByHand(path) || strings.HasPrefix(source, "file ") {
 			return true
 		}
 	}
@@ -94,7 +94,9 @@ func (d *draft) stages() []steps.Stage { return d.list(d.site.Clone()) }
 
 // set gives a field a value.
 func (d *draft) set(path, value string) error {
-	if d.isBeside(path) {
+	if f, ok := d.outside(path); ok && f.Repeats != "" {
+		return d.repeat(f, value)
+	} else if ok {
 		return d.setBeside(path, value)
 	}
 	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
@@ -147,7 +149,7 @@ func (d *draft) restore(path, step string) error {
 		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, step)
 	}
 	for _, path := range paths {
-		if d.isBeside(path) {
+		if _, ok := d.outside(path); ok {
 			delete(d.beside, path)
 			continue
 		}
@@ -233,12 +235,19 @@ func (d *draft) view(f steps.Field) FieldView {
 	}
 	v := FieldView{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(),
+		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Repeats: f.Repeats,
 		Changed: value != d.found[f.Path].value, Act: f.Act,
 	}
 	if f.Dynamic {
 		choices, known := d.offers[f.Path]
 		v.Choices, v.Loading = choices, !known
+	}
+	switch {
+	case f.Repeats != "" && d.site.Repeated(f.Repeats):
+		v.SecretSet, v.Source = true, site.Typed
+		return v
+	case d.site.Repeated(f.Path):
+		v.Source = site.Typed
 	}
 	if f.Check != nil && value != "" {
 		if err := f.Check(value); err != nil {

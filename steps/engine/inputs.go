@@ -57,7 +57,7 @@ func (k hmacKey) inputs(cfg *site.Config) string { return k.fingerprint(pairs(cf
 func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {
 	var paths []string
 	for _, f := range steps.FieldsOf(step) {
-		if !f.Beside {
+		if !f.Beside && f.Repeats == "" {
 			paths = append(paths, f.Path)
 		}
 	}

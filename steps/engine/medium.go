@@ -16,16 +16,18 @@ import (
 // longestBeside bounds the value of a field that is no part of the site config, in bytes: a passphrase, the name of a device.
 const longestBeside = 1 << 10
 
-// isBeside tells whether a path is of a field whose value is no part of the site config.
-func (d *draft) isBeside(path string) bool {
+// outside finds the field of a path whose value is no part of the site config.
+func (d *draft) outside(path string) (steps.Field, bool) {
 	for _, stage := range d.stages() {
 		for _, step := range stage.Steps {
-			if slices.ContainsFunc(steps.FieldsOf(step), func(f steps.Field) bool { return f.Path == path && f.Beside }) {
-				return true
+			for _, f := range steps.FieldsOf(step) {
+				if f.Path == path && (f.Beside || f.Repeats != "") {
+					return f, true
+				}
 			}
 		}
 	}
-	return false
+	return steps.Field{}, false
 }
 
 // setBeside keeps such a value, in memory alone.
@@ -93,11 +95,11 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 	}
 	cfg, before := brought.Clone(), d.site
 	for _, path := range slices.Sorted(maps.Keys(before.Sources)) {
-		if before.Sources[path] != site.Typed {
+		if !before.ByHand(path) {
 			continue
 		}
 		typed, _ := before.Get(path)
-		if err := cfg.Set(path, typed); err != nil {
+		if err := cfg.SetFrom(path, typed, before.Sources[path]); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 	}

@@ -39,6 +39,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 		errs, warnings = errs.Below("spec.policy"), warnings.Below("spec.policy")
 	}
 	v.judge(stages, errs, warnings)
+	v.judgeRepeats(cfg, stages)
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			v.plan(ctx, step, e.o.Node, e.mask)

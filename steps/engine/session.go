@@ -238,6 +238,7 @@ type FieldView struct {
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
 	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
 	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded
+	Repeats   string         `json:"repeats,omitempty"`   // the path of the value that is typed again here
 }
 
 // ReviewView is what is accepted before anything changes.

@@ -25,6 +25,9 @@ const (
 	Typed   = "typed"
 )
 
+// typedTwice is the origin of a value that nobody saw while it was typed, and that was the same when it was typed again.
+const typedTwice = "typed twice"
+
 // Config is the SiteConfig. It is not safe for use by more than one goroutine at a time.
 type Config struct {
 	APIVersion string   `yaml:"apiVersion" json:"apiVersion"`

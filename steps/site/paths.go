@@ -110,6 +110,22 @@ func (c *Config) questions() []string {
 	return ids
 }
 
+// ByHand tells whether a person typed the value of a path.
+func (c *Config) ByHand(path string) bool {
+	return c.Sources[path] == Typed || c.Repeated(path)
+}
+
+// Repeated tells whether a person typed the value of a path, and the same again. The next value has yet to be repeated.
+func (c *Config) Repeated(path string) bool { return c.Sources[path] == typedTwice }
+
+// Repeat notes whether what was typed again is the value that was typed for a path.
+func (c *Config) Repeat(path string, same bool) {
+	c.Sources[path] = Typed
+	if same {
+		c.Sources[path] = typedTwice
+	}
+}
+
 // note records where a value came from, or that there is none.
 func (c *Config) note(path, source string) {
 	if c.Sources == nil {

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"fmt"
+
+	"touchdown/backend/message"
+	"touchdown/steps"
+	"touchdown/steps/site"
+)
+
+// repeat judges what was typed again of a value that nobody saw. The text itself is not kept: that both are the same becomes the
+// source of the first, so it is on the disk with it, and ends with it when the value is typed again.
+func (d *draft) repeat(f steps.Field, value string) error {
+	if !d.site.ByHand(f.Repeats) {
+		return fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Msg: message.T("First type the value that this one repeats.")})
+	}
+	cfg, differs := d.site.Clone(), error(nil)
+	if value != "" {
+		differs = f.Check(value)
+	}
+	cfg.Repeat(f.Repeats, value != "" && differs == nil)
+	if err := d.take(cfg); err != nil || differs == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrInvalid, differs)
+}
+
+// judgeRepeats adds the values that were typed once and unseen. A review of them does not start: a slip would be kept.
+func (v *ReviewView) judgeRepeats(cfg *site.Config, stages []steps.Stage) {
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			for _, f := range steps.FieldsOf(step) {
+				if f.Repeats != "" && f.Visible() && !cfg.Repeated(f.Repeats) {
+					v.problem(stage.ID, message.F("%s is empty. %s", f.Label, f.Help))
+				}
+			}
+		}
+	}
+}
