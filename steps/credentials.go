@@ -38,7 +38,7 @@ func (s *Credentials) Fields() []Field {
 	apps := func() bool { return s.Site.Spec.IngressCert.Cert != "" }
 	return []Field{
 		{
-			Path: "spec.pullSecret", Kind: Secret, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret,
+			Path: "spec.pullSecret", Kind: Secret, Long: true, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret,
 			Help: message.T("Registry credentials, JSON. Empty: the factory's stay."),
 		},
 		{

@@ -206,24 +206,32 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	return now
 }
 
-// readAll reads the devices, those of each disk within what one disk may cost.
+// readAll reads the media of the devices.
 func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
+	w.each(all, func(d device, within time.Duration) int64 {
+		f, bytes := w.read(ctx, d, within)
+		if f != nil && !slices.ContainsFunc(found, f.same) {
+			found = append(found, f)
+		}
+		return bytes
+	}, func(disk string, volumes int) { found = append(found, unreadOf(disk, volumes)) })
+	return found
+}
+
+// each has the devices read, those of each disk within what one disk may cost: read returns how many bytes it read. It tells of how many
+// volumes of a disk were left out.
+func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int)) {
 	for n, disk := range byDisk(all) {
 		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
 		for i, d := range disk {
 			within := time.Until(until)
 			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
-				found = append(found, unreadOf(d.disk, len(disk)-i))
+				leftOut(d.disk, len(disk)-i)
 				break
 			}
-			f, bytes := w.read(ctx, d, within)
-			left -= bytes
-			if f != nil && !slices.ContainsFunc(found, f.same) {
-				found = append(found, f)
-			}
+			left -= read(d, within)
 		}
 	}
-	return found
 }
 
 // unreadOf tells of a disk that it has more than is read of one.
@@ -241,7 +249,7 @@ var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
 // memory: what is used later is what was judged, whatever becomes of the medium.
 func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *Medium, bytes int64) {
 	f = &Medium{Device: d.name}
-	content, bytes, err := inspectAt(ctx, d.path, within)
+	content, bytes, err := inspectAt(ctx, d.path, within, siteFiles())
 	if err != nil {
 		f.Refused = problem.From(err)
 		if slices.Contains(notOurs, f.Refused.Code) {
