@@ -29,7 +29,7 @@ var texts = map[string]string{
 	"unit.MiB": "MiB", "unit.images": "images", "unit.names": "names", "unit.operators": "operators", "unit.applications": "applications",
 	"unit.parts": "parts", "unit.seconds": "seconds", "unit.requests": "requests", "unit.certificates": "certificates",
 	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
-	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.chosen": "%[1]s, stick %[2]s",
+	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.chosen": "%[1]s, stick %[2]s", "source.factory": "factory",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",
 	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set",

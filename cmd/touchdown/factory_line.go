@@ -25,6 +25,8 @@ type factoryFlags struct {
 	unattended, reopen bool
 	ledger             ledger.Choice
 	mediaKey           string
+	site               string
+	siteUnattended     bool
 }
 
 func (c *common) factoryCommand() *cobra.Command {
@@ -46,10 +48,16 @@ reason lets a copy pass.
 
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
-touchdown media write --recipient, is in the ledger.`,
+touchdown media write --recipient, is in the ledger.
+
+With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
+good for one use. At its site they are offered on the page Network, as those of a stick are; with --site-unattended the sealed node
+lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. The command replaces what was
+put in before; touchdown factory unbake takes it away, and so does the landing.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
+  touchdown factory --site site.yaml --site-unattended
   touchdown factory --unattended -f line.yaml -o json`,
 	}, c.bakeCommand(), c.unbakeCommand())
 	of := cmd.RunE
@@ -66,8 +74,10 @@ touchdown media write --recipient, is in the ledger.`,
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
+	cmd.Flags().BoolVar(&f.siteUnattended, "site-unattended", false, "with --site: the node lands with it without asking anyone")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
@@ -83,6 +93,10 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		return usage(err)
 	}
 	keys, err := readMediaKeys(f.mediaKey)
+	if err != nil {
+		return err
+	}
+	answers, err := f.siteAnswers(cmd)
 	if err != nil {
 		return err
 	}
@@ -104,16 +118,8 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
-	if f.ledger.File != "" {
-		f.ledger.Stay = factory.Stay(machine)
-		if err := f.ledger.Keep(machine); err != nil {
-			return err
-		}
-	}
-	if keys != nil {
-		if err := media.Of(machine).Choose(keys); err != nil {
-			return err
-		}
+	if err := f.keep(cmd, machine, keys, answers); err != nil {
+		return err
 	}
 	// Before the bake there is no unit that could keep an engine.
 	f.local = f.local || !machine.Exists("/etc/systemd/system/"+engineUnit)
@@ -129,6 +135,45 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return f.console(cmd)
+}
+
+// keep leaves on the node what its later engines need: the ledger to ask, the keys that sign media, the answers of its site.
+func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, answers []byte) error {
+	if f.ledger.File != "" {
+		f.ledger.Stay = factory.Stay(machine)
+		if err := f.ledger.Keep(machine); err != nil {
+			return err
+		}
+	}
+	if keys != nil {
+		if err := media.Of(machine).Choose(keys); err != nil {
+			return err
+		}
+	}
+	if answers == nil || f.dryRun {
+		return nil
+	}
+	d, err := media.Of(machine).Bake(answers, f.siteUnattended)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(complaints(cmd), "%s: document %s is in the node, for serial number %s alone\n", f.site, d.ID, d.Serial)
+	return nil
+}
+
+// siteAnswers reads the site config that goes with the node; nil where none is named.
+func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
+	if f.site == "" {
+		if f.siteUnattended {
+			return nil, usage(errors.New("--site-unattended goes with --site"))
+		}
+		return nil, nil
+	}
+	cfg, err := loadSite(cmd, f.site)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Marshal(false)
 }
 
 // checkLedger judges what is said of a ledger.
