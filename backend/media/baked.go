@@ -85,8 +85,9 @@ func (k Known) withBaked(found []*Medium) []*Medium {
 
 // usedUp notes that a document was used. What was put in at the bake is wiped then: the answers are the engine's by now.
 func (k Known) usedUp(f *Medium) error {
-	if err := k.use(f.document); err != nil || !f.baked {
-		return err
+	err := k.use(f.document)
+	if err == nil && f.baked {
+		_ = k.DropBaked() // one that stays was used, keeps no landing from starting, and is wiped at the hand-over
 	}
-	return k.DropBaked()
+	return err
 }

@@ -72,7 +72,8 @@ func (v *Volume) list(content *volume.Content) {
 	slices.SortStableFunc(v.Files, func(a, b File) int { return strings.Compare(strings.ToLower(a.Path), strings.ToLower(b.Path)) })
 }
 
-// ReadFile reads a file of a volume that Volumes listed, and tells which volume it lies on: its label, or its device. It fails with a *problem.Problem, which has nothing of the file in it.
+// ReadFile reads a file of a volume that Volumes listed, and tells which volume it lies on: its label, or its device. It fails with a
+// *problem.Problem, which has nothing of the file in it.
 func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, on string, err error) {
 	all, err := devices(w.known.machine)
 	if err != nil {

@@ -98,7 +98,8 @@ func (k Known) own() (recipient string, changed bool, err error) {
 	if recipient, err = envelope.Recipient(string(private)); err != nil {
 		return "", false, fmt.Errorf("reading %s: %w", keyFile, err)
 	}
-	if !k.machine.Exists(usedFile) && !k.machine.Exists(trustFile) && !k.machine.Exists(bakedTrustFile) { // a list that was lost is not made good by an empty one
+	// A list that was lost is not made good by an empty one.
+	if !k.machine.Exists(usedFile) && !k.machine.Exists(trustFile) && !k.machine.Exists(bakedTrustFile) {
 		if _, err := k.put(usedFile, usedText(nil)); err != nil {
 			return "", false, err
 		}
@@ -116,8 +117,8 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 	return true, k.machine.WriteFile(file, data, 0o600)
 }
 
-// Forget takes away the keys that Lay laid, and the site config that Bake put in. Media that are sealed for the node do not open any more. Which media were used and which
-// keys are revoked stays: a node that is baked again must not take an old medium for a new one.
+// Forget takes away the keys that Lay laid, and the site config that Bake put in. Media that are sealed for the node do not open any
+// more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	errs := []error{k.DropBaked()}
 	for _, file := range []string{trustFile, keyFile, publicFile} {

@@ -52,8 +52,8 @@ touchdown media write --recipient, is in the ledger.
 
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
 good for one use. At its site they are offered on the page Network, as those of a stick are; with --site-unattended the sealed node
-lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. The command replaces what was
-put in before; touchdown factory unbake takes it away, and so does the landing.`,
+lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. Such a node begins at the first start
+after the seal, wherever it is: do not switch it on before it is at its site. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub

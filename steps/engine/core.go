@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/media"
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
@@ -66,7 +65,7 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 		c.recorder.seq = event.Seq
 	}
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
-		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked()); err != nil {
+		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep()); err != nil {
 			c.o.Node.Log.Error("wiping after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
 		}
