@@ -39,7 +39,7 @@ func (s *Credentials) Fields() []Field {
 	apps := func() bool { return s.Site.Spec.IngressCert.Cert != "" }
 	return []Field{
 		{
-			Path: "spec.pullSecret", Kind: Secret, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret,
+			Path: "spec.pullSecret", Kind: Secret, Long: true, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret,
 			Help: message.T("Registry credentials, JSON. Empty: the factory's stay."),
 		},
 		{
@@ -76,7 +76,7 @@ func (s *Credentials) pinAgain() Field {
 	return Field{
 		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
 		Help:    message.T("The same PIN once more: a slip would lock every console."),
-		Visible: func() bool { return s.Site.Spec.Console.PIN != "" && s.Site.ByHand(pinPath) }, // its file may be lost, and its source not
+		Visible: func() bool { return s.Site.Spec.Console.PIN != "" && site.ByHand(s.Site.Sources[pinPath]) }, // its file may be lost, and its source not
 		Check: func(typed string) error {
 			if is := pin.Hash(s.Site.Spec.Console.PIN); typed == string(is) || is.Matches(typed) {
 				return nil

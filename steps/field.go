@@ -32,6 +32,7 @@ type Field struct {
 	Dynamic  bool               // the choices come from Report.Offer and may still be loading
 	Visible  func() bool        // nil: always; computed again after every set
 	Act      *Act               // what the machine can do to help find the value; the step is an Actor then, unless Act has Fill
+	Long     bool               // too long to be typed, though it is one line: it can come from a file on a medium, as PEM and Lines can
 	Beside   bool               // the value is no part of the site config: the engine keeps it in memory, for Fill, and forgets it
 	Repeats  string             // the path of a value that is typed again here: Check compares both, only the outcome is kept; has Visible
 }

@@ -115,9 +115,16 @@ func (a *answers) actedAside(msg actMsg) {
 		return
 	}
 	a.aside.text = ""
-	if p, ok := errors.AsType[*steps.Problem](msg.failed); ok {
-		a.aside.text = alert + show(p.Summary) + " " + show(p.Fix)
+	if _, ok := errors.AsType[*steps.Problem](msg.failed); ok {
+		a.aside.text = a.advice(msg.failed)
 	} else if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
 	}
+}
+
+// took forgets what was typed for a field that has the content of a file now.
+func (a *answers) took(act engine.Action) {
+	delete(a.drafts, act.Path)
+	delete(a.refused, act.Path)
+	a.flash = t("files.taken", act.Value)
 }

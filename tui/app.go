@@ -60,6 +60,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case actMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.acted(msg)
+		cmds = append(cmds, a.pass(msg))
 	case penMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.tookPen(msg)

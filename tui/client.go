@@ -87,6 +87,14 @@ func (c *client) explain(err error) string {
 	return plain(err)
 }
 
+// advice is an error for a person: what is wrong, and what to do.
+func (c *client) advice(err error) string {
+	if p, ok := errors.AsType[*steps.Problem](err); ok {
+		return alert + show(p.Summary) + " " + show(p.Fix)
+	}
+	return alert + c.explain(err)
+}
+
 // plain is an error without the words that only programs need.
 func plain(err error) string {
 	s := err.Error()

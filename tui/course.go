@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -66,7 +67,7 @@ func (c *course) opening(pages []string) string {
 	page := pages[0]
 	for _, id := range pages {
 		stage, _ := c.stage(id)
-		typed := func(v engine.FieldView) bool { return v.Changed && v.Source == "typed" }
+		typed := func(v engine.FieldView) bool { return v.Changed && chosen.ByPerson(v.Source) }
 		if !c.ended && slices.ContainsFunc(fields(stage), typed) {
 			page = id
 		}

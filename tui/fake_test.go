@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
@@ -36,7 +38,8 @@ type fake struct {
 	log     []string
 	changed chan struct{}
 	looks   int
-	acting  chan error // when an act ends, and how
+	volumes []chosen.Volume // what is in its sockets
+	acting  chan error      // when an act ends, and how
 	logIn   *handout.LogIn
 	asked   []handout.Ask
 	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
@@ -164,6 +167,15 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 	f.actions = append(f.actions, a)
 	switch a.Verb {
 	case engine.Act:
+		if a.Volume != "" {
+			return f.takeLocked(a)
+		}
+		if a.Value == "" {
+			if f.volumes != nil { // else those of the example
+				f.snap.Volumes = f.volumes
+			}
+			break
+		}
 		f.mu.Unlock()
 		defer f.mu.Lock()
 		return <-f.acting
@@ -182,6 +194,28 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 	case engine.Cancel:
 		failed(&f.snap)
 	}
+	f.wakeLocked()
+	return nil
+}
+
+// takeLocked takes a file as the engine does; one that ends with .key is none for the field.
+func (f *fake) takeLocked(a engine.Action) error {
+	if strings.HasSuffix(a.Value, ".key") {
+		return &problem.Problem{Code: "MED-VAL", Summary: message.F("The file %s is not taken: it holds a private key.", a.Value), Fix: message.T("Choose the right file.")}
+	}
+	for i := range f.snap.Stages {
+		for j, step := range f.snap.Stages[i].Steps {
+			for k := range step.Fields {
+				if v := &f.snap.Stages[i].Steps[j].Fields[k]; v.Path == a.Path {
+					v.SecretSet, v.Changed, v.Source = v.Kind == steps.Secret, true, chosen.From("TOUCHDOWN", a.Value)
+					if v.Kind != steps.Secret {
+						v.Value = "from " + a.Value
+					}
+				}
+			}
+		}
+	}
+	f.snap.Volumes = nil
 	f.wakeLocked()
 	return nil
 }

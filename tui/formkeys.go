@@ -16,10 +16,15 @@ func (f *form) keys() []key.Binding {
 	switch v, i := f.field(); {
 	case i < 0 || !f.held:
 		return []key.Binding{k.next, k.enter, k.back, k.goOn, k.help, k.log}
+	case isPasted(v.Kind) && v.Files:
+		return []key.Binding{k.next, k.prev, alias(k.files), k.erase, alias(k.restore)}
 	case isPasted(v.Kind):
 		return []key.Binding{k.next, k.prev, k.erase, alias(k.restore)}
 	case isText(v.Kind):
 		accept := key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept")))
+		if v.Files {
+			return []key.Binding{k.next, k.prev, accept, alias(k.files), k.erase, alias(k.restore)}
+		}
 		if v.SecretSet {
 			return []key.Binding{k.next, k.prev, accept, k.erase, alias(k.restore)}
 		}
@@ -80,6 +85,8 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		f.flash = t("pen.readonly")
 	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
 		return f, f.restore(v)
+	case v.Files && pressed(msg, k.files) && msg.Key().Text == "":
+		return newFileList(f, v)
 	case isPasted(v.Kind):
 		cmd, over := f.entry.pressLine(msg, v)
 		if over {
@@ -189,6 +196,10 @@ func (f *form) buttons() []button {
 		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
 			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
+	}
+	if i := slices.IndexFunc(f.fields(), func(v engine.FieldView) bool { return v.Path == f.last && v.Files }); i >= 0 && f.held {
+		v := f.fields()[i]
+		list = append(list, button{key: k.files, label: t("button.files"), do: func() (screen, tea.Cmd) { return newFileList(f, v) }})
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
 	return append(list, common(d, f)...)

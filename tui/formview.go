@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -196,6 +197,9 @@ func (f sheet) source(v engine.FieldView) string {
 	source := worded("source", v.Source)
 	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
 		source = t("source.file", name)
+	}
+	if volume, name, ok := chosen.Of(v.Source); ok { // it tells that a person gave the value
+		return t("source.chosen", name, volume)
 	}
 	if v.Changed && v.Source != "typed" && v.Source != "" {
 		return source + ", " + t("form.changed")

@@ -46,6 +46,10 @@ func scenes() []scene {
 			f.Value, f.Found, f.Source, f.Changed, f.SecretSet = value, value, "stick SITECONFIG", false, value == ""
 		}
 	}
+	plugged := func(s *engine.Snapshot) {
+		fromSticks(s)
+		s.Volumes = sockets
+	}
 	late := func(s *engine.Snapshot) {
 		working(s)
 		at(s, "rollouts").Progress.Usual = 60
@@ -73,6 +77,7 @@ func scenes() []scene {
 		{"form-advanced", on(brought), []string{"c", "c"}},
 		{"advanced", on(brought), []string{"c", "c", "shift+tab", "d"}},
 		{"advanced-lines", on(), []string{"c", "c", "shift+tab", "d", "tab", "tab", "tab", "'interfaces:", "enter", "'  - name: eno1"}},
+		{"files", on(plugged), []string{"c", "c", "shift+tab", "d", "tab", "tab", "tab", "ctrl+o", "down"}},
 		{"form-choices", on(), []string{"c", "right"}},
 		{"form-readonly", on(held), []string{"c", "c"}},
 		{"pick", on(), []string{"c", "enter"}},

@@ -32,9 +32,9 @@ says what is wrong with a value. Right of a value stands where it came from.
 Ctrl-R puts back the value of one field that was found or loaded; "Restore
 page" puts back all of them.
 
-Secrets and keys are never shown again; Ctrl-U removes them. Paste keys and
-certificates whole and end with an empty line, or type the path of a file
-below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
+Secrets and keys are never shown again; Ctrl-U removes them. Paste keys
+whole and end with an empty line, take a file on a stick (Ctrl-O), or type
+a path below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 
 Letters work as keys only on the buttons; Tab leads there. a blinks the LED
 of the network port, d opens advanced settings. Example: Domain  example.com`,
@@ -46,6 +46,18 @@ the LED of a network port blinks for some seconds, so that you find the
 socket. Nothing is chosen or changed by it.
 
 Example: Down and Enter choose the second of the list.`,
+
+	"files": `Choose a file on a stick or CD; its content becomes the value of the field.
+Below each volume stand its files with their sizes, or why it is not read.
+
+Up and Down move, Enter takes the file, i looks again, b goes back.
+
+Only the file that you choose is read, by a process without rights; the
+volume is not mounted. FAT (vfat) and ISO9660 are read. A file that the
+field cannot take is refused with the reason, and the field stays as it was.
+The review names each file and its volume.
+
+Example: Down and Enter take the second file of the list.`,
 
 	"keyboard": `Choose the layout of the keyboard at this screen: what is printed on its
 keys. Until then the machine takes it for an American one, or for what its

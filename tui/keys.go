@@ -20,7 +20,7 @@ type keyMap struct {
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
-	language, keyboard, plain, advanced              key.Binding
+	language, keyboard, plain, advanced, files       key.Binding
 }
 
 func bind(text string, keys ...string) key.Binding {
@@ -64,7 +64,7 @@ func newKeys() keyMap {
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
 		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), t("cap.leftright")),
 		logIn: bind("key.logIn", "g"), language: bind("key.language", "d"), keyboard: bind("key.keyboard", "k"), plain: bind("key.plain", "1"),
-		advanced: bind("key.advanced", "d"),
+		advanced: bind("key.advanced", "d"), files: bind("key.files", "f", "ctrl+o"),
 	}
 }
 

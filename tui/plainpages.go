@@ -79,12 +79,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	if isHidden(v) && (v.Value != "" || v.SecretSet) {
 		now = t("form.set")
 	}
-	for i, c := range choicesOf(v) {
-		p.write(t("pick.choice", i+1, c.Label))
-	}
-	if v.Act != nil {
-		p.write(t("act.plain", p.keys.act.Help().Key, v.Act.Label))
-	}
+	p.offers(v)
 	if v.Kind == steps.Secret {
 		p.echo(false)
 		defer p.echo(true)
@@ -109,6 +104,8 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 			p.write(t("form.example", v.Example))
 		}
 		return false, true, nil
+	case v.Files && text == t("plain.fileWord"):
+		return false, true, p.fromFile(v)
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
 	case v.Act != nil && tried > 0 && n == 0 && tried <= len(v.Choices):
@@ -130,6 +127,19 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	}
 	p.write(p.do(cmd))
 	return p.verdict(v.Path)
+}
+
+// offers tells what can be typed at a question in place of a value.
+func (p *prompts) offers(v engine.FieldView) {
+	for i, c := range choicesOf(v) {
+		p.write(t("pick.choice", i+1, c.Label))
+	}
+	if v.Act != nil {
+		p.write(t("act.plain", p.keys.act.Help().Key, v.Act.Label))
+	}
+	if v.Files {
+		p.write(t("plain.files", t("plain.fileWord")))
+	}
 }
 
 // try is act for a line terminal: it waits for the end.

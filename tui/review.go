@@ -161,6 +161,7 @@ func (r *review) text(w int) []string {
 	lines = append(lines, "")
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
+	section(r.theme.strong.Render(t("review.files")), showAll(v.Files))
 	section(r.theme.warn.Render(t("review.warnings")), showAll(v.Warnings))
 	return lines
 }

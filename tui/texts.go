@@ -16,7 +16,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.files": "file on a stick", "key.close": "close", "key.cancel": "cancel",
 
 	// Names of keys, as they stand on most keyboards of the language.
 	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
@@ -29,7 +29,7 @@ var texts = map[string]string{
 	"unit.MiB": "MiB", "unit.images": "images", "unit.names": "names", "unit.operators": "operators", "unit.applications": "applications",
 	"unit.parts": "parts", "unit.seconds": "seconds", "unit.requests": "requests", "unit.certificates": "certificates",
 	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
-	"source.router advertisement": "router advertisement", "source.file": "file %s",
+	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.chosen": "%[1]s, stick %[2]s", "source.factory": "factory",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",
 	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set",
@@ -39,7 +39,7 @@ var texts = map[string]string{
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
-	"button.inventory": "Inventory", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
+	"button.files": "File on a stick", "button.inventory": "Inventory", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
 	"button.follow": "Follow", "button.unfollow": "Stop following",
 
@@ -143,6 +143,18 @@ var texts = map[string]string{
 	"act.how":   "%s: %s.",
 	"act.plain": "%[1]s1, %[1]s2 and so on: %[2]s.",
 
+	"files.title":      "%s: choose a file on a stick",
+	"files.loading":    "Looking at the sticks; this takes some seconds ...",
+	"files.taking":     "Reading %s ...",
+	"files.taken":      "Taken from the file %s. The stick may be taken out.",
+	"files.bytes":      "%d bytes",
+	"files.more":       "There are more files, which are not listed. Put the file in the first folder of an emptier stick.",
+	"files.none":       "There is no file on any stick. Put a stick in, wait a moment, then press i to look again.",
+	"files.how":        "Up and Down move, Enter takes the file, i looks again, b goes back.",
+	"plain.files":      "To take it from a file on a stick, type %s.",
+	"plain.fileWord":   "stick",
+	"plain.fileNumber": "Number or name of the file (Enter: none):",
+
 	"checks.welcome.factory": "This wizard checks this node, prepares it for the road and seals it. It changes nothing before you have seen what it would do and have agreed.",
 
 	"checks.welcome":  "This wizard moves this node to its site. It changes nothing before you have seen what it would do and have agreed.",
@@ -170,6 +182,7 @@ var texts = map[string]string{
 	"review.asking":       "Looking at what would change; this can take a minute ...",
 	"review.problems":     "FIX THESE FIRST",
 	"review.warnings":     "Warnings",
+	"review.files":        "Answers from files on sticks",
 	"review.disturbances": "What users of the cluster notice",
 	"review.disturbance":  "%s, about %s: %s",
 	"review.permanent":    "Cannot be undone",

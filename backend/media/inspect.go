@@ -80,23 +80,28 @@ type told struct {
 // Inspect reads the volume at a path, a block device or an image, in a process that can do nothing else. It does not write, mount
 // or follow anything on it. It fails with a *problem.Problem.
 func Inspect(ctx context.Context, path string) (*volume.Content, error) {
-	content, _, err := inspectAt(ctx, path, readerTime)
+	content, _, err := inspectAt(ctx, path, readerTime, siteFiles())
 	return content, err
 }
 
-func inspectAt(ctx context.Context, path string, within time.Duration) (content *volume.Content, bytes int64, err error) {
+func inspectAt(ctx context.Context, path string, within time.Duration, want wants) (content *volume.Content, bytes int64, err error) {
 	device, err := openVolume(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer device.Close()
-	return inspect(ctx, device, within)
+	return inspect(ctx, device, within, want)
 }
 
-// inspect reads a volume that is open within a time, and tells how many bytes of it were read. Of a reader that was stopped nobody
-// knows, so that all that a disk may cost counts.
-func inspect(ctx context.Context, device *os.File, within time.Duration) (content *volume.Content, bytes int64, err error) {
-	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Most: readerReply, Time: within}.Run(ctx)
+// inspect reads a volume that is open within a time, with the content of the wanted files, and tells how many bytes of it were read. Of
+// a reader that was stopped nobody knows, so that all that a disk may cost counts.
+func inspect(ctx context.Context, device *os.File, within time.Duration, want wants) (content *volume.Content, bytes int64, err error) {
+	ask, err := orderOf(want)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer ask.Close()
+	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Order: ask, Most: readerReply, Time: within}.Run(ctx)
 	if ctx.Err() != nil {
 		return nil, 0, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
 	}
@@ -106,7 +111,7 @@ func inspect(ctx context.Context, device *os.File, within time.Duration) (conten
 			Fix: message.T("Write it again with touchdown media write, or use another stick."), Err: err,
 		}
 	}
-	return understand(out)
+	return understand(out, want)
 }
 
 func openVolume(path string) (*os.File, error) {
@@ -122,8 +127,8 @@ func openVolume(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Serve is the reading process: it reads the volume on the open file in and writes the reply to out.
-func Serve(in *os.File, out io.Writer) error {
+// Serve is the reading process: it reads the volume on the open file in, with the files of the order, and writes the reply to out.
+func Serve(in, ordered *os.File, out io.Writer) error {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Errorf("asking for the size of the volume: %w", err)
@@ -132,9 +137,13 @@ func Serve(in *os.File, out io.Writer) error {
 	if err := host.Confine(host.Limits{CPUSeconds: uint64(readerTime / time.Second), Memory: readerMemory}); err != nil {
 		return err
 	}
+	var want wants
+	if err := readOrder(ordered, &want); err != nil {
+		return err
+	}
 	var r reply
 	device := &counted{ReaderAt: in}
-	if r.Content, err = volume.Read(device, size, wanted); err != nil {
+	if r.Content, err = volume.Read(device, size, want.has); err != nil {
 		r.Problem = tellOf(err)
 	}
 	r.Bytes = device.bytes
@@ -145,7 +154,7 @@ func Serve(in *os.File, out io.Writer) error {
 }
 
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
-func understand(out []byte) (content *volume.Content, bytes int64, err error) {
+func understand(out []byte, want wants) (content *volume.Content, bytes int64, err error) {
 	bad := func(err error) (*volume.Content, int64, error) {
 		return nil, unknownBytes, &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 	}
@@ -162,7 +171,7 @@ func understand(out []byte) (content *volume.Content, bytes int64, err error) {
 	if r.Content == nil {
 		return bad(errors.New("it has no content"))
 	}
-	if err := plausible(r.Content); err != nil {
+	if err := plausible(r.Content, want); err != nil {
 		return bad(err)
 	}
 	return r.Content, r.Bytes, nil
@@ -178,7 +187,7 @@ func strict(out []byte, v any) error {
 	return nil
 }
 
-func plausible(c *volume.Content) error {
+func plausible(c *volume.Content, want wants) error {
 	total := 0
 	if len(c.Entries) > volume.MaxEntries || len(c.Label) > 255 || c.Label != "" && host.FileName(c.Label) != nil || len(c.Kind) > 16 {
 		return errors.New("its kind, label or number of files")
@@ -190,7 +199,7 @@ func plausible(c *volume.Content) error {
 				return err
 			}
 		}
-		if len(e.Data) > 0 && (!wanted(e.Path) || int64(len(e.Data)) != e.Size || e.Folder) || total > volume.MaxContent {
+		if len(e.Data) > 0 && (!want.has(e.Path) || int64(len(e.Data)) != e.Size || e.Folder) || total > volume.MaxContent {
 			return errors.New("the content of a file that was not asked for")
 		}
 	}

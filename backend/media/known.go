@@ -73,6 +73,16 @@ func (k Known) Lay(keys []byte) (changed bool, err error) {
 	if _, err := envelope.ParseTrust(keys, nil); err != nil {
 		return false, err
 	}
+	_, changed, err = k.own()
+	if err != nil {
+		return false, err
+	}
+	laid, err := k.put(trustFile, keys) // the trusted keys come last: without them no medium is used
+	return changed || laid, err
+}
+
+// own makes the node's own key and its list of what was used, where it has none, and returns the key's public half.
+func (k Known) own() (recipient string, changed bool, err error) {
 	private, err := k.machine.ReadFile(keyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		changed = true
@@ -83,33 +93,34 @@ func (k Known) Lay(keys []byte) (changed bool, err error) {
 		}
 	}
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
-	recipient, err := envelope.Recipient(string(private))
-	if err != nil {
-		return false, fmt.Errorf("reading %s: %w", keyFile, err)
+	if recipient, err = envelope.Recipient(string(private)); err != nil {
+		return "", false, fmt.Errorf("reading %s: %w", keyFile, err)
 	}
-	var files []host.File
-	if !k.machine.Exists(usedFile) && !k.machine.Exists(trustFile) { // a list that was lost is not made good by an empty one
-		files = append(files, host.File{Path: usedFile, Data: usedText(nil)})
-	}
-	files = append(files, host.File{Path: publicFile, Data: []byte(recipient + "\n")}, host.File{Path: trustFile, Data: keys})
-	for _, f := range files { // the trusted keys come last: without them no medium is used
-		if old, err := k.machine.ReadFile(f.Path); err == nil && bytes.Equal(old, f.Data) {
-			continue
+	// A list that was lost is not made good by an empty one.
+	if !k.machine.Exists(usedFile) && !k.machine.Exists(trustFile) && !k.machine.Exists(bakedTrustFile) {
+		if _, err := k.put(usedFile, usedText(nil)); err != nil {
+			return "", false, err
 		}
 		changed = true
-		if err := k.machine.WriteFile(f.Path, f.Data, 0o600); err != nil {
-			return false, err
-		}
 	}
-	return changed, nil
+	laid, err := k.put(publicFile, []byte(recipient+"\n"))
+	return recipient, changed || laid, err
 }
 
-// Forget takes away the keys that Lay laid. Media that are sealed for the node do not open any more. Which media were used and which
-// keys are revoked stays: a node that is baked again must not take an old medium for a new one.
+// put writes a file unless it has that content, and tells whether it did.
+func (k Known) put(file string, data []byte) (changed bool, err error) {
+	if old, err := k.machine.ReadFile(file); err == nil && bytes.Equal(old, data) {
+		return false, nil
+	}
+	return true, k.machine.WriteFile(file, data, 0o600)
+}
+
+// Forget takes away the keys that Lay laid, and the site config that Bake put in. Media that are sealed for the node do not open any
+// more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
-	var errs []error
+	errs := []error{k.DropBaked()}
 	for _, file := range []string{trustFile, keyFile, publicFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
@@ -137,9 +148,9 @@ func (k Known) secret() (string, error) {
 	return string(text), err
 }
 
-// verify reads a signed document that this node may use now.
-func (k Known) verify(text []byte) (d *envelope.Document, signer string, err error) {
-	trust, err := k.trust()
+// verify reads a signed document that this node may use now: one of a medium, or the one that was put in at the bake.
+func (k Known) verify(text []byte, baked bool) (d *envelope.Document, signer string, err error) {
+	trust, err := k.trust(baked)
 	if err != nil {
 		return nil, "", err
 	}
@@ -155,7 +166,7 @@ func (k Known) verify(text []byte) (d *envelope.Document, signer string, err err
 
 // is tells whether a signed document is the one with an id, for this node and signed with a key that it trusts.
 func (k Known) is(text []byte, id string) bool {
-	trust, err := k.trust()
+	trust, err := k.trust(false)
 	if err != nil {
 		return false
 	}
@@ -163,9 +174,13 @@ func (k Known) is(text []byte, id string) bool {
 	return err == nil && d.ID == id && d.For(k.machine.Serial(), nil) == nil
 }
 
-// trust is whose signatures count now.
-func (k Known) trust() (*envelope.Trust, error) {
-	keys, err := k.machine.ReadFile(trustFile)
+// trust is whose signatures count now. What was put in at the bake was signed with a key that was made for it and thrown away.
+func (k Known) trust(baked bool) (*envelope.Trust, error) {
+	file := trustFile
+	if baked {
+		file = bakedTrustFile
+	}
+	keys, err := k.machine.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &problem.Problem{
 			Code: "MED-UKEY", Summary: message.T("This node trusts no key that signs media."),
@@ -173,7 +188,7 @@ func (k Known) trust() (*envelope.Trust, error) {
 		}
 	}
 	if err != nil {
-		return nil, lost(trustFile, err)
+		return nil, lost(file, err)
 	}
 	revoked, err := k.machine.ReadFile(revokedFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -181,7 +196,7 @@ func (k Known) trust() (*envelope.Trust, error) {
 	}
 	trust, err := envelope.ParseTrust(keys, revoked)
 	if err != nil {
-		return nil, lost(trustFile, err)
+		return nil, lost(file, err)
 	}
 	return trust, nil
 }

@@ -125,7 +125,7 @@ func (k Known) add(ctx context.Context, f *Medium, files []volume.File) (names [
 	if err := k.mayWrite(device); err != nil {
 		return nil, err
 	}
-	content, _, err := inspect(ctx, device, readerTime)
+	content, _, err := inspect(ctx, device, readerTime, siteFiles())
 	if err != nil {
 		return nil, err
 	}
@@ -182,19 +182,11 @@ func (k Known) Sockets() string {
 // write has the writing process add files to an open device.
 func (Known) write(ctx context.Context, device *os.File, signed []byte, files []volume.File) ([]string, error) {
 	sum := sha256.Sum256(signed)
-	text, err := json.Marshal(order{sum[:], files})
+	given, err := orderOf(order{sum[:], files})
 	if err != nil {
-		return nil, fmt.Errorf("writing the order: %w", err)
+		return nil, err
 	}
-	number, err := unix.MemfdCreate("order", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("writing the order: %w", err)
-	}
-	given := os.NewFile(uintptr(number), "order")
 	defer given.Close()
-	if _, err := given.WriteAt(text, 0); err != nil {
-		return nil, fmt.Errorf("writing the order: %w", err)
-	}
 	out, err := host.Confined{Args: []string{WriterCommand}, Input: device, Order: given, Most: 64 << 10, Time: writerTime}.Run(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -255,8 +247,8 @@ func ServeWriter(in, ordered *os.File, out io.Writer) error {
 		return err
 	}
 	var o order
-	if err := json.NewDecoder(io.NewSectionReader(ordered, 0, 16<<20)).Decode(&o); err != nil {
-		return fmt.Errorf("reading the order: %w", err)
+	if err := readOrder(ordered, &o); err != nil {
+		return err
 	}
 	var w written
 	if w.Names, err = add(in, size, o); err != nil {

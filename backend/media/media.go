@@ -25,8 +25,15 @@ const (
 	aboutFile = "README.TXT"
 )
 
-func wanted(path string) bool {
-	return slices.ContainsFunc([]string{EnvelopeFile, PlainFile, AgentManifest}, func(name string) bool { return strings.EqualFold(name, path) })
+// wants are the files whose content is read, by their paths from the root of a volume. All others are only listed.
+type wants []string
+
+// siteFiles are those of a site medium.
+func siteFiles() wants { return wants{EnvelopeFile, PlainFile, AgentManifest} }
+
+// has tells whether a file is among them, without regard to case, as FAT names its files.
+func (w wants) has(path string) bool {
+	return slices.ContainsFunc(w, func(name string) bool { return strings.EqualFold(name, path) })
 }
 
 // Formats are the kinds of volume that are written.

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ReaderCommand {
 		status, err := os.Open("/proc/self/status") // while it can be opened
 		if err == nil {
-			err = Serve(os.Stdin, os.Stdout)
+			err = Serve(os.Stdin, os.NewFile(3, "order"), os.Stdout)
 		}
 		if err == nil {
 			err = modest(status)
@@ -130,7 +130,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		}
 		return text
 	}
-	if _, _, err := understand(answer(entry(good))); err != nil {
+	if _, _, err := understand(answer(entry(good)), siteFiles()); err != nil {
 		t.Fatal(err)
 	}
 	for what, text := range map[string][]byte{
@@ -143,11 +143,11 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		"label":        answer(reply{Content: &volume.Content{Label: "\x1b[2J"}}),
 		"many entries": answer(reply{Content: &volume.Content{Entries: make([]volume.Entry, volume.MaxEntries+1)}}),
 	} {
-		if _, _, err := understand(text); problem.From(err).Code != "MED-HALT" {
+		if _, _, err := understand(text, siteFiles()); problem.From(err).Code != "MED-HALT" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	_, _, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: strings.Repeat("x", 1000), Fix: "y", Cause: strings.Repeat("z", 1000)}}))
+	_, _, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: strings.Repeat("x", 1000), Fix: "y", Cause: strings.Repeat("z", 1000)}}), siteFiles())
 	if p := problem.From(err); len(p.Code) > 8 || len(p.Summary.String()) > 500 || len(p.Err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}

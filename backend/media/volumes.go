@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 // Limits bound what one look reads, so that no stick, however it was made, keeps the others from being read.
@@ -96,4 +98,28 @@ func deviceOf(m *host.Machine, sys, name string) (device, bool) {
 		name: name, disk: disk, path: m.Path("/dev/" + strings.ReplaceAll(name, "!", "/")), // the kernel's way to write a slash in a name
 		is: fmt.Sprint(name, " ", numbers, " ", size, " ", attribute(dir, "diskseq")),
 	}, true
+}
+
+// each has the devices read, those of each disk within what one disk may cost: read returns how many bytes it read. It tells of how many
+// volumes of a disk were left out.
+func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int)) {
+	for n, disk := range byDisk(all) {
+		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
+		for i, d := range disk {
+			within := time.Until(until)
+			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
+				leftOut(d.disk, len(disk)-i)
+				break
+			}
+			left -= read(d, within)
+		}
+	}
+}
+
+// unreadOf tells of a disk that it has more than is read of one.
+func unreadOf(disk string, volumes int) *Medium {
+	return &Medium{Device: disk, Refused: &problem.Problem{
+		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
+		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
+	}}
 }

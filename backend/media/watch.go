@@ -29,6 +29,7 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
+	baked    bool               // it is no volume: the factory put it into the node
 	path     string             // of its device
 	kind     string             // of its file system
 	signed   []byte             // as it was read
@@ -173,6 +174,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	if !same {
 		found = w.readAll(ctx, all)
 	}
+	found = w.known.withBaked(found)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -193,8 +195,8 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	if f.signed == nil {
 		return f
 	}
-	now := &Medium{Device: f.Device, Label: f.Label, signed: f.signed}
-	d, signer, err := w.known.verify(f.signed)
+	now := &Medium{Device: f.Device, Label: f.Label, baked: f.baked, signed: f.signed}
+	d, signer, err := w.known.verify(f.signed, f.baked)
 	if d != nil {
 		now.id = d.ID
 	}
@@ -206,32 +208,16 @@ func (w *Watcher) judged(f *Medium) *Medium {
 	return now
 }
 
-// readAll reads the devices, those of each disk within what one disk may cost.
+// readAll reads the media of the devices.
 func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
-	for n, disk := range byDisk(all) {
-		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
-		for i, d := range disk {
-			within := time.Until(until)
-			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
-				found = append(found, unreadOf(d.disk, len(disk)-i))
-				break
-			}
-			f, bytes := w.read(ctx, d, within)
-			left -= bytes
-			if f != nil && !slices.ContainsFunc(found, f.same) {
-				found = append(found, f)
-			}
+	w.each(all, func(d device, within time.Duration) int64 {
+		f, bytes := w.read(ctx, d, within)
+		if f != nil && !slices.ContainsFunc(found, f.same) {
+			found = append(found, f)
 		}
-	}
+		return bytes
+	}, func(disk string, volumes int) { found = append(found, unreadOf(disk, volumes)) })
 	return found
-}
-
-// unreadOf tells of a disk that it has more than is read of one.
-func unreadOf(disk string, volumes int) *Medium {
-	return &Medium{Device: disk, Refused: &problem.Problem{
-		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
-		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
-	}}
 }
 
 // notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
@@ -241,7 +227,7 @@ var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
 // memory: what is used later is what was judged, whatever becomes of the medium.
 func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *Medium, bytes int64) {
 	f = &Medium{Device: d.name}
-	content, bytes, err := inspectAt(ctx, d.path, within)
+	content, bytes, err := inspectAt(ctx, d.path, within, siteFiles())
 	if err != nil {
 		f.Refused = problem.From(err)
 		if slices.Contains(notOurs, f.Refused.Code) {
@@ -297,5 +283,9 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Taken{Text: text, Source: "stick " + cmp.Or(f.Label, f.Device), Use: func() error { return w.known.use(f.document) }}, nil
+	source := "stick " + cmp.Or(f.Label, f.Device)
+	if f.baked {
+		source = BakedSource
+	}
+	return &Taken{Text: text, Source: source, Use: func() error { return w.known.usedUp(f) }}, nil
 }

@@ -154,6 +154,9 @@ func TestFactoryFlags(t *testing.T) {
 		{"--ledger", "/x", "--shared-identity", strings.Repeat("x", maxReason+1)},
 		{"--media-key", "/nowhere"},
 		{"--media-key", "/proc/self/comm"},
+		{"--site", "/nowhere"},
+		{"--site", "/proc/self/comm"},
+		{"--site-unattended"},
 		{"bake", "--media-key", "/nowhere"},
 		{"bake", "--media-key", "/x", "--out", "/y"},
 	} {

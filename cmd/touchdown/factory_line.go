@@ -26,6 +26,8 @@ type factoryFlags struct {
 	unattended, reopen bool
 	ledger             ledger.Choice
 	mediaKey, order    string
+	site               string
+	siteUnattended     bool
 }
 
 func factoryCommand(c *common) *cobra.Command {
@@ -50,10 +52,16 @@ modules, disks and network ports. The sheet stays on the node, and names the cab
 
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
-touchdown media write --recipient, is in the ledger.`,
+touchdown media write --recipient, is in the ledger.
+
+With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
+good for one use. At its site they are offered on the page Network, as those of a stick are; with --site-unattended the sealed node
+lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. Such a node begins at the first start
+after the seal, wherever it is: do not switch it on before it is at its site. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
+  touchdown factory --site site.yaml --site-unattended
   touchdown factory --unattended -f line.yaml -o json`,
 	}, bakeCommand(&c.target), unbakeCommand(&c.target))
 	of := cmd.RunE
@@ -63,6 +71,14 @@ touchdown media write --recipient, is in the ledger.`,
 		}
 		return f.run(cmd)
 	}
+	f.flags(cmd)
+	c.outputFlag(cmd)
+	c.localFlags(cmd)
+	return cmd
+}
+
+// flags adds the flags of the list.
+func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.unattended, "unattended", false, "start at once and ask nobody")
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "a site config, of which only spec.policy is read")
 	cmd.Flags().BoolVar(&f.reopen, "reopen", false, "take a sealed node back to the bench line")
@@ -70,27 +86,12 @@ touchdown media write --recipient, is in the ledger.`,
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
+	cmd.Flags().BoolVar(&f.siteUnattended, "site-unattended", false, "with --site: the node lands with it without asking anyone")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	orderFlag(cmd, &f.order, "what the machine has to be: a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet; it stays on the node, and none takes it away")
-	c.outputFlag(cmd)
-	c.localFlags(cmd)
-	return cmd
-}
-
-// keep leaves on the node which ledger and which keys it was given.
-func (f *factoryFlags) keep(machine *host.Machine, keys []byte) error {
-	if f.ledger.File != "" {
-		f.ledger.Stay = factory.Stay(machine)
-		if err := f.ledger.Keep(machine); err != nil {
-			return err
-		}
-	}
-	if keys != nil {
-		return media.Of(machine).Choose(keys)
-	}
-	return nil
 }
 
 // prepareOrder reads the order sheet before anything is changed, and returns what keeps it.
@@ -124,6 +125,10 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usage(err)
 	}
+	answers, err := f.siteAnswers(cmd)
+	if err != nil {
+		return err
+	}
 	if err := f.prepareLedger(cmd); err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
-	if err := errors.Join(keepOrder(machine), f.keep(machine, keys)); err != nil {
+	if err := errors.Join(keepOrder(machine), f.keep(cmd, machine, keys, answers)); err != nil {
 		return err
 	}
 	// Before the bake there is no unit that could keep an engine.
@@ -159,6 +164,45 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return f.console(cmd)
+}
+
+// keep leaves on the node what its later engines need: the ledger to ask, the keys that sign media, the answers of its site.
+func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, answers []byte) error {
+	if f.ledger.File != "" {
+		f.ledger.Stay = factory.Stay(machine)
+		if err := f.ledger.Keep(machine); err != nil {
+			return err
+		}
+	}
+	if keys != nil {
+		if err := media.Of(machine).Choose(keys); err != nil {
+			return err
+		}
+	}
+	if answers == nil || f.dryRun {
+		return nil
+	}
+	d, err := media.Of(machine).Bake(answers, f.siteUnattended)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(complaints(cmd), "%s: document %s is in the node, for serial number %s alone\n", f.site, d.ID, d.Serial)
+	return nil
+}
+
+// siteAnswers reads the site config that goes with the node; nil where none is named.
+func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
+	if f.site == "" {
+		if f.siteUnattended {
+			return nil, usage(errors.New("--site-unattended goes with --site"))
+		}
+		return nil, nil
+	}
+	cfg, err := loadSite(cmd, f.site)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Marshal(false)
 }
 
 // checkLedger judges what is said of a ledger.

@@ -19,6 +19,10 @@ func act(ctx context.Context, e *Engine, pen string, a Action) error {
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
 	e.mu.Lock()
+	if f, ok := fileField(e.core, a.Path); ok {
+		e.mu.Unlock()
+		return offerFiles(ctx, e, pen, f, a)
+	}
 	actor, field, err := e.core.actor(a)
 	if err == nil && field.Act.Fill == nil {
 		e.core.stopAct()

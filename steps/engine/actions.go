@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"touchdown/backend/media"
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
@@ -255,7 +256,7 @@ func (c *core) handOver() error {
 		return err
 	}
 	c.draft.site, c.draft.brought, c.given = c.draft.site.WithoutSecrets(), false, nil
-	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep())
+	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked())
 }
 
 // unlock lets a landed node be changed again, until the engine ends.

@@ -13,6 +13,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/idle"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
@@ -25,11 +26,12 @@ type draft struct {
 	idle  *idle.Lock
 	list  func(*site.Config) []steps.Stage
 
-	site   *site.Config
-	found  map[string]found // values as first found or loaded, to go back to
-	offers map[string][]steps.Choice
-	beside map[string]string // values of fields that are no part of the site config; they are kept nowhere else
-	review *ReviewView       // nil when an answer changed since
+	site    *site.Config
+	found   map[string]found // values as first found or loaded, to go back to
+	offers  map[string][]steps.Choice
+	volumes []chosen.Volume   // whose files a person chooses from
+	beside  map[string]string // values of fields that are no part of the site config; they are kept nowhere else
+	review  *ReviewView       // nil when an answer changed since
 
 	brought bool // a whole document was loaded since this engine started, or the last hand-over
 }
@@ -61,8 +63,8 @@ func (d *draft) takeUp(log *slog.Logger) {
 
 // typed tells whether a person has answered something.
 func (d *draft) typed() bool {
-	for path := range d.site.Sources {
-		if d.site.ByHand(path) {
+	for _, source := range d.site.Sources {
+		if chosen.ByPerson(source) {
 			return true
 		}
 	}
@@ -71,8 +73,8 @@ func (d *draft) typed() bool {
 
 // begun tells whether a person has given answers: typed some, or loaded a file. What a medium brought is none.
 func (d *draft) begun() bool {
-	for path, source := range d.site.Sources {
-		if d.site.ByHand(path) || strings.HasPrefix(source, "file ") {
+	for _, source := range d.site.Sources {
+		if chosen.ByPerson(source) || strings.HasPrefix(source, "file ") {
 			return true
 		}
 	}
@@ -92,8 +94,11 @@ func (d *draft) open(cfg *site.Config) {
 // stages is the list for the answers as they are.
 func (d *draft) stages() []steps.Stage { return d.list(d.site.Clone()) }
 
-// set gives a field a value.
-func (d *draft) set(path, value string) error {
+// set gives a field a value that was typed.
+func (d *draft) set(path, value string) error { return d.setFrom(path, value, site.Typed) }
+
+// setFrom gives a field a value, and notes where it comes from.
+func (d *draft) setFrom(path, value, source string) error {
 	if f, ok := d.outside(path); ok && f.Repeats != "" {
 		return d.repeat(f, value)
 	} else if ok {
@@ -103,7 +108,7 @@ func (d *draft) set(path, value string) error {
 		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
 	}
 	cfg := d.site.Clone()
-	if err := cfg.Set(path, value); err != nil {
+	if err := cfg.SetFrom(path, value, source); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	had := d.site.Spec.Console.PIN != ""

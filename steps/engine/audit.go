@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/steps"
 )
@@ -148,7 +149,7 @@ func (s *store) compare(name string, known sum) {
 func (s *store) remove(name string) {
 	delete(s.sums.files, name)
 	if info, err := os.Lstat(s.path(name)); err == nil && info.Mode().IsRegular() && strings.HasPrefix(name, "secrets/") {
-		_ = wipe(s.path(name)) // a disk that does not even let go of it has been told
+		_ = host.Wipe(s.path(name)) // a disk that does not even let go of it has been told
 		return
 	}
 	aside, err := putAside(s.path(name), ".unreadable")

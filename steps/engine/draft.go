@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"touchdown/backend/host"
 	"touchdown/steps/site"
 )
 
@@ -46,7 +47,7 @@ func (s *store) saveSecrets(secrets map[string]string) error {
 	for _, f := range kept {
 		name := filepath.Join("secrets", f.Name())
 		if _, still := secrets[f.Name()]; !still {
-			if err := errors.Join(s.sums.gone(name), wipe(s.path(name))); err != nil {
+			if err := errors.Join(s.sums.gone(name), host.Wipe(s.path(name))); err != nil {
 				return err
 			}
 		}

@@ -97,7 +97,7 @@ func (s *setting) Fields() []steps.Field {
 	return []steps.Field{
 		{Path: "spec.clusterName", Kind: steps.Text, Label: message.T("Cluster name"), Check: site.ClusterName},
 		{Path: "spec.baseDomain", Kind: steps.Text, Label: message.T("Base domain"), Check: site.BaseDomain},
-		{Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret},
+		{Path: "spec.pullSecret", Kind: steps.Secret, Long: true, Label: message.T("Pull secret"), Optional: true, Check: site.PullSecret},
 	}
 }
 

@@ -124,7 +124,7 @@ func clearLeftovers(dir string, of ...string) error {
 	var errs []error
 	for _, entry := range entries {
 		if leftover(entry.Name(), of...) && entry.Type().IsRegular() {
-			errs = append(errs, wipe(filepath.Join(dir, entry.Name())))
+			errs = append(errs, host.Wipe(filepath.Join(dir, entry.Name())))
 		}
 	}
 	return errors.Join(errs...)

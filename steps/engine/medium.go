@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/site"
 )
 
@@ -39,8 +40,12 @@ func (d *draft) setBeside(path, value string) error {
 	return nil
 }
 
-// forgetBeside forgets those values: a passphrase is of the person who typed it, and of the medium that it was typed for.
-func (d *draft) forgetBeside() { clear(d.beside) }
+// forgetBeside forgets those values: a passphrase is of the person who typed it, and of the medium that it was typed for. It forgets the
+// files that the person was shown, too.
+func (d *draft) forgetBeside() {
+	clear(d.beside)
+	d.volumes = nil
+}
 
 // answersOf reads the site config of a medium.
 func answersOf(taken *media.Taken) (map[string]string, error) {
@@ -86,7 +91,7 @@ func fill(e *Engine, pen string, field steps.Field, value string) error {
 	return e.core.answered(e.core.draft.fill(values, taken))
 }
 
-// fill takes all answers of a medium, but those that a person typed: these stay, with the medium's beside them to go back to. The
+// fill takes all answers of a medium, but those that a person gave: these stay, with the medium's beside them to go back to. The
 // medium counts as used from here on; where that cannot be noted, nothing is taken.
 func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 	brought, err := configOf(values, taken.Source)
@@ -95,7 +100,7 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 	}
 	cfg, before := brought.Clone(), d.site
 	for _, path := range slices.Sorted(maps.Keys(before.Sources)) {
-		if !before.ByHand(path) {
+		if !chosen.ByPerson(before.Sources[path]) {
 			continue
 		}
 		typed, _ := before.Get(path)

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		syscall.Exit(0)
 	}
 	if len(os.Args) == 2 && os.Args[1] == media.ReaderCommand {
-		if err := media.Serve(os.Stdin, os.Stdout); err != nil {
+		if err := media.Serve(os.Stdin, os.NewFile(3, "order"), os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

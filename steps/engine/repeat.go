@@ -11,7 +11,7 @@ import (
 // repeat judges what was typed again of a value that nobody saw. The text itself is not kept: that both are the same becomes the
 // source of the first, so it is on the disk with it, and ends with it when the value is typed again.
 func (d *draft) repeat(f steps.Field, value string) error {
-	if !d.site.ByHand(f.Repeats) {
+	if !site.ByHand(d.site.Sources[f.Repeats]) {
 		return fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Msg: message.T("First type the value that this one repeats.")})
 	}
 	cfg, differs := d.site.Clone(), error(nil)

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/idle"
 	"touchdown/steps/site"
 )
@@ -40,6 +41,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	}
 	v.judge(stages, errs, warnings)
 	v.judgeRepeats(cfg, stages)
+	v.files(cfg, stages)
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			v.plan(ctx, step, e.o.Node, e.mask)
@@ -94,6 +96,19 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 	}
 	for _, err := range warnings {
 		v.Warnings = append(v.Warnings, say(err))
+	}
+}
+
+// files tells which answers come from files on media.
+func (v *ReviewView) files(cfg *site.Config, stages []steps.Stage) {
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			for _, f := range steps.FieldsOf(step) {
+				if volume, file, ok := chosen.Of(cfg.Sources[f.Path]); ok {
+					v.Files = append(v.Files, message.F("%s: from %s on stick %s", f.Label, file, volume))
+				}
+			}
+		}
 	}
 }
 

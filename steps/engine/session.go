@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 )
@@ -56,7 +57,9 @@ type Verb string
 
 // The verbs. Each says in which states it is allowed.
 const (
-	Act      Verb = "act"      // do what the field with Path offers for Value, and return when it is over (before the work)
+	// Act does what the field with Path offers for Value, and returns when it is over (before the work). A field with Files is offered
+	// the files on media: without a Volume they are listed in Snapshot.Volumes, with one the field gets what is in its file Value.
+	Act      Verb = "act"
 	Restore  Verb = "restore"  // give the field with Path, or every field of Step, back what was found or loaded (before the work)
 	Inspect  Verb = "inspect"  // look again, and return when every step has (before the review)
 	Review   Verb = "review"   // compute plans and the fingerprint of what would be done (collecting)
@@ -82,6 +85,7 @@ type Action struct {
 	Check       string `json:"check,omitempty"`
 	Question    string `json:"question,omitempty"`
 	Value       string `json:"value,omitempty"`
+	Volume      string `json:"volume,omitempty"`
 	By          string `json:"by,omitempty"`
 	Reason      string `json:"reason,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
@@ -130,31 +134,32 @@ const (
 
 // Snapshot is everything a console shows.
 type Snapshot struct {
-	Seq      uint64         `json:"seq"`      // the last event it includes
-	Version  string         `json:"version"`  // of Touchdown
-	Hostname string         `json:"hostname"` //
-	Serial   string         `json:"serial,omitempty"`
-	Locked   bool           `json:"locked,omitempty"`  // landed: nothing changes without Unlock
-	Life     string         `json:"life"`              // where the node is in its life: see the Life constants
-	List     string         `json:"list"`              // ListSite or ListFactory
-	State    State          `json:"state"`             //
-	Cluster  string         `json:"cluster,omitempty"` // the new domain, once it has been entered
-	Now      time.Time      `json:"now"`               // the engine's clock
-	Started  time.Time      `json:"started,omitzero"`
-	Ended    time.Time      `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
-	Worked   float64        `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
-	Left     float64        `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
-	Late     message.Text   `json:"late,omitzero"`         // what the step at work waits for, when it takes longer than its plan said
-	Current  string         `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
-	Resumed  time.Time      `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
-	Stages   []StageView    `json:"stages"`
-	Review   *ReviewView    `json:"review,omitempty"`
-	Question *QuestionView  `json:"question,omitempty"`
-	Problem  *steps.Trouble `json:"problem,omitempty"`
-	Notices  []message.Text `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
-	Met      []message.Text `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
-	Pen      PenView        `json:"pen"`
-	Idle     *idle.View     `json:"idle,omitempty"` // when the console that asked locks; nil: no PIN is set
+	Seq      uint64          `json:"seq"`      // the last event it includes
+	Version  string          `json:"version"`  // of Touchdown
+	Hostname string          `json:"hostname"` //
+	Serial   string          `json:"serial,omitempty"`
+	Locked   bool            `json:"locked,omitempty"`  // landed: nothing changes without Unlock
+	Life     string          `json:"life"`              // where the node is in its life: see the Life constants
+	List     string          `json:"list"`              // ListSite or ListFactory
+	State    State           `json:"state"`             //
+	Cluster  string          `json:"cluster,omitempty"` // the new domain, once it has been entered
+	Now      time.Time       `json:"now"`               // the engine's clock
+	Started  time.Time       `json:"started,omitzero"`
+	Ended    time.Time       `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
+	Worked   float64         `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
+	Left     float64         `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
+	Late     message.Text    `json:"late,omitzero"`         // what the step at work waits for, when it takes longer than its plan said
+	Current  string          `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
+	Resumed  time.Time       `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
+	Stages   []StageView     `json:"stages"`
+	Review   *ReviewView     `json:"review,omitempty"`
+	Question *QuestionView   `json:"question,omitempty"`
+	Problem  *steps.Trouble  `json:"problem,omitempty"`
+	Notices  []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
+	Pen      PenView         `json:"pen"`
+	Volumes  []chosen.Volume `json:"volumes,omitempty"` // what lies on media, once that was asked for with Act, until a file was taken or control changes
+	Idle     *idle.View      `json:"idle,omitempty"`    // when the console that asked locks; nil: no PIN is set
 }
 
 type plainSnapshot Snapshot
@@ -237,6 +242,7 @@ type FieldView struct {
 	Problem   message.Text   `json:"problem,omitzero"`    // why the value is refused, and how to fix it
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
 	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
+	Files     bool           `json:"files,omitempty"`     // its value can be taken from a file on a medium
 	Changed   bool           `json:"changed,omitempty"`   // differs from what was found or loaded
 	Repeats   string         `json:"repeats,omitempty"`   // the path of the value that is typed again here
 }
@@ -249,6 +255,7 @@ type ReviewView struct {
 	Problems    []message.Text `json:"problems,omitempty"` // each keeps the work from starting
 	Page        string         `json:"page,omitempty"`     // the stage that asks for, or found, the first of them that has one
 	Warnings    []message.Text `json:"warnings,omitempty"`
+	Files       []message.Text `json:"files,omitempty"` // which values come from files on media, and from which
 }
 
 // StepPlan is what one step would do.

@@ -33,7 +33,7 @@ func wipeTree(dir string) error {
 		if err != nil {
 			return err
 		}
-		return wipe(path)
+		return host.Wipe(path)
 	})
 	if err != nil {
 		return fmt.Errorf("wiping %s: %w", dir, err)
@@ -59,20 +59,4 @@ func Purge(dir string) error {
 		return fmt.Errorf("removing the state folder: %w", err)
 	}
 	return nil
-}
-
-// wipe overwrites a file before it removes it. On a journaling or copy-on-write disk old blocks may stay, so
-// this is care, not a promise.
-func wipe(path string) error {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-		if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-			_, _ = f.Write(make([]byte, info.Size()))
-			_ = f.Sync()
-			f.Close()
-		}
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("wiping %s: %w", path, err)
-	}
-	return host.SyncDir(filepath.Dir(path))
 }

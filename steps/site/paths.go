@@ -110,10 +110,8 @@ func (c *Config) questions() []string {
 	return ids
 }
 
-// ByHand tells whether a person typed the value of a path.
-func (c *Config) ByHand(path string) bool {
-	return c.Sources[path] == Typed || c.Repeated(path)
-}
+// ByHand tells whether an origin is that of a value that a person typed.
+func ByHand(origin string) bool { return origin == Typed || origin == typedTwice }
 
 // Repeated tells whether a person typed the value of a path, and the same again. The next value has yet to be repeated.
 func (c *Config) Repeated(path string) bool { return c.Sources[path] == typedTwice }

@@ -45,7 +45,13 @@ func Image(t testing.TB, d envelope.Document, config string, lock envelope.Lock,
 // Volume makes one with a single file.
 func Volume(t testing.TB, name string, data []byte) []byte {
 	t.Helper()
-	i, err := volume.WriteFAT(media.Label, []volume.File{{Name: name, Data: data}})
+	return Files(t, media.Label, volume.File{Name: name, Data: data})
+}
+
+// Files makes one with files in its root folder.
+func Files(t testing.TB, label string, files ...volume.File) []byte {
+	t.Helper()
+	i, err := volume.WriteFAT(label, files)
 	if err != nil {
 		t.Fatal(err)
 	}

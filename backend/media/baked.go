@@ -1,0 +1,93 @@
+package media
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// The site config that the factory put into the node, as a document that a medium could bring, and the key that signed it.
+const (
+	bakedFile      = layout.Media + "/baked.dsse.json"
+	bakedTrustFile = layout.Media + "/baked.pub"
+)
+
+// BakedSource is where the answers of that site config come from.
+const BakedSource = "factory"
+
+// Bake puts a site config into the node, in the place of an earlier one: bound to the serial number of this machine, sealed for its own
+// key, good for one use. A copy of the disk in another machine is refused there. The document is signed with a key that nobody has
+// afterwards, so that no other one can take its place. It fails with a *problem.Problem where the machine tells no serial number.
+func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) {
+	serial := k.machine.Serial()
+	if serial == "" {
+		return nil, &problem.Problem{
+			Code: "MED-SER", Summary: message.T("The firmware of this machine tells no serial number, so that no site config can be put in for it alone."),
+			Fix: message.T("Have the serial number set in the firmware, or send the site config on a medium."),
+		}
+	}
+	recipient, _, err := k.own()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := envelope.NodeLock(recipient)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the site config: %w", err)
+	}
+	d := envelope.New(serial)
+	d.Unattended = unattended
+	if err := d.Seal(config, lock); err != nil {
+		return nil, err
+	}
+	key, err := envelope.NewSigningKey()
+	if err != nil {
+		return nil, err
+	}
+	signed, err := envelope.Sign(d, key)
+	if err != nil {
+		return nil, err
+	}
+	// A power cut in between leaves the old document with a key that did not sign it: it is refused, and the command is run again.
+	if err := k.machine.WriteFile(bakedTrustFile, key.Public().PEM(), 0o600); err != nil {
+		return nil, err
+	}
+	return &d, k.machine.WriteFile(bakedFile, signed, 0o600)
+}
+
+// DropBaked wipes the site config that was put in at the bake.
+func (k Known) DropBaked() error {
+	if !k.machine.Exists(bakedFile) {
+		return nil
+	}
+	return host.Wipe(k.machine.Path(bakedFile))
+}
+
+// withBaked are media and, behind them, the site config that was put in at the bake, as it is now.
+func (k Known) withBaked(found []*Medium) []*Medium {
+	found = slices.DeleteFunc(found, func(f *Medium) bool { return f.baked })
+	signed, err := k.machine.ReadFile(bakedFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return found
+	}
+	f := &Medium{Device: "in the node", Label: "FACTORY", baked: true, signed: signed}
+	if err != nil {
+		f.signed, f.Refused = nil, problem.From(lost(bakedFile, err))
+	}
+	return append(found, f)
+}
+
+// usedUp notes that a document was used. What was put in at the bake is wiped then: the answers are the engine's by now.
+func (k Known) usedUp(f *Medium) error {
+	err := k.use(f.document)
+	if err == nil && f.baked {
+		_ = k.DropBaked() // one that stays was used, keeps no landing from starting, and is wiped at the hand-over
+	}
+	return err
+}

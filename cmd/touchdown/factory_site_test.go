@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+)
+
+// TestFactorySite: the site config goes into the node before the wizard opens, sealed, for this machine alone; with --dry-run it does not.
+func TestFactorySite(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "site.yaml")
+	if err := os.WriteFile(file, []byte(stickConfig+"  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(t.Context()) // the wizard ends at once
+	end()
+	for _, line := range [][]string{{"--site-unattended"}, {"--unattended", "--dry-run"}} {
+		dir := t.TempDir()
+		machine := host.Open(host.Options{Root: dir})
+		if err := machine.WriteFile("/sys/class/dmi/id/product_serial", []byte("SN1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		root := newRoot(hooks{root: dir})
+		var said strings.Builder
+		root.SetOut(&said)
+		root.SetErr(&said)
+		execute(over, root, append([]string{"factory", "--site", file, "--local", "--state", filepath.Join(dir, "state")}, line...))
+		text, err := machine.ReadFile(layout.Media + "/baked.dsse.json")
+		switch {
+		case line[0] != "--site-unattended":
+			if err == nil {
+				t.Errorf("%q put it in", line)
+			}
+		case err != nil || !strings.Contains(said.String(), "is in the node, for serial number SN1 alone") || strings.Contains(string(text)+said.String(), "c2VjcmV0OnNlY3JldA"):
+			t.Errorf("%v: %s\n%s", err, said.String(), text)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"touchdown/backend/message"
+	"touchdown/steps"
+	"touchdown/steps/chosen"
+	"touchdown/steps/engine"
+)
+
+// sockets are two volumes, one of which is not read.
+var sockets = []chosen.Volume{
+	{ID: "a", Name: "TOUCHDOWN (sdb1)", More: true, Files: []chosen.File{{Path: "ca.pem", Bytes: 1846}, {Path: "site/server.key", Bytes: 1704}}},
+	{ID: "b", Name: "sdc1", Why: message.F("%s %s (%s)", message.F("The volume %s.", message.T("has the file system exFAT, which is not read")), message.T("Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."), "MED-KIND")},
+}
+
+// fromSticks lets the values of a list come from files.
+func fromSticks(s *engine.Snapshot) {
+	for i := range s.Stages {
+		for j := range s.Stages[i].Steps {
+			for k := range s.Stages[i].Steps[j].Fields {
+				v := &s.Stages[i].Steps[j].Fields[k]
+				v.Files = isPasted(v.Kind) || v.Kind == steps.Secret
+			}
+		}
+	}
+}
+
+// TestFilesOnSticks: Ctrl-O in a field lists the files on sticks with their volumes and sizes. A wrong one is refused where the list is,
+// a right one becomes the value, with its source beside it, and what was typed before is forgotten.
+func TestFilesOnSticks(t *testing.T) {
+	b := newBench(t, 80, 24, realSite, fromSticks)
+	b.press("c", "c", "shift+tab", "d")
+	b.in("spec.additionalTrustBundle")
+	b.shows("Ctrl-O file on a stick")
+	b.press("ctrl+o")
+	b.shows("There is no file on any stick.")
+	b.fake.mu.Lock()
+	b.fake.volumes = sockets
+	b.fake.mu.Unlock()
+	b.press("enter", "i")
+	for _, want := range []string{"Trusted CAs of the site: choose a file", "TOUCHDOWN (sdb1)", "> ca.pem           1846 bytes", "site/server.key  1704 bytes", "There are more files", "exFAT"} {
+		b.shows(want)
+	}
+	b.press("down", "enter")
+	b.shows("! The file site/server.key is not taken: it holds a private key. Choose the")
+	b.press("down", "enter") // round and round
+	b.shows("Taken from the file ca.pem.")
+	b.shows("ca.pem, stick TOUC")
+	if top := b.app.top().name(); top != "form" {
+		t.Errorf("the page is %s", top)
+	}
+	b.press("ctrl+o", "b")
+	b.shows("ca.pem, stick TOUC")
+}
+
+// TestFilesInTheReview: the review tells which answers come from files.
+func TestFilesInTheReview(t *testing.T) {
+	b := newBench(t, 80, 40, func(s *engine.Snapshot) {
+		s.State, s.Review = engine.Reviewed, reviewView()
+		s.Review.Files = []message.Text{message.F("%s: from %s on stick %s", message.T("Pull secret"), "pull.json", "TOUCHDOWN")}
+	})
+	b.shows("Answers from files on sticks")
+	b.shows("Pull secret: from pull.json on stick TOUCHDOWN")
+}
+
+// TestPlainFilesOnSticks: the same in line mode, by number or name, for a secret too, whose echo is off.
+func TestPlainFilesOnSticks(t *testing.T) {
+	f := newFake()
+	f.volumes = sockets
+	fromSticks(&f.snap)
+	p, _ := startPlain(t, f)
+	p.after(t, "take control", "control")
+	p.after(t, "Cluster name [sno-042]:", "")
+	p.after(t, "Base domain []:", "example.com")
+	p.printed(t, "To take it from a file on a stick, type stick.")
+	p.after(t, "Pull secret []:", "stick")
+	p.printed(t, "TOUCHDOWN (sdb1)")
+	p.printed(t, "2  site/server.key  1704 bytes")
+	p.printed(t, "There are more files")
+	p.printed(t, "exFAT")
+	p.after(t, "Number or name of the file", "site/server.key")
+	p.printed(t, "it holds a private key")
+	p.after(t, "Pull secret []:", "stick")
+	p.after(t, "Number or name of the file", "1")
+	p.printed(t, "Taken from the file ca.pem.")
+	p.after(t, "Pull secret [set, not shown]:", "")
+	p.after(t, "API certificate []:", "stick")
+	p.after(t, "Number or name of the file", "ca.pem")
+	p.printed(t, "Taken from the file ca.pem.")
+	p.printed(t, "API certificate [set, not shown]:")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if set := strings.Join(f.sets, " "); set != "spec.baseDomain=example.com" {
+		t.Errorf("typed as a value: %s", set)
+	}
+}

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"slices"
+	"strconv"
+
+	"touchdown/steps/engine"
+)
+
+// longestList is how many files of a volume line mode lists: at 9600 baud some 20 lines pass in a second. Others are taken by their names.
+const longestList = 60
+
+// fromFile has a person choose a file on a medium for a field.
+func (p *prompts) fromFile(v engine.FieldView) error {
+	p.echo(true)
+	p.write(t("files.loading"))
+	p.write(p.do(p.link.act(engine.Action{Verb: engine.Act, Path: v.Path})))
+	n := 0
+	for _, volume := range p.snap.Volumes {
+		p.write(volume.Name, show(volume.Why))
+		for i, f := range volume.Files {
+			if n++; i < longestList {
+				p.write(t("pick.choice", n, f.Path+"  "+t("files.bytes", f.Bytes)))
+			}
+		}
+		if volume.More || len(volume.Files) > longestList {
+			p.write(t("files.more"))
+		}
+	}
+	files := filesOf(p.snap)
+	if len(files) == 0 {
+		p.write(t("files.none"))
+		return p.drop()
+	}
+	text, err := p.ask(t("plain.fileNumber"))
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(files, func(f onMedium) bool { return f.file.Path == text })
+	if n, bad := strconv.Atoi(text); i < 0 && bad == nil {
+		i = n - 1
+	}
+	if i < 0 || i >= len(files) {
+		return nil
+	}
+	a := files[i].take(v.Path)
+	msg, _ := p.link.act(a)().(actMsg)
+	p.flash = ""
+	p.absorb(msg.snapshot)
+	if msg.failed != nil {
+		p.write(p.advice(msg.failed))
+		return p.drop()
+	}
+	p.took(a)
+	p.write(p.flash)
+	return nil
+}
