@@ -15,7 +15,6 @@ require (
 	github.com/coreos/ignition/v2 v2.24.0
 	github.com/creack/pty v1.1.24
 	github.com/godbus/dbus/v5 v5.2.4
-	github.com/gopacket/gopacket v1.7.7
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02
 	github.com/insomniacslk/dhcp v0.0.0-20260901064844-234b97448fae
 	github.com/jaypipes/ghw v0.26.0

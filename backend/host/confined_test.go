@@ -159,6 +159,7 @@ func run(t *testing.T, what string, time time.Duration) ([]byte, error) {
 // TestConfined holds that a confined process has no way out, and that what it needs works.
 func TestConfined(t *testing.T) {
 	t.Setenv("PLANTED_SECRET", "x")
+	before := newPrivileges(t) // containers often have given them up
 	out, err := run(t, "confined-try", time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -181,10 +182,24 @@ func TestConfined(t *testing.T) {
 	if os.Geteuid() == 0 && (!strings.Contains(found["status"], fmt.Sprintf("Uid:\t%d\t%d\t%d", nobody, nobody, nobody)) || !strings.Contains(found["status"], "CapEff:\t0000000000000000") || !strings.Contains(found["status"], "Groups:\t \n")) {
 		t.Errorf("it has rights:\n%s", found["status"])
 	}
-	status, err := os.ReadFile("/proc/thread-self/status")
-	if err != nil || !strings.Contains(string(status), "NoNewPrivs:\t0") {
-		t.Errorf("this process gave its own privileges up: %v", err)
+	if after := newPrivileges(t); after != before {
+		t.Errorf("this process gave its own privileges up: NoNewPrivs %s, before %s", after, before)
 	}
+}
+
+// newPrivileges is what the kernel says of this process: 0 where a program that it starts may get more rights than it has.
+func newPrivileges(t *testing.T) string {
+	t.Helper()
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(status), "NoNewPrivs:\t")
+	if !found {
+		t.Fatalf("the kernel does not tell NoNewPrivs:\n%s", status)
+	}
+	value, _, _ := strings.Cut(rest, "\n")
+	return value
 }
 
 // TestConfinedByAFewCapabilities: the engine of a node is root and may not change users (touchdown-engine.service). What it starts

@@ -9,6 +9,7 @@ const readmeHead = `# Tests
 
 Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; ` + "`tier`" + ` has a test that holds it.
 
+- ` + "`make unit`" + ` is what a laptop runs: neither root nor a bench. The last line counts what was skipped for want of them.
 - ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, then the rows of tier *test* below, two at a time.
 - ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,
@@ -24,6 +25,10 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 What passed is kept in ` + "`.cache/bench/kept`" + ` under a hash of the test, the program, the bench and the node's image, and is
 not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was.
 The output of each row lies in ` + "`.cache/bench/log`" + `.
+
+The servers of the bench, with their long lists of dependencies and CRI-O's C build, are modules apart (` + "`bench/*/go.mod`" + `), which
+the Makefile builds. Its Go packages are no module: the program's tests import them, and they the program, so that each module
+would require the other. Instead, a test in ` + "`tree`" + ` holds that go.mod requires nothing directly that only the bench needs.
 
 To add a test that needs the bench: write it, and run ` + "`go test ./test/tier`" + `, which says whether the table needs a row.
 

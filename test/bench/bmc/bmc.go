@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"touchdown/test/bench/node"
@@ -46,6 +47,9 @@ mc_enable 0x20
 	chassis = "#!/bin/sh\n[ \"$2 $3\" != 'get power' ] || echo power:1\n"
 )
 
+// locks is where ipmi_sim leaves LCK..<last part of the line's name>, with the number of its process.
+const locks = "/var/lock"
+
 // Processor is a service processor.
 type Processor struct {
 	t    testing.TB
@@ -58,6 +62,9 @@ func Able() error {
 		if _, err := exec.LookPath(tool); err != nil {
 			return fmt.Errorf("%w: %s is missing (make e2e-tools)", node.ErrUnable, tool)
 		}
+	}
+	if err := unix.Access(locks, unix.W_OK); err != nil {
+		return fmt.Errorf("%w: ipmi_sim locks its serial line in %s: %w", node.ErrUnable, locks, err)
 	}
 	return nil
 }
@@ -84,6 +91,13 @@ func Start(t testing.TB, line io.ReadWriter) *Processor {
 func (p *Processor) simulate(device string) {
 	p.t.Helper()
 	dir := p.t.TempDir()
+	// Under a name of its own, the line cannot be locked by an ipmi_sim that was killed: the kernel gives the names of terminals
+	// to others again, and a lock of another user cannot be removed. Then the line would stay silent.
+	name := fmt.Sprintf("bmc-%d-%d", os.Getpid(), p.port)
+	if err := os.Symlink(device, filepath.Join(dir, name)); err != nil {
+		p.t.Fatal(err)
+	}
+	device = filepath.Join(dir, name)
 	script := filepath.Join(dir, "chassis.sh")
 	files := map[string]string{
 		script: chassis, filepath.Join(dir, "lan.conf"): fmt.Sprintf(lanConf, p.port, script, device), filepath.Join(dir, "sim.emu"): simEmu,
@@ -102,6 +116,7 @@ func (p *Processor) simulate(device string) {
 	p.t.Cleanup(func() {
 		_ = sim.Process.Kill()
 		_ = sim.Wait()
+		_ = os.Remove(filepath.Join(locks, "LCK.."+name)) // there is none unless the line was opened
 		if p.t.Failed() {
 			p.t.Logf("ipmi_sim: %s", said.String()) // to be read when it has ended
 		}

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,10 +14,10 @@ import (
 	"time"
 
 	"github.com/beevik/ntp"
-	"github.com/gopacket/gopacket"
-	"github.com/gopacket/gopacket/layers"
 	"github.com/mdlayher/packet"
 	"golang.org/x/sys/unix"
+	"gvisor.dev/gvisor/pkg/tcpip"
+	"gvisor.dev/gvisor/pkg/tcpip/header"
 
 	"touchdown/test/wait"
 )
@@ -152,38 +151,33 @@ func TestLLDP(t *testing.T) {
 	conn, err := in(h.Namespace, func() (*packet.Conn, error) { return packet.Listen(nic, packet.Raw, etherTypeLLDP, nil) })
 	must(t, err)
 	defer conn.Close()
-	hear := func(wait time.Duration) (*layers.LinkLayerDiscovery, *layers.LinkLayerDiscoveryInfo, error) {
+	hear := func(wait time.Duration) ([]byte, error) {
 		must(t, conn.SetReadDeadline(time.Now().Add(wait)))
 		buffer := make([]byte, 1600)
 		size, _, err := conn.ReadFrom(buffer)
-		if err != nil {
-			return nil, nil, err
-		}
-		frame := gopacket.NewPacket(buffer[:size], layers.LayerTypeEthernet, gopacket.Default)
-		said, _ := frame.Layer(layers.LayerTypeLinkLayerDiscovery).(*layers.LinkLayerDiscovery)
-		info, _ := frame.Layer(layers.LayerTypeLinkLayerDiscoveryInfo).(*layers.LinkLayerDiscoveryInfo)
-		if said == nil || info == nil {
-			return nil, nil, fmt.Errorf("not LLDP: %s", frame)
-		}
-		return said, info, nil
+		return buffer[:size], err
 	}
 	chassis := net.HardwareAddr{2, 0, 0, 0, 0, 7}
 	must(t, s.LLDP.Announce(Neighbour{Chassis: chassis, System: "switch-7", Port: "Gi1/0/7", Description: "cabinet 3", VLAN: 51}))
-	said, info, err := hear(wait.Timeout(2 * time.Second))
+	frame, err := hear(wait.Timeout(2 * time.Second))
 	must(t, err)
-	vlan, err := info.Decode8021()
-	must(t, err)
-	if !bytes.Equal(said.ChassisID.ID, chassis) || string(said.PortID.ID) != "Gi1/0/7" || said.TTL != holdTime ||
-		info.SysName != "switch-7" || info.PortDescription != "cabinet 3" || vlan.PVID != 51 {
-		t.Errorf("%+v %+v %+v", said, info, vlan)
+	// Type and length of each part are written out, as IEEE 802.1AB, 8.4, and 802.1Q, D.2.1, have them: 7 bits and 9 bits.
+	want := "\x02\x07\x04\x02\x00\x00\x00\x00\x07" + "\x04\x08\x05Gi1/0/7" + "\x06\x02\x00\x78" + "\x08\x09cabinet 3" + "\x0a\x08switch-7" +
+		"\xfe\x06\x00\x80\xc2\x01\x00\x33" + "\x00\x00"
+	if len(frame) < header.EthernetMinimumSize {
+		t.Fatalf("a frame of %d bytes", len(frame))
+	}
+	ethernet := header.Ethernet(frame)
+	if ethernet.DestinationAddress() != "\x01\x80\xc2\x00\x00\x0e" || ethernet.Type() != 0x88cc || string(frame[header.EthernetMinimumSize:]) != want {
+		t.Errorf("to %s, type %#x: %q, want %q", ethernet.DestinationAddress(), ethernet.Type(), frame[header.EthernetMinimumSize:], want)
 	}
 	s.LLDP.Off()
 	for { // what was on its way
-		if _, _, err := hear(50 * time.Millisecond); err != nil {
+		if _, err := hear(50 * time.Millisecond); err != nil {
 			break
 		}
 	}
-	if _, _, err := hear(1300 * time.Millisecond); err == nil { // they came once a second
+	if _, err := hear(1300 * time.Millisecond); err == nil { // they came once a second
 		t.Error("LLDP after it was switched off")
 	}
 }
@@ -199,16 +193,16 @@ func TestDuplicateAddressByAnARPProbe(t *testing.T) {
 	must(t, err)
 	defer conn.Close()
 	probe := func(wait time.Duration) net.HardwareAddr {
-		everybody := net.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-		frame := gopacket.NewSerializeBuffer()
-		must(t, gopacket.SerializeLayers(frame, gopacket.SerializeOptions{FixLengths: true},
-			&layers.Ethernet{SrcMAC: nic.HardwareAddr, DstMAC: everybody, EthernetType: layers.EthernetTypeARP},
-			&layers.ARP{
-				AddrType: layers.LinkTypeEthernet, Protocol: layers.EthernetTypeIPv4, HwAddressSize: 6, ProtAddressSize: 4,
-				Operation: layers.ARPRequest, SourceHwAddress: nic.HardwareAddr, SourceProtAddress: make([]byte, 4),
-				DstHwAddress: make([]byte, 6), DstProtAddress: n.Node4.AsSlice(),
-			}))
-		_, err := conn.WriteTo(frame.Bytes(), &packet.Addr{HardwareAddr: everybody})
+		frame := make([]byte, header.EthernetMinimumSize+header.ARPSize)
+		header.Ethernet(frame).Encode(&header.EthernetFields{
+			SrcAddr: tcpip.LinkAddress(nic.HardwareAddr), DstAddr: header.EthernetBroadcastAddress, Type: header.ARPProtocolNumber,
+		})
+		question := header.ARP(frame[header.EthernetMinimumSize:])
+		question.SetIPv4OverEthernet()
+		question.SetOp(header.ARPRequest)
+		copy(question.HardwareAddressSender(), nic.HardwareAddr)
+		copy(question.ProtocolAddressTarget(), n.Node4.AsSlice())
+		_, err := conn.WriteTo(frame, &packet.Addr{HardwareAddr: net.HardwareAddr(header.EthernetBroadcastAddress)})
 		must(t, err)
 		must(t, conn.SetReadDeadline(time.Now().Add(wait)))
 		for buffer := make([]byte, 1600); ; {
@@ -216,9 +210,11 @@ func TestDuplicateAddressByAnARPProbe(t *testing.T) {
 			if err != nil {
 				return nil
 			}
-			heard := gopacket.NewPacket(buffer[:size], layers.LayerTypeEthernet, gopacket.Default)
-			if arp, is := heard.Layer(layers.LayerTypeARP).(*layers.ARP); is && arp.Operation == layers.ARPReply {
-				return arp.SourceHwAddress
+			if size < len(frame) {
+				continue
+			}
+			if arp := header.ARP(buffer[header.EthernetMinimumSize:size]); arp.IsValid() && arp.Op() == header.ARPReply {
+				return net.HardwareAddr(arp.HardwareAddressSender())
 			}
 		}
 	}
