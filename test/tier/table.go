@@ -35,6 +35,7 @@ var table = []Row{
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
 	{Package: "backend/network", Tier: All, Seconds: 90, Boots: true, Proves: "no lease at boot; nmstate documents that a site may bring, over boots"},
+	{Package: "backend/kubelet", Tier: All, Seconds: 6, Proves: "a real etcd with torn files is recognised by its words, and starts from the backup"},
 	{Package: "backend/probe", Run: "TestEverySiteIsTold", Tier: All, Seconds: 16, Proves: "all 729 sites are told right by the probes; a third of them is among the quick tests"},
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs"},
