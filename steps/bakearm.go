@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -42,6 +43,9 @@ func (*BakeArm) Run(ctx context.Context, node *backend.Node, report Report) erro
 	return rest(ctx, node, report)
 }
 
+// restLimit bounds the wait for a cluster that does not stop: the node ships all the same.
+const restLimit = 10 * time.Minute
+
 // rest stops the cluster of an armed node and keeps a backup of it. What does not stop is no reason to keep the node: its next boot
 // starts nothing, and its landing makes the backup.
 func rest(ctx context.Context, node *backend.Node, report Report) error {
@@ -53,7 +57,9 @@ func rest(ctx context.Context, node *backend.Node, report Report) error {
 		return nil
 	}
 	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
-	err := kubelet.Stop(ctx, node.Host)
+	bounded, cancel := context.WithTimeout(ctx, restLimit)
+	defer cancel()
+	err := kubelet.Stop(bounded, node.Host)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("stopping the cluster: %w", context.Cause(ctx))
@@ -64,14 +70,18 @@ func rest(ctx context.Context, node *backend.Node, report Report) error {
 	return keepBackup(ctx, node, report)
 }
 
-// Undo opens it and starts kubelet, which the steps before need.
+// Undo opens it and starts the cluster, which the steps before need: they wait less long for an API than a start of it may take.
 func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if err := kubelet.Drop(ctx, node.Host); err != nil {
 		return err
 	}
 	changed, err := factory.Disarm(ctx, node.Host)
-	if changed && err == nil {
-		report.Say(message.T("The node is not armed any more; its cluster starts."))
+	if err != nil || !changed {
+		return err
 	}
-	return err
+	report.Say(message.T("The node is not armed any more; its cluster starts."))
+	if !host.HasKubelet(node.Host) {
+		return nil
+	}
+	return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), apiLimit)
 }
