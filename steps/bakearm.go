@@ -2,14 +2,19 @@ package steps
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/backend/kubelet"
+	"touchdown/backend/layout"
 )
 
-// BakeArm shuts the gate in front of kubelet: the next boot waits for the site.
+// BakeArm shuts the gate in front of kubelet, stops the cluster and keeps a backup of it: the next boot waits for the site.
 type BakeArm struct{}
 
 var _ Undoer = (*BakeArm)(nil)
@@ -20,20 +25,63 @@ func (*BakeArm) ID() string { return "bake-arm" }
 // Title says what the step does.
 func (*BakeArm) Title() message.Text { return message.T("Arm the node") }
 
-// Run shuts it; kubelet goes on until the node is switched off.
-func (*BakeArm) Run(_ context.Context, node *backend.Node, report Report) error {
+// Run shuts it. Nothing of the cluster runs afterwards, so that a node whose power is pulled, which is how many leave the bench
+// line, has no database that was being written; and the backup is from before storage and road.
+func (*BakeArm) Run(ctx context.Context, node *backend.Node, report Report) error {
+	if !kubelet.Gated(node.Host) {
+		if err := kubelet.Drop(ctx, node.Host); err != nil { // its cluster ran since
+			return err
+		}
+	}
 	changed, err := factory.Arm(node.Host)
-	if changed && err == nil {
+	if err != nil {
+		return err
+	}
+	if changed {
 		report.Say(message.T("The node is armed: from its next boot on it waits for its site."))
 	}
-	return err
+	return rest(ctx, node, report)
 }
 
-// Undo opens it and starts kubelet, which the steps before need.
-func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	changed, err := factory.Disarm(ctx, node.Host)
-	if changed && err == nil {
-		report.Say(message.T("The node is not armed any more; its cluster starts."))
+// restLimit bounds the wait for a cluster that does not stop: the node ships all the same.
+const restLimit = 10 * time.Minute
+
+// rest stops the cluster of an armed node and keeps a backup of it. What does not stop is no reason to keep the node: its next boot
+// starts nothing, and its landing makes the backup.
+func rest(ctx context.Context, node *backend.Node, report Report) error {
+	if !host.HasKubelet(node.Host) {
+		return nil
 	}
-	return err
+	if kubelet.Restorable(node.Host, layout.ClusterBackup) { // it was stopped before
+		backupCheck(report, nil)
+		return nil
+	}
+	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
+	bounded, cancel := context.WithTimeout(ctx, restLimit)
+	defer cancel()
+	err := kubelet.Stop(bounded, node.Host)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("stopping the cluster: %w", context.Cause(ctx))
+	case err != nil:
+		backupCheck(report, err)
+		return nil
+	}
+	return keepBackup(ctx, node, report)
+}
+
+// Undo opens it and starts the cluster, which the steps before need: they wait less long for an API than a start of it may take.
+func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if err := kubelet.Drop(ctx, node.Host); err != nil {
+		return err
+	}
+	changed, err := factory.Disarm(ctx, node.Host)
+	if err != nil || !changed {
+		return err
+	}
+	report.Say(message.T("The node is not armed any more; its cluster starts."))
+	if !host.HasKubelet(node.Host) {
+		return nil
+	}
+	return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), apiLimit)
 }

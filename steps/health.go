@@ -12,6 +12,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/health"
 	"touchdown/backend/kube"
+	"touchdown/backend/kubelet"
 	"touchdown/backend/report"
 	"touchdown/steps/site"
 )
@@ -104,6 +105,7 @@ func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
 // options say what the cluster should look like, but for what its owner chose.
 func (h *Health) options(node *backend.Node) health.Options {
 	o := health.Options{Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Now: node.Now}
+	o.Database = func() error { return kubelet.Damage(node.Host) }
 	if h.NodeNet != nil {
 		o.Site = h.NodeNet.NameServers
 	}

@@ -18,6 +18,9 @@ type Kubelet struct {
 	Limit time.Duration // zero: 15 minutes; a control plane with expired certificates takes up to ten to renew them
 }
 
+// apiLimit bounds the wait for the API of a cluster that starts.
+const apiLimit = 15 * time.Minute
+
 var (
 	_ Planner      = (*Kubelet)(nil)
 	_ Undoer       = (*Kubelet)(nil)
@@ -52,7 +55,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	}
 	limit := s.Limit
 	if limit == 0 {
-		limit = 15 * time.Minute
+		limit = apiLimit
 	}
 	err := s.await(ctx, node, report, func() error {
 		return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), limit)
@@ -71,7 +74,7 @@ func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report
 			return err
 		}
 		if !opened { // else what lies on the disk is not what left the factory
-			if err := s.save(ctx, node, report); err != nil {
+			if err := keepBackup(ctx, node, report); err != nil {
 				return err
 			}
 		}

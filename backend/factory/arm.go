@@ -24,7 +24,7 @@ func Install(m *host.Machine, running []byte) (bool, error) {
 	return true, m.WriteFile(layout.Program, running, 0o755)
 }
 
-// Arm shuts the gate in front of kubelet, durably. kubelet goes on until the node is switched off.
+// Arm shuts the gate in front of kubelet, durably. A kubelet that runs goes on.
 func Arm(m *host.Machine) (bool, error) {
 	if m.Exists(layout.Armed) {
 		return false, nil

@@ -26,6 +26,7 @@ type Options struct {
 	Site       func(context.Context) []netip.Addr      // the site's name servers, which pods shall reach; nil: nobody asks
 	Pods       string                                  // folder of the pods' network namespaces; "" is PodNetworks
 	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
+	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
 	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
 	Now        func() time.Time                        // nil: time.Now
 }

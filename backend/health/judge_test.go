@@ -25,6 +25,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
+	"touchdown/backend/problem"
 )
 
 var now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
@@ -251,6 +252,10 @@ var faults = []fault{
 	}, "operators", check.Fail, "authentication is not available: Unmanaged"},
 	{"operator silent", func(s *health.State) { s.Operators[0].Status.Conditions = nil }, "operators", check.Fail, "authentication"},
 	{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
+	{"database torn", func(s *health.State) {
+		s.NotReady = errors.New("etcd failed")
+		s.Torn = &problem.Problem{Code: "ETC-TORN", Summary: message.Data("its files are damaged"), Fix: message.Data("waiting does not help")}
+	}, "api", check.Fail, "its files are damaged"},
 	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
 	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
 	{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},

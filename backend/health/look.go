@@ -33,6 +33,7 @@ type State struct {
 	At        time.Time
 	Away      error        // why the API does not answer at all
 	NotReady  error        // the API answers, and says that it is not ready
+	Torn      error        // why waiting for one of both does not help: the database does not start
 	Detour    message.Text // why the node's own kubeconfig is not what the cluster is reached with
 	Version   *configv1.ClusterVersion
 	Infra     *configv1.Infrastructure
@@ -100,7 +101,11 @@ func (l *Looker) Look(ctx context.Context, c *kube.Cluster, o Options) []check.C
 // lookNarrow reads what decides from second to second whether the cluster works.
 func lookNarrow(ctx context.Context, c *kube.Cluster, o Options) *State {
 	s := &State{At: o.now(), Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
-	if s.ready(ctx, c); s.Away != nil {
+	s.ready(ctx, c)
+	if o.Database != nil && (s.Away != nil || s.NotReady != nil) {
+		s.Torn = o.Database()
+	}
+	if s.Away != nil {
 		return s
 	}
 	together(ctx, s.reads(c), s.fail)

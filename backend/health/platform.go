@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/problem"
 )
 
 // optional operators and the namespaces of their pods never get well without the Internet or a registry, and nothing
@@ -24,6 +25,9 @@ var optional = map[string]string{
 func judgeAPI(s *State) check.Check {
 	c := check.Check{ID: "api", Title: message.T("Cluster answers (API readyz)"), Expected: message.T("ready"), Source: "Kubernetes: /readyz"}
 	switch {
+	case s.Torn != nil:
+		why := problem.From(s.Torn)
+		c.Status, c.Observed, c.Fix, c.Evidence = check.Fail, why.Summary, why.Fix, []string{why.Error()}
 	case s.Away != nil:
 		c.Status, c.Observed = check.Fail, message.F("no answer: %s", firstLine(s.Away.Error()))
 		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for some minutes after the node starts.")

@@ -181,6 +181,10 @@ var wideFaults = []fault{
 	}, "storage", check.Fail, "openshift-monitoring/prometheus lost"},
 	{"lost claim of an application", func(s *health.State) { s.Wide.Claims[0].Status.Phase = corev1.ClaimLost }, "storage", check.Warn, "plant/data lost"},
 	{"claim that waits", func(s *health.State) { s.Wide.Claims[0] = claim("plant", "data", "slow", corev1.ClaimPending) }, "storage", check.Warn, "plant/data has no volume"},
+	// The registry's operator makes it where its owner asks for a claim (cluster-image-registry-operator 02bb5c2cd, pkg/defaults/defaults.go).
+	{"claim of a registry that an offline site does without", func(s *health.State) {
+		s.Wide.Claims[0] = claim("openshift-image-registry", "image-registry-storage", "slow", corev1.ClaimPending)
+	}, "storage", check.Warn, "image-registry-storage has no volume"},
 	{"two default classes", func(s *health.State) { s.Wide.Classes[1] = storageClass("other", true) }, "storage", check.Warn, "lvms, other"},
 	{"failed volume", func(s *health.State) { s.Wide.Volumes[0].Status.Phase = corev1.VolumeFailed }, "storage", check.Warn, "pv-1 failed"},
 	{"router not available", func(s *health.State) { s.Wide.Routers[0] = router("default", "Available", "False") }, "routers", check.Fail, "Available is False"},

@@ -104,11 +104,12 @@ func judgeStorage(s *State) check.Check {
 	for i := range s.Wide.Claims {
 		p := &s.Wide.Claims[i]
 		waits := p.Spec.StorageClassName != nil && late[*p.Spec.StorageClassName] && !s.used(p) || s.At.Sub(p.CreationTimestamp.Time) < startTime
+		grave := platform(p.Namespace) && !dispensable(s, p.Namespace)
 		switch {
 		case p.Status.Phase == corev1.ClaimLost:
-			f.add(platform(p.Namespace), "claim "+p.Namespace+"/"+p.Name+" lost its volume")
+			f.add(grave, "claim "+p.Namespace+"/"+p.Name+" lost its volume")
 		case p.Status.Phase != corev1.ClaimBound && !waits:
-			f.add(platform(p.Namespace), "claim "+p.Namespace+"/"+p.Name+" has no volume")
+			f.add(grave, "claim "+p.Namespace+"/"+p.Name+" has no volume")
 		}
 	}
 	for i := range s.Wide.Volumes {

@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// Kept is where the backup lies once people may use the cluster. It is for support: Touchdown never puts it back.
+	// Kept is where the backup lies once people may use the cluster. It goes back only where a person says so, who is told what
+	// that takes from the cluster.
 	Kept = layout.ClusterBackup + "-before-landing"
-	// Damaged is where files of the database go that cannot be read, as with OpenShift's own cluster-restore.sh.
+	// Damaged is where files of the database go that cannot be read, as with OpenShift's own cluster-restore.sh, which removes what
+	// lies there already; here nothing is removed.
 	Damaged = "/var/lib/etcd-backup"
 	// Torn is the code of the problem that etcd does not start because its files are damaged.
 	Torn = "ETC-TORN"
@@ -29,9 +31,12 @@ const (
 )
 
 // whole is what goes back together: the database; the static pods and what they read, which the database names by revision
-// (bindata/etcd/cluster-backup.sh of OpenShift's cluster-etcd-operator, release-4.18, takes the same two); and the kubelet's
-// certificates, since an older database may not know the signer of newer ones. As for the rest, the Machine Config Daemon believes
-// its file on the disk more than the Node (pkg/daemon/daemon.go of the machine-config-operator, release-4.14 to release-4.21).
+// (bindata/etcd/cluster-backup.sh and cluster-restore.sh of OpenShift's cluster-etcd-operator, release-4.14 to release-4.22, take the
+// same two; quorum-restore.sh, from release-4.18 on, starts from the database that is there, so that it does not help here); and the
+// kubelet's certificates, since an older database may not know the signer of newer ones. Those scripts begin with a snapshot of an etcd
+// that runs, and bring it back by a pod; a cluster of which nothing runs can be copied as it is, and needs no image to come back.
+// As for the rest, the Machine Config Daemon believes its file on the disk more than the Node (pkg/daemon/daemon.go of the
+// machine-config-operator, release-4.14 to release-4.21).
 var whole = []string{
 	database, "/var/lib/etcd/revision.json", "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources",
 	"/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig",
@@ -89,16 +94,24 @@ func fits(ctx context.Context, m *host.Machine, paths []string) error {
 	return nil
 }
 
-// Restorable tells whether there is a backup that fits the machine: one of a node with another name does not.
-func Restorable(m *host.Machine) bool {
-	before, err := m.ReadFile(layout.ClusterBackup + hostname)
-	now, errNow := m.ReadFile(hostname)
-	return m.Exists(layout.ClusterBackup+database) && string(before) == string(now) && (err == nil) == (errNow == nil)
+// Drop removes a backup that its cluster is about to outgrow.
+func Drop(ctx context.Context, m *host.Machine) error {
+	if !m.Exists(layout.ClusterBackup) {
+		return nil
+	}
+	return removeAll(ctx, m, layout.ClusterBackup)
 }
 
-// Restore stops the cluster and puts its backup back. The damaged database is kept, and the backup too. It closes the kubelet's
-// gate, so that a loss of power leaves a node that does not start what is half there: then Restore is called again.
-func Restore(ctx context.Context, m *host.Machine) error {
+// Restorable tells whether the backup in the folder from fits the machine: one of a node with another name does not.
+func Restorable(m *host.Machine, from string) bool {
+	before, err := m.ReadFile(from + hostname)
+	now, errNow := m.ReadFile(hostname)
+	return m.Exists(from+database) && string(before) == string(now) && (err == nil) == (errNow == nil)
+}
+
+// Restore stops the cluster and puts the backup in the folder from back. The damaged database is kept, and the backup too. It closes
+// the kubelet's gate, so that a loss of power leaves a node that does not start what is half there: then Restore is called again.
+func Restore(ctx context.Context, m *host.Machine, from string) error {
 	if err := Hold(ctx, m); err != nil {
 		return err
 	}
@@ -106,7 +119,7 @@ func Restore(ctx context.Context, m *host.Machine) error {
 		return err
 	}
 	for _, p := range whole {
-		if err := putBack(ctx, m, p); err != nil {
+		if err := putBack(ctx, m, from, p); err != nil {
 			return &problem.Problem{
 				Code: "ETC-BACK", Summary: message.T("The backup of the cluster cannot be put back."), Fix: message.T("Retry; if it fails again, make a support bundle and call support."), Err: err,
 			}
@@ -115,36 +128,47 @@ func Restore(ctx context.Context, m *host.Machine) error {
 	return nil
 }
 
-// putAside keeps the first damaged database, and what etcd has said of it: its next start is judged by new words alone.
+// putAside keeps the database that is there, and what etcd has said of it: its next start is judged by new words alone. After a loss
+// of power in the middle of Restore that is the backup's again, which costs a little room and spares the question whether it is.
 func putAside(ctx context.Context, m *host.Machine) error {
-	if _, err := m.Run(ctx, "mkdir", "--parents", "--mode=0700", Damaged); err != nil {
-		return fmt.Errorf("keeping the damaged database: %w", err)
-	}
-	if torn := path.Join(Damaged, path.Base(database)); m.Exists(database) && !m.Exists(torn) {
-		if _, err := m.Run(ctx, "mv", "--no-target-directory", database, torn); err != nil {
-			return fmt.Errorf("keeping the damaged database: %w", err)
-		}
+	steps := [][]string{{"mkdir", "--parents", "--mode=0700", Damaged}}
+	if m.Exists(database) {
+		steps = append(steps, []string{"mv", "--no-target-directory", database, aside(m, 1)}, []string{"sync", "--file-system", Damaged})
 	}
 	if said := logs(m, etcd); len(said) > 0 {
-		argv := append([]string{"mv", "--backup=numbered", "--target-directory=" + Damaged}, said...)
+		steps = append(steps, append([]string{"mv", "--backup=numbered", "--target-directory=" + Damaged}, said...))
+	}
+	for _, argv := range steps {
 		if _, err := m.Run(ctx, argv...); err != nil {
-			return fmt.Errorf("keeping the log of the damaged database: %w", err)
+			return fmt.Errorf("keeping the damaged database: %w", err)
 		}
 	}
 	return nil
 }
 
+// aside is the first free name for a damaged database, from number n on.
+func aside(m *host.Machine, n int) string {
+	name := path.Join(Damaged, path.Base(database))
+	if n > 1 {
+		name += "-" + strconv.Itoa(n)
+	}
+	if m.Exists(name) {
+		return aside(m, n+1)
+	}
+	return name
+}
+
 // putBack makes one path what it is in the backup. It is whole on the disk before it takes its place.
-func putBack(ctx context.Context, m *host.Machine, p string) error {
+func putBack(ctx context.Context, m *host.Machine, from, p string) error {
 	fresh := p + ".touchdown"
 	if err := removeAll(ctx, m, fresh); err != nil {
 		return err
 	}
-	if !m.Exists(layout.ClusterBackup + p) {
+	if !m.Exists(from + p) {
 		return removeAll(ctx, m, p)
 	}
 	for _, argv := range [][]string{
-		{"cp", "--archive", "--reflink=auto", "--no-target-directory", layout.ClusterBackup + p, fresh},
+		{"cp", "--archive", "--reflink=auto", "--no-target-directory", from + p, fresh},
 		{"sync", "--file-system", fresh},
 		{"rm", "--recursive", "--force", p},
 		{"mv", "--no-target-directory", fresh, p},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/layout"
+	"touchdown/test/filetools"
 )
 
 // disk is a machine whose commands for files are real ones, below its root. They fail when the power is gone.
@@ -25,9 +25,7 @@ var errCut = errors.New("the power failed")
 
 func newDisk(t *testing.T) *disk {
 	d := &disk{Fake: hosttest.New(t), t: t, left: -1}
-	for _, name := range []string{"cp", "mv", "rm", "mkdir", "du", "sync"} {
-		d.OnFunc(name, d.run)
-	}
+	filetools.Real(t, d.Fake, d.power)
 	d.OnFunc("systemctl", func([]string, []byte) (string, error) { return "", d.power() })
 	d.File("/etc/hostname", "sno-042\n")
 	d.File("/var/lib/touchdown/armed", "")
@@ -40,23 +38,6 @@ func (d *disk) power() error {
 	}
 	d.left--
 	return nil
-}
-
-func (d *disk) run(argv []string, _ []byte) (string, error) {
-	if err := d.power(); err != nil || argv[0] == "sync" {
-		return "", err
-	}
-	args := make([]string, len(argv)-1)
-	for i, arg := range argv[1:] {
-		args[i] = strings.Replace(strings.TrimPrefix(arg, "/"), "=/", "=", 1)
-	}
-	cmd := exec.Command(argv[0], args...)
-	cmd.Dir = d.Root()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		d.t.Errorf("%q: %v: %s", argv, err, out)
-	}
-	return string(out), err
 }
 
 // tree is every file below the folders that belong to the cluster, with its content and mode.
@@ -127,7 +108,7 @@ func TestBackupThroughCuts(t *testing.T) {
 		want := d.tree()
 		d.left = cut
 		err := kubelet.Save(t.Context(), d.Machine)
-		if kubelet.Restorable(d.Machine) && d.Content(layout.ClusterBackup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
+		if kubelet.Restorable(d.Machine, layout.ClusterBackup) && d.Content(layout.ClusterBackup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
 			t.Errorf("cut %d: half a backup counts", cut)
 		}
 		for d.left = -1; err != nil; err = kubelet.Save(t.Context(), d.Machine) {
@@ -135,7 +116,7 @@ func TestBackupThroughCuts(t *testing.T) {
 		}
 		d.land()
 		d.left = cut
-		for err := kubelet.Restore(t.Context(), d.Machine); err != nil; err = kubelet.Restore(t.Context(), d.Machine) {
+		for err := kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup); err != nil; err = kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup) {
 			if cuts++; !kubelet.Gated(d.Machine) {
 				t.Errorf("cut %d: the kubelet would start what is half there", cut)
 			}
@@ -168,23 +149,59 @@ func same(t *testing.T, cut int, got, want map[string]string) {
 	}
 }
 
+// TestNoDamagedDatabaseIsLost: what lies in /var/lib/etcd-backup from an earlier time stays, and the second damaged database lies beside
+// the first.
+func TestNoDamagedDatabaseIsLost(t *testing.T) {
+	d := newDisk(t)
+	d.factory()
+	if err := kubelet.Save(t.Context(), d.Machine); err != nil {
+		t.Fatal(err)
+	}
+	d.File(kubelet.Damaged+"/member/snap/db", "of OpenShift's own cluster-restore.sh")
+	for _, torn := range []string{"torn", "torn again"} {
+		d.File("/var/lib/etcd/member/snap/db", torn)
+		if err := kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"member": "of OpenShift's own cluster-restore.sh", "member-2": "torn", "member-3": "torn again"} {
+		if got := d.Content(kubelet.Damaged + "/" + name + "/snap/db"); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestDrop: a backup that the cluster outgrows is not put back any more.
+func TestDrop(t *testing.T) {
+	d := newDisk(t)
+	d.factory()
+	for range 2 { // where there is none, nothing is to do
+		if err := kubelet.Drop(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine, layout.ClusterBackup) {
+			t.Errorf("dropped: %v", err)
+		}
+		if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine, layout.ClusterBackup) {
+			t.Fatalf("it cannot be put back: %v", err)
+		}
+	}
+}
+
 // TestBackupOfAnotherNode: the database knows the node by its name.
 func TestBackupOfAnotherNode(t *testing.T) {
 	d := newDisk(t)
 	d.factory()
-	if kubelet.Restorable(d.Machine) {
+	if kubelet.Restorable(d.Machine, layout.ClusterBackup) {
 		t.Error("no backup can be put back")
 	}
-	if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine) {
+	if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine, layout.ClusterBackup) {
 		t.Fatalf("it cannot be put back: %v", err)
 	}
 	d.File("/etc/hostname", "shop-7\n")
-	if kubelet.Restorable(d.Machine) {
+	if kubelet.Restorable(d.Machine, layout.ClusterBackup) {
 		t.Error("after the node was renamed its backup can be put back")
 	}
 	d.File("/etc/hostname", "sno-042\n")
 	for range 2 { // and nothing to keep is no error
-		if err := kubelet.Keep(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine) || !d.Exists(kubelet.Kept) {
+		if err := kubelet.Keep(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine, layout.ClusterBackup) || !d.Exists(kubelet.Kept) {
 			t.Errorf("in use: %v", err)
 		}
 	}

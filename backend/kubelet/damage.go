@@ -39,8 +39,7 @@ func Damage(m *host.Machine) error {
 			return &problem.Problem{
 				Code:    Torn,
 				Summary: message.T("The cluster's database (etcd) does not start: a loss of power has damaged its files."),
-				Fix:     message.F("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.%s", older(m)),
-				Err:     errors.New(head(torn)),
+				Fix:     way(m), Err: errors.New(head(torn)),
 			}
 		case served:
 			return nil
@@ -49,12 +48,13 @@ func Damage(m *host.Machine) error {
 	return nil
 }
 
-// older tells support where a backup lies that is from before the cluster was used.
-func older(m *host.Machine) string {
-	if !m.Exists(Kept) {
-		return ""
+// way tells what a person can do. OpenShift's own way back (cluster-restore.sh of the cluster-etcd-operator) needs a snapshot, which a
+// site that makes none does not have.
+func way(m *host.Machine) message.Text {
+	if !Restorable(m, Kept) {
+		return message.T("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.")
 	}
-	return " One from before the landing is in " + Kept + "."
+	return message.F("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support. If nothing else helps, land the node again: Touchdown then asks whether to put the cluster back as it was before its landing (from %s). All that was changed in it since is lost with that.", Kept)
 }
 
 // begun are the logs of etcd, the newest first. A new pod counts its starts from zero again, so that the time of the

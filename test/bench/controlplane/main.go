@@ -12,6 +12,7 @@ import (
 
 	"touchdown/test/bench/controlplane/internal/apiserver"
 	"touchdown/test/bench/controlplane/internal/crds"
+	"touchdown/test/bench/controlplane/internal/operators"
 	"touchdown/test/bench/controlplane/internal/run"
 )
 
@@ -24,7 +25,7 @@ func main() {
 
 func dispatch(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("one of these is missing: run, serve, crds, approve")
+		return fmt.Errorf("one of these is missing: run, serve, crds, approve, render")
 	}
 	switch args[0] {
 	case "run":
@@ -35,6 +36,8 @@ func dispatch(args []string) error {
 		return copyCRDs(args[1:])
 	case "approve":
 		return approve(args[1:])
+	case "render":
+		return operators.Render(os.Stdin, os.Stdout)
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }

@@ -43,18 +43,25 @@ type answer struct {
 	Error                         string
 	Files, Units, Actions, Before []string
 	Policies                      json.RawMessage // in force
+	Rendered                      ignition        // what is wanted
 }
 
 // decide asks the daemon's code.
 func decide(t *testing.T, questions []question) []answer {
 	t.Helper()
+	return ask[answer](t, questions, "bench-daemon", "decide")
+}
+
+// ask has a program of the bench, which the target of make builds, answer each question.
+func ask[A any](t *testing.T, questions []question, target, name string, args ...string) []A {
+	t.Helper()
 	wait.Slow(t)
-	program, err := filepath.Abs("../../../.cache/bench/bin/decide")
+	program, err := filepath.Abs("../../../.cache/bench/bin/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Skipf("%v: run make bench-daemon", err)
+		t.Skipf("%v: run make %s", err, target)
 	}
 	var in, complaint bytes.Buffer
 	for _, q := range questions {
@@ -62,15 +69,15 @@ func decide(t *testing.T, questions []question) []answer {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), program)
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Stdin, cmd.Stderr = &in, &complaint
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, complaint.String())
 	}
-	var answers []answer
+	var answers []A
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var a answer
+		var a A
 		if err := d.Decode(&a); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -231,26 +238,9 @@ func TestTheBakeIsTaken(t *testing.T) {
 	policies := json.RawMessage(api.Get(disruption, "spec", "nodeDisruptionPolicy"))
 	var names []string
 	var questions []question
-	for _, addresses := range [][]string{host.DefaultOwn.Texts(), {"10.1.2.3"}, {"192.0.2.10", "2001:db8::10"}} {
-		own, err := host.NewOwn(addresses)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := factory.Manifests(own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var baked []config
-		for _, m := range all {
-			var applied struct {
-				Spec struct{ Config map[string]any }
-			}
-			if err := yaml.Unmarshal(m.YAML, &applied); err != nil {
-				t.Fatal(err)
-			}
-			baked = append(baked, config{m.Name, applied.Spec.Config})
-		}
-		names = append(names, "bake at "+own.String(), "unbake at "+own.String())
+	for _, addresses := range installed {
+		baked := bakedAt(t, addresses)
+		names = append(names, fmt.Sprint("bake at ", addresses), fmt.Sprint("unbake at ", addresses))
 		questions = append(questions, question{Want: baked, Policies: policies}, question{Have: baked, Policies: policies})
 	}
 	for _, ch := range changes {
@@ -265,4 +255,30 @@ func TestTheBakeIsTaken(t *testing.T) {
 			t.Errorf("%s: %v, files %v, units %v %s", names[i], a.Actions, a.Files, a.Units, a.Error)
 		}
 	}
+}
+
+// installed are addresses that a cluster may be installed with.
+var installed = [][]string{host.DefaultOwn.Texts(), {"10.1.2.3"}, {"192.0.2.10", "2001:db8::10"}}
+
+// bakedAt are the bake's MachineConfigs.
+func bakedAt(t *testing.T, addresses []string) (baked []config) {
+	t.Helper()
+	own, err := host.NewOwn(addresses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := factory.Manifests(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		var applied struct {
+			Spec struct{ Config map[string]any }
+		}
+		if err := yaml.Unmarshal(m.YAML, &applied); err != nil {
+			t.Fatal(err)
+		}
+		baked = append(baked, config{m.Name, applied.Spec.Config})
+	}
+	return baked
 }

@@ -40,6 +40,7 @@ type answer struct {
 	Actions  []string                                // with node disruption policies: since 4.17
 	Before   []string                                // without: releases before
 	Policies *opv1.NodeDisruptionPolicyClusterStatus // in force
+	Rendered json.RawMessage                         `json:",omitempty"` // the Ignition config of what is wanted
 }
 
 func main() {
@@ -92,6 +93,7 @@ func (q question) decide() (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
+	a.Rendered = fresh.Spec.Config.Raw
 	d, err := reconcilable(old, fresh)
 	if err != nil {
 		return a, err
