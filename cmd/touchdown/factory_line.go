@@ -13,6 +13,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/kubelet"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
 	"touchdown/steps/engine"
@@ -91,10 +92,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root})
 	if f.reopen {
-		if err := f.open(cmd, machine); err != nil {
-			return err
-		}
-		if _, err := factory.Disarm(cmd.Context(), machine); err != nil {
+		if err := f.takeBack(cmd, machine); err != nil {
 			return err
 		}
 	}
@@ -129,6 +127,18 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return f.console(cmd)
+}
+
+// takeBack lets a sealed node's cluster start again on the bench line. It outgrows its backup, which is not offered from then on.
+func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error {
+	if err := f.open(cmd, machine); err != nil {
+		return err
+	}
+	if err := kubelet.Keep(cmd.Context(), machine); err != nil {
+		return err
+	}
+	_, err := factory.Disarm(cmd.Context(), machine)
+	return err
 }
 
 // checkLedger judges what is said of a ledger.
