@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -115,6 +117,25 @@ func TestSealedNodeRests(t *testing.T) {
 	m.must(t, arm.Undo(t.Context(), m.node, m))
 	if m.Exists(layout.ClusterBackup) || m.Exists(kubelet.Kept) {
 		t.Error("a backup that is out of date is there")
+	}
+}
+
+// TestArmedNodeIsBakedAgain: nothing has to be changed on it, and nothing asks its API, which is away.
+func TestArmedNodeIsBakedAgain(t *testing.T) {
+	m := newTorn(t)
+	program := filepath.Join(t.TempDir(), "touchdown")
+	m.must(t, os.WriteFile(program, []byte("program"), 0o755))
+	m.must(t, m.WriteFile(layout.Program, []byte("program"), 0o755))
+	m.must(t, (&steps.BakeArm{}).Run(t.Context(), m.node, m))
+	m.Forget()
+	m.said = nil
+	for _, stage := range steps.Bake("1", program, steps.BakeOptions{Arm: true, Armed: true}) {
+		for _, s := range stage.Steps {
+			m.must(t, s.Run(t.Context(), m.node, m))
+		}
+	}
+	if len(m.said) != 0 || len(m.Calls()) != 0 || !kubelet.Restorable(m.Machine) {
+		t.Errorf("it says %q and does %q", m.said, m.Calls())
 	}
 }
 
