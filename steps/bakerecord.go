@@ -7,6 +7,8 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
+	"touchdown/backend/host"
+	"touchdown/backend/kubelet"
 	"touchdown/backend/layout"
 )
 
@@ -36,6 +38,9 @@ func (s *bakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 func (s *bakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if err := s.Keys.lay(node, report); err != nil {
 		return err
+	}
+	if kubelet.Gated(node.Host) && host.HasKubelet(node.Host) { // it was written before the node was armed, and the API is away
+		return nil
 	}
 	c := node.Kube.WithProgress(report.Progress)
 	wanted, err := factory.Wanted(ctx, c)

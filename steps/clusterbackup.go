@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"touchdown/backend/message"
 
@@ -15,18 +14,14 @@ import (
 	"touchdown/backend/problem"
 )
 
-// restoreNote tells how far putting the cluster's backup back is: a letter for each time. It is that of the backup when it is begun
-// and "d" when it is done.
-const restoreNote = "restore"
+// restoreNote tells how far putting the cluster's backup back is: a letter for each time.
+const (
+	restoreNote = "restore"
 
-// source is a backup of the cluster.
-type source struct {
-	folder string
-	letter byte // in restoreNote
-}
-
-// backups are those that can be put back: the one that this landing may use up, and the one from before an earlier landing.
-var backups = []source{{layout.ClusterBackup, 'b'}, {kubelet.Kept, 'k'}}
+	restoreBegun = 'b' // nothing may start before the backup is whole
+	restoreBack  = 'r' // the cluster can start from it
+	restoreDone  = 'd' // it was started
+)
 
 // mostRestores is how often the backup is put back in one landing: a disk that damages the database a third time is broken.
 const mostRestores = 2
@@ -36,7 +31,7 @@ const mostRestores = 2
 func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
 	report.Progress(Progress{Waiting: message.T("a backup of the cluster's state")})
 	var err error
-	if !kubelet.Restorable(node.Host, layout.ClusterBackup) {
+	if !kubelet.Restorable(node.Host) {
 		err = kubelet.Save(ctx, node.Host)
 	}
 	if ctx.Err() != nil {
@@ -56,25 +51,26 @@ func backupCheck(report Report, err error) {
 	report.Check(c)
 }
 
-// await waits for the API. Where a loss of power has damaged the cluster's database, it offers to put a backup back.
+// await waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
 func (s *Kubelet) await(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
 	for {
 		err := wait()
-		if err == nil {
-			return nil
-		}
-		from, there := s.restorable(node, report, err)
-		if !there {
+		if err == nil || !s.restorable(node, report, err) {
 			return err
 		}
-		answer, asked := report.Ask(ctx, from.question())
+		if full := kubelet.Room(ctx, node.Host); full != nil {
+			p := *problem.From(err)
+			p.Fix = message.F("The backup in %s would help, but cannot be put back: %s. Free some space on /var, then retry.", layout.ClusterBackup, full)
+			return &p
+		}
+		answer, asked := report.Ask(ctx, restoreQuestion())
 		switch {
 		case asked != nil:
 			return fmt.Errorf("asking about the backup of the cluster: %w", asked)
 		case answer != putItBack:
 			return err
 		}
-		if err := s.restore(ctx, node, report, from); err != nil {
+		if err := s.restore(ctx, node, report); err != nil {
 			return err
 		}
 	}
@@ -83,84 +79,69 @@ func (s *Kubelet) await(ctx context.Context, node *backend.Node, report Report, 
 // putItBack is the answer that allows it.
 const putItBack = "restore"
 
-// question asks whether the backup is put back. Nothing is lost with the one of this landing; the one from before an earlier landing
-// takes from people what they have done since, so that only a person, or the site config in so many words, says yes to it.
-func (f source) question() Question {
-	q := Question{
+// restoreQuestion asks whether the backup is put back: nothing is lost with it, and with nobody there the work goes on.
+func restoreQuestion() Question {
+	return Question{
 		ID: "cluster-restore", Text: message.T("The cluster's database is damaged. Put its backup back?"),
 		Detail:  message.F("The power failed while the database was being written, and now it does not start. The backup is from before the cluster was started here. With it the cluster starts again, the work goes on, and nothing is lost. The damaged files are kept in %s.", kubelet.Damaged),
 		Choices: []Choice{{putItBack, message.T("Yes, put the backup back")}, {"stop", message.T("No, stop here")}}, Default: putItBack, Deadline: 300,
 	}
-	if f.folder == kubelet.Kept {
-		q.ID, q.Text = "cluster-reset", message.T("The cluster's database is damaged. Put the cluster back as it was before its landing?")
-		q.Detail = message.F("The power failed while the database was being written, and now it does not start. The only backup on this node is from before its landing. With it the cluster starts again and is landed again, but applications, users and settings that were added since are lost. The damaged files are kept in %s: support may be able to save more.", kubelet.Damaged)
-		q.Default, q.Deadline = "stop", 0
-	}
-	return q
 }
 
-// restorable tells whether err is a damaged database, and which backup that is not used up helps.
-func (s *Kubelet) restorable(node *backend.Node, report Report, err error) (source, bool) {
+// restorable tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
+// in use before has none: it would take from people what they have done since.
+func (s *Kubelet) restorable(node *backend.Node, report Report, err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	done, noted := restores(report)
 	opened, saved := s.opened(report)
-	if !ok || p.Code != kubelet.Torn || errors.Join(noted, saved) != nil || len(done) >= mostRestores {
-		return source{}, false
-	}
-	for _, from := range backups {
-		if (opened || from.folder == kubelet.Kept) && kubelet.Restorable(node.Host, from.folder) {
-			return from, true
-		}
-	}
-	return source{}, false
+	return ok && p.Code == kubelet.Torn && errors.Join(noted, saved) == nil && opened && len(done) < mostRestores && kubelet.Restorable(node.Host)
 }
 
-// opened tells whether this landing opened the kubelet's gate: else the cluster was in use before, and its backup is old.
+// opened tells whether this landing opened the kubelet's gate.
 func (*Kubelet) opened(report Report) (bool, error) {
 	_, opened, err := savedAt(report, "gate")
 	return opened, err
 }
 
 // restore puts the backup back and starts the cluster from it.
-func (*Kubelet) restore(ctx context.Context, node *backend.Node, report Report, from source) error {
+func (s *Kubelet) restore(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	if err != nil {
 		return err
 	}
-	if n := len(done); n == 0 || done[n-1] == 'd' {
-		done = append(done, from.letter)
+	if err := noteRestores(report, append(done, restoreBegun)); err != nil {
+		return err
 	}
-	if err := report.Note(restoreNote, done); err != nil {
-		return fmt.Errorf("noting that the backup goes back: %w", err)
-	}
-	report.Progress(Progress{Waiting: message.T("the backup of the cluster to be put back")})
-	if err := kubelet.Restore(ctx, node.Host, from.folder); err != nil {
-		return fmt.Errorf("putting the backup of the cluster back: %w", err)
-	}
-	done[len(done)-1] = 'd'
-	if err := report.Note(restoreNote, done); err != nil {
-		return fmt.Errorf("noting that the backup is back: %w", err)
-	}
-	report.Say(message.F("The cluster's database was damaged. Its backup is back, and the cluster starts from it. The damaged files are in %s.", kubelet.Damaged))
-	return kubelet.Release(ctx, node.Host)
+	return s.resume(ctx, node, report)
 }
 
-// resume ends a restore that a loss of power cut off: nothing may start before it is whole.
-func (s *Kubelet) resume(ctx context.Context, node *backend.Node, report Report) error {
+// resume ends a restore that has begun, after a loss of power too.
+func (*Kubelet) resume(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
-	if err != nil {
+	last := len(done) - 1
+	if err != nil || last < 0 || done[last] == restoreDone {
 		return err
 	}
-	for _, from := range backups {
-		if slices.Contains(done, from.letter) {
-			return s.restore(ctx, node, report, from)
+	if done[last] == restoreBegun {
+		report.Progress(Progress{Waiting: message.T("the backup of the cluster to be put back")})
+		if err := kubelet.Restore(ctx, node.Host); err != nil {
+			return fmt.Errorf("putting the backup of the cluster back: %w", err)
 		}
+		done[last] = restoreBack
+		if err := noteRestores(report, done); err != nil {
+			return err
+		}
+		report.Say(message.F("The cluster's database was damaged. Its backup is back, and the cluster starts from it. The damaged files are in %s.", kubelet.Damaged))
 	}
-	return nil
+	if err := kubelet.Release(ctx, node.Host); err != nil {
+		return err
+	}
+	done[last] = restoreDone
+	return noteRestores(report, done)
 }
 
 // PrepareUndo puts the backup back where the database does not start: what the steps changed in the cluster is undone with it,
-// and without an API none of them could undo it.
+// and without an API none of them could undo it. Where the disk has no room for it, the undo does what it can.
 func (s *Kubelet) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
@@ -168,11 +149,10 @@ func (s *Kubelet) PrepareUndo(ctx context.Context, node *backend.Node, report Re
 	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
 		return nil
 	}
-	from, there := s.restorable(node, report, kubelet.Damage(node.Host))
-	if !there || from.folder == kubelet.Kept { // what people did since the landing is no undo's to take
+	if !s.restorable(node, report, kubelet.Damage(node.Host)) || kubelet.Room(ctx, node.Host) != nil {
 		return nil
 	}
-	return s.restore(ctx, node, report, from)
+	return s.restore(ctx, node, report)
 }
 
 func restores(report Report) ([]byte, error) {
@@ -181,4 +161,11 @@ func restores(report Report) ([]byte, error) {
 		return nil, fmt.Errorf("reading whether the backup was put back: %w", err)
 	}
 	return done, nil
+}
+
+func noteRestores(report Report, done []byte) error {
+	if err := report.Note(restoreNote, done); err != nil {
+		return fmt.Errorf("noting how far putting the backup back is: %w", err)
+	}
+	return nil
 }

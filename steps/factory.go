@@ -36,6 +36,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 // BakeOptions say how far a bake goes.
 type BakeOptions struct {
 	Arm          bool   // let the next boot wait for the site
+	Armed        bool   // the next boot waits already: the cluster was baked, and rests
 	KeepCatalogs bool   // leave the default catalog sources on
 	MediaKeys    []byte // public halves of the keys that sign site media; nil: those that were chosen on the bench line
 
@@ -45,7 +46,11 @@ type BakeOptions struct {
 // Bake is the part of it that `touchdown factory bake` does alone. It runs again after the node's reboot and goes on where the
 // machine is.
 func Bake(tool, program string, o BakeOptions) []Stage {
-	list := append(bake(program, o), &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys})
+	list := bake(program, o)
+	if o.Armed { // the others ask the API
+		list = []Step{&bakeProgram{From: program}}
+	}
+	list = append(list, &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}

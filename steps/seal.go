@@ -8,9 +8,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware"
-	"touchdown/backend/host"
-	"touchdown/backend/kubelet"
-	"touchdown/backend/layout"
 	"touchdown/backend/report"
 )
 
@@ -86,10 +83,10 @@ func (*Seal) Title() message.Text { return message.T("Seal the node") }
 // Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
 // rest again.
 func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
-	if err := s.again(ctx, node, report); err != nil {
-		return err
-	}
-	if !kubelet.Gated(node.Host) { // an armed node is in the ledger, and the ledger asks its API
+	if !rests(node.Host) { // else it is in the ledger, which asks its API
+		if err := starts(ctx, node, report); err != nil {
+			return err
+		}
 		if err := enter(ctx, node, report); err != nil {
 			return err
 		}
@@ -98,19 +95,6 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 		return err
 	}
 	return factory.Close(node.Host)
-}
-
-// again lets a cluster start once more that was armed and lost its power before it was stopped: only a start proves that the cut
-// did not damage its database. In storage nobody would see it.
-func (s *Seal) again(ctx context.Context, node *backend.Node, report Report) error {
-	if !kubelet.Gated(node.Host) || !host.HasKubelet(node.Host) || kubelet.Restorable(node.Host, layout.ClusterBackup) {
-		return nil
-	}
-	if err := kubelet.Release(ctx, node.Host); err != nil {
-		return err
-	}
-	report.Progress(Progress{Waiting: message.T("the cluster to start once more, since its last stop was cut off")})
-	return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), apiLimit)
 }
 
 // Undo opens the list again, and the gate in front of kubelet. A ledger is only added to: the node stays in it, and is known when it

@@ -83,3 +83,22 @@ func (m *Machine) ReadHead(path string, limit int64) (head []byte, whole bool, e
 	}
 	return head, whole, nil
 }
+
+// ReadTail returns the last bytes of a regular file of the machine, at most limit: for logs, whose end tells what happened.
+func ReadTail(m *Machine, path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(m.Path(m.follow(path)), os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, cause(err))
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > limit {
+		if _, err := f.Seek(-limit, io.SeekEnd); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, cause(err))
+		}
+	}
+	tail, _, err := readRegular(f, limit)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, cause(err))
+	}
+	return tail, nil
+}

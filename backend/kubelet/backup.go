@@ -2,8 +2,10 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +17,8 @@ import (
 )
 
 const (
-	// Kept is where the backup lies once people may use the cluster. It goes back only where a person says so, who is told what
-	// that takes from the cluster.
+	// Kept is where the backup lies once its cluster is in use. Touchdown never puts it back, since that would take from people what
+	// they have done since; support finds it there.
 	Kept = layout.ClusterBackup + "-before-landing"
 	// Damaged is where files of the database go that cannot be read, as with OpenShift's own cluster-restore.sh, which removes what
 	// lies there already; here nothing is removed.
@@ -26,6 +28,8 @@ const (
 
 	hostname = "/etc/hostname"
 	database = "/var/lib/etcd/member"
+	// outdated is added to the name of a backup that is being removed, so that half of one never counts.
+	outdated = ".old"
 	// spare is left on the disk beside a backup, in bytes: the cluster starts in it.
 	spare = 1 << 30
 )
@@ -38,42 +42,65 @@ const (
 // As for the rest, the Machine Config Daemon believes its file on the disk more than the Node (pkg/daemon/daemon.go of the
 // machine-config-operator, release-4.14 to release-4.21).
 var whole = []string{
-	database, "/var/lib/etcd/revision.json", "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources",
-	"/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig",
+	database, "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig",
+	revision,
 }
+
+// revision is the one part of whole that a cluster may lack.
+const revision = "/var/lib/etcd/revision.json"
 
 // Save makes a backup of a cluster of which nothing runs, in place of an older one. On a file system that shares blocks (XFS) it
 // takes no time and no room. A loss of power leaves a whole backup or none.
 func Save(ctx context.Context, m *host.Machine) error {
 	const fresh = layout.ClusterBackup + ".new"
-	if err := removeAll(ctx, m, fresh, layout.ClusterBackup); err != nil {
+	if missing := lacking(m, ""); missing != "" {
+		return fmt.Errorf("making a backup of the cluster: %s does not exist", missing)
+	}
+	if err := discard(ctx, m, layout.ClusterBackup); err != nil {
 		return err
 	}
-	var there []string
-	for _, p := range append([]string{hostname}, whole...) {
-		if m.Exists(p) {
-			there = append(there, p)
-		}
-	}
-	if err := fits(ctx, m, there); err != nil {
+	if err := removeAll(ctx, m, fresh); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{
+	there := present(m, "", slices.Concat(whole, []string{hostname}))
+	if err := fits(ctx, m, spare, there); err != nil {
+		return err
+	}
+	if err := run(ctx, m, [][]string{
 		{"mkdir", "--parents", "--mode=0700", fresh},
 		append([]string{"cp", "--archive", "--reflink=auto", "--parents", "--target-directory=" + fresh}, there...),
 		{"sync", "--file-system", fresh},
 		{"mv", "--no-target-directory", fresh, layout.ClusterBackup},
 		{"sync", "--file-system", path.Dir(layout.ClusterBackup)},
-	} {
-		if _, err := m.Run(ctx, argv...); err != nil {
-			return fmt.Errorf("making a backup of the cluster: %w", err)
-		}
+	}); err != nil {
+		return fmt.Errorf("making a backup of the cluster: %w", err)
 	}
 	return nil
 }
 
-// fits tells whether the disk has room for a backup that shares no blocks.
-func fits(ctx context.Context, m *host.Machine, paths []string) error {
+// lacking is the first part that a cluster cannot start without and that is not below the folder from; "" where all are there.
+func lacking(m *host.Machine, from string) string {
+	for _, p := range whole {
+		if p != revision && !m.Exists(from+p) {
+			return from + p
+		}
+	}
+	return ""
+}
+
+// present are those of paths that are below the folder from.
+func present(m *host.Machine, from string, paths []string) []string {
+	var there []string
+	for _, p := range paths {
+		if m.Exists(from + p) {
+			there = append(there, from+p)
+		}
+	}
+	return there
+}
+
+// fits tells whether the disk has room for a copy of paths that shares no blocks, and leaves so many bytes beside it.
+func fits(ctx context.Context, m *host.Machine, beside int64, paths []string) error {
 	out, err := m.Run(ctx, append([]string{"du", "--summarize", "--total", "--block-size=1"}, paths...)...)
 	if err != nil {
 		return fmt.Errorf("measuring the cluster's state: %w", err)
@@ -88,119 +115,147 @@ func fits(ctx context.Context, m *host.Machine, paths []string) error {
 	if err != nil {
 		return fmt.Errorf("measuring the disk: %w", err)
 	}
-	if free < size+spare {
-		return fmt.Errorf("%d MB are free on /var, and a backup needs %d", free>>20, (size+spare)>>20)
+	if free < size+beside {
+		return fmt.Errorf("%d MB are free on /var, and the backup needs %d", free>>20, (size+beside)>>20)
 	}
 	return nil
 }
 
-// Drop removes a backup that its cluster is about to outgrow.
+// Drop removes the backups of a cluster that has outgrown them.
 func Drop(ctx context.Context, m *host.Machine) error {
-	if !m.Exists(layout.ClusterBackup) {
+	return errors.Join(discard(ctx, m, layout.ClusterBackup), discard(ctx, m, Kept))
+}
+
+// discard takes a backup's name away before its files: a loss of power leaves the whole backup or none.
+func discard(ctx context.Context, m *host.Machine, folder string) error {
+	if m.Exists(folder + outdated) { // a removal that was cut off
+		if err := removeAll(ctx, m, folder+outdated); err != nil {
+			return err
+		}
+	}
+	if !m.Exists(folder) {
 		return nil
 	}
-	return removeAll(ctx, m, layout.ClusterBackup)
+	if err := run(ctx, m, [][]string{
+		{"mv", "--no-target-directory", folder, folder + outdated}, {"sync", "--file-system", path.Dir(folder)},
+	}); err != nil {
+		return fmt.Errorf("removing an old backup: %w", err)
+	}
+	return removeAll(ctx, m, folder+outdated)
 }
 
-// Restorable tells whether the backup in the folder from fits the machine: one of a node with another name does not.
-func Restorable(m *host.Machine, from string) bool {
-	before, err := m.ReadFile(from + hostname)
+// Restorable tells whether there is a backup that can be put back: it is whole, and of a node with this name.
+func Restorable(m *host.Machine) bool {
+	before, err := m.ReadFile(layout.ClusterBackup + hostname)
 	now, errNow := m.ReadFile(hostname)
-	return m.Exists(from+database) && string(before) == string(now) && (err == nil) == (errNow == nil)
+	return string(before) == string(now) && (err == nil) == (errNow == nil) && lacking(m, layout.ClusterBackup) == ""
 }
 
-// Restore stops the cluster and puts the backup in the folder from back. The damaged database is kept, and the backup too. It closes
+// Room tells why the backup cannot be put back where the disk is too full for it: what it replaces is kept.
+func Room(ctx context.Context, m *host.Machine) error {
+	return fits(ctx, m, needs, present(m, layout.ClusterBackup, whole))
+}
+
+// Restore stops the cluster and puts the backup back. What it replaces is kept in Damaged, and the backup stays. It closes
 // the kubelet's gate, so that a loss of power leaves a node that does not start what is half there: then Restore is called again.
-func Restore(ctx context.Context, m *host.Machine, from string) error {
+func Restore(ctx context.Context, m *host.Machine) error {
 	if err := Hold(ctx, m); err != nil {
 		return err
 	}
-	if err := putAside(ctx, m); err != nil {
-		return err
-	}
+	err := putAside(ctx, m)
 	for _, p := range whole {
-		if err := putBack(ctx, m, from, p); err != nil {
-			return &problem.Problem{
-				Code: "ETC-BACK", Summary: message.T("The backup of the cluster cannot be put back."), Fix: message.T("Retry; if it fails again, make a support bundle and call support."), Err: err,
-			}
+		if err == nil {
+			err = putBack(ctx, m, p)
+		}
+	}
+	if err != nil {
+		return &problem.Problem{
+			Code: "ETC-BACK", Summary: message.T("The backup of the cluster cannot be put back."), Fix: message.T("Retry; if it fails again, make a support bundle and call support."), Err: err,
 		}
 	}
 	return nil
 }
 
-// putAside keeps the database that is there, and what etcd has said of it: its next start is judged by new words alone. After a loss
-// of power in the middle of Restore that is the backup's again, which costs a little room and spares the question whether it is.
+// putAside keeps what etcd has said of the damaged database: its next start is judged by new words alone.
 func putAside(ctx context.Context, m *host.Machine) error {
-	steps := [][]string{{"mkdir", "--parents", "--mode=0700", Damaged}}
-	if m.Exists(database) {
-		steps = append(steps, []string{"mv", "--no-target-directory", database, aside(m, 1)}, []string{"sync", "--file-system", Damaged})
+	if lost := lacking(m, layout.ClusterBackup); lost != "" {
+		return fmt.Errorf("the backup is not whole: %s does not exist", lost)
 	}
+	steps := [][]string{{"mkdir", "--parents", "--mode=0700", Damaged}}
 	if said := logs(m, etcd); len(said) > 0 {
 		steps = append(steps, append([]string{"mv", "--backup=numbered", "--target-directory=" + Damaged}, said...))
 	}
-	for _, argv := range steps {
-		if _, err := m.Run(ctx, argv...); err != nil {
-			return fmt.Errorf("keeping the damaged database: %w", err)
-		}
+	if err := run(ctx, m, steps); err != nil {
+		return fmt.Errorf("keeping the damaged database's log: %w", err)
 	}
 	return nil
 }
 
-// aside is the first free name for a damaged database, from number n on.
-func aside(m *host.Machine, n int) string {
-	name := path.Join(Damaged, path.Base(database))
+// aside is the first free name in Damaged for what lies at p, from number n on.
+func aside(m *host.Machine, p string, n int) string {
+	name := path.Join(Damaged, path.Base(p))
 	if n > 1 {
 		name += "-" + strconv.Itoa(n)
 	}
 	if m.Exists(name) {
-		return aside(m, n+1)
+		return aside(m, p, n+1)
 	}
 	return name
 }
 
-// putBack makes one path what it is in the backup. It is whole on the disk before it takes its place.
-func putBack(ctx context.Context, m *host.Machine, from, p string) error {
-	fresh := p + ".touchdown"
+// putBack makes one path what it is in the backup. It is whole on the disk before it takes its place; what was there is kept. After a
+// loss of power in the middle of Restore that can be the backup's again, which costs a little room and spares the question whether it is.
+func putBack(ctx context.Context, m *host.Machine, p string) error {
+	from, fresh := layout.ClusterBackup+p, p+".touchdown"
 	if err := removeAll(ctx, m, fresh); err != nil {
 		return err
 	}
-	if !m.Exists(from + p) {
-		return removeAll(ctx, m, p)
+	var argvs [][]string
+	in := m.Exists(from)
+	if in {
+		argvs = append(argvs, []string{"cp", "--archive", "--reflink=auto", "--no-target-directory", from, fresh}, []string{"sync", "--file-system", fresh})
 	}
-	for _, argv := range [][]string{
-		{"cp", "--archive", "--reflink=auto", "--no-target-directory", from + p, fresh},
-		{"sync", "--file-system", fresh},
-		{"rm", "--recursive", "--force", p},
-		{"mv", "--no-target-directory", fresh, p},
-		{"sync", "--file-system", path.Dir(p)},
-	} {
-		if _, err := m.Run(ctx, argv...); err != nil {
-			return fmt.Errorf("putting %s back: %w", p, err)
-		}
+	if m.Exists(p) {
+		argvs = append(argvs, []string{"mv", "--no-target-directory", p, aside(m, p, 1)}, []string{"sync", "--file-system", Damaged})
+	}
+	if in {
+		argvs = append(argvs, []string{"mv", "--no-target-directory", fresh, p})
+	}
+	if err := run(ctx, m, append(argvs, []string{"sync", "--file-system", path.Dir(p)})); err != nil {
+		return fmt.Errorf("putting %s back: %w", p, err)
 	}
 	return nil
 }
 
-// Keep ends the time in which the backup may be put back: from now on people use the cluster, and it would take from them what
-// they have done since.
+// Keep ends the time in which the backup may be put back: its cluster is in use from now on.
 func Keep(ctx context.Context, m *host.Machine) error {
 	if !m.Exists(layout.ClusterBackup) {
 		return nil
 	}
-	if err := removeAll(ctx, m, Kept); err != nil {
+	if err := discard(ctx, m, Kept); err != nil {
 		return err
 	}
-	for _, argv := range [][]string{{"mv", "--no-target-directory", layout.ClusterBackup, Kept}, {"sync", "--file-system", path.Dir(Kept)}} {
-		if _, err := m.Run(ctx, argv...); err != nil {
-			return fmt.Errorf("keeping the backup of the cluster: %w", err)
-		}
+	if err := run(ctx, m, [][]string{
+		{"mv", "--no-target-directory", layout.ClusterBackup, Kept}, {"sync", "--file-system", path.Dir(Kept)},
+	}); err != nil {
+		return fmt.Errorf("keeping the backup of the cluster: %w", err)
 	}
 	return nil
 }
 
-func removeAll(ctx context.Context, m *host.Machine, paths ...string) error {
-	if _, err := m.Run(ctx, append([]string{"rm", "--recursive", "--force"}, paths...)...); err != nil {
+func removeAll(ctx context.Context, m *host.Machine, folder string) error {
+	if _, err := m.Run(ctx, "rm", "--recursive", "--force", folder); err != nil {
 		return fmt.Errorf("removing an old backup: %w", err)
+	}
+	return nil
+}
+
+// run runs commands one after the other, until one fails.
+func run(ctx context.Context, m *host.Machine, argvs [][]string) error {
+	for _, argv := range argvs {
+		if _, err := m.Run(ctx, argv...); err != nil {
+			return err
+		}
 	}
 	return nil
 }

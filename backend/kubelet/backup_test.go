@@ -102,13 +102,13 @@ func (d *disk) land() {
 func TestBackupThroughCuts(t *testing.T) {
 	t.Parallel()
 	cuts := 0
-	for cut := range 50 {
+	for cut := range 60 {
 		d := newDisk(t)
 		d.factory()
 		want := d.tree()
 		d.left = cut
 		err := kubelet.Save(t.Context(), d.Machine)
-		if kubelet.Restorable(d.Machine, layout.ClusterBackup) && d.Content(layout.ClusterBackup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
+		if kubelet.Restorable(d.Machine) && d.Content(layout.ClusterBackup+"/var/lib/kubelet/pki/kubelet-client-1.pem") != "key" { // the last of them
 			t.Errorf("cut %d: half a backup counts", cut)
 		}
 		for d.left = -1; err != nil; err = kubelet.Save(t.Context(), d.Machine) {
@@ -116,15 +116,20 @@ func TestBackupThroughCuts(t *testing.T) {
 		}
 		d.land()
 		d.left = cut
-		for err := kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup); err != nil; err = kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup) {
+		for err := kubelet.Restore(t.Context(), d.Machine); err != nil; err = kubelet.Restore(t.Context(), d.Machine) {
 			if cuts++; !kubelet.Gated(d.Machine) {
 				t.Errorf("cut %d: the kubelet would start what is half there", cut)
 			}
 			d.left = -1
 		}
 		same(t, cut, d.tree(), want)
-		if torn := d.Content(kubelet.Damaged + "/member/snap/db"); torn != "torn" {
-			t.Errorf("cut %d: the damaged database is %q", cut, torn)
+		for name, want := range map[string]string{
+			"member/snap/db": "torn", "revision.json": "9", "manifests/etcd-pod.yaml": "revision 4", "static-pod-resources/etcd-pod-4/x": "4",
+			"pki/kubelet-client-2.pem": "newer key",
+		} {
+			if got := d.Content(kubelet.Damaged + "/" + name); got != want {
+				t.Errorf("cut %d: %s is %q in what was replaced, want %q", cut, name, got, want)
+			}
 		}
 		if !d.Exists(kubelet.Damaged+"/0.log") || kubelet.Damage(d.Machine) != nil {
 			t.Errorf("cut %d: the next start is judged by the old log", cut)
@@ -160,7 +165,7 @@ func TestNoDamagedDatabaseIsLost(t *testing.T) {
 	d.File(kubelet.Damaged+"/member/snap/db", "of OpenShift's own cluster-restore.sh")
 	for _, torn := range []string{"torn", "torn again"} {
 		d.File("/var/lib/etcd/member/snap/db", torn)
-		if err := kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup); err != nil {
+		if err := kubelet.Restore(t.Context(), d.Machine); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,17 +176,82 @@ func TestNoDamagedDatabaseIsLost(t *testing.T) {
 	}
 }
 
-// TestDrop: a backup that the cluster outgrows is not put back any more.
-func TestDrop(t *testing.T) {
+// TestDropThroughCuts cuts the power before each command that removes a backup or ends its use: what is left is whole or no backup.
+func TestDropThroughCuts(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*disk) error{
+		"drop": func(d *disk) error { return kubelet.Drop(d.t.Context(), d.Machine) },
+		"keep": func(d *disk) error { return kubelet.Keep(d.t.Context(), d.Machine) },
+	} {
+		for cut, whole := 0, false; !whole; cut++ {
+			d := newDisk(t)
+			d.factory()
+			for _, folder := range []string{layout.ClusterBackup, kubelet.Kept} {
+				for _, part := range []string{"/etc/hostname", "/last"} {
+					d.File(folder+part, folder)
+				}
+			}
+			d.left = cut
+			err := end(d)
+			whole = err == nil
+			for _, folder := range []string{layout.ClusterBackup, kubelet.Kept} {
+				if d.Exists(folder) && (!d.Exists(folder+"/etc/hostname") || !d.Exists(folder+"/last")) {
+					t.Errorf("%s, cut %d: half of %s is left", name, cut, folder)
+				}
+			}
+			d.left = -1
+			if err := end(d); err != nil {
+				t.Fatal(err)
+			}
+			if left := d.Content(kubelet.Kept + "/last"); d.Exists(layout.ClusterBackup) || d.Exists(layout.ClusterBackup+".old") || d.Exists(kubelet.Kept+".old") ||
+				name == "keep" && left != layout.ClusterBackup || name == "drop" && left != "" {
+				t.Errorf("%s, cut %d: what is left is %q", name, cut, left)
+			}
+			if cut > 20 {
+				t.Fatal("it never ends")
+			}
+		}
+	}
+}
+
+// TestHalfABackup is never put back, and takes nothing away: a part that is missing in it is no part to remove.
+func TestHalfABackup(t *testing.T) {
+	for _, part := range []string{"/var/lib/etcd/member", "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig"} {
+		d := newDisk(t)
+		d.factory()
+		if err := kubelet.Save(t.Context(), d.Machine); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(d.Path(layout.ClusterBackup + part)); err != nil {
+			t.Fatal(err)
+		}
+		want := d.tree()
+		if err := kubelet.Restore(t.Context(), d.Machine); err == nil || kubelet.Restorable(d.Machine) {
+			t.Errorf("without %s it counts as whole: %v", part, err)
+		}
+		same(t, 0, d.tree(), want)
+		if err := os.RemoveAll(d.Path(part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := kubelet.Save(t.Context(), d.Machine); err == nil || kubelet.Restorable(d.Machine) {
+			t.Errorf("a cluster without %s has a backup: %v", part, err)
+		}
+	}
+}
+
+// TestRoomForABackup: a disk that is too full is told before anything is changed.
+func TestRoomForABackup(t *testing.T) {
 	d := newDisk(t)
 	d.factory()
-	for range 2 { // where there is none, nothing is to do
-		if err := kubelet.Drop(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine, layout.ClusterBackup) {
-			t.Errorf("dropped: %v", err)
-		}
-		if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine, layout.ClusterBackup) {
-			t.Fatalf("it cannot be put back: %v", err)
-		}
+	if err := kubelet.Save(t.Context(), d.Machine); err != nil {
+		t.Fatal(err)
+	}
+	if err := kubelet.Room(t.Context(), d.Machine); err != nil {
+		t.Errorf("with room: %v", err)
+	}
+	d.On("du", "1152921504606846976\ttotal\n", nil)
+	if err := kubelet.Room(t.Context(), d.Machine); err == nil || !strings.Contains(err.Error(), "needs 1099511627840") {
+		t.Errorf("without room: %v", err)
 	}
 }
 
@@ -189,19 +259,19 @@ func TestDrop(t *testing.T) {
 func TestBackupOfAnotherNode(t *testing.T) {
 	d := newDisk(t)
 	d.factory()
-	if kubelet.Restorable(d.Machine, layout.ClusterBackup) {
+	if kubelet.Restorable(d.Machine) {
 		t.Error("no backup can be put back")
 	}
-	if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine, layout.ClusterBackup) {
+	if err := kubelet.Save(t.Context(), d.Machine); err != nil || !kubelet.Restorable(d.Machine) {
 		t.Fatalf("it cannot be put back: %v", err)
 	}
 	d.File("/etc/hostname", "shop-7\n")
-	if kubelet.Restorable(d.Machine, layout.ClusterBackup) {
+	if kubelet.Restorable(d.Machine) {
 		t.Error("after the node was renamed its backup can be put back")
 	}
 	d.File("/etc/hostname", "sno-042\n")
 	for range 2 { // and nothing to keep is no error
-		if err := kubelet.Keep(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine, layout.ClusterBackup) || !d.Exists(kubelet.Kept) {
+		if err := kubelet.Keep(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine) || !d.Exists(kubelet.Kept) {
 			t.Errorf("in use: %v", err)
 		}
 	}

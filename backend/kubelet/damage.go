@@ -22,57 +22,55 @@ var damage = []string{
 // ready is what etcd writes when its files were good.
 const ready = "ready to serve client requests"
 
-// Damage tells that etcd will not start, however long one waits. Of a start that has not come that far yet, the one before
-// counts.
+// mostSaid is how much of etcd's newest log is read, from its end: its last words, and the trace behind them. Chosen.
+const mostSaid = 256 << 10
+
+// Damage tells that etcd will not start, however long one waits. Only its newest start counts, which stays the newest while the kubelet
+// waits to try again: one that has not come to an end yet may be slow, or that of a database that support has repaired.
 func Damage(m *host.Machine) error {
-	all := begun(m)
-	for _, log := range all[:min(2, len(all))] {
-		torn, served := "", false
-		for text := range written(log) {
-			served = served || strings.Contains(text, ready)
-			if slices.ContainsFunc(damage, func(words string) bool { return strings.Contains(text, words) }) {
-				torn = text
-			}
-		}
+	said, err := host.ReadTail(m, newest(m), mostSaid)
+	if err != nil {
+		return nil //nolint:nilerr // a log that does not tell is no damage
+	}
+	torn := ""
+	for text := range written(string(said)) {
 		switch {
-		case torn != "":
-			return &problem.Problem{
-				Code:    Torn,
-				Summary: message.T("The cluster's database (etcd) does not start: a loss of power has damaged its files."),
-				Fix:     way(m), Err: errors.New(head(torn)),
-			}
-		case served:
-			return nil
+		case strings.Contains(text, ready):
+			torn = ""
+		case slices.ContainsFunc(damage, func(words string) bool { return strings.Contains(text, words) }):
+			torn = text
 		}
 	}
-	return nil
+	if torn == "" {
+		return nil
+	}
+	return &problem.Problem{
+		Code:    Torn,
+		Summary: message.T("The cluster's database (etcd) does not start: a loss of power has damaged its files."),
+		Fix:     way(m), Err: errors.New(head(torn)),
+	}
 }
 
 // way tells what a person can do. OpenShift's own way back (cluster-restore.sh of the cluster-etcd-operator) needs a snapshot, which a
 // site that makes none does not have.
 func way(m *host.Machine) message.Text {
-	if !Restorable(m, Kept) {
+	if !m.Exists(Kept) {
 		return message.T("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.")
 	}
-	return message.F("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support. If nothing else helps, land the node again: Touchdown then asks whether to put the cluster back as it was before its landing (from %s). All that was changed in it since is lost with that.", Kept)
+	return message.F("The cluster does not come back without help, and waiting does not help. Do not reinstall the node: the damaged data is in %s. Make a support bundle and call support. A backup of the cluster as it was before its landing is in %s; with it support can land the node again, but all that was changed in the cluster since is lost.", database, Kept)
 }
 
-// begun are the logs of etcd, the newest first. A new pod counts its starts from zero again, so that the time of the
-// first line counts.
-func begun(m *host.Machine) []string {
-	var all []string
-	for _, file := range logs(m, etcd) {
-		if b, _, err := m.ReadHead(file, host.MaxFile); err == nil {
-			all = append(all, string(b))
+// newest is etcd's newest log, "" where there is none. A new pod counts its starts from zero again, so that the time of the first line
+// counts.
+func newest(m *host.Machine) string {
+	file, began := "", ""
+	for _, next := range logs(m, etcd) {
+		first, _, err := m.ReadHead(next, int64(len("2026-11-21T00:00:00.000000000+00:00")))
+		if at, _, _ := strings.Cut(string(first), " "); err == nil && (at == "" || at >= began) { // an empty one has just begun
+			file, began = next, at
 		}
 	}
-	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b string) int {
-		first, _, _ := strings.Cut(a, " ")
-		second, _, _ := strings.Cut(b, " ")
-		return strings.Compare(second, first)
-	})
-	return all
+	return file
 }
 
 // head is the start of a line: etcd puts a trace of the program behind it.

@@ -167,17 +167,48 @@ func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 			t.Errorf("before: %v", err)
 		}
 		log("1", 7, 2, line)
-		for _, then := range []string{"", `{"level":"info","msg":"starting an etcd server"}`} {
-			if then != "" {
-				log("1", 8, 3, then)
-			}
-			if p := problem.From(await()); p.Code != "ETC-TORN" || p.Err == nil || len(p.Err.Error()) > 310 {
-				t.Errorf("%q: %v", line, p)
-			}
+		if p := problem.From(await()); p.Code != "ETC-TORN" || p.Err == nil || len(p.Err.Error()) > 310 {
+			t.Errorf("%q: %v", line, p)
 		}
-		log("2", 0, 4, `{"level":"info","msg":"ready to serve client requests"}`)
+		log("2", 0, 3, `{"level":"info","msg":"starting an etcd server"}`)
 		if err := await(); code(err) != "API-LATE" {
-			t.Errorf("repaired: %v", err)
+			t.Errorf("repaired, and slow: %v", err)
+		}
+	}
+}
+
+// TestWhichWordsOfEtcdCount: the end of the newest log alone tells whether etcd ended by damage, however much there is to read.
+func TestWhichWordsOfEtcdCount(t *testing.T) {
+	const (
+		good  = `{"msg":"ready to serve client requests"}`
+		slow  = `{"msg":"starting an etcd server"}`
+		ended = "panic: freepages: failed to get all reachable pages"
+		pod   = "/var/log/pods/openshift-etcd_etcd-n_"
+	)
+	line := func(second int, text string) string {
+		return fmt.Sprintf("2026-11-21T00:00:%02dZ stderr F %s\n", second, text)
+	}
+	long := strings.Repeat(line(2, slow), 20_000)
+	for what, c := range map[string]struct {
+		logs map[string]string
+		torn bool
+	}{
+		"none":                           {},
+		"ended":                          {map[string]string{"1/etcd/0.log": line(1, good), "1/etcd/1.log": line(2, slow) + line(2, ended)}, true},
+		"ended after it had served":      {map[string]string{"1/etcd/0.log": line(1, good) + line(2, ended)}, true},
+		"ended, with much said before":   {map[string]string{"1/etcd/0.log": line(1, slow) + long + line(3, ended)}, true},
+		"slow after it had ended":        {map[string]string{"1/etcd/9.log": line(1, ended), "1/etcd/10.log": line(2, slow)}, false},
+		"slow, in a new pod":             {map[string]string{"1/etcd/9.log": line(1, ended), "2/etcd/0.log": line(2, slow)}, false},
+		"serves after an earlier damage": {map[string]string{"1/etcd/0.log": line(1, ended) + line(2, good)}, false},
+		"rotated":                        {map[string]string{"1/etcd/0.log.20261121-000000": line(1, ended), "1/etcd/0.log": line(2, slow)}, false},
+		"empty":                          {map[string]string{"1/etcd/0.log": line(1, ended), "1/etcd/1.log": ""}, false},
+	} {
+		m := hosttest.New(t)
+		for name, text := range c.logs {
+			m.File(pod+name, text)
+		}
+		if err := kubelet.Damage(m.Machine); (err != nil) != c.torn {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

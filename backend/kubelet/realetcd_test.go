@@ -13,7 +13,6 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
-	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
 	"touchdown/test/wait"
@@ -65,7 +64,7 @@ func TestRealEtcdThatIsTorn(t *testing.T) {
 		if err := kubelet.Damage(d.Machine); err == nil || problem.From(err).Code != kubelet.Torn {
 			t.Errorf("%s: not recognised (%v) in:\n%s", lost.what, err, log)
 		}
-		if err := kubelet.Restore(t.Context(), d.Machine, layout.ClusterBackup); err != nil {
+		if err := kubelet.Restore(t.Context(), d.Machine); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,6 +77,10 @@ func TestRealEtcdThatIsTorn(t *testing.T) {
 // holds puts the database of the bench's cluster in dir onto the disk, where etcd's is.
 func (d *disk) holds(dir string) {
 	d.t.Helper()
+	d.factory()
+	if err := os.RemoveAll(d.Path("/var/lib/etcd/member")); err != nil {
+		d.t.Fatal(err)
+	}
 	d.File("/var/lib/etcd/revision.json", "{}")
 	there, here := d.Path("/var/lib/etcd/member"), filepath.Join(dir, "etcd", "member")
 	if err := os.CopyFS(there, os.DirFS(here)); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/kubelet"
 	"touchdown/steps"
 )
 
@@ -103,6 +104,7 @@ func bake(t *target, cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
+	o.Armed = o.Arm && kubelet.Gated(line.node.Host) && host.HasKubelet(line.node.Host)
 	list := steps.Bake(version, program, o)
 	if dry {
 		return planBake(cmd.Context(), line, list)

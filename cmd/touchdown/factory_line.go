@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/host"
+	"touchdown/backend/kubelet"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
 	"touchdown/steps/engine"
@@ -134,10 +135,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root})
 	if f.reopen {
-		if err := f.open(cmd, machine); err != nil {
-			return err
-		}
-		if _, err := factory.Disarm(cmd.Context(), machine); err != nil {
+		if err := f.takeBack(cmd, machine); err != nil {
 			return err
 		}
 	}
@@ -203,6 +201,18 @@ func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
 		return nil, err
 	}
 	return cfg.Marshal(false)
+}
+
+// takeBack lets a sealed node's cluster start again on the bench line. It outgrows its backup, which is not offered from then on.
+func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error {
+	if err := f.open(cmd, machine); err != nil {
+		return err
+	}
+	if err := kubelet.Keep(cmd.Context(), machine); err != nil {
+		return err
+	}
+	_, err := factory.Disarm(cmd.Context(), machine)
+	return err
 }
 
 // checkLedger judges what is said of a ledger.
