@@ -12,18 +12,31 @@ import (
 // compare finds what became of each part. What legitimately differs between two starts is no part of it: the order of the PCI
 // bus, names of disks and ports, links, sticks, what a BMC plugs in, virtual functions.
 func compare(then *shipped, now *Inventory) *differences {
-	d := &differences{}
-	d.machine(&then.Inventory, now)
-	d.disks(&then.Inventory, now)
-	d.nics(&then.Inventory, now)
+	d, was := &differences{}, then.Inventory
+	if then.Format == 0 {
+		was.NICs = withoutPlugged(was.NICs, now)
+	}
+	d.machine(&was, now)
+	d.disks(&was, now)
+	d.nics(&was, now)
 	if then.Format == 0 {
 		d.unread = append(d.unread, message.T("Memory modules and cards: not kept by the factory's older version of Touchdown"))
-		d.memory(&then.Inventory, now)
+		d.memory(&was, now)
 		return d
 	}
-	d.modules(&then.Inventory, now)
-	d.cards(&then.Inventory, now)
+	d.modules(&was, now)
+	d.cards(&was, now)
 	return d
+}
+
+// withoutPlugged leaves out of the ports of Format 0, which has neither bus nor function, what plugged leaves out of the others: ports
+// that are not on the PCI bus, and virtual functions, which today's machine or their driver gives away.
+func withoutPlugged(then []NIC, now *Inventory) []NIC {
+	return slices.DeleteFunc(slices.Clone(then), func(n NIC) bool {
+		today := func(other NIC) bool { return other.MAC == n.MAC && (other.Bus == "usb" || other.Function) }
+		offBus := n.PCI == "" && n.Driver != "virtio_net"
+		return offBus || slices.Contains([]string{"iavf", "i40evf", "ixgbevf", "igbvf"}, n.Driver) || slices.ContainsFunc(now.NICs, today)
+	})
 }
 
 // both reports whether both sides have a section, of which they read this many parts, and notes it where one of them has not. A

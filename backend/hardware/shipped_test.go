@@ -287,6 +287,13 @@ func TestShippedByAnOlderFactory(t *testing.T) {
 	m := hosttest.New(t)
 	old := edge()
 	old.Parts, old.Disks = hardware.Parts{}, old.Disks[:4]
+	old.NICs = append(old.NICs, // a BMC's own port, and virtual functions; that of mlx5_core is known by today's
+		hardware.NIC{Name: "usb0", MAC: "0a:00:00:00:00:01", Driver: "cdc_ether"},
+		hardware.NIC{Name: "ens1v0", MAC: "0a:00:00:00:00:02", Driver: "iavf", PCI: "0000:60:01.0"},
+		hardware.NIC{Name: "ens2v0", MAC: "0a:00:00:00:00:03", Driver: "mlx5_core", PCI: "0000:61:01.0"})
+	for n := range old.NICs {
+		old.NICs[n].Bus = ""
+	}
 	data, err := json.Marshal(old)
 	if err != nil {
 		t.Fatal(err)
@@ -294,9 +301,14 @@ func TestShippedByAnOlderFactory(t *testing.T) {
 	m.File(layout.Shipped, string(data))
 	now := edge()
 	now.Board, now.Chassis = hardware.Plate{}, hardware.Plate{}
+	now.NICs = append(now.NICs, hardware.NIC{Name: "ens2v0", MAC: "0a:00:00:00:00:03", Driver: "mlx5_core", PCI: "0000:61:01.0", Bus: "pci", Function: true})
 	got := hardware.Shipped(m.Machine, now)
 	if len(got) != 2 || got[0].Status != check.Pass || !strings.Contains(got[1].Observed.String(), "older version") {
 		t.Errorf("the same machine: %+v", got)
+	}
+	now.NICs = now.NICs[1:]
+	if got := hardware.Shipped(m.Machine, now); len(got) != 2 || got[0].Status != check.Fail || !strings.Contains(got[0].Observed.String(), "52:54:00:00:00:00") {
+		t.Errorf("without a port: %+v", got)
 	}
 	for _, spoilt := range []string{"{", "[]", `{"disks": 3}`, ""} {
 		m.File(layout.Shipped, spoilt)
