@@ -22,7 +22,7 @@ const (
 )
 
 // cables compares where the cables go with the order sheet, at a site.
-func (h *Hardware) cables(ctx context.Context, node *backend.Node) []Check {
+func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []Check {
 	if h.NodeNet == nil {
 		return nil
 	}
@@ -44,11 +44,15 @@ func (h *Hardware) cables(ctx context.Context, node *backend.Node) []Check {
 	seen := make([]order.Cable, 0, len(ports))
 	for _, p := range ports {
 		seen = append(seen, order.Cable{
-			NIC: p.Name, MAC: p.MAC, Link: p.Carrier, Listened: p.Listened,
+			NIC: p.Name, MAC: p.MAC, Up: p.Up, Link: p.Carrier, Listened: p.Listened,
 			Switch: p.Neighbour.System, Port: p.Neighbour.Port, VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
 		})
 	}
-	return sheet.Wiring(seen)
+	var unseen []string
+	for _, d := range i.PassedOn() {
+		unseen = append(unseen, d.Address)
+	}
+	return sheet.Wiring(seen, unseen)
 }
 
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.

@@ -126,8 +126,7 @@ func (d *differences) nics(then, now *Inventory) {
 		return
 	}
 	a, b := plugged(then), plugged(now)
-	a = slices.DeleteFunc(a, func(n NIC) bool { return passedOn(n, now) && absent(n, b) })
-	b = slices.DeleteFunc(b, func(n NIC) bool { return passedOn(n, then) && absent(n, a) })
+	a, b = d.withoutPassedOn(a, b, now), d.withoutPassedOn(b, a, then)
 	parts := func(all []NIC) []part {
 		var list []part
 		for _, n := range all {
@@ -156,14 +155,34 @@ func plugged(i *Inventory) []NIC {
 	return slices.DeleteFunc(i.Physical(), func(n NIC) bool { return n.Bus == "usb" || n.Function })
 }
 
-func absent(n NIC, all []NIC) bool {
-	return !slices.ContainsFunc(all, func(other NIC) bool { return other.MAC == n.MAC })
+// withoutPassedOn leaves out the ports of one side that the other cannot see, and notes them: one for each card of the same model that
+// is there without its port. Its address may be another one.
+func (d *differences) withoutPassedOn(all, others []NIC, other *Inventory) []NIC {
+	left := other.PassedOn()
+	return slices.DeleteFunc(slices.Clone(all), func(n NIC) bool {
+		if slices.ContainsFunc(others, func(o NIC) bool { return o.MAC == n.MAC }) {
+			return false
+		}
+		at := slices.IndexFunc(left, func(p Device) bool {
+			if n.Vendor == "" {
+				return p.Address == n.PCI
+			}
+			return "0x"+p.VendorID == n.Vendor && "0x"+p.ProductID == n.Product
+		})
+		if at < 0 {
+			return false
+		}
+		left = slices.Delete(left, at, at+1)
+		d.unread = append(d.unread, message.F("the network port with MAC %s at %s: the card is there, a pod may have the port", orUnknown(n.MAC), orUnknown(n.PCI)))
+		return true
+	})
 }
 
-// passedOn reports whether a port is there, but bound to a driver that hands it to a pod or a virtual machine.
-func passedOn(n NIC, i *Inventory) bool {
-	return slices.ContainsFunc(i.PCI, func(d Device) bool {
-		return d.Address == n.PCI && slices.Contains([]string{"vfio-pci", "uio_pci_generic", "igb_uio"}, d.Driver)
+// PassedOn are the network cards whose port this machine does not have: it is handed to a virtual machine, it is in the network
+// namespace of a pod, or it has no driver. It needs Options.Parts.
+func (i *Inventory) PassedOn() []Device {
+	return slices.DeleteFunc(slices.Clone(i.PCI), func(d Device) bool {
+		return d.Function || !strings.HasPrefix(d.ClassID, "02") || slices.ContainsFunc(i.NICs, func(n NIC) bool { return n.PCI == d.Address })
 	})
 }
 
