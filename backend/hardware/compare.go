@@ -104,19 +104,20 @@ func (d *differences) value(v value) {
 		return
 	}
 	c := shippedCheck(d.name(v.id, v.of, v.then, v.now), v.title)
-	d.fails(c, message.F("%s was %s and is %s now", v.what, v.then, v.now), v.fix)
+	d.tell(c, v.verdict, message.F("%s was %s and is %s now", v.what, v.then, v.now), v.fix)
 }
 
-// fails adds a difference. Its fix ends with the ID: whoever accepts it on a command line has to name it.
-func (d *differences) fails(c check.Check, observed, fix message.Text) {
-	c.Status, c.Observed, c.Fix = check.Fail, observed, message.F("%s (%s)", fix, c.ID)
+// tell adds a difference. Its fix ends with the ID: whoever accepts it on a command line has to name it.
+func (d *differences) tell(c check.Check, verdict check.Status, observed, fix message.Text) {
+	c.Status, c.Observed, c.Fix = verdict, observed, message.F("%s (%s)", fix, c.ID)
 	d.checks = append(d.checks, c)
 }
 
 // value is a property of the machine or of one of its parts, on both sides.
 type value struct {
-	id        string // in the name of the check: "bios"
-	of        string // whose property it is: a number; "" for the machine's own
+	id        string       // in the name of the check: "bios"
+	verdict   check.Status // of another value
+	of        string       // whose property it is: a number; "" for the machine's own
 	title     message.Text
 	what      message.Text // the beginning of the sentence
 	fix       message.Text
@@ -133,18 +134,18 @@ type kind struct {
 // list compares the parts of a kind, and returns those that both sides have.
 func (d *differences) list(k kind, then, now []part) []pair {
 	m := match(then, now)
-	tell := func(what string, a, b part, say func(then, now part) message.Text) {
+	tell := func(what string, verdict check.Status, a, b part, say func(then, now part) message.Text) {
 		c := shippedCheck(d.name(k.id, what, a.key, a.like, b.key, b.like), k.title)
-		d.fails(c, say(a, b), k.fix)
+		d.tell(c, verdict, say(a, b), k.fix)
 	}
 	for _, p := range m.exchanged {
-		tell("exchanged", then[p.then], now[p.now], k.exchanged)
+		tell("exchanged", check.Fail, then[p.then], now[p.now], k.exchanged)
 	}
 	for _, i := range m.gone {
-		tell("gone", then[i], part{}, k.gone)
+		tell("gone", check.Fail, then[i], part{}, k.gone)
 	}
 	for _, i := range m.added {
-		tell("added", part{}, now[i], k.added)
+		tell("added", check.Warn, part{}, now[i], k.added)
 	}
 	for _, p := range m.unsure {
 		d.unread = append(d.unread, message.F("the serial number of %s at %s", then[p.then].model(), then[p.then].bay()))

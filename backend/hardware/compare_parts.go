@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+
+	"touchdown/backend/check"
 )
 
 // compare finds what became of each part. What legitimately differs between two starts is no part of it: the order of the PCI
@@ -60,7 +62,7 @@ func (d *differences) both(section string, what message.Text, then, now *Invento
 	return true
 }
 
-// machine compares what a machine has one of.
+// machine compares what a machine has one of. Other firmware and other settings warn: an update on the way stops no landing.
 func (d *differences) machine(then, now *Inventory) {
 	board := message.T("Check that this is the machine that was shipped. Accept another board with your name and a reason.")
 	setup := message.T("Put the setting in the firmware back as the factory had it, or accept it with your name and a reason.")
@@ -72,15 +74,15 @@ func (d *differences) machine(then, now *Inventory) {
 		return fmt.Sprintf("%s, %s, %s, %s", orUnknown(i.CPU.Model), plural(i.CPU.Sockets, "socket"), plural(i.CPU.Cores, "core"), plural(i.CPU.Threads, "thread"))
 	}
 	for _, v := range []value{
-		{"serial", "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
-		{"model", "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
-		{"board", "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
-		{"chassis", "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
-		{"cpu", "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
-		{"bios", "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
-		{"boot", "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
-		{"secure-boot", "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
-		{"tpm", "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
+		{"serial", check.Fail, "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
+		{"model", check.Fail, "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
+		{"board", check.Fail, "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
+		{"chassis", check.Fail, "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
+		{"cpu", check.Fail, "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
+		{"bios", check.Warn, "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
+		{"boot", check.Warn, "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
+		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
+		{"tpm", check.Warn, "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
 	} {
 		d.value(v)
 	}
@@ -106,7 +108,7 @@ func (d *differences) disks(then, now *Inventory) {
 	}
 	for _, p := range d.list(diskKind(), parts(a), parts(b)) {
 		d.value(value{
-			id: "disk-firmware", of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
+			id: "disk-firmware", verdict: check.Warn, of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
 			what: message.F("The firmware of the disk with serial number %s", orUnknown(a[p.then].Serial)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
@@ -143,7 +145,7 @@ func (d *differences) nics(then, now *Inventory) {
 		}
 		told[card] = true
 		d.value(value{
-			id: "nic-firmware", of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
+			id: "nic-firmware", verdict: check.Warn, of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
 			what: message.F("The firmware of the network port with MAC %s", orUnknown(x.MAC)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
@@ -216,8 +218,12 @@ func (d *differences) memory(then, now *Inventory) {
 		}
 		return gib(i.Memory.Physical)
 	}
+	verdict := check.Warn
+	if now.Memory.Physical < then.Memory.Physical {
+		verdict = check.Fail
+	}
 	d.value(value{
-		id: "memory", title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
+		id: "memory", verdict: verdict, title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
 		fix: message.T("Check that every memory module is seated and seen by the firmware."),
 	})
 }
