@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -27,6 +28,10 @@ type part struct {
 	name  string // of its kind, for people; "": like says it
 }
 
+func (p part) compare(q part) int {
+	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.like, q.like), cmp.Compare(p.place, q.place))
+}
+
 // pair is a part that is the same on both sides, by the positions in their lists.
 type pair struct{ then, now int }
 
@@ -42,11 +47,12 @@ type matched struct {
 // place of a missing one took that place.
 func match(then, now []part) matched {
 	var m matched
-	left := func(all []part) []int {
+	left := func(all []part) []int { // in an order that is the same at each look, whatever the kernel found first
 		var at []int
 		for i := range all {
 			at = append(at, i)
 		}
+		slices.SortStableFunc(at, func(i, j int) int { return all[i].compare(all[j]) })
 		return at
 	}
 	m.gone, m.added = left(then), left(now)

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,8 @@ func Shipped(m *host.Machine, now *Inventory) []check.Check {
 func (s *shipped) checks(c check.Check, now *Inventory) []check.Check {
 	d := compare(s, now)
 	all := d.checks
-	if len(all) > maxDifferences {
+	if len(all) > maxDifferences { // the cut is the same at each look, and leaves what fails in front
+		slices.SortFunc(all, func(a, b check.Check) int { return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.ID, b.ID)) })
 		all = append(all[:maxDifferences], d.rest(all[maxDifferences:]))
 	}
 	if len(all) == 0 {
