@@ -23,13 +23,17 @@ type differences struct {
 // part is one thing that can be lost, added or exchanged.
 type part struct {
 	key   string // a number that no other part has, "" where it tells none
+	wwn   string // another one, of disks
 	place string // where it is plugged in, "" where that is not known
 	like  string // what all parts of this kind share: model and size
 	name  string // of its kind, for people; "": like says it
 }
 
+// number is the one that people find on the part.
+func (p part) number() string { return cmp.Or(p.key, p.wwn) }
+
 func (p part) compare(q part) int {
-	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.like, q.like), cmp.Compare(p.place, q.place))
+	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.wwn, q.wwn), cmp.Compare(p.like, q.like), cmp.Compare(p.place, q.place))
 }
 
 // pair is a part that is the same on both sides, by the positions in their lists.
@@ -70,12 +74,14 @@ func match(then, now []part) matched {
 		return found
 	}
 	samePlace := func(a, b part) bool { return a.place != "" && a.place == b.place }
-	unknown := func(a, b part) bool { return (a.key == "" || b.key == "") && a.like == b.like }
+	both := func(a, b string) bool { return a != "" && b != "" }
+	unknown := func(a, b part) bool { return !both(a.key, b.key) && !both(a.wwn, b.wwn) && a.like == b.like }
 	m.same = join(func(a, b part) bool { return a.key != "" && a.key == b.key })
+	m.same = append(m.same, join(func(a, b part) bool { return !both(a.key, b.key) && a.wwn != "" && a.wwn == b.wwn })...)
 	guessed := join(func(a, b part) bool { return unknown(a, b) && samePlace(a, b) })
 	guessed = append(guessed, join(unknown)...)
 	for _, p := range guessed {
-		if m.same = append(m.same, p); then[p.then].key != now[p.now].key {
+		if m.same = append(m.same, p); then[p.then].number() != now[p.now].number() {
 			m.unsure = append(m.unsure, p)
 		}
 	}
@@ -141,7 +147,7 @@ type kind struct {
 func (d *differences) list(k kind, then, now []part) []pair {
 	m := match(then, now)
 	tell := func(what string, verdict check.Status, a, b part, say func(then, now part) message.Text) {
-		c := shippedCheck(d.name(k.id, what, a.key, a.like, b.key, b.like), k.title)
+		c := shippedCheck(d.name(k.id, what, a.number(), a.like, b.number(), b.like), k.title)
 		d.tell(c, verdict, say(a, b), k.fix)
 	}
 	for _, p := range m.exchanged {

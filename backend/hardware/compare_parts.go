@@ -100,7 +100,7 @@ func (d *differences) disks(then, now *Inventory) {
 		var list []part
 		for _, one := range all {
 			list = append(list, part{
-				key: cmp.Or(one.Serial, one.WWN), place: cmp.Or(one.Path, one.HCTL),
+				key: one.Serial, wwn: one.WWN, place: cmp.Or(one.Path, one.HCTL),
 				like: strings.TrimSpace(fmt.Sprintf("%s %s %s", one.Vendor, one.Model, gb(one.Bytes))),
 			})
 		}

@@ -335,6 +335,37 @@ func TestShippedByAnOlderFactory(t *testing.T) {
 	}
 }
 
+// TestNumbersOfADisk: a serial number is never compared with a WWN, which a disk may tell at one start and not at another.
+func TestNumbersOfADisk(t *testing.T) {
+	disk := func(serial, wwn string) *hardware.Inventory {
+		i := edge()
+		i.Disks[0].Serial, i.Disks[0].WWN = serial, wwn
+		return i
+	}
+	for name, c := range map[string]struct {
+		then, now *hardware.Inventory
+		want      []check.Status
+	}{
+		"the serial number is not told now":        {disk("S", "W"), disk("", "W"), []check.Status{check.Pass}},
+		"the serial number was not told":           {disk("", "W"), disk("S", "W"), []check.Status{check.Pass}},
+		"the WWN is not told now":                  {disk("S", "W"), disk("S", ""), []check.Status{check.Pass}},
+		"one tells only the one, one the other":    {disk("S", ""), disk("", "W"), []check.Status{check.Pass, check.Skip}},
+		"another disk by its WWN alone":            {disk("", "W"), disk("", "X"), []check.Status{check.Fail}},
+		"another disk by its WWN, with a number":   {disk("", "W"), disk("S", "X"), []check.Status{check.Fail}},
+		"another disk by both":                     {disk("S", "W"), disk("R", "X"), []check.Status{check.Fail}},
+		"another number with a WWN that is shared": {disk("S", "W"), disk("R", "W"), []check.Status{check.Fail}},
+	} {
+		var got []check.Status
+		checks := compared(t, c.then)(c.now)
+		for _, k := range checks {
+			got = append(got, k.Status)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v", name, checks)
+		}
+	}
+}
+
 // shuffled is a machine whose kernel finds its parts in another order.
 func shuffled(r *rand.Rand, i *hardware.Inventory) *hardware.Inventory {
 	r.Shuffle(len(i.PCI), func(a, b int) { i.PCI[a], i.PCI[b] = i.PCI[b], i.PCI[a] })
