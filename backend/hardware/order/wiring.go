@@ -70,7 +70,7 @@ func (s *Sheet) Wiring(seen []Cable, unseen []string) []check.Check {
 func (s *Sheet) misplaced(p Port, seen []Cable) string {
 	at := slices.IndexFunc(seen, func(c Cable) bool {
 		right := slices.ContainsFunc(s.Ports, func(q Port) bool { return q.at(c) && q.end(c) })
-		return c.heard() && p.end(c) && !p.at(c) && !right
+		return c.Link && c.heard() && p.end(c) && !p.at(c) && !right
 	})
 	if at < 0 {
 		return ""
