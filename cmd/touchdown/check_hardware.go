@@ -65,7 +65,7 @@ func (f *hardwareFlags) looker(node *backend.Node) looker {
 	}
 }
 
-// waiting looks as the step does when it works: until each switch has announced itself, 35 s at most.
+// waiting looks as the step does when it works: until each switch has announced itself, or should have.
 func waiting(step *steps.Hardware, node *backend.Node) looker {
 	return func(ctx context.Context) ([]check.Check, error) {
 		var seen inspected

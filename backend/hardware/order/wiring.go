@@ -31,10 +31,14 @@ func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
 // Listening reports whether the check of a cable waits for the switch's next announcement.
 func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listening) }
 
-// WiringPrefix begins the IDs of the checks of cables.
-const WiringPrefix = "wiring-"
+// Unlinked reports whether the check of a cable waits for a link: it may yet come up, what a switch is set to does not change by
+// itself.
+func Unlinked(c check.Check) bool { return slices.Contains(c.Evidence, unlinked) }
 
-const listening = "listening"
+const (
+	listening = "listening"
+	unlinked  = "no link"
+)
 
 // Wiring compares where the cables go with where the sheet wants them, a check for each port of the sheet. A port that is not seen may
 // be that of a card whose port cannot be seen, by its PCI address.
@@ -45,7 +49,7 @@ func (s *Sheet) Wiring(seen []Cable, unseen []string) []check.Check {
 	checks := make([]check.Check, 0, len(s.Ports))
 	for _, p := range s.Ports {
 		c := s.check("", message.F("Cable in %s", p.NIC), message.Data(p.words()))
-		c.ID, c.Status = WiringPrefix+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
+		c.ID, c.Status = "wiring-"+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
 		at := slices.IndexFunc(seen, p.at)
 		if at < 0 && len(unseen) > 0 {
 			c.Status = check.Skip
@@ -86,8 +90,10 @@ func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.C
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
 	case !here.Up && !here.Link:
 		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)
+		c.Evidence = []string{unlinked}
 	case !here.Link:
 		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
+		c.Evidence = []string{unlinked}
 	case !here.heard() && here.Listened < ListenFor:
 		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []string{listening}
 	case !here.heard():

@@ -96,6 +96,9 @@ func TestWiringIsJudged(t *testing.T) {
 		if Listening(got[0]) != strings.Contains(c.says, "waiting") {
 			t.Errorf("a cable %s: listening is %v", name, Listening(got[0]))
 		}
+		if Unlinked(got[0]) != (strings.Contains(c.says, "Plug the cable") || strings.Contains(c.says, "switched off")) {
+			t.Errorf("a cable %s: unlinked is %v", name, Unlinked(got[0]))
+		}
 	}
 	s, seen := wired(rand.New(rand.NewPCG(1, 1)), 2)
 	s.Ports[0].NIC = "eno9"
