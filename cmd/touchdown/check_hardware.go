@@ -24,7 +24,7 @@ type hardwareFlags struct {
 
 func (f *hardwareFlags) add(cmd *cobra.Command) {
 	orderFlag(cmd, &f.order, "judge the machine by a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet")
-	cmd.Flags().BoolVar(&f.diskTest, "disk-test", false, "write at most 22 MiB for at most 30 s, and judge how fast the disk is; nothing is left behind")
+	cmd.Flags().BoolVar(&f.diskTest, "disk-test", false, "write at most 22 MiB for about 30 s, and judge how fast the disk is; the API may be slow meanwhile; nothing is left behind")
 }
 
 // orderFlag is the same flag wherever a machine is judged by an order.
