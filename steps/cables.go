@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"touchdown/backend"
@@ -22,7 +21,7 @@ const (
 )
 
 // cables compares where the cables go with the order sheet, at a site.
-func (h *Hardware) cables(ctx context.Context, node *backend.Node) []Check {
+func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []Check {
 	if h.NodeNet == nil {
 		return nil
 	}
@@ -44,40 +43,52 @@ func (h *Hardware) cables(ctx context.Context, node *backend.Node) []Check {
 	seen := make([]order.Cable, 0, len(ports))
 	for _, p := range ports {
 		seen = append(seen, order.Cable{
-			NIC: p.Name, MAC: p.MAC, Link: p.Carrier, Listened: p.Listened,
+			NIC: p.Name, MAC: p.MAC, Up: p.Up, Link: p.Carrier, Listened: p.Listened,
 			Switch: p.Neighbour.System, Port: p.Neighbour.Port, VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
 		})
 	}
-	return sheet.Wiring(seen)
+	var unseen []string
+	for _, d := range i.PassedOn() {
+		unseen = append(unseen, d.Address)
+	}
+	return sheet.Wiring(seen, unseen)
 }
 
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.
 func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
 	i, checks := h.inspect(ctx, node)
-	wait := linkWait
-	if slices.ContainsFunc(checks, order.Listening) {
-		wait = cableWait
-	}
-	limit := time.After(wait)
-	for slices.ContainsFunc(checks, noLink) || slices.ContainsFunc(checks, order.Listening) {
-		what := Progress{Waiting: message.T("a link on a network port"), Usual: 5}
-		if !slices.ContainsFunc(checks, noLink) {
-			what = Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}
+	for w := (linkWaiter{began: time.Now()}); ; i, checks = h.inspect(ctx, node) {
+		what, wait := w.wants(checks, time.Now())
+		if !wait {
+			return i, checks
 		}
 		report.Progress(what)
 		select {
 		case <-ctx.Done():
 			return i, checks
-		case <-limit:
-			return i, checks
 		case <-time.After(time.Second):
-			i, checks = h.inspect(ctx, node)
 		}
 	}
-	return i, checks
 }
 
-// noLink reports whether a cable is missing that may yet come up.
+// linkWaiter bounds the wait by what the present look waits for. A switch has its time from the first look that listened to one.
+type linkWaiter struct{ began, listened time.Time }
+
+func (w *linkWaiter) wants(checks []Check, now time.Time) (what Progress, wait bool) {
+	listening := slices.ContainsFunc(checks, order.Listening)
+	if listening && w.listened.IsZero() {
+		w.listened = now
+	}
+	switch {
+	case slices.ContainsFunc(checks, noLink) && now.Sub(w.began) < linkWait:
+		return Progress{Waiting: message.T("a link on a network port"), Usual: 5}, true
+	case listening && now.Sub(w.listened) < cableWait:
+		return Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}, true
+	}
+	return Progress{}, false
+}
+
+// noLink reports whether a link is missing that may yet come up.
 func noLink(c Check) bool {
-	return c.Status == check.Fail && (c.ID == hardware.LinkCheck || strings.HasPrefix(c.ID, order.WiringPrefix))
+	return c.Status == check.Fail && c.ID == hardware.LinkCheck || order.Unlinked(c)
 }

@@ -94,9 +94,9 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 	sheet, wrong := h.ordered(node)
 	limits = sheet.Limits(limits)
 	compare := !h.Factory && node.Host.Exists(layout.Shipped)
-	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare || sheet != nil})
+	i := hardware.Inspect(ctx, node.Host, hardware.Options{Now: node.Now, Floor: h.Built, Parts: compare || sheet != nil || h.NodeNet != nil})
 	checks := append(hardware.Checks(i, limits), sheet.Checks(i)...)
-	checks = slices.Concat(checks, wrong, h.cables(ctx, node))
+	checks = slices.Concat(checks, wrong, h.cables(ctx, node, i))
 	if compare {
 		checks = append(checks, hardware.Shipped(node.Host, i)...)
 	}

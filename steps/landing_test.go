@@ -166,6 +166,10 @@ func TestHardwareLooksAtTheCables(t *testing.T) {
 	if c, told := look(&steps.Hardware{Factory: true})["wiring-eno1"]; told {
 		t.Errorf("on the bench line: %+v", c)
 	}
+	m.File("/sys/bus/pci/devices/0000:60:00.0/class", "0x020000\n")
+	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["wiring-eno1"]; c.Status != check.Skip {
+		t.Errorf("a pod may have the port: %+v", c)
+	}
 	m.File(layout.Order, "{")
 	if c := look(&steps.Hardware{Site: site.New(), NodeNet: network})["order-sheet"]; c.Status != check.Skip {
 		t.Errorf("a spoilt sheet stops a site: %+v", c)

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -22,9 +23,17 @@ type differences struct {
 // part is one thing that can be lost, added or exchanged.
 type part struct {
 	key   string // a number that no other part has, "" where it tells none
+	wwn   string // another one, of disks
 	place string // where it is plugged in, "" where that is not known
 	like  string // what all parts of this kind share: model and size
 	name  string // of its kind, for people; "": like says it
+}
+
+// number is the one that people find on the part.
+func (p part) number() string { return cmp.Or(p.key, p.wwn) }
+
+func (p part) compare(q part) int {
+	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.wwn, q.wwn), cmp.Compare(p.like, q.like), cmp.Compare(p.place, q.place))
 }
 
 // pair is a part that is the same on both sides, by the positions in their lists.
@@ -42,11 +51,12 @@ type matched struct {
 // place of a missing one took that place.
 func match(then, now []part) matched {
 	var m matched
-	left := func(all []part) []int {
+	left := func(all []part) []int { // in an order that is the same at each look, whatever the kernel found first
 		var at []int
 		for i := range all {
 			at = append(at, i)
 		}
+		slices.SortStableFunc(at, func(i, j int) int { return all[i].compare(all[j]) })
 		return at
 	}
 	m.gone, m.added = left(then), left(now)
@@ -64,12 +74,14 @@ func match(then, now []part) matched {
 		return found
 	}
 	samePlace := func(a, b part) bool { return a.place != "" && a.place == b.place }
-	unknown := func(a, b part) bool { return (a.key == "" || b.key == "") && a.like == b.like }
+	both := func(a, b string) bool { return a != "" && b != "" }
+	unknown := func(a, b part) bool { return !both(a.key, b.key) && !both(a.wwn, b.wwn) && a.like == b.like }
 	m.same = join(func(a, b part) bool { return a.key != "" && a.key == b.key })
+	m.same = append(m.same, join(func(a, b part) bool { return !both(a.key, b.key) && a.wwn != "" && a.wwn == b.wwn })...)
 	guessed := join(func(a, b part) bool { return unknown(a, b) && samePlace(a, b) })
 	guessed = append(guessed, join(unknown)...)
 	for _, p := range guessed {
-		if m.same = append(m.same, p); then[p.then].key != now[p.now].key {
+		if m.same = append(m.same, p); then[p.then].number() != now[p.now].number() {
 			m.unsure = append(m.unsure, p)
 		}
 	}
@@ -104,19 +116,20 @@ func (d *differences) value(v value) {
 		return
 	}
 	c := shippedCheck(d.name(v.id, v.of, v.then, v.now), v.title)
-	d.fails(c, message.F("%s was %s and is %s now", v.what, v.then, v.now), v.fix)
+	d.tell(c, v.verdict, message.F("%s was %s and is %s now", v.what, v.then, v.now), v.fix)
 }
 
-// fails adds a difference. Its fix ends with the ID: whoever accepts it on a command line has to name it.
-func (d *differences) fails(c check.Check, observed, fix message.Text) {
-	c.Status, c.Observed, c.Fix = check.Fail, observed, message.F("%s (%s)", fix, c.ID)
+// tell adds a difference. Its fix ends with the ID: whoever accepts it on a command line has to name it.
+func (d *differences) tell(c check.Check, verdict check.Status, observed, fix message.Text) {
+	c.Status, c.Observed, c.Fix = verdict, observed, message.F("%s (%s)", fix, c.ID)
 	d.checks = append(d.checks, c)
 }
 
 // value is a property of the machine or of one of its parts, on both sides.
 type value struct {
-	id        string // in the name of the check: "bios"
-	of        string // whose property it is: a number; "" for the machine's own
+	id        string       // in the name of the check: "bios"
+	verdict   check.Status // of another value
+	of        string       // whose property it is: a number; "" for the machine's own
 	title     message.Text
 	what      message.Text // the beginning of the sentence
 	fix       message.Text
@@ -133,18 +146,18 @@ type kind struct {
 // list compares the parts of a kind, and returns those that both sides have.
 func (d *differences) list(k kind, then, now []part) []pair {
 	m := match(then, now)
-	tell := func(what string, a, b part, say func(then, now part) message.Text) {
-		c := shippedCheck(d.name(k.id, what, a.key, a.like, b.key, b.like), k.title)
-		d.fails(c, say(a, b), k.fix)
+	tell := func(what string, verdict check.Status, a, b part, say func(then, now part) message.Text) {
+		c := shippedCheck(d.name(k.id, what, a.number(), a.like, b.number(), b.like), k.title)
+		d.tell(c, verdict, say(a, b), k.fix)
 	}
 	for _, p := range m.exchanged {
-		tell("exchanged", then[p.then], now[p.now], k.exchanged)
+		tell("exchanged", check.Fail, then[p.then], now[p.now], k.exchanged)
 	}
 	for _, i := range m.gone {
-		tell("gone", then[i], part{}, k.gone)
+		tell("gone", check.Fail, then[i], part{}, k.gone)
 	}
 	for _, i := range m.added {
-		tell("added", part{}, now[i], k.added)
+		tell("added", check.Warn, part{}, now[i], k.added)
 	}
 	for _, p := range m.unsure {
 		d.unread = append(d.unread, message.F("the serial number of %s at %s", then[p.then].model(), then[p.then].bay()))

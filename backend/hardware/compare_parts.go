@@ -7,23 +7,38 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+
+	"touchdown/backend/check"
 )
 
 // compare finds what became of each part. What legitimately differs between two starts is no part of it: the order of the PCI
 // bus, names of disks and ports, links, sticks, what a BMC plugs in, virtual functions.
 func compare(then *shipped, now *Inventory) *differences {
-	d := &differences{}
-	d.machine(&then.Inventory, now)
-	d.disks(&then.Inventory, now)
-	d.nics(&then.Inventory, now)
+	d, was := &differences{}, then.Inventory
+	if then.Format == 0 {
+		was.NICs = withoutPlugged(was.NICs, now)
+	}
+	d.machine(&was, now)
+	d.disks(&was, now)
+	d.nics(&was, now)
 	if then.Format == 0 {
 		d.unread = append(d.unread, message.T("Memory modules and cards: not kept by the factory's older version of Touchdown"))
-		d.memory(&then.Inventory, now)
+		d.memory(&was, now)
 		return d
 	}
-	d.modules(&then.Inventory, now)
-	d.cards(&then.Inventory, now)
+	d.modules(&was, now)
+	d.cards(&was, now)
 	return d
+}
+
+// withoutPlugged leaves out of the ports of Format 0, which has neither bus nor function, what plugged leaves out of the others: ports
+// that are not on the PCI bus, and virtual functions, which today's machine or their driver gives away.
+func withoutPlugged(then []NIC, now *Inventory) []NIC {
+	return slices.DeleteFunc(slices.Clone(then), func(n NIC) bool {
+		today := func(other NIC) bool { return other.MAC == n.MAC && (other.Bus == "usb" || other.Function) }
+		offBus := n.PCI == "" && n.Driver != "virtio_net"
+		return offBus || slices.Contains([]string{"iavf", "i40evf", "ixgbevf", "igbvf"}, n.Driver) || slices.ContainsFunc(now.NICs, today)
+	})
 }
 
 // both reports whether both sides have a section, of which they read this many parts, and notes it where one of them has not. A
@@ -47,7 +62,7 @@ func (d *differences) both(section string, what message.Text, then, now *Invento
 	return true
 }
 
-// machine compares what a machine has one of.
+// machine compares what a machine has one of. Other firmware and other settings warn: an update on the way stops no landing.
 func (d *differences) machine(then, now *Inventory) {
 	board := message.T("Check that this is the machine that was shipped. Accept another board with your name and a reason.")
 	setup := message.T("Put the setting in the firmware back as the factory had it, or accept it with your name and a reason.")
@@ -59,15 +74,15 @@ func (d *differences) machine(then, now *Inventory) {
 		return fmt.Sprintf("%s, %s, %s, %s", orUnknown(i.CPU.Model), plural(i.CPU.Sockets, "socket"), plural(i.CPU.Cores, "core"), plural(i.CPU.Threads, "thread"))
 	}
 	for _, v := range []value{
-		{"serial", "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
-		{"model", "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
-		{"board", "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
-		{"chassis", "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
-		{"cpu", "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
-		{"bios", "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
-		{"boot", "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
-		{"secure-boot", "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
-		{"tpm", "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
+		{"serial", check.Fail, "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
+		{"model", check.Fail, "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
+		{"board", check.Fail, "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
+		{"chassis", check.Fail, "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
+		{"cpu", check.Fail, "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
+		{"bios", check.Warn, "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
+		{"boot", check.Warn, "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
+		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
+		{"tpm", check.Warn, "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
 	} {
 		d.value(v)
 	}
@@ -85,7 +100,7 @@ func (d *differences) disks(then, now *Inventory) {
 		var list []part
 		for _, one := range all {
 			list = append(list, part{
-				key: cmp.Or(one.Serial, one.WWN), place: cmp.Or(one.Path, one.HCTL),
+				key: one.Serial, wwn: one.WWN, place: cmp.Or(one.Path, one.HCTL),
 				like: strings.TrimSpace(fmt.Sprintf("%s %s %s", one.Vendor, one.Model, gb(one.Bytes))),
 			})
 		}
@@ -93,7 +108,7 @@ func (d *differences) disks(then, now *Inventory) {
 	}
 	for _, p := range d.list(diskKind(), parts(a), parts(b)) {
 		d.value(value{
-			id: "disk-firmware", of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
+			id: "disk-firmware", verdict: check.Warn, of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
 			what: message.F("The firmware of the disk with serial number %s", orUnknown(a[p.then].Serial)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
@@ -113,8 +128,7 @@ func (d *differences) nics(then, now *Inventory) {
 		return
 	}
 	a, b := plugged(then), plugged(now)
-	a = slices.DeleteFunc(a, func(n NIC) bool { return passedOn(n, now) && absent(n, b) })
-	b = slices.DeleteFunc(b, func(n NIC) bool { return passedOn(n, then) && absent(n, a) })
+	a, b = d.withoutPassedOn(a, b, now), d.withoutPassedOn(b, a, then)
 	parts := func(all []NIC) []part {
 		var list []part
 		for _, n := range all {
@@ -131,7 +145,7 @@ func (d *differences) nics(then, now *Inventory) {
 		}
 		told[card] = true
 		d.value(value{
-			id: "nic-firmware", of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
+			id: "nic-firmware", verdict: check.Warn, of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
 			what: message.F("The firmware of the network port with MAC %s", orUnknown(x.MAC)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
@@ -143,14 +157,34 @@ func plugged(i *Inventory) []NIC {
 	return slices.DeleteFunc(i.Physical(), func(n NIC) bool { return n.Bus == "usb" || n.Function })
 }
 
-func absent(n NIC, all []NIC) bool {
-	return !slices.ContainsFunc(all, func(other NIC) bool { return other.MAC == n.MAC })
+// withoutPassedOn leaves out the ports of one side that the other cannot see, and notes them: one for each card of the same model that
+// is there without its port. Its address may be another one.
+func (d *differences) withoutPassedOn(all, others []NIC, other *Inventory) []NIC {
+	left := other.PassedOn()
+	return slices.DeleteFunc(slices.Clone(all), func(n NIC) bool {
+		if slices.ContainsFunc(others, func(o NIC) bool { return o.MAC == n.MAC }) {
+			return false
+		}
+		at := slices.IndexFunc(left, func(p Device) bool {
+			if n.Vendor == "" {
+				return p.Address == n.PCI
+			}
+			return "0x"+p.VendorID == n.Vendor && "0x"+p.ProductID == n.Product
+		})
+		if at < 0 {
+			return false
+		}
+		left = slices.Delete(left, at, at+1)
+		d.unread = append(d.unread, message.F("the network port with MAC %s at %s: the card is there, a pod may have the port", orUnknown(n.MAC), orUnknown(n.PCI)))
+		return true
+	})
 }
 
-// passedOn reports whether a port is there, but bound to a driver that hands it to a pod or a virtual machine.
-func passedOn(n NIC, i *Inventory) bool {
-	return slices.ContainsFunc(i.PCI, func(d Device) bool {
-		return d.Address == n.PCI && slices.Contains([]string{"vfio-pci", "uio_pci_generic", "igb_uio"}, d.Driver)
+// PassedOn are the network cards whose port this machine does not have: it is handed to a virtual machine, it is in the network
+// namespace of a pod, or it has no driver. It needs Options.Parts.
+func (i *Inventory) PassedOn() []Device {
+	return slices.DeleteFunc(slices.Clone(i.PCI), func(d Device) bool {
+		return d.Function || !strings.HasPrefix(d.ClassID, "02") || slices.ContainsFunc(i.NICs, func(n NIC) bool { return n.PCI == d.Address })
 	})
 }
 
@@ -184,8 +218,12 @@ func (d *differences) memory(then, now *Inventory) {
 		}
 		return gib(i.Memory.Physical)
 	}
+	verdict := check.Warn
+	if now.Memory.Physical < then.Memory.Physical {
+		verdict = check.Fail
+	}
 	d.value(value{
-		id: "memory", title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
+		id: "memory", verdict: verdict, title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
 		fix: message.T("Check that every memory module is seated and seen by the firmware."),
 	})
 }

@@ -10,7 +10,7 @@ import (
 func (p part) bay() string { return orUnknown(p.place) }
 
 // serial is the number of a part.
-func (p part) serial() string { return orUnknown(p.key) }
+func (p part) serial() string { return orUnknown(p.number()) }
 
 // model is what kind of part it is.
 func (p part) model() string { return orUnknown(cmp.Or(p.name, p.like)) }

@@ -39,7 +39,7 @@ type ear struct {
 	from  Neighbour
 	at    time.Time // of the last announcement
 	asked time.Time
-	since time.Time // of the beginning
+	since time.Time // of listening with a carrier
 }
 
 // watch listens on ports that have a link. A port that cannot be listened to has no neighbours; that is no error.
@@ -51,7 +51,9 @@ func (l *listener) watch(ports []Port) {
 	}
 	for _, p := range ports {
 		if e := l.ports[p.Name]; e != nil {
-			e.asked = time.Now()
+			if e.asked = time.Now(); !p.Carrier { // the next cable may come from another switch
+				e.from, e.at, e.since = Neighbour{}, time.Time{}, e.asked
+			}
 			continue
 		}
 		if !p.Carrier {

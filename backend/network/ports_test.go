@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+	"time"
 )
 
 // announcement is a frame as lldpd sends it: chassis and port by MAC, port description, system name, port VLAN 42, frames of 9216 bytes.
@@ -29,6 +30,19 @@ func TestLLDP(t *testing.T) {
 	}
 	if _, ok := parseLLDP([]byte(strings.Repeat("x", 60))); ok {
 		t.Error("any frame is an announcement")
+	}
+}
+
+// A port that loses its cable forgets its switch and listens from the beginning; one that keeps it does neither.
+func TestLLDPForgetsWithTheCarrier(t *testing.T) {
+	sw, began := Neighbour{System: "sw-7"}, time.Now().Add(-time.Hour)
+	l := &listener{ports: map[string]*ear{"eno1": {from: sw, at: time.Now(), since: began}, "eno2": {from: sw, at: time.Now(), since: began}}}
+	l.watch([]Port{{Name: "eno1"}, {Name: "eno2", Carrier: true}})
+	if from, listened := l.heard("eno1"); from != (Neighbour{}) || listened >= time.Hour {
+		t.Errorf("without a cable: %+v, listened for %s", from, listened)
+	}
+	if from, listened := l.heard("eno2"); from != sw || listened < time.Hour {
+		t.Errorf("with a cable: %+v, listened for %s", from, listened)
 	}
 }
 

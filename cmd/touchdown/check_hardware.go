@@ -24,7 +24,7 @@ type hardwareFlags struct {
 
 func (f *hardwareFlags) add(cmd *cobra.Command) {
 	orderFlag(cmd, &f.order, "judge the machine by a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet")
-	cmd.Flags().BoolVar(&f.diskTest, "disk-test", false, "write at most 22 MiB for at most 30 s, and judge how fast the disk is; nothing is left behind")
+	cmd.Flags().BoolVar(&f.diskTest, "disk-test", false, "write at most 22 MiB for about 30 s, and judge how fast the disk is; the API may be slow meanwhile; nothing is left behind")
 }
 
 // orderFlag is the same flag wherever a machine is judged by an order.
@@ -65,7 +65,7 @@ func (f *hardwareFlags) looker(node *backend.Node) looker {
 	}
 }
 
-// waiting looks as the step does when it works: until each switch has announced itself, 35 s at most.
+// waiting looks as the step does when it works: until each switch has announced itself, or should have.
 func waiting(step *steps.Hardware, node *backend.Node) looker {
 	return func(ctx context.Context) ([]check.Check, error) {
 		var seen inspected

@@ -103,6 +103,10 @@ func TestWhatWasOrdered(t *testing.T) {
 	if got := judged(t, s, i)["order-modules"]; got.Status != check.Skip || !strings.Contains(got.Observed.String(), "no tables") {
 		t.Errorf("modules that cannot be read: %+v", got)
 	}
+	i.Modules = ordered().Modules[1:]
+	if got := judged(t, s, i)["order-modules"]; got.Status != check.Fail {
+		t.Errorf("modules with an error beside them: %+v", got)
+	}
 }
 
 func keys(m map[string]check.Check) func(func(string) bool) {
@@ -144,6 +148,7 @@ func TestProfiles(t *testing.T) {
 
 // hostile are sheets that are refused, with a part of the reason.
 var hostile = map[string]string{
+	head + "ports: [{nic: ../eno1, switch: s}]": "kernel", head + "ports: [{nic: enp1234567890123, switch: s}]": "kernel", head + "ports: [{nic: \"52:54:00\", switch: s}]": "kernel",
 	"": "EOF", "[": "YAML", "a: b": "not found", head + "color: red": "color", head + "---\n" + head: "more than one document", "apiVersion: v1\nkind: Pod\n": "OrderSheet",
 	head + "profile: ../../etc/shadow": "profile", head + "minimum: {threads: -1}": "negative", head + "minimum: {memoryGiB: 99999999999}": "too large",
 	head + "minimum: {threads: many}": "cannot unmarshal", head + `model: "\x1b[2J"`: "model", head + "bios: " + strings.Repeat("A", 200): "160 bytes",

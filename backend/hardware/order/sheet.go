@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -219,6 +220,9 @@ func checkItems(items []Item) error {
 	return nil
 }
 
+// nicName is a kernel's name (IFNAMSIZ is 16 with the closing zero), or a MAC.
+var nicName = regexp.MustCompile(`^([A-Za-z0-9._-]{1,15}|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})$`)
+
 // checkPorts wants each port once, and each socket of a switch once: two cables in one socket are a mistake of the sheet.
 func (s *Sheet) checkPorts() error {
 	seen := map[string]bool{}
@@ -230,6 +234,8 @@ func (s *Sheet) checkPorts() error {
 		switch {
 		case p.NIC == "" || p.Switch == "" && p.Port == "" && p.VLAN == 0 && p.MTU == 0:
 			return fmt.Errorf("ports[%d]: it needs nic, and one of switch, port, vlan, mtu", n)
+		case !nicName.MatchString(p.NIC):
+			return fmt.Errorf("ports[%d]: nic has to be a name as the kernel has it, like eno1, or a MAC like 52:54:00:00:00:01", n)
 		case p.VLAN < 0 || p.VLAN > 4094:
 			return fmt.Errorf("ports[%d]: vlan has to be 1 to 4094", n)
 		case p.MTU < 0 || p.MTU > 65535:

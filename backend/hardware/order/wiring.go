@@ -17,6 +17,7 @@ const ListenFor = 33 * time.Second
 // Cable is what is seen at one network port of the machine.
 type Cable struct {
 	NIC, MAC string
+	Up       bool // switched on; one that is off cannot tell its link
 	Link     bool
 	Listened time.Duration // to the switch at the other end
 	Switch   string        // as it announces itself; "" with Port "": it was not heard
@@ -30,21 +31,32 @@ func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
 // Listening reports whether the check of a cable waits for the switch's next announcement.
 func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listening) }
 
-// WiringPrefix begins the IDs of the checks of cables.
-const WiringPrefix = "wiring-"
+// Unlinked reports whether the check of a cable waits for a link: it may yet come up, what a switch is set to does not change by
+// itself.
+func Unlinked(c check.Check) bool { return slices.Contains(c.Evidence, unlinked) }
 
-const listening = "listening"
+const (
+	listening = "listening"
+	unlinked  = "no link"
+)
 
-// Wiring compares where the cables go with where the sheet wants them, a check for each port of the sheet.
-func (s *Sheet) Wiring(seen []Cable) []check.Check {
+// Wiring compares where the cables go with where the sheet wants them, a check for each port of the sheet. A port that is not seen may
+// be that of a card whose port cannot be seen, by its PCI address.
+func (s *Sheet) Wiring(seen []Cable, unseen []string) []check.Check {
 	if s == nil {
 		return nil
 	}
 	checks := make([]check.Check, 0, len(s.Ports))
 	for _, p := range s.Ports {
 		c := s.check("", message.F("Cable in %s", p.NIC), message.Data(p.words()))
-		c.ID, c.Status = WiringPrefix+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
+		c.ID, c.Status = "wiring-"+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
 		at := slices.IndexFunc(seen, p.at)
+		if at < 0 && len(unseen) > 0 {
+			c.Status = check.Skip
+			c.Observed = message.F("not looked at: %s is not here, and a pod may have the port of the card at %s", p.NIC, strings.Join(unseen, ", "))
+			checks = append(checks, c)
+			continue
+		}
 		if at < 0 {
 			c.Status, c.Observed = check.Fail, message.F("the machine has no network port %s", p.NIC)
 			c.Fix = message.T("Correct the name in the order sheet, or look whether the network card is seated.")
@@ -62,7 +74,7 @@ func (s *Sheet) Wiring(seen []Cable) []check.Check {
 func (s *Sheet) misplaced(p Port, seen []Cable) string {
 	at := slices.IndexFunc(seen, func(c Cable) bool {
 		right := slices.ContainsFunc(s.Ports, func(q Port) bool { return q.at(c) && q.end(c) })
-		return c.heard() && p.end(c) && !p.at(c) && !right
+		return c.Link && c.heard() && p.end(c) && !p.at(c) && !right
 	})
 	if at < 0 {
 		return ""
@@ -76,8 +88,12 @@ func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.C
 	switch {
 	case placed && elsewhere != "" && !(here.heard() && p.end(here)):
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
+	case !here.Up && !here.Link:
+		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)
+		c.Evidence = []string{unlinked}
 	case !here.Link:
 		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
+		c.Evidence = []string{unlinked}
 	case !here.heard() && here.Listened < ListenFor:
 		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []string{listening}
 	case !here.heard():
