@@ -110,19 +110,6 @@ func fromImageBasedConfig(im *importer, doc spot) {
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
 }
 
-// fromImageBasedInstall takes over what an image-based-installation-config.yaml says, of the installer or of the lifecycle agent's
-// ib-cli (api/ibiconfig), which keeps the network as a text.
-func fromImageBasedInstall(im *importer, doc spot) {
-	im.take(doc.get("pullSecret"), "spec.pullSecret")
-	im.take(doc.get("sshKey"), "spec.sshKeys")
-	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
-	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	im.mirrors(doc.get("imageDigestSources"))
-	im.proxy(doc.get("proxy"))
-	im.network(doc.get("networkConfig"))
-	im.networkText(doc.get("nmStateConfig"))
-}
-
 // hostname takes a name for the node. Whether the node may be given another one is for a person to say.
 func (im *importer) hostname(s spot) {
 	if im.config.Spec.Hostname != "" {

@@ -18,10 +18,6 @@ func (im *importer) network(s spot) {
 	if s.blank() {
 		return
 	}
-	if im.config.Spec.NetworkConfig != "" {
-		im.leave(s, "spec.networkConfig is already taken from elsewhere in the document")
-		return
-	}
 	if f := plainNode(s.node, yaml.MappingNode); f != nil {
 		im.fail(s, f)
 		return
