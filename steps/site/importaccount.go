@@ -107,15 +107,3 @@ func (a *account) reason(s spot) string {
 	}
 	return "this release has nothing for it"
 }
-
-// clusterOf returns the name of the cluster that a list of nodes is in, for documents with several.
-func (a *account) clusterOf(list spot) string {
-	for _, tree := range a.trees {
-		for _, cluster := range tree.get("spec.clusters").items() {
-			if nodes := cluster.get("nodes"); nodes.node != nil && nodes.node == list.node {
-				return cluster.get("clusterName").text()
-			}
-		}
-	}
-	return ""
-}

@@ -98,6 +98,11 @@ func TestImportOneNode(t *testing.T) {
 			t.Errorf("--node %q: %s, want %s", node, got, want)
 		}
 	}
+	instance := "apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\n" +
+		"spec: {baseDomain: example.com, clusterName: one, nodes: [{hostName: a}, {hostName: b}]}\n"
+	if config, _, err := Import([]byte(instance), "doc", ImportChoice{Node: "one/b"}); err != nil || config.Spec.Hostname != "b" {
+		t.Errorf("--node one/b of a ClusterInstance: %v", err)
+	}
 	for _, doc := range []string{relocation, "kind: AgentConfig\nhosts: []\n"} {
 		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "a"}); err == nil || !strings.Contains(err.Error(), "describes no nodes by name; leave --node out") {
 			t.Errorf("--node for a document without nodes: %v", err)

@@ -83,7 +83,7 @@ func fromInstallConfig(im *importer, doc spot) {
 	im.proxy(doc.get("proxy"))
 	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
 	im.list(doc.get("platform.baremetal.additionalNTPServers"), "spec.additionalNTPSources")
-	if host, one := im.pick("name", doc.get("platform.baremetal.hosts")); one {
+	if host, at := im.pick("name", nodeList{spot: doc.get("platform.baremetal.hosts")}); at >= 0 {
 		im.network(host.get("networkConfig"))
 	}
 }
@@ -96,7 +96,7 @@ func fromAgentConfig(im *importer, doc spot) {
 	}
 	im.take(doc.get("metadata.name"), "spec.clusterName")
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	if host, one := im.pick("hostname", doc.get("hosts")); one {
+	if host, at := im.pick("hostname", nodeList{spot: doc.get("hosts")}); at >= 0 {
 		im.hostname(host.get("hostname"))
 		im.network(host.get("networkConfig"))
 	}

@@ -13,20 +13,14 @@ func fromZTPSiteConfig(im *importer, doc spot) {
 	im.take(spec.get("sshPublicKey"), "spec.sshKeys")
 	im.pullSecret(spec.get("pullSecretRef"), doc.get("metadata.namespace").text())
 	clusters := spec.get("clusters").items()
-	nodes := make([]spot, len(clusters))
+	lists := make([]nodeList, len(clusters))
 	for i, cluster := range clusters {
-		nodes[i] = cluster.get("nodes")
+		lists[i] = nodeList{cluster.get("nodes"), cluster.get("clusterName").text()}
 	}
-	node, one := im.pick("hostName", nodes...)
-	if !one {
-		return
+	if node, at := im.pick("hostName", lists...); at >= 0 {
+		im.cluster(clusters[at])
+		im.node(node)
 	}
-	for i, cluster := range clusters {
-		if holds(nodes[i], node) {
-			im.cluster(cluster)
-		}
-	}
-	im.node(node)
 }
 
 // fromClusterInstance takes over one node of a ClusterInstance of the siteconfig operator.
@@ -36,7 +30,7 @@ func fromClusterInstance(im *importer, doc spot) {
 	im.take(spec.get("sshPublicKey"), "spec.sshKeys")
 	im.pullSecret(spec.get("pullSecretRef"), doc.get("metadata.namespace").text())
 	im.cluster(spec)
-	if node, one := im.pick("hostName", spec.get("nodes")); one {
+	if node, at := im.pick("hostName", nodeList{spec.get("nodes"), spec.get("clusterName").text()}); at >= 0 {
 		im.node(node)
 	}
 }
@@ -54,48 +48,43 @@ func (im *importer) node(s spot) {
 	im.network(s.get("nodeNetwork.config"))
 }
 
-func holds(list, item spot) bool {
-	for _, other := range list.items() {
-		if other.node == item.node {
-			return true
-		}
-	}
-	return false
+// nodeList is a list of nodes, with the name of their cluster where it has one.
+type nodeList struct {
+	spot
+	cluster string
 }
 
-// pick returns the host that the site config is for: the only one, or the one that a person named. Without a name nobody knows which
-// of several this node is; one is false then, and where there is none.
-func (im *importer) pick(key string, lists ...spot) (host spot, one bool) {
-	var hosts, fitting []spot
+// pick returns the node that the site config is for, and in which list it is: the only one, or the one that a person named. Without a
+// name nobody knows which of several this node is; the list is -1 then, and where there is none.
+func (im *importer) pick(key string, lists ...nodeList) (node spot, at int) {
+	var nodes, fitting []spot
 	var names []string
-	for _, list := range lists {
-		cluster := im.clusterOf(list)
-		for i, item := range list.items() {
-			name := orElse(item.get(key).text(), "#"+strconv.Itoa(i+1))
-			hosts, names = append(hosts, item), append(names, shown(name))
-			if want := im.choice.Node; want == name || want == cluster+"/"+name {
-				fitting = append(fitting, item)
+	at = -1
+	for i, list := range lists {
+		for n, item := range list.items() {
+			name := orElse(item.get(key).text(), "#"+strconv.Itoa(n+1))
+			nodes, names = append(nodes, item), append(names, shown(name))
+			if want := im.choice.Node; want == "" || want == name || want == list.cluster+"/"+name {
+				fitting, at = append(fitting, item), i
 			}
 		}
 	}
-	im.listed = len(hosts) > 0
+	im.listed = len(nodes) > 0
 	switch {
-	case im.choice.Node != "" && len(fitting) == 1:
-		return fitting[0], true
-	case len(hosts) == 0:
-		return spot{}, false
-	case im.choice.Node == "" && len(hosts) == 1:
-		return hosts[0], true
+	case len(fitting) == 1:
+		return fitting[0], at
+	case len(nodes) == 0:
+		return spot{}, -1
 	}
-	where := lists[0]
-	where.node = hosts[0].node
+	where := lists[0].spot
+	where.node = nodes[0].node
 	switch {
 	case im.choice.Node == "":
-		im.fail(where, fault(message.T("say which one this node is: --node NAME"), message.F("describes %d nodes: %s", len(hosts), listed(names))))
+		im.fail(where, fault(message.T("say which one this node is: --node NAME"), message.F("describes %d nodes: %s", len(nodes), listed(names))))
 	case len(fitting) > 1:
 		im.fail(where, fault(message.T("name the cluster too: --node CLUSTER/NAME"), message.F("describes %d nodes called %s", len(fitting), shown(im.choice.Node))))
 	default:
 		im.fail(where, fault(message.T("use one of these names for --node"), message.F("does not describe %s, only %s", shown(im.choice.Node), listed(names))))
 	}
-	return spot{}, false
+	return spot{}, -1
 }
