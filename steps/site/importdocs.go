@@ -50,13 +50,42 @@ func documents(data []byte, name string) ([]*yaml.Node, *Error) {
 	return docs, nil
 }
 
+// maxDepth is how deep a document may be nested: real ones have some ten levels. Chosen.
+const maxDepth = 100
+
+// shallow refuses a document that is nested deeper than maxDepth.
+func shallow(root *yaml.Node) (*yaml.Node, *Error) {
+	where := below(root, maxDepth)
+	if where == nil {
+		return nil, nil
+	}
+	return where, fault(message.T("check that it is the right file"), message.F("is nested more than %d levels deep", maxDepth))
+}
+
+// below returns the first value that is more than so many levels below another one.
+func below(n *yaml.Node, levels int) *yaml.Node {
+	if levels < 0 {
+		return n
+	}
+	for _, value := range n.Content {
+		if deep := below(value, levels-1); deep != nil {
+			return deep
+		}
+	}
+	return nil
+}
+
 // plainDocument wants keys and values without what hides the meaning of a document: anchors, tags, a key that is there twice.
 func plainDocument(root *yaml.Node, name string) *Error {
 	if f := plainNode(root, yaml.MappingNode); f != nil {
 		f.Fix = message.T("check that it is the right file")
 		return position{name, root.Line, root.Column}.at("", f)
 	}
-	if where, f := plainTree(root); f != nil {
+	where, f := shallow(root)
+	if f == nil {
+		where, f = plainTree(root)
+	}
+	if f != nil {
 		return position{name, where.Line, where.Column}.at("", f)
 	}
 	return nil

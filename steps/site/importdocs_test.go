@@ -127,16 +127,23 @@ func TestImportTellsHowMuchIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestImportOfADeepDocument: a document may be nested very deep, with a key at each level that has a reason.
+// TestImportOfADeepDocument: a document may be nested, but not without end, and no text in it.
 func TestImportOfADeepDocument(t *testing.T) {
-	const depth = 3000 // the YAML library stops at 10,000
-	doc := "{baseDomain: example.com, a: " + strings.Repeat("{role: b, a: ", depth) + "x" + strings.Repeat("}", depth) + "}"
-	_, notes, err := Import([]byte(doc), "doc", ImportChoice{})
-	if err != nil {
-		t.Fatal(err)
+	nested := func(levels int) string { // the root is one more
+		return strings.Repeat("{role: b, a: ", levels) + "x" + strings.Repeat("}", levels)
 	}
-	if last := notes[len(notes)-1]; !strings.Contains(last, " more values are left out") {
-		t.Errorf("the last note is %q", last)
+	_, notes, err := Import([]byte("{baseDomain: example.com, a: "+nested(maxDepth-1)+"}"), "doc", ImportChoice{})
+	if err != nil || !slices.Contains(notes, strings.Repeat("a.", maxDepth-1)+"a is left out: this release has nothing for it") {
+		t.Errorf("%v: %s", err, strings.Join(notes, "\n"))
+	}
+	for doc, want := range map[string]string{
+		"{baseDomain: example.com, a: " + nested(maxDepth) + "}":                            "doc:1:1318: is nested more than 100 levels deep; check that it is the right file",
+		"{baseDomain: example.com, a: " + nested(3000) + "}":                                "doc:1:1318: is nested more than 100 levels deep; check that it is the right file",
+		`{"api_version": 1, "raw_nm_state_config": "interfaces: ` + nested(maxDepth) + `"}`: "doc:1:43: raw_nm_state_config: is nested more than 100 levels deep; check that it is the right file",
+	} {
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{}); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 }
 

@@ -25,7 +25,10 @@ func (im *importer) network(s spot) {
 	state := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for i := 0; i+1 < len(s.node.Content); i += 2 {
 		key, value := s.node.Content[i], s.node.Content[i+1]
-		if group := s.key(key.Value); slices.Contains(nmstateKeys, key.Value) && !group.blank() {
+		if !slices.Contains(nmstateKeys, key.Value) {
+			continue
+		}
+		if group := (spot{value, s.below(key.Value)}); !group.blank() {
 			state.Content = append(state.Content, key, value)
 			im.use(group)
 		}
@@ -51,6 +54,9 @@ func (im *importer) networkText(s spot) {
 	root, f := fragment([]byte(s.node.Value))
 	if f == nil {
 		f = plainNode(root, yaml.MappingNode)
+	}
+	if f == nil {
+		_, f = shallow(root)
 	}
 	if f == nil {
 		_, f = plainTree(root)
