@@ -110,6 +110,27 @@ func TestImportOneNode(t *testing.T) {
 	}
 }
 
+// TestImportOfSeveralHosts: what an agent-config or install-config says about all hosts is imported without a choice.
+func TestImportOfSeveralHosts(t *testing.T) {
+	for doc, hosts := range map[string]string{
+		"kind: AgentConfig\nmetadata: {name: store}\nhosts: [{hostname: a}, {hostname: b}]\n":                              "hosts",
+		"baseDomain: example.com\nmetadata: {name: store}\nplatform: {baremetal: {hosts: [{name: a}, {name: b, x: y}]}}\n": "platform.baremetal.hosts",
+	} {
+		config, notes, err := Import([]byte(doc), "doc", ImportChoice{})
+		if err != nil || config.Spec.ClusterName != "store" || config.Spec.Hostname != "" {
+			t.Errorf("%v of %s", err, doc)
+			continue
+		}
+		if want := hosts + " is left out: it describes 2 nodes; --node NAME takes one"; !slices.Contains(notes, want) {
+			t.Errorf("no note %q in\n%s", want, strings.Join(notes, "\n"))
+		}
+		everyLeafIsTold(t, doc, []byte(doc), notes)
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "c"}); err == nil || !strings.Contains(err.Error(), "does not describe") {
+			t.Errorf("--node c: %v", err)
+		}
+	}
+}
+
 // TestImportTellsHowMuchIsLeftOut: notes without end help nobody, but none is dropped without a word.
 func TestImportTellsHowMuchIsLeftOut(t *testing.T) {
 	var doc strings.Builder

@@ -83,9 +83,7 @@ func fromInstallConfig(im *importer, doc spot) {
 	im.proxy(doc.get("proxy"))
 	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
 	im.list(doc.get("platform.baremetal.additionalNTPServers"), "spec.additionalNTPSources")
-	if host, at := im.pick("name", nodeList{spot: doc.get("platform.baremetal.hosts")}); at >= 0 {
-		im.network(host.get("networkConfig"))
-	}
+	im.network(im.host("name", doc.get("platform.baremetal.hosts")).get("networkConfig"))
 }
 
 // fromAgentConfig takes over what an agent-config.yaml says about its host.
@@ -96,10 +94,9 @@ func fromAgentConfig(im *importer, doc spot) {
 	}
 	im.take(doc.get("metadata.name"), "spec.clusterName")
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	if host, at := im.pick("hostname", nodeList{spot: doc.get("hosts")}); at >= 0 {
-		im.hostname(host.get("hostname"))
-		im.network(host.get("networkConfig"))
-	}
+	host := im.host("hostname", doc.get("hosts"))
+	im.hostname(host.get("hostname"))
+	im.network(host.get("networkConfig"))
 }
 
 // fromImageBasedConfig takes over what an image-based-config.yaml of the installer says (pkg/types/imagebased). The names of the

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"strconv"
 
 	"touchdown/backend/message"
@@ -52,6 +53,16 @@ func (im *importer) node(s spot) {
 type nodeList struct {
 	spot
 	cluster string
+}
+
+// host is pick for documents whose hosts are one part of many: several hosts are left out where no name chooses one.
+func (im *importer) host(key string, hosts spot) spot {
+	if all := hosts.items(); len(all) > 1 && im.choice.Node == "" {
+		im.leave(hosts, fmt.Sprintf("it describes %d nodes; --node NAME takes one", len(all)))
+		return spot{}
+	}
+	host, _ := im.pick(key, nodeList{spot: hosts})
+	return host
 }
 
 // pick returns the node that the site config is for, and in which list it is: the only one, or the one that a person named. Without a
