@@ -11,9 +11,15 @@ import (
 // account keeps what was taken of the documents of a file. An importer marks whatever it reads; what is not marked in the end is noted,
 // so that nothing is left out without a word.
 type account struct {
-	trees  []spot // the documents of the file, and every text in them that is a document itself
+	trees  []tree
 	marked map[*yaml.Node]bool
 	notes  []string
+}
+
+// tree is a document of the file, or a text in one that is a document itself.
+type tree struct {
+	spot
+	read bool // whether an importer reads it; its values are accounted for then, otherwise it is left out as a whole
 }
 
 func (a *account) note(format string, args ...any) {
@@ -42,11 +48,11 @@ const maxLeftOut = 200
 func (a *account) leftOut() {
 	rest := leftOver{account: a, above: map[*yaml.Node]bool{}}
 	for _, tree := range a.trees {
-		rest.trace(tree.node)
-		if tree.path != "" && !rest.above[tree.node] {
+		if !tree.read {
 			a.note("%s is left out: it is %s, which is not what is imported", tree.path, shapeOf(tree.node).what)
 			continue
 		}
+		rest.trace(tree.node)
 		rest.parts(tree.node, "", func() string { return tree.path })
 	}
 	if rest.count > maxLeftOut {

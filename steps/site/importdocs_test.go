@@ -77,6 +77,36 @@ func TestImportRefusesSecrets(t *testing.T) {
 	}
 }
 
+// TestImportJudgesOnlyWhatItTakes: what is not allowed in a document does not matter in its neighbours, which are not even walked.
+func TestImportJudgesOnlyWhatItTakes(t *testing.T) {
+	main := relocation + "  pullSecretRef: {name: pull}\n"
+	pull := aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: "+b64("{}")+"\n")
+	deep := "a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n"
+	for other, is := range map[string]string{
+		"kind: ConfigMap\ndata: &d {a: b}\nmore: *d\n":                         "a ConfigMap",
+		"kind: ConfigMap\ndata: !x {a: b}\n":                                   "a ConfigMap",
+		"kind: ConfigMap\na: b\na: c\n":                                        "a ConfigMap",
+		"kind: ConfigMap\n" + deep:                                             "a ConfigMap",
+		"- " + planted + "\n":                                                  "a document of no known kind",
+		strings.TrimPrefix(aSecret("other", "Opaque", "  a: &x b\n"), "---\n"): "a Secret (v1)",
+	} {
+		doc := []byte(main + pull + "---\n" + other)
+		_, notes, err := Import(doc, "doc", ImportChoice{})
+		if want := "document 3 is left out: it is " + is + ", which is not what is imported"; err != nil || !slices.Contains(notes, want) {
+			t.Errorf("%v, want %q in\n%s", err, want, strings.Join(notes, "\n"))
+		}
+	}
+	for doc, want := range map[string]string{
+		main + strings.Replace(pull, "data:\n", "more: &x y\ndata:\n", 1): "doc:12:7: has an anchor",
+		main + "status: {a: b, a: c}\n" + pull:                            "doc:7:16: has a key twice",
+		"- a\n":                                                           "doc:1:1: is a list where keys and values are expected; check that it is the right file",
+	} {
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s of\n%s", err, want, doc)
+		}
+	}
+}
+
 // TestImportOneNode chooses among the nodes of several clusters.
 func TestImportOneNode(t *testing.T) {
 	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec:\n  baseDomain: example.com\n  clusters:\n" +

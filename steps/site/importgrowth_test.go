@@ -84,6 +84,6 @@ func wideKeys(count int) string {
 
 // walked notes what is left out of a document of which nothing was taken.
 func walked(root *yaml.Node) {
-	a := account{trees: []spot{{node: root}}, marked: map[*yaml.Node]bool{}}
+	a := account{trees: []tree{{spot{node: root}, true}}, marked: map[*yaml.Node]bool{}}
 	a.leftOut()
 }

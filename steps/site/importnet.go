@@ -68,7 +68,7 @@ func (im *importer) networkText(s spot) {
 	im.use(s)
 	inner := spot{root, s.path}
 	shift(root, s.node.Line, s.node.Column)
-	im.trees = append(im.trees, inner)
+	im.trees = append(im.trees, tree{inner, true})
 	im.network(inner)
 }
 
