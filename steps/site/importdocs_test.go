@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,14 +108,30 @@ func TestImportJudgesOnlyWhatItTakes(t *testing.T) {
 	}
 }
 
+// TestImportOfATextWithoutNetwork: a text that is a document itself is told by its parts, also where none of them is taken.
+func TestImportOfATextWithoutNetwork(t *testing.T) {
+	for text, want := range map[string]string{
+		"ovs-db: {a: b}": "raw_nm_state_config.ovs-db is left out: it changes what belongs to the cluster itself",
+		"hello: there":   "raw_nm_state_config.hello is left out: this release has nothing for it",
+		"{}":             "raw_nm_state_config is left out: it is empty",
+	} {
+		doc := []byte(`{"api_version": 1, "base_domain": "example.com", "raw_nm_state_config": "` + text + `"}`)
+		_, notes, err := Import(doc, "doc", ImportChoice{})
+		if err != nil || !slices.Contains(notes, want) || strings.Contains(strings.Join(notes, "\n"), "not what is imported") {
+			t.Errorf("%v, want %q in\n%s", err, want, strings.Join(notes, "\n"))
+		}
+	}
+}
+
 // TestImportOneNode chooses among the nodes of several clusters.
 func TestImportOneNode(t *testing.T) {
 	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec:\n  baseDomain: example.com\n  clusters:\n" +
 		"  - {clusterName: one, nodes: [{hostName: a}, {hostName: b}]}\n  - {clusterName: two, nodes: [{hostName: a}, {role: master}]}\n"
 	for node, want := range map[string]string{
 		"b": "one.example.com b", "one/a": "one.example.com a", "two/a": "two.example.com a", "two/#2": "two.example.com ",
-		"":    "doc:6:32: spec.clusters[0].nodes: describes 4 nodes: ",
-		"a":   "doc:6:32: spec.clusters[0].nodes: describes 2 nodes called \"a\"; name the cluster too: --node CLUSTER/NAME",
+		"":       "doc:6:32: spec.clusters[0].nodes: describes 4 nodes: ",
+		"a":      "doc:6:32: spec.clusters[0].nodes: describes 2 nodes called \"a\"; use one of these for --node: \"one/#1\" and \"two/#1\"",
+		"one/#2": "one.example.com b", "two/#1": "two.example.com a",
 		"c\n": "doc:6:32: spec.clusters[0].nodes: does not describe \"c\\n\", only \"a\", \"b\", \"a\" and \"#2\"; ",
 	} {
 		config, _, err := Import([]byte(doc), "doc", ImportChoice{Node: node})
@@ -129,9 +146,15 @@ func TestImportOneNode(t *testing.T) {
 		}
 	}
 	instance := "apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\n" +
-		"spec: {baseDomain: example.com, clusterName: one, nodes: [{hostName: a}, {hostName: b}]}\n"
-	if config, _, err := Import([]byte(instance), "doc", ImportChoice{Node: "one/b"}); err != nil || config.Spec.Hostname != "b" {
-		t.Errorf("--node one/b of a ClusterInstance: %v", err)
+		"spec: {baseDomain: example.com, clusterName: one, nodes: [{hostName: a}, {hostName: b}, {hostName: a, nodeNetwork: {config: {interfaces: [{name: x}]}}}]}\n"
+	for node, want := range map[string]string{"one/b": "b", "#1": "a", "#2": "b", "one/#3": "a interfaces: [{name: x}]"} {
+		config, _, err := Import([]byte(instance), "doc", ImportChoice{Node: node})
+		if err != nil || strings.TrimSpace(config.Spec.Hostname+" "+string(config.Spec.NetworkConfig)) != want {
+			t.Errorf("--node %s of a ClusterInstance: %v", node, err)
+		}
+	}
+	if _, _, err := Import([]byte(instance), "doc", ImportChoice{Node: "a"}); err == nil || !strings.HasSuffix(err.Error(), `; use one of these for --node: "one/#1" and "one/#3"`) {
+		t.Errorf("two nodes of one name: %v", err)
 	}
 	for _, doc := range []string{relocation, "kind: AgentConfig\nhosts: []\n"} {
 		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "a"}); err == nil || !strings.Contains(err.Error(), "describes no nodes by name; leave --node out") {
@@ -157,6 +180,17 @@ func TestImportOfSeveralHosts(t *testing.T) {
 		everyLeafIsTold(t, doc, []byte(doc), notes)
 		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "c"}); err == nil || !strings.Contains(err.Error(), "does not describe") {
 			t.Errorf("--node c: %v", err)
+		}
+	}
+}
+
+// TestImportOfAClusterWithoutNodes: the values of the only cluster need no node.
+func TestImportOfAClusterWithoutNodes(t *testing.T) {
+	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com, clusters: [{clusterName: one, additionalNTPSources: [ntp.example.com]}%s]}\n"
+	for more, want := range map[string]string{"": "one.example.com", ", {clusterName: two}": ".example.com"} {
+		config, notes, err := Import(fmt.Appendf(nil, doc, more), "doc", ImportChoice{})
+		if err != nil || config.Spec.ClusterName+"."+config.Spec.BaseDomain != want {
+			t.Errorf("%v, want %s of\n%s", err, want, strings.Join(notes, "\n"))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"touchdown/backend/message"
 )
@@ -18,7 +19,11 @@ func fromZTPSiteConfig(im *importer, doc spot) {
 	for i, cluster := range clusters {
 		lists[i] = nodeList{cluster.get("nodes"), cluster.get("clusterName").text()}
 	}
-	if node, at := im.pick("hostName", lists...); at >= 0 {
+	node, at := im.pick("hostName", lists...)
+	if len(clusters) == 1 { // it may have no nodes yet
+		at = 0
+	}
+	if at >= 0 {
 		im.cluster(clusters[at])
 		im.node(node)
 	}
@@ -66,17 +71,23 @@ func (im *importer) host(key string, hosts spot) spot {
 }
 
 // pick returns the node that the site config is for, and in which list it is: the only one, or the one that a person named. Without a
-// name nobody knows which of several this node is; the list is -1 then, and where there is none.
+// name nobody knows which of several this node is; the list is -1 then, and where there is none. #N is a name for each node, as two
+// may have the same one.
 func (im *importer) pick(key string, lists ...nodeList) (node spot, at int) {
 	var nodes, fitting []spot
-	var names []string
+	var names, numbers []string
 	at = -1
 	for i, list := range lists {
+		cluster := list.cluster
+		if cluster != "" {
+			cluster += "/"
+		}
 		for n, item := range list.items() {
-			name := orElse(item.get(key).text(), "#"+strconv.Itoa(n+1))
+			number := "#" + strconv.Itoa(n+1)
+			name := orElse(item.get(key).text(), number)
 			nodes, names = append(nodes, item), append(names, shown(name))
-			if want := im.choice.Node; want == "" || want == name || want == list.cluster+"/"+name {
-				fitting, at = append(fitting, item), i
+			if want := strings.TrimPrefix(im.choice.Node, cluster); im.choice.Node == "" || im.choice.Node == name || want == name || want == number {
+				fitting, numbers, at = append(fitting, item), append(numbers, shown(cluster+number)), i
 			}
 		}
 	}
@@ -93,7 +104,7 @@ func (im *importer) pick(key string, lists ...nodeList) (node spot, at int) {
 	case im.choice.Node == "":
 		im.fail(where, fault(message.T("say which one this node is: --node NAME"), message.F("describes %d nodes: %s", len(nodes), listed(names))))
 	case len(fitting) > 1:
-		im.fail(where, fault(message.T("name the cluster too: --node CLUSTER/NAME"), message.F("describes %d nodes called %s", len(fitting), shown(im.choice.Node))))
+		im.fail(where, fault(message.F("use one of these for --node: %s", listed(numbers)), message.F("describes %d nodes called %s", len(fitting), shown(im.choice.Node))))
 	default:
 		im.fail(where, fault(message.T("use one of these names for --node"), message.F("does not describe %s, only %s", shown(im.choice.Node), listed(names))))
 	}

@@ -65,8 +65,12 @@ func (im *importer) networkText(s spot) {
 		im.fail(s, f)
 		return
 	}
-	im.use(s)
 	inner := spot{root, s.path}
+	if inner.blank() {
+		im.leave(s, "it is empty")
+		return
+	}
+	im.use(s)
 	shift(root, s.node.Line, s.node.Column)
 	im.trees = append(im.trees, tree{inner, true})
 	im.network(inner)
