@@ -111,6 +111,10 @@ func (im *importer) choose(docs []*yaml.Node) (importKind, spot, *Error) {
 	}
 	again := docs[found[1]]
 	fix := message.T("copy the one that you want into its own file, or choose its kind with --from")
+	first := shapeOf(docs[found[0]]).from
+	if !slices.ContainsFunc(found, func(i int) bool { return shapeOf(docs[i]).from != first }) {
+		fix = message.T("copy the one that you want into its own file")
+	}
 	return importKind{}, spot{}, position{im.name, again.Line, again.Column}.at("", fault(fix, message.F("starts a second document that can be imported; the file holds %s", several(docs))))
 }
 

@@ -102,7 +102,11 @@ func TestImportersListSeveralDocuments(t *testing.T) {
 			t.Errorf("--from %q: %v", from, err)
 		}
 	}
-	_, _, err := Import([]byte(strings.Repeat("kind: "+planted+" x\n---\n", maxDocuments)), "old", ImportChoice{})
+	_, _, err := Import([]byte(relocation+"---\n"+relocation), "old", ImportChoice{})
+	if err == nil || !strings.HasSuffix(err.Error(), "; copy the one that you want into its own file") {
+		t.Errorf("two of one kind: %v", err)
+	}
+	_, _, err = Import([]byte(strings.Repeat("kind: "+planted+" x\n---\n", maxDocuments)), "old", ImportChoice{})
 	if err == nil || strings.Count(err.Error(), "another kind") != maxListed || !strings.Contains(err.Error(), "and 95 more") || strings.Contains(err.Error(), planted) {
 		t.Errorf("many documents: %v", err)
 	}
