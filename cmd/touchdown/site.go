@@ -147,7 +147,7 @@ Kinds:
 		},
 	}
 	cmd.Flags().StringVar(&choice.From, "from", "", "`kind` of the document, instead of recognising it")
-	cmd.Flags().StringVar(&choice.Node, "node", "", "`name` of the node in a document with several, or CLUSTER/NAME")
+	cmd.Flags().StringVar(&choice.Node, "node", "", "`name` of the node in a document with several, or #N for the one at that place; also after CLUSTER/")
 	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return cmd
 }

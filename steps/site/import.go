@@ -13,7 +13,7 @@ type ImportChoice struct {
 	// From is one of Imports; empty has the kind recognised.
 	From string
 	// Node is the name of the node that the site config is for, where the document describes several; CLUSTER/NAME where two
-	// clusters have one of that name.
+	// clusters have one of that name. #N is the node at that place in its list.
 	Node string
 }
 

@@ -34,7 +34,7 @@ func TestImport(t *testing.T) {
 			`"raw_nm_state_config":"hostname: {config: node, running: old}\ninterfaces: [{name: enp1s0}]\novs-db: {a: b}\n","chrony_config":"driftfile /x\n",` +
 			`"additionalTrustBundle":{"userCaBundle":"x","proxyConfigmapName":"other","proxyConfigmapBundle":"y"}}`},
 		{"seed reconfiguration with two names", seedReconfiguration, `{"api_version":1,"hostname":"one","raw_nm_state_config":"hostname: {config: two}"}`},
-		{"image-based installation with two networks", imageBasedInstall, "seedImage: a.b/c\nnetworkConfig: {interfaces: [{name: one}]}\nnmStateConfig: 'interfaces: [{name: two}]'\n"},
+		{"image-based installation", imageBasedConfig, "apiVersion: v1beta1\nkind: ImageBasedInstallationConfig\nsshKey: a\n"},
 		{"seed reconfiguration with a broken text", seedReconfiguration, `{"api_version":1,"raw_nm_state_config":"interfaces: [` + planted + `"}`},
 		{"seed reconfiguration with a list in a text", seedReconfiguration, `{"api_version":1,"raw_nm_state_config":"- ` + planted + `"}`},
 		{"seed reconfiguration with a private key", seedReconfiguration, `{"api_version":1,"ssh_key":"-----BEGIN OPENSSH PRIVATE KEY-----\n` + planted + `"}`},

@@ -2,8 +2,8 @@ package site
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -11,9 +11,15 @@ import (
 // account keeps what was taken of the documents of a file. An importer marks whatever it reads; what is not marked in the end is noted,
 // so that nothing is left out without a word.
 type account struct {
-	trees  []spot // every document of the file, and every text in them that is a document itself
+	trees  []tree
 	marked map[*yaml.Node]bool
 	notes  []string
+}
+
+// tree is a document of the file, or a text in one that is a document itself.
+type tree struct {
+	spot
+	read bool // whether an importer reads it; its values are accounted for then, otherwise it is left out as a whole
 }
 
 func (a *account) note(format string, args ...any) {
@@ -40,64 +46,82 @@ const maxLeftOut = 200
 
 // leftOut notes whatever no importer marked, in the order of the file: a group as a whole where nothing of it was taken.
 func (a *account) leftOut() {
-	count := 0
-	above := map[*yaml.Node]bool{}
+	rest := leftOver{account: a, above: map[*yaml.Node]bool{}}
 	for _, tree := range a.trees {
-		a.trace(tree.node, above)
-		a.unmarked(tree, above, &count)
+		if !tree.read {
+			a.note("%s is left out: it is %s, which is not what is imported", tree.path, shapeOf(tree.node).what)
+			continue
+		}
+		rest.trace(tree.node)
+		rest.parts(tree.node, "", func() string { return tree.path })
 	}
-	if count > maxLeftOut {
-		a.note("%d more values are left out: the notes above name the first %d", count-maxLeftOut, maxLeftOut)
+	if rest.count > maxLeftOut {
+		a.note("%d more values are left out: the notes above name the first %d", rest.count-maxLeftOut, maxLeftOut)
 	}
 }
 
-func (a *account) unmarked(s spot, above map[*yaml.Node]bool, count *int) {
-	switch {
-	case a.marked[s.node]:
-	case s.path != "" && !above[s.node] && !a.partsHaveReasons(s):
-		*count++
-		if *count <= maxLeftOut {
-			a.note("%s is left out: %s", s.path, a.reason(s))
-		}
-	default:
-		for _, value := range s.children() {
-			a.unmarked(value, above, count)
-		}
-	}
+// leftOver walks what was not taken. Paths are long in a deep document, so each is made only for a note.
+type leftOver struct {
+	*account
+	above map[*yaml.Node]bool // every value above one that was taken
+	count int
 }
 
-// trace records every value above one that was taken.
-func (a *account) trace(n *yaml.Node, above map[*yaml.Node]bool) (taken bool) {
+func (l *leftOver) trace(n *yaml.Node) (taken bool) {
 	for _, below := range valuesOf(n) {
-		taken = a.trace(below, above) || taken
+		taken = l.trace(below) || taken
 	}
-	above[n] = taken
-	return taken || a.marked[n]
+	l.above[n] = taken
+	return taken || l.marked[n]
+}
+
+// value notes one value, or its parts where some were taken or have reasons. Its key is that of importReasons.
+func (l *leftOver) value(n *yaml.Node, key string, path func() string) {
+	switch {
+	case l.marked[n]:
+	case l.above[n] || importReasons[key] == "" && partsHaveReasons(n):
+		l.parts(n, key, path)
+	default:
+		l.count++
+		if l.count <= maxLeftOut {
+			s := spot{n, path()}
+			l.note("%s is left out: %s", s.path, reason(s, key))
+		}
+	}
+}
+
+func (l *leftOver) parts(n *yaml.Node, key string, path func() string) {
+	path = sync.OnceValue(path)
+	if n.Kind != yaml.MappingNode {
+		key = strings.TrimSuffix(key, "[]") + "[]"
+		for i, item := range n.Content {
+			l.value(item, key, func() string { return itemPath(path(), i) })
+		}
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		l.value(n.Content[i+1], join("", key), func() string { return spot{path: path()}.below(key) })
+	}
 }
 
 // partsHaveReasons reports whether more can be said about the parts of a group than about the whole.
-func (a *account) partsHaveReasons(s spot) bool {
-	if slices.Contains(a.trees, s) || importReasons[reasonKey(s)] != "" || s.node.Kind != yaml.MappingNode {
+func partsHaveReasons(n *yaml.Node) bool {
+	if n.Kind != yaml.MappingNode {
 		return false
 	}
-	return slices.ContainsFunc(s.children(), func(value spot) bool { return importReasons[reasonKey(value)] != "" })
-}
-
-// reasonKey is the last key of a path; of an item the list's, with [].
-func reasonKey(s spot) string {
-	key := lastPart(s.path)
-	if at := strings.IndexByte(key, '['); at >= 0 {
-		key = key[:at] + "[]"
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if importReasons[join("", n.Content[i].Value)] != "" {
+			return true
+		}
 	}
-	return key
+	return false
 }
 
 // reason says why a value is left out.
-func (a *account) reason(s spot) string {
-	why, known := importReasons[reasonKey(s)]
+func reason(s spot, key string) string {
+	why, known := importReasons[key]
 	switch {
-	case slices.Contains(a.trees, s) && s.path != "":
-		return "it is " + shapeOf(s.node).what + ", which is not what is imported"
 	case hollow(s.node):
 		return "it is empty"
 	case known:
@@ -106,16 +130,4 @@ func (a *account) reason(s spot) string {
 		return fmt.Sprintf("this release has nothing for it; see line %d", s.node.Line)
 	}
 	return "this release has nothing for it"
-}
-
-// clusterOf returns the name of the cluster that a list of nodes is in, for documents with several.
-func (a *account) clusterOf(list spot) string {
-	for _, tree := range a.trees {
-		for _, cluster := range tree.get("spec.clusters").items() {
-			if nodes := cluster.get("nodes"); nodes.node != nil && nodes.node == list.node {
-				return cluster.get("clusterName").text()
-			}
-		}
-	}
-	return ""
 }

@@ -37,9 +37,6 @@ func documents(data []byte, name string) ([]*yaml.Node, *Error) {
 		if root.Tag == "!!null" && root.Anchor == "" {
 			continue
 		}
-		if bad := plainDocument(root, name); bad != nil {
-			return nil, bad
-		}
 		if docs = append(docs, root); len(docs) > maxDocuments {
 			return nil, position{name, root.Line, root.Column}.at("", fault(message.T("copy the one that you want into its own file"), message.F("starts document %d, more than the %d that are read", len(docs), maxDocuments)))
 		}
@@ -50,13 +47,42 @@ func documents(data []byte, name string) ([]*yaml.Node, *Error) {
 	return docs, nil
 }
 
-// plainDocument wants keys and values without what hides the meaning of a document: anchors, tags, a key that is there twice.
+// maxDepth is how deep a document may be nested: real ones have some ten levels. Chosen.
+const maxDepth = 100
+
+// shallow refuses a document that is nested deeper than maxDepth.
+func shallow(root *yaml.Node) (*yaml.Node, *Error) {
+	where := below(root, maxDepth)
+	if where == nil {
+		return nil, nil
+	}
+	return where, fault(message.T("check that it is the right file"), message.F("is nested more than %d levels deep", maxDepth))
+}
+
+// below returns the first value that is more than so many levels below another one.
+func below(n *yaml.Node, levels int) *yaml.Node {
+	if levels < 0 {
+		return n
+	}
+	for _, value := range n.Content {
+		if deep := below(value, levels-1); deep != nil {
+			return deep
+		}
+	}
+	return nil
+}
+
+// plainDocument judges a document that is taken. It wants keys and values without what hides the meaning of a document: anchors, tags, a key that is there twice.
 func plainDocument(root *yaml.Node, name string) *Error {
 	if f := plainNode(root, yaml.MappingNode); f != nil {
 		f.Fix = message.T("check that it is the right file")
 		return position{name, root.Line, root.Column}.at("", f)
 	}
-	if where, f := plainTree(root); f != nil {
+	where, f := shallow(root)
+	if f == nil {
+		where, f = plainTree(root)
+	}
+	if f != nil {
 		return position{name, where.Line, where.Column}.at("", f)
 	}
 	return nil
@@ -71,25 +97,39 @@ func (im *importer) choose(docs []*yaml.Node) (importKind, spot, *Error) {
 		if len(docs) > 1 {
 			path = "document " + strconv.Itoa(i+1)
 		}
-		im.trees = append(im.trees, spot{doc, path})
+		im.trees = append(im.trees, tree{spot: spot{doc, path}})
 		if from := shapeOf(doc).from; from != "" && (im.choice.From == "" || im.choice.From == from) {
 			found = append(found, i)
 		}
 	}
 	at := position{im.name, docs[0].Line, docs[0].Column}
 	switch {
-	case len(found) == 1:
-		main := &im.trees[found[0]]
-		main.path = ""
-		return importKinds[kindNamed(shapeOf(main.node).from)], *main, nil
-	case len(docs) == 1:
-		return importKind{}, spot{}, at.at("", unexpected(docs[0], im.choice.From))
+	case len(found) == 1 || len(docs) == 1:
+		return im.chosen(append(found, 0)[0])
 	case len(found) == 0:
 		return importKind{}, spot{}, at.at("", fault(message.T("check that it is the right file, and the value of --from"), message.F("starts a file without a document to import; it holds %s", several(docs))))
 	}
 	again := docs[found[1]]
 	fix := message.T("copy the one that you want into its own file, or choose its kind with --from")
+	first := shapeOf(docs[found[0]]).from
+	if !slices.ContainsFunc(found, func(i int) bool { return shapeOf(docs[i]).from != first }) {
+		fix = message.T("copy the one that you want into its own file")
+	}
 	return importKind{}, spot{}, position{im.name, again.Line, again.Column}.at("", fault(fix, message.F("starts a second document that can be imported; the file holds %s", several(docs))))
+}
+
+// chosen judges the document to import. The others may hold what is not allowed in it.
+func (im *importer) chosen(i int) (importKind, spot, *Error) {
+	main := &im.trees[i]
+	main.path, main.read = "", true
+	if bad := plainDocument(main.node, im.name); bad != nil {
+		return importKind{}, spot{}, bad
+	}
+	from := shapeOf(main.node).from
+	if from == "" || im.choice.From != "" && im.choice.From != from {
+		return importKind{}, spot{}, im.place(main.spot).at("", unexpected(main.node, im.choice.From))
+	}
+	return importKinds[kindNamed(from)], main.spot, nil
 }
 
 // maxListed is how many documents or nodes of one file a message lists.
@@ -131,23 +171,29 @@ func (im *importer) referenced(ref spot, namespace string) spot {
 		im.leave(ref, "it names no Secret")
 		return spot{}
 	}
-	var found spot
-	for _, doc := range im.trees {
+	var found *tree
+	for i := range im.trees {
+		doc := &im.trees[i]
 		if doc.get("kind").text() != "Secret" || doc.get("metadata.name").text() != name {
 			continue
 		}
 		if at := doc.get("metadata.namespace").text(); at != "" && namespace != "" && at != namespace {
 			continue
 		}
-		if found.node != nil {
-			im.fail(doc, fault(message.T("keep the one that is meant"), message.F("is the second Secret that %s may mean; the first is in line %s", ref.path, lineNumber(found.node))))
+		if found != nil {
+			im.fail(doc.spot, fault(message.T("keep the one that is meant"), message.F("is the second Secret that %s may mean; the first is in line %s", ref.path, lineNumber(found.node))))
 			return spot{}
 		}
 		found = doc
 	}
-	if found.node == nil {
+	if found == nil {
 		im.leave(ref, "the Secret that it names is not in the file; give its content yourself")
-		return found
+		return spot{}
+	}
+	found.read = true
+	if bad := plainDocument(found.node, im.name); bad != nil {
+		im.errs = append(im.errs, bad)
+		return spot{}
 	}
 	im.use(ref.get("name"))
 	im.use(ref.get("namespace"))
@@ -155,7 +201,7 @@ func (im *importer) referenced(ref spot, namespace string) spot {
 	for _, key := range []string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "type"} {
 		im.use(found.get(key))
 	}
-	return found
+	return found.spot
 }
 
 // secret takes values of the Secret that a reference names. Each pair is a key of the Secret and where its value goes.

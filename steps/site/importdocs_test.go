@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -77,14 +78,60 @@ func TestImportRefusesSecrets(t *testing.T) {
 	}
 }
 
+// TestImportJudgesOnlyWhatItTakes: what is not allowed in a document does not matter in its neighbours, which are not even walked.
+func TestImportJudgesOnlyWhatItTakes(t *testing.T) {
+	main := relocation + "  pullSecretRef: {name: pull}\n"
+	pull := aSecret("pull", "kubernetes.io/dockerconfigjson", "  .dockerconfigjson: "+b64("{}")+"\n")
+	deep := "a: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n"
+	for other, is := range map[string]string{
+		"kind: ConfigMap\ndata: &d {a: b}\nmore: *d\n":                         "a ConfigMap",
+		"kind: ConfigMap\ndata: !x {a: b}\n":                                   "a ConfigMap",
+		"kind: ConfigMap\na: b\na: c\n":                                        "a ConfigMap",
+		"kind: ConfigMap\n" + deep:                                             "a ConfigMap",
+		"- " + planted + "\n":                                                  "a document of no known kind",
+		strings.TrimPrefix(aSecret("other", "Opaque", "  a: &x b\n"), "---\n"): "a Secret (v1)",
+	} {
+		doc := []byte(main + pull + "---\n" + other)
+		_, notes, err := Import(doc, "doc", ImportChoice{})
+		if want := "document 3 is left out: it is " + is + ", which is not what is imported"; err != nil || !slices.Contains(notes, want) {
+			t.Errorf("%v, want %q in\n%s", err, want, strings.Join(notes, "\n"))
+		}
+	}
+	for doc, want := range map[string]string{
+		main + strings.Replace(pull, "data:\n", "more: &x y\ndata:\n", 1): "doc:12:7: has an anchor",
+		main + "status: {a: b, a: c}\n" + pull:                            "doc:7:16: has a key twice",
+		"- a\n":                                                           "doc:1:1: is a list where keys and values are expected; check that it is the right file",
+	} {
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s of\n%s", err, want, doc)
+		}
+	}
+}
+
+// TestImportOfATextWithoutNetwork: a text that is a document itself is told by its parts, also where none of them is taken.
+func TestImportOfATextWithoutNetwork(t *testing.T) {
+	for text, want := range map[string]string{
+		"ovs-db: {a: b}": "raw_nm_state_config.ovs-db is left out: it changes what belongs to the cluster itself",
+		"hello: there":   "raw_nm_state_config.hello is left out: this release has nothing for it",
+		"{}":             "raw_nm_state_config is left out: it is empty",
+	} {
+		doc := []byte(`{"api_version": 1, "base_domain": "example.com", "raw_nm_state_config": "` + text + `"}`)
+		_, notes, err := Import(doc, "doc", ImportChoice{})
+		if err != nil || !slices.Contains(notes, want) || strings.Contains(strings.Join(notes, "\n"), "not what is imported") {
+			t.Errorf("%v, want %q in\n%s", err, want, strings.Join(notes, "\n"))
+		}
+	}
+}
+
 // TestImportOneNode chooses among the nodes of several clusters.
 func TestImportOneNode(t *testing.T) {
 	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec:\n  baseDomain: example.com\n  clusters:\n" +
 		"  - {clusterName: one, nodes: [{hostName: a}, {hostName: b}]}\n  - {clusterName: two, nodes: [{hostName: a}, {role: master}]}\n"
 	for node, want := range map[string]string{
 		"b": "one.example.com b", "one/a": "one.example.com a", "two/a": "two.example.com a", "two/#2": "two.example.com ",
-		"":    "doc:6:32: spec.clusters[0].nodes: describes 4 nodes: ",
-		"a":   "doc:6:32: spec.clusters[0].nodes: describes 2 nodes called \"a\"; name the cluster too: --node CLUSTER/NAME",
+		"":       "doc:6:32: spec.clusters[0].nodes: describes 4 nodes: ",
+		"a":      "doc:6:32: spec.clusters[0].nodes: describes 2 nodes called \"a\"; use one of these for --node: \"one/#1\" and \"two/#1\"",
+		"one/#2": "one.example.com b", "two/#1": "two.example.com a",
 		"c\n": "doc:6:32: spec.clusters[0].nodes: does not describe \"c\\n\", only \"a\", \"b\", \"a\" and \"#2\"; ",
 	} {
 		config, _, err := Import([]byte(doc), "doc", ImportChoice{Node: node})
@@ -98,9 +145,52 @@ func TestImportOneNode(t *testing.T) {
 			t.Errorf("--node %q: %s, want %s", node, got, want)
 		}
 	}
+	instance := "apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\n" +
+		"spec: {baseDomain: example.com, clusterName: one, nodes: [{hostName: a}, {hostName: b}, {hostName: a, nodeNetwork: {config: {interfaces: [{name: x}]}}}]}\n"
+	for node, want := range map[string]string{"one/b": "b", "#1": "a", "#2": "b", "one/#3": "a interfaces: [{name: x}]"} {
+		config, _, err := Import([]byte(instance), "doc", ImportChoice{Node: node})
+		if err != nil || strings.TrimSpace(config.Spec.Hostname+" "+string(config.Spec.NetworkConfig)) != want {
+			t.Errorf("--node %s of a ClusterInstance: %v", node, err)
+		}
+	}
+	if _, _, err := Import([]byte(instance), "doc", ImportChoice{Node: "a"}); err == nil || !strings.HasSuffix(err.Error(), `; use one of these for --node: "one/#1" and "one/#3"`) {
+		t.Errorf("two nodes of one name: %v", err)
+	}
 	for _, doc := range []string{relocation, "kind: AgentConfig\nhosts: []\n"} {
 		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "a"}); err == nil || !strings.Contains(err.Error(), "describes no nodes by name; leave --node out") {
 			t.Errorf("--node for a document without nodes: %v", err)
+		}
+	}
+}
+
+// TestImportOfSeveralHosts: what an agent-config or install-config says about all hosts is imported without a choice.
+func TestImportOfSeveralHosts(t *testing.T) {
+	for doc, hosts := range map[string]string{
+		"kind: AgentConfig\nmetadata: {name: store}\nhosts: [{hostname: a}, {hostname: b}]\n":                              "hosts",
+		"baseDomain: example.com\nmetadata: {name: store}\nplatform: {baremetal: {hosts: [{name: a}, {name: b, x: y}]}}\n": "platform.baremetal.hosts",
+	} {
+		config, notes, err := Import([]byte(doc), "doc", ImportChoice{})
+		if err != nil || config.Spec.ClusterName != "store" || config.Spec.Hostname != "" {
+			t.Errorf("%v of %s", err, doc)
+			continue
+		}
+		if want := hosts + " is left out: it describes 2 nodes; --node NAME takes one"; !slices.Contains(notes, want) {
+			t.Errorf("no note %q in\n%s", want, strings.Join(notes, "\n"))
+		}
+		everyLeafIsTold(t, doc, []byte(doc), notes)
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "c"}); err == nil || !strings.Contains(err.Error(), "does not describe") {
+			t.Errorf("--node c: %v", err)
+		}
+	}
+}
+
+// TestImportOfAClusterWithoutNodes: the values of the only cluster need no node.
+func TestImportOfAClusterWithoutNodes(t *testing.T) {
+	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com, clusters: [{clusterName: one, additionalNTPSources: [ntp.example.com]}%s]}\n"
+	for more, want := range map[string]string{"": "one.example.com", ", {clusterName: two}": ".example.com"} {
+		config, notes, err := Import(fmt.Appendf(nil, doc, more), "doc", ImportChoice{})
+		if err != nil || config.Spec.ClusterName+"."+config.Spec.BaseDomain != want {
+			t.Errorf("%v, want %s of\n%s", err, want, strings.Join(notes, "\n"))
 		}
 	}
 }
@@ -122,16 +212,23 @@ func TestImportTellsHowMuchIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestImportOfADeepDocument: a document may be nested very deep, with a key at each level that has a reason.
+// TestImportOfADeepDocument: a document may be nested, but not without end, and no text in it.
 func TestImportOfADeepDocument(t *testing.T) {
-	const depth = 3000 // the YAML library stops at 10,000
-	doc := "{baseDomain: example.com, a: " + strings.Repeat("{role: b, a: ", depth) + "x" + strings.Repeat("}", depth) + "}"
-	_, notes, err := Import([]byte(doc), "doc", ImportChoice{})
-	if err != nil {
-		t.Fatal(err)
+	nested := func(levels int) string { // the root is one more
+		return strings.Repeat("{role: b, a: ", levels) + "x" + strings.Repeat("}", levels)
 	}
-	if last := notes[len(notes)-1]; !strings.Contains(last, " more values are left out") {
-		t.Errorf("the last note is %q", last)
+	_, notes, err := Import([]byte("{baseDomain: example.com, a: "+nested(maxDepth-1)+"}"), "doc", ImportChoice{})
+	if err != nil || !slices.Contains(notes, strings.Repeat("a.", maxDepth-1)+"a is left out: this release has nothing for it") {
+		t.Errorf("%v: %s", err, strings.Join(notes, "\n"))
+	}
+	for doc, want := range map[string]string{
+		"{baseDomain: example.com, a: " + nested(maxDepth) + "}":                            "doc:1:1318: is nested more than 100 levels deep; check that it is the right file",
+		"{baseDomain: example.com, a: " + nested(3000) + "}":                                "doc:1:1318: is nested more than 100 levels deep; check that it is the right file",
+		`{"api_version": 1, "raw_nm_state_config": "interfaces: ` + nested(maxDepth) + `"}`: "doc:1:43: raw_nm_state_config: is nested more than 100 levels deep; check that it is the right file",
+	} {
+		if _, _, err := Import([]byte(doc), "doc", ImportChoice{}); err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 }
 

@@ -83,9 +83,7 @@ func fromInstallConfig(im *importer, doc spot) {
 	im.proxy(doc.get("proxy"))
 	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
 	im.list(doc.get("platform.baremetal.additionalNTPServers"), "spec.additionalNTPSources")
-	if host, one := im.pick("name", doc.get("platform.baremetal.hosts")); one {
-		im.network(host.get("networkConfig"))
-	}
+	im.network(im.host("name", doc.get("platform.baremetal.hosts")).get("networkConfig"))
 }
 
 // fromAgentConfig takes over what an agent-config.yaml says about its host.
@@ -96,10 +94,9 @@ func fromAgentConfig(im *importer, doc spot) {
 	}
 	im.take(doc.get("metadata.name"), "spec.clusterName")
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	if host, one := im.pick("hostname", doc.get("hosts")); one {
-		im.hostname(host.get("hostname"))
-		im.network(host.get("networkConfig"))
-	}
+	host := im.host("hostname", doc.get("hosts"))
+	im.hostname(host.get("hostname"))
+	im.network(host.get("networkConfig"))
 }
 
 // fromImageBasedConfig takes over what an image-based-config.yaml of the installer says (pkg/types/imagebased). The names of the
@@ -108,19 +105,6 @@ func fromImageBasedConfig(im *importer, doc spot) {
 	im.hostname(doc.get("hostname"))
 	im.network(doc.get("networkConfig"))
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-}
-
-// fromImageBasedInstall takes over what an image-based-installation-config.yaml says, of the installer or of the lifecycle agent's
-// ib-cli (api/ibiconfig), which keeps the network as a text.
-func fromImageBasedInstall(im *importer, doc spot) {
-	im.take(doc.get("pullSecret"), "spec.pullSecret")
-	im.take(doc.get("sshKey"), "spec.sshKeys")
-	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
-	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	im.mirrors(doc.get("imageDigestSources"))
-	im.proxy(doc.get("proxy"))
-	im.network(doc.get("networkConfig"))
-	im.networkText(doc.get("nmStateConfig"))
 }
 
 // hostname takes a name for the node. Whether the node may be given another one is for a person to say.

@@ -1,7 +1,9 @@
 package site
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"touchdown/backend/message"
 )
@@ -13,20 +15,18 @@ func fromZTPSiteConfig(im *importer, doc spot) {
 	im.take(spec.get("sshPublicKey"), "spec.sshKeys")
 	im.pullSecret(spec.get("pullSecretRef"), doc.get("metadata.namespace").text())
 	clusters := spec.get("clusters").items()
-	nodes := make([]spot, len(clusters))
+	lists := make([]nodeList, len(clusters))
 	for i, cluster := range clusters {
-		nodes[i] = cluster.get("nodes")
+		lists[i] = nodeList{cluster.get("nodes"), cluster.get("clusterName").text()}
 	}
-	node, one := im.pick("hostName", nodes...)
-	if !one {
-		return
+	node, at := im.pick("hostName", lists...)
+	if len(clusters) == 1 { // it may have no nodes yet
+		at = 0
 	}
-	for i, cluster := range clusters {
-		if holds(nodes[i], node) {
-			im.cluster(cluster)
-		}
+	if at >= 0 {
+		im.cluster(clusters[at])
+		im.node(node)
 	}
-	im.node(node)
 }
 
 // fromClusterInstance takes over one node of a ClusterInstance of the siteconfig operator.
@@ -36,7 +36,7 @@ func fromClusterInstance(im *importer, doc spot) {
 	im.take(spec.get("sshPublicKey"), "spec.sshKeys")
 	im.pullSecret(spec.get("pullSecretRef"), doc.get("metadata.namespace").text())
 	im.cluster(spec)
-	if node, one := im.pick("hostName", spec.get("nodes")); one {
+	if node, at := im.pick("hostName", nodeList{spec.get("nodes"), spec.get("clusterName").text()}); at >= 0 {
 		im.node(node)
 	}
 }
@@ -54,48 +54,59 @@ func (im *importer) node(s spot) {
 	im.network(s.get("nodeNetwork.config"))
 }
 
-func holds(list, item spot) bool {
-	for _, other := range list.items() {
-		if other.node == item.node {
-			return true
-		}
-	}
-	return false
+// nodeList is a list of nodes, with the name of their cluster where it has one.
+type nodeList struct {
+	spot
+	cluster string
 }
 
-// pick returns the host that the site config is for: the only one, or the one that a person named. Without a name nobody knows which
-// of several this node is; one is false then, and where there is none.
-func (im *importer) pick(key string, lists ...spot) (host spot, one bool) {
-	var hosts, fitting []spot
-	var names []string
-	for _, list := range lists {
-		cluster := im.clusterOf(list)
-		for i, item := range list.items() {
-			name := orElse(item.get(key).text(), "#"+strconv.Itoa(i+1))
-			hosts, names = append(hosts, item), append(names, shown(name))
-			if want := im.choice.Node; want == name || want == cluster+"/"+name {
-				fitting = append(fitting, item)
+// host is pick for documents whose hosts are one part of many: several hosts are left out where no name chooses one.
+func (im *importer) host(key string, hosts spot) spot {
+	if all := hosts.items(); len(all) > 1 && im.choice.Node == "" {
+		im.leave(hosts, fmt.Sprintf("it describes %d nodes; --node NAME takes one", len(all)))
+		return spot{}
+	}
+	host, _ := im.pick(key, nodeList{spot: hosts})
+	return host
+}
+
+// pick returns the node that the site config is for, and in which list it is: the only one, or the one that a person named. Without a
+// name nobody knows which of several this node is; the list is -1 then, and where there is none. #N is a name for each node, as two
+// may have the same one.
+func (im *importer) pick(key string, lists ...nodeList) (node spot, at int) {
+	var nodes, fitting []spot
+	var names, numbers []string
+	at = -1
+	for i, list := range lists {
+		cluster := list.cluster
+		if cluster != "" {
+			cluster += "/"
+		}
+		for n, item := range list.items() {
+			number := "#" + strconv.Itoa(n+1)
+			name := orElse(item.get(key).text(), number)
+			nodes, names = append(nodes, item), append(names, shown(name))
+			if want := strings.TrimPrefix(im.choice.Node, cluster); im.choice.Node == "" || im.choice.Node == name || want == name || want == number {
+				fitting, numbers, at = append(fitting, item), append(numbers, shown(cluster+number)), i
 			}
 		}
 	}
-	im.listed = len(hosts) > 0
+	im.listed = len(nodes) > 0
 	switch {
-	case im.choice.Node != "" && len(fitting) == 1:
-		return fitting[0], true
-	case len(hosts) == 0:
-		return spot{}, false
-	case im.choice.Node == "" && len(hosts) == 1:
-		return hosts[0], true
+	case len(fitting) == 1:
+		return fitting[0], at
+	case len(nodes) == 0:
+		return spot{}, -1
 	}
-	where := lists[0]
-	where.node = hosts[0].node
+	where := lists[0].spot
+	where.node = nodes[0].node
 	switch {
 	case im.choice.Node == "":
-		im.fail(where, fault(message.T("say which one this node is: --node NAME"), message.F("describes %d nodes: %s", len(hosts), listed(names))))
+		im.fail(where, fault(message.T("say which one this node is: --node NAME"), message.F("describes %d nodes: %s", len(nodes), listed(names))))
 	case len(fitting) > 1:
-		im.fail(where, fault(message.T("name the cluster too: --node CLUSTER/NAME"), message.F("describes %d nodes called %s", len(fitting), shown(im.choice.Node))))
+		im.fail(where, fault(message.F("use one of these for --node: %s", listed(numbers)), message.F("describes %d nodes called %s", len(fitting), shown(im.choice.Node))))
 	default:
 		im.fail(where, fault(message.T("use one of these names for --node"), message.F("does not describe %s, only %s", shown(im.choice.Node), listed(names))))
 	}
-	return spot{}, false
+	return spot{}, -1
 }

@@ -28,7 +28,6 @@ const (
 	ztpSiteConfig       = "site-config"
 	clusterInstance     = "cluster-instance"
 	imageBasedConfig    = "image-based-config"
-	imageBasedInstall   = "image-based-installation-config"
 	nmStateConfig       = "nmstate-config"
 	nmstateDocument     = "nmstate"
 )
@@ -42,7 +41,6 @@ var importKinds = []importKind{
 	{ztpSiteConfig, "a SiteConfig (ran.openshift.io)", []string{"ran.openshift.io/v1"}, true, fromZTPSiteConfig},
 	{clusterInstance, "a ClusterInstance", []string{"siteconfig.open-cluster-management.io/v1alpha1"}, true, fromClusterInstance},
 	{imageBasedConfig, "an image-based-config", []string{"v1beta1"}, false, fromImageBasedConfig},
-	{imageBasedInstall, "an image-based-installation-config", []string{"v1beta1"}, false, fromImageBasedInstall},
 	{nmStateConfig, "an NMStateConfig", []string{"agent-install.openshift.io/v1beta1"}, true, fromNMStateConfig},
 	{nmstateDocument, "an nmstate document", nil, false, fromNMState},
 }
@@ -85,8 +83,12 @@ func unexpected(root *yaml.Node, from string) *Error {
 var kindsOf = map[string]string{
 	"ClusterRelocation": clusterRelocation, "ClusterInstance": clusterInstance, "NMStateConfig": nmStateConfig,
 	"AgentConfig": agentConfig, "InstallConfig": installConfig,
-	"ImageBasedConfig": imageBasedConfig, "ImageBasedInstallationConfig": imageBasedInstall,
+	"ImageBasedConfig": imageBasedConfig,
 }
+
+// ofFactory is for the config of the ISO that installs a node at the factory (lifecycle-agent api/ibiconfig/ibiconfig.go): its network,
+// proxy, authorities and keys are not the site's.
+var ofFactory = message.T("import the image-based-config of the site; this one describes the installation at the factory")
 
 func shapeOf(root *yaml.Node) shape {
 	has := func(keys ...string) bool {
@@ -99,12 +101,14 @@ func shapeOf(root *yaml.Node) shape {
 		return shape{what: "a site config of Touchdown already", fix: message.T("use it without importing it")}
 	case kind == Kind && strings.HasPrefix(version, "ran.openshift.io/"):
 		return shape{what: kindText(kind, version), from: ztpSiteConfig}
+	case kind == "ImageBasedInstallationConfig":
+		return shape{what: kindText(kind, version), fix: ofFactory}
 	case has("kind"):
 		return shape{what: kindText(kind, version), from: kindsOf[kind]}
 	case has("api_version", "cluster_name", "base_domain"):
 		from = seedReconfiguration
 	case has("seedImage", "seedVersion"): // of the lifecycle agent's ib-cli, before it was part of the installer
-		from = imageBasedInstall
+		return shape{what: "an image-based-installation-config", fix: ofFactory}
 	case has("rendezvousIP", "hosts"): // most agent-configs have no kind
 		from = agentConfig
 	case has("baseDomain", "controlPlane", "imageDigestSources", "imageContentSources"):

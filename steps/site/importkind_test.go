@@ -16,7 +16,8 @@ func kinds() map[string]struct{ from, doc string } {
 		"a site config of Touchdown already":                                 {"", "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec: {clusterName: store}\n"},
 		"a SiteConfig (ran.openshift.io/v1)":                                 {ztpSiteConfig, "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com, clusters: [{clusterName: store, nodes: [{hostName: a}]}]}\n"},
 		"an ImageBasedConfig (v1beta1)":                                      {imageBasedConfig, "apiVersion: v1beta1\nkind: ImageBasedConfig\nmetadata: {name: store}\n"},
-		"an image-based-installation-config":                                 {imageBasedInstall, "seedImage: a/b\nseedVersion: 4.18.1\n"},
+		"an image-based-installation-config":                                 {"", "seedImage: a/b\nseedVersion: 4.18.1\n"},
+		"an ImageBasedInstallationConfig (v1beta1)":                          {"", "apiVersion: v1beta1\nkind: ImageBasedInstallationConfig\nsshKey: a\n"},
 		"an NMStateConfig (agent-install.openshift.io/v1beta1)":              {nmStateConfig, "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nspec: {interfaces: []}\n"},
 		"a ClusterInstance (siteconfig.open-cluster-management.io/v1alpha1)": {clusterInstance, "apiVersion: siteconfig.open-cluster-management.io/v1alpha1\nkind: ClusterInstance\nspec: {clusterName: store}\n"},
 		"an nmstate policy":                                                  {"", "capture: {default-gw: a}\ndesiredState: {interfaces: []}\n"},
@@ -101,7 +102,11 @@ func TestImportersListSeveralDocuments(t *testing.T) {
 			t.Errorf("--from %q: %v", from, err)
 		}
 	}
-	_, _, err := Import([]byte(strings.Repeat("kind: "+planted+" x\n---\n", maxDocuments)), "old", ImportChoice{})
+	_, _, err := Import([]byte(relocation+"---\n"+relocation), "old", ImportChoice{})
+	if err == nil || !strings.HasSuffix(err.Error(), "; copy the one that you want into its own file") {
+		t.Errorf("two of one kind: %v", err)
+	}
+	_, _, err = Import([]byte(strings.Repeat("kind: "+planted+" x\n---\n", maxDocuments)), "old", ImportChoice{})
 	if err == nil || strings.Count(err.Error(), "another kind") != maxListed || !strings.Contains(err.Error(), "and 95 more") || strings.Contains(err.Error(), planted) {
 		t.Errorf("many documents: %v", err)
 	}

@@ -18,10 +18,6 @@ func (im *importer) network(s spot) {
 	if s.blank() {
 		return
 	}
-	if im.config.Spec.NetworkConfig != "" {
-		im.leave(s, "spec.networkConfig is already taken from elsewhere in the document")
-		return
-	}
 	if f := plainNode(s.node, yaml.MappingNode); f != nil {
 		im.fail(s, f)
 		return
@@ -29,7 +25,10 @@ func (im *importer) network(s spot) {
 	state := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for i := 0; i+1 < len(s.node.Content); i += 2 {
 		key, value := s.node.Content[i], s.node.Content[i+1]
-		if group := s.key(key.Value); slices.Contains(nmstateKeys, key.Value) && !group.blank() {
+		if !slices.Contains(nmstateKeys, key.Value) {
+			continue
+		}
+		if group := (spot{value, s.below(key.Value)}); !group.blank() {
 			state.Content = append(state.Content, key, value)
 			im.use(group)
 		}
@@ -57,16 +56,23 @@ func (im *importer) networkText(s spot) {
 		f = plainNode(root, yaml.MappingNode)
 	}
 	if f == nil {
+		_, f = shallow(root)
+	}
+	if f == nil {
 		_, f = plainTree(root)
 	}
 	if f != nil {
 		im.fail(s, f)
 		return
 	}
-	im.use(s)
 	inner := spot{root, s.path}
+	if inner.blank() {
+		im.leave(s, "it is empty")
+		return
+	}
+	im.use(s)
 	shift(root, s.node.Line, s.node.Column)
-	im.trees = append(im.trees, inner)
+	im.trees = append(im.trees, tree{inner, true})
 	im.network(inner)
 }
 

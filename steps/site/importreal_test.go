@@ -131,6 +131,18 @@ func leaves(s spot) []string {
 	return paths
 }
 
+// children returns the values of a group, or the items of a list.
+func (s spot) children() []spot {
+	if s.node.Kind != yaml.MappingNode {
+		return s.items()
+	}
+	var values []spot
+	for i := 0; i+1 < len(s.node.Content); i += 2 {
+		values = append(values, spot{s.node.Content[i+1], s.below(s.node.Content[i].Value)})
+	}
+	return values
+}
+
 // told is what a note says about the path that it begins with.
 var told = regexp.MustCompile(` is (left out: |now |taken from ).*`)
 

@@ -51,18 +51,6 @@ func (s spot) items() []spot {
 	return items
 }
 
-// children returns the values of a group, or the items of a list.
-func (s spot) children() []spot {
-	if s.node.Kind != yaml.MappingNode {
-		return s.items()
-	}
-	var values []spot
-	for i := 0; i+1 < len(s.node.Content); i += 2 {
-		values = append(values, spot{s.node.Content[i+1], s.below(s.node.Content[i].Value)})
-	}
-	return values
-}
-
 // text returns a text; "" where there is none.
 func (s spot) text() string {
 	if s.blank() || s.node.Kind != yaml.ScalarNode {
