@@ -25,7 +25,7 @@ const BakedSource = "factory"
 // Bake puts a site config into the node, in the place of an earlier one: bound to the serial number of this machine, sealed for its own
 // key, good for one use. A copy of the disk in another machine is refused there. The document is signed with a key that nobody has
 // afterwards, so that no other one can take its place. It fails with a *problem.Problem where the machine tells no serial number.
-func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) {
+func (k Known) Bake(config []byte) (*envelope.Document, error) {
 	serial := k.machine.Serial()
 	if serial == "" {
 		return nil, &problem.Problem{
@@ -42,7 +42,6 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 		return nil, fmt.Errorf("sealing the site config: %w", err)
 	}
 	d := envelope.New(serial)
-	d.Unattended = unattended
 	if err := d.Seal(config, lock); err != nil {
 		return nil, err
 	}

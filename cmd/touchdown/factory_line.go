@@ -26,7 +26,6 @@ type factoryFlags struct {
 	ledger             ledger.Choice
 	mediaKey           string
 	site               string
-	siteUnattended     bool
 }
 
 func (c *common) factoryCommand() *cobra.Command {
@@ -51,13 +50,12 @@ takes answers from sticks, and lands automatically from one that says so. The no
 touchdown media write --recipient, is in the ledger.
 
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
-good for one use. At its site they are offered on the page Network, as those of a stick are; with --site-unattended the sealed node
-lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. Such a node begins at the first start
-after the seal, wherever it is: do not switch it on before it is at its site. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
+good for one use. At its site they are offered on the page Network, as those of a stick are; a person takes them, and nothing starts
+before. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
-  touchdown factory --site site.yaml --site-unattended
+  touchdown factory --site site.yaml
   touchdown factory --unattended -f line.yaml -o json`,
 	}, c.bakeCommand(), c.unbakeCommand())
 	of := cmd.RunE
@@ -77,7 +75,6 @@ after the seal, wherever it is: do not switch it on before it is at its site. Th
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
-	cmd.Flags().BoolVar(&f.siteUnattended, "site-unattended", false, "with --site: the node lands with it without asking anyone")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
@@ -153,7 +150,7 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 	if answers == nil || f.dryRun {
 		return nil
 	}
-	d, err := media.Of(machine).Bake(answers, f.siteUnattended)
+	d, err := media.Of(machine).Bake(answers)
 	if err != nil {
 		return err
 	}
@@ -164,9 +161,6 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 // siteAnswers reads the site config that goes with the node; nil where none is named.
 func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
 	if f.site == "" {
-		if f.siteUnattended {
-			return nil, usage(errors.New("--site-unattended goes with --site"))
-		}
 		return nil, nil
 	}
 	cfg, err := loadSite(cmd, f.site)
