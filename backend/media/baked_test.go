@@ -111,3 +111,48 @@ func TestBakedIsTakenAway(t *testing.T) {
 		t.Errorf("no serial number: %v", err)
 	}
 }
+
+// TestBakedForTheSeal: the seal is told the document, and refused one that was lost, spoilt or replaced. One that was taken back is asked for no
+// more; an unbake heals a node that lost the record of what was used.
+func TestBakedForTheSeal(t *testing.T) {
+	s := newSocket(t)
+	wants := func(when, want, code string) {
+		t.Helper()
+		id, err := s.known.Baked()
+		if id != want || code == "" && err != nil || code != "" && problem.From(err).Code != code {
+			t.Errorf("%s: %q, %v", when, id, err)
+		}
+	}
+	bake := func() string {
+		t.Helper()
+		d, err := s.known.Bake([]byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.ID
+	}
+	wants("none", "", "")
+	first, old := bake(), s.Content(bakedDocument)
+	wants("baked", first, "")
+	second := bake()
+	wants("baked again", second, "")
+	s.File(bakedDocument, old)
+	wants("the earlier one is back", "", "MED-SITE")
+	if err := s.Remove(layout.Media + "/used"); err != nil {
+		t.Fatal(err)
+	}
+	bake()
+	wants("no record of what was used", "", "MED-SITE")
+	if err := s.known.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	wants("unbaked", "", "MED-SITE")
+	wants("baked after that", bake(), "")
+	if was, err := s.known.TakeBack(); !was || err != nil || s.Exists(bakedDocument) {
+		t.Errorf("taken back: %t, %v", was, err)
+	}
+	wants("taken back", "", "")
+	if was, err := s.known.TakeBack(); was || err != nil {
+		t.Errorf("taken back again: %t, %v", was, err)
+	}
+}

@@ -51,7 +51,8 @@ touchdown media write --recipient, is in the ledger.
 
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
 good for one use. At its site they are offered on the page Network, as those of a stick are; a person takes them, and nothing starts
-before. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
+before. The command replaces what was put in before; --reopen without --site takes it away, as unbake and the
+landing do. The seal refuses a node that has lost it.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
@@ -147,8 +148,11 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 			return err
 		}
 	}
-	if answers == nil || f.dryRun {
+	if f.dryRun {
 		return nil
+	}
+	if answers == nil {
+		return f.takeBack(cmd, machine)
 	}
 	d, err := media.Of(machine).Bake(answers)
 	if err != nil {
@@ -156,6 +160,18 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 	}
 	fmt.Fprintf(complaints(cmd), "%s: document %s is in the node, for serial number %s alone\n", f.site, d.ID, d.Serial)
 	return nil
+}
+
+// takeBack wipes the site config of an earlier stay when a sealed node comes back: whoever takes it back may send it elsewhere.
+func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error {
+	if !f.reopen {
+		return nil
+	}
+	was, err := media.Of(machine).TakeBack()
+	if was && err == nil {
+		fmt.Fprintln(complaints(cmd), "the site config that was in the node is wiped; --site FILE puts one in again")
+	}
+	return err
 }
 
 // siteAnswers reads the site config that goes with the node; nil where none is named.

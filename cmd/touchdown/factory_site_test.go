@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/media"
 )
 
 // TestFactorySite: the site config goes into the node before the wizard opens, sealed, for this machine alone; with --dry-run the same command
@@ -42,6 +43,32 @@ func TestFactorySite(t *testing.T) {
 			}
 		case err != nil || !strings.Contains(said.String(), "is in the node, for serial number SN1 alone") || strings.Contains(string(text)+said.String(), "c2VjcmV0OnNlY3JldA"):
 			t.Errorf("%v: %s\n%s", err, said.String(), text)
+		}
+	}
+}
+
+// TestFactoryReopen: a sealed node that comes back without --site loses the site config of the earlier stay, and says so.
+func TestFactoryReopen(t *testing.T) {
+	dir := t.TempDir()
+	machine := host.Open(host.Options{Root: dir})
+	if err := machine.WriteFile("/sys/class/dmi/id/product_serial", []byte("SN1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := media.Of(machine)
+	if _, err := known.Bake([]byte(stickConfig)); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(t.Context()) // the wizard ends at once
+	end()
+	for _, line := range [][]string{{}, {"--reopen"}} {
+		root := newRoot(hooks{root: dir})
+		var said strings.Builder
+		root.SetOut(&said)
+		root.SetErr(&said)
+		execute(over, root, append([]string{"factory", "--local", "--unattended", "--state", filepath.Join(dir, "state")}, line...))
+		id, err := known.Baked()
+		if reopen := len(line) > 0; err != nil || reopen != (id == "") || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
+			t.Errorf("%q: %q, %v: %s", line, id, err, said.String())
 		}
 	}
 }
