@@ -81,7 +81,7 @@ func (k Known) Baked() (id string, err error) {
 		return "", err
 	}
 	id = strings.TrimSpace(string(note))
-	if err := k.usable(id); err != nil {
+	if err := usable(k, id); err != nil {
 		return "", &problem.Problem{
 			Code: "MED-SITE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
 			Fix: message.T("Put it in again: touchdown factory --site FILE. To seal the node without it run touchdown factory --reopen first."), Err: err,
@@ -91,7 +91,7 @@ func (k Known) Baked() (id string, err error) {
 }
 
 // usable tells why the node could not use the document with an id that was put in; nil when it can.
-func (k Known) usable(id string) error {
+func usable(k Known, id string) error {
 	signed, err := k.machine.ReadFile(bakedFile)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (k Known) DropBaked() error {
 }
 
 // withBaked are media and, behind them, the site config that was put in at the bake, as it is now.
-func (k Known) withBaked(found []*Medium) []*Medium {
+func withBaked(k Known, found []*Medium) []*Medium {
 	found = slices.DeleteFunc(found, func(f *Medium) bool { return f.baked })
 	signed, err := k.machine.ReadFile(bakedFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +140,7 @@ func (k Known) withBaked(found []*Medium) []*Medium {
 }
 
 // usedUp notes that a document was used. What was put in at the bake is wiped then: the answers are the engine's by now.
-func (k Known) usedUp(f *Medium) error {
+func usedUp(k Known, f *Medium) error {
 	err := k.use(f.document)
 	if err == nil && f.baked {
 		_ = k.DropBaked() // one that stays was used, keeps no landing from starting, and is wiped at the hand-over

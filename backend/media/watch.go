@@ -175,7 +175,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	if !same {
 		found = w.readAll(ctx, all)
 	}
-	found = w.known.withBaked(found)
+	found = withBaked(w.known, found)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -288,5 +288,5 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	if f.baked {
 		source = BakedSource
 	}
-	return &Taken{Text: text, Source: source, Use: func() error { return w.known.usedUp(f) }}, nil
+	return &Taken{Text: text, Source: source, Use: func() error { return usedUp(w.known, f) }}, nil
 }

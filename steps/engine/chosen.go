@@ -54,21 +54,15 @@ func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Act
 
 // listFiles shows a person the files on media. It changes no answer, so that what was found for the answers stays.
 func listFiles(ctx context.Context, e *Engine, pen string) error {
-	if err := e.idle.May(ctx); err != nil {
-		return err
-	}
 	found, err := volumes(ctx, e)
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.core.may(pen, Act, allowed(Act)); err != nil {
-		return err
-	}
-	e.core.draft.volumes = found
-	e.core.recorder.changed()
-	return nil
+	return collecting(ctx, e, pen, Act, func(c *core) error {
+		c.draft.volumes = found
+		c.recorder.changed()
+		return nil
+	})
 }
 
 // longestList is how many files of a volume are listed: each console is sent all of them, with each snapshot.
