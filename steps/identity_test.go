@@ -24,6 +24,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/ledger"
+	"touchdown/backend/media"
 	"touchdown/backend/problem"
 )
 
@@ -161,5 +162,37 @@ func TestASealWithoutALedger(t *testing.T) {
 	}
 	if err := (&copyCheck{}).Run(t.Context(), node, r); err == nil {
 		t.Error("a choice that cannot be read is none")
+	}
+}
+
+// TestASealNamesTheSiteConfig: the plan and the seal name the document in the node, and a node that lost it is not sealed.
+func TestASealNamesTheSiteConfig(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	node, r := shipped(t, "SN01", "one", ca, hostKey), newKept()
+	if p, err := (&Seal{}).Plan(t.Context(), node); err != nil || len(p.Changes) > 0 {
+		t.Errorf("without a site config: %+v, %v", p, err)
+	}
+	known := media.Of(node.Host)
+	d, err := known.Bake([]byte("spec: {}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := (&Seal{}).Plan(t.Context(), node); err != nil || len(p.Changes) != 1 || !strings.Contains(p.Changes[0].New.String(), d.ID) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := known.DropBaked(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Seal{}).Plan(t.Context(), node); problem.From(err).Code != "MED-SITE" {
+		t.Errorf("the plan of a node that lost it: %v", err)
+	}
+	if err := (&Seal{}).Run(t.Context(), node, r); problem.From(err).Code != "MED-SITE" || !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
+		t.Errorf("a node that lost it is sealed: %v", err)
+	}
+	if d, err = known.Bake([]byte("spec: {}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Seal{}).Run(t.Context(), node, r); err != nil || !strings.Contains(fmt.Sprint(r.said), d.ID) || factory.OnLine(node.Host) {
+		t.Errorf("%q, %v", r.said, err)
 	}
 }

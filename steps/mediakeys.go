@@ -65,7 +65,7 @@ func (s mediaKeys) lay(node *backend.Node, report Report) error {
 	return nil
 }
 
-// takeAway takes the keys away, and with them the list of what the node has used.
+// takeAway takes the keys away, and the site config that the factory put in. The list of what the node has used stays.
 func (mediaKeys) takeAway(node *backend.Node, report Report) error {
 	known := media.Of(node.Host)
 	recipient, err := known.Recipient()
@@ -75,6 +75,6 @@ func (mediaKeys) takeAway(node *backend.Node, report Report) error {
 	if err := known.Forget(); err != nil {
 		return err
 	}
-	report.Say(message.T("The keys for site media are removed."))
+	report.Say(message.T("The keys for site media are removed, and the site config in the node, where there was one."))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware"
+	"touchdown/backend/media"
 	"touchdown/backend/report"
 )
 
@@ -72,7 +73,10 @@ func (s *FactoryReport) Pace() float64 {
 // Seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
 type Seal struct{ BakeArm }
 
-var _ Undoer = (*Seal)(nil)
+var (
+	_ Undoer  = (*Seal)(nil)
+	_ Planner = (*Seal)(nil)
+)
 
 // ID names the step in the journal.
 func (*Seal) ID() string { return "seal" }
@@ -80,9 +84,25 @@ func (*Seal) ID() string { return "seal" }
 // Title says what the step does.
 func (*Seal) Title() message.Text { return message.T("Seal the node") }
 
+// Plan names the site config that goes with the node. It refuses where that was lost before the work begins, not after three reboots.
+func (*Seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	id, err := media.Of(node.Host).Baked()
+	if err != nil || id == "" {
+		return Plan{}, err
+	}
+	return Plan{Changes: []Change{{What: message.T("Site config in the node"), New: message.F("document %s", id)}}}, nil
+}
+
 // Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
 // rest again.
 func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
+	id, err := media.Of(node.Host).Baked() // an undo of the bake took it away
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", id))
+	}
 	if !rests(node.Host) { // else it is in the ledger, which asks its API
 		if err := starts(ctx, node, report); err != nil {
 			return err

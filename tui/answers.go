@@ -18,6 +18,7 @@ type answers struct {
 	refused map[string]string // values that the engine could not take at all, and why
 	aside   aside             // what is being done, or could not be, for a value of a field
 	pending int               // values on their way to the engine
+	reading reading           // of files on media
 }
 
 // aside is what stands below a field in place of its help: what the machine does for one of its values, or why it cannot.
@@ -119,6 +120,34 @@ func (a *answers) actedAside(msg actMsg) {
 		a.aside.text = a.advice(msg.failed)
 	} else if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
+	}
+}
+
+// reading is how far the list of the files on media is. The answer of the engine may come when another page is in front of it.
+type reading struct {
+	path    string // of the field that the list stands for
+	loading bool   // the engine looks at the media
+	taking  string // file that is being read; "" for none
+	taken   bool   // the field has the file's content
+	why     string // why the last file was not taken
+}
+
+// actedFile notes what became of a look at the media, or of a file, wherever the person is by now; open tells whether the list is in front.
+func (a *answers) actedFile(msg actMsg, open bool) {
+	taken := msg.action.Volume != "" && msg.failed == nil
+	if taken {
+		a.took(msg.action)
+	}
+	r := &a.reading
+	if !open || r.path != msg.action.Path {
+		if msg.action.Volume != "" && msg.failed != nil {
+			a.flash = a.advice(msg.failed)
+		}
+		return
+	}
+	*r = reading{path: r.path, taken: taken}
+	if msg.failed != nil {
+		r.why = a.advice(msg.failed)
 	}
 }
 

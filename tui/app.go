@@ -101,6 +101,8 @@ func (a *app) acted(msg actMsg) {
 	switch {
 	case msg.action.Verb == engine.Act:
 		a.actedAside(msg)
+		_, open := a.over.(*fileList)
+		a.actedFile(msg, open)
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
 	case msg.action.Verb == engine.Inspect:

@@ -14,12 +14,9 @@ import (
 // fileList is the list of the files on media, by volume; a field gets what is in the one that is chosen.
 type fileList struct {
 	base
-	form    *form
-	of      engine.FieldView
-	at      int    // index of the file in focus
-	loading bool   // the engine looks at the media
-	taking  string // file that is being read; "" for none
-	why     string // why the last file was not taken
+	form *form
+	of   engine.FieldView
+	at   int // index of the file in focus
 }
 
 func newFileList(f *form, v engine.FieldView) (screen, tea.Cmd) {
@@ -28,7 +25,7 @@ func newFileList(f *form, v engine.FieldView) (screen, tea.Cmd) {
 }
 
 func (l *fileList) look() tea.Cmd {
-	l.loading, l.why, l.at = true, "", 0
+	l.reading, l.at = reading{path: l.of.Path, loading: true}, 0
 	return l.link.act(engine.Action{Verb: engine.Act, Path: l.of.Path})
 }
 
@@ -62,26 +59,12 @@ func (f onMedium) take(path string) engine.Action {
 }
 
 func (l *fileList) update(msg tea.Msg) (screen, tea.Cmd) {
-	switch msg := msg.(type) {
-	case actMsg:
-		return l.acted(msg)
-	case tea.KeyPressMsg:
-		return l.press(msg)
-	}
-	return l, nil
-}
-
-func (l *fileList) acted(msg actMsg) (screen, tea.Cmd) {
-	switch {
-	case msg.action.Verb != engine.Act || msg.action.Path != l.of.Path:
-	case msg.failed != nil:
-		l.loading, l.taking, l.why = false, "", l.advice(msg.failed)
-	case msg.action.Volume == "":
-		l.loading = false
-	default:
-		l.took(msg.action)
+	if l.reading.taken {
 		l.form.focus(l.of.Path)
 		return nil, nil
+	}
+	if msg, ok := msg.(tea.KeyPressMsg); ok {
+		return l.press(msg)
 	}
 	return l, nil
 }
@@ -92,8 +75,8 @@ func (l *fileList) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 	l.at = min(l.at, n-1)
 	switch {
 	case pressed(msg, k.back):
-		return nil, nil
-	case l.loading || l.taking != "":
+		return nil, nil // a file that is being read becomes the value all the same
+	case l.reading.loading || l.reading.taking != "":
 	case pressed(msg, k.again):
 		return l, l.look()
 	case pressed(msg, k.up, k.prev):
@@ -106,7 +89,7 @@ func (l *fileList) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		l.at = n - 1
 	case pressed(msg, k.enter) && len(files) > 0:
 		f := files[l.at]
-		l.taking, l.why = f.file.Path, ""
+		l.reading.taking, l.reading.why = f.file.Path, ""
 		return l, l.link.act(f.take(l.of.Path))
 	}
 	return l, nil
@@ -117,12 +100,12 @@ func (l *fileList) view(w, h int) page {
 	head := []string{l.theme.head.Render(cut(t("files.title", l.of.Label), w)), ""}
 	below := []string{""}
 	switch {
-	case l.loading:
+	case l.reading.loading:
 		below = append(below, t("files.loading"))
-	case l.taking != "":
-		below = append(below, cut(t("files.taking", l.taking), w))
+	case l.reading.taking != "":
+		below = append(below, cut(t("files.taking", l.reading.taking), w))
 	default:
-		below = append(below, wrap(cmp.Or(l.why, t("files.how")), w, "")...)
+		below = append(below, wrap(cmp.Or(l.reading.why, t("files.how")), w, "")...)
 	}
 	room := max(h-len(head)-len(below), 1)
 	from := max(0, min(at-room/2, len(lines)-room))
@@ -156,7 +139,7 @@ func (l *fileList) rows(w int) (lines []string, at int) {
 			lines = append(lines, wrap(t("files.more"), w, "    ")...)
 		}
 	}
-	if len(lines) == 0 && !l.loading {
+	if len(lines) == 0 && !l.reading.loading {
 		lines = wrap(t("files.none"), w, "")
 	}
 	return lines, at

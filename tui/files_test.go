@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
@@ -69,13 +71,18 @@ func TestFilesInTheReview(t *testing.T) {
 // TestPlainFilesOnSticks: the same in line mode, by number or name, for a secret too, whose echo is off.
 func TestPlainFilesOnSticks(t *testing.T) {
 	f := newFake()
-	f.volumes = sockets
+	f.volumes = []chosen.Volume{}
 	fromSticks(&f.snap)
 	p, _ := startPlain(t, f)
 	p.after(t, "take control", "control")
 	p.after(t, "Cluster name [sno-042]:", "")
 	p.after(t, "Base domain []:", "example.com")
 	p.printed(t, "To take it from a file on a stick, type stick.")
+	p.after(t, "Pull secret []:", "stick")
+	p.printed(t, "wait a moment, then type stick again.")
+	f.mu.Lock()
+	f.volumes = sockets
+	f.mu.Unlock()
 	p.after(t, "Pull secret []:", "stick")
 	p.printed(t, "TOUCHDOWN (sdb1)")
 	p.printed(t, "2  site/server.key  1704 bytes")
@@ -95,5 +102,52 @@ func TestPlainFilesOnSticks(t *testing.T) {
 	defer f.mu.Unlock()
 	if set := strings.Join(f.sets, " "); set != "spec.baseDomain=example.com" {
 		t.Errorf("typed as a value: %s", set)
+	}
+}
+
+// TestFilesBehindAnotherPage: what the engine answers while the help is in front of the list, or after it was closed, is not lost.
+func TestFilesBehindAnotherPage(t *testing.T) {
+	b := newBench(t, 80, 24, realSite, fromSticks)
+	b.fake.volumes = sockets
+	b.press("c", "c", "shift+tab", "d")
+	b.in("spec.additionalTrustBundle")
+	later := func(key string) tea.Cmd {
+		b.app.View()
+		_, cmd := b.app.Update(keyPress(key))
+		return cmd
+	}
+	listed := later("ctrl+o")
+	b.shows("Looking at the sticks")
+	b.press("?")
+	b.run(listed)
+	b.press("b", "ctrl+o")
+	b.shows("> ca.pem           1846 bytes")
+	for _, away := range []string{"b", "?"} {
+		b.press("down")
+		wrong := later("enter")
+		b.press(away)
+		b.run(wrong)
+		if away == "?" {
+			b.press("b")
+		} else {
+			b.shows("The file site/server.key is not taken")
+		}
+		b.press("ctrl+o")
+		b.app.drafts["spec.additionalTrustBundle"] = "half a line"
+		right := later("enter")
+		b.shows("Reading ca.pem ...")
+		b.press(away)
+		b.run(right)
+		if text, typed := b.app.drafts["spec.additionalTrustBundle"]; typed {
+			t.Errorf("what was typed stays in front of the file: %q", text)
+		}
+		if away == "?" {
+			b.press("b")
+		} else {
+			b.shows("Taken from the file ca.pem.")
+		}
+		b.shows("ca.pem, stick TOUC")
+		b.press("ctrl+o")
+		b.shows("> ca.pem           1846 bytes")
 	}
 }

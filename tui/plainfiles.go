@@ -29,7 +29,7 @@ func (p *prompts) fromFile(v engine.FieldView) error {
 	}
 	files := filesOf(p.snap)
 	if len(files) == 0 {
-		p.write(t("files.none"))
+		p.write(t("plain.fileNone", t("plain.fileWord")))
 		return p.drop()
 	}
 	text, err := p.ask(t("plain.fileNumber"))

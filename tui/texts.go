@@ -153,6 +153,7 @@ var texts = map[string]string{
 	"files.how":        "Up and Down move, Enter takes the file, i looks again, b goes back.",
 	"plain.files":      "To take it from a file on a stick, type %s.",
 	"plain.fileWord":   "stick",
+	"plain.fileNone":   "There is no file on any stick. Put a stick in, wait a moment, then type %s again.",
 	"plain.fileNumber": "Number or name of the file (Enter: none):",
 
 	"checks.welcome.factory": "This wizard checks this node, prepares it for the road and seals it. It changes nothing before you have seen what it would do and have agreed.",

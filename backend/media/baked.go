@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/host"
@@ -17,6 +18,9 @@ import (
 const (
 	bakedFile      = layout.Media + "/baked.dsse.json"
 	bakedTrustFile = layout.Media + "/baked.pub"
+
+	// bakedNote has the id of the document that was put in, for the seal, which comes some reboots later.
+	bakedNote = layout.FactoryState + "/site"
 )
 
 // BakedSource is where the answers of that site config come from.
@@ -25,7 +29,7 @@ const BakedSource = "factory"
 // Bake puts a site config into the node, in the place of an earlier one: bound to the serial number of this machine, sealed for its own
 // key, good for one use. A copy of the disk in another machine is refused there. The document is signed with a key that nobody has
 // afterwards, so that no other one can take its place. It fails with a *problem.Problem where the machine tells no serial number.
-func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) {
+func (k Known) Bake(config []byte) (*envelope.Document, error) {
 	serial := k.machine.Serial()
 	if serial == "" {
 		return nil, &problem.Problem{
@@ -42,7 +46,6 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 		return nil, fmt.Errorf("sealing the site config: %w", err)
 	}
 	d := envelope.New(serial)
-	d.Unattended = unattended
 	if err := d.Seal(config, lock); err != nil {
 		return nil, err
 	}
@@ -54,11 +57,64 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 	if err != nil {
 		return nil, err
 	}
-	// A power cut in between leaves the old document with a key that did not sign it: it is refused, and the command is run again.
+	// The note comes first: a power cut in between leaves one without its document, which the seal refuses, and the command is run again.
+	if err := k.machine.WriteFile(bakedNote, []byte(d.ID+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	if err := k.DropBaked(); err != nil { // a file that is only replaced leaves the old one's blocks
+		return nil, err
+	}
 	if err := k.machine.WriteFile(bakedTrustFile, key.Public().PEM(), 0o600); err != nil {
 		return nil, err
 	}
 	return &d, k.machine.WriteFile(bakedFile, signed, 0o600)
+}
+
+// Baked is the id of the document that Bake put in; "" where there was none, or TakeBack took it back. It fails with a *problem.Problem where
+// the node has not that document, or could not use it at its site.
+func (k Known) Baked() (id string, err error) {
+	note, err := k.machine.ReadFile(bakedNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id = strings.TrimSpace(string(note))
+	if err := usable(k, id); err != nil {
+		return "", &problem.Problem{
+			Code: "MED-SITE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
+			Fix: message.T("Put it in again: touchdown factory --site FILE. To seal the node without it run touchdown factory --reopen first."), Err: err,
+		}
+	}
+	return id, nil
+}
+
+// usable tells why the node could not use the document with an id that was put in; nil when it can.
+func usable(k Known, id string) error {
+	signed, err := k.machine.ReadFile(bakedFile)
+	if err != nil {
+		return err
+	}
+	d, _, err := k.verify(signed, true)
+	if err != nil {
+		return err
+	}
+	if d.ID != id {
+		return fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
+	}
+	secret, err := k.secret()
+	if err != nil {
+		return err
+	}
+	_, err = d.Unseal(secret)
+	return err
+}
+
+// TakeBack wipes the site config of an earlier stay on the bench line, so that the seal asks for none, and returns whether there was one.
+func (k Known) TakeBack() (was bool, err error) {
+	was = k.machine.Exists(bakedFile) || k.machine.Exists(bakedNote)
+	return was, errors.Join(k.DropBaked(), k.machine.Remove(bakedNote))
 }
 
 // DropBaked wipes the site config that was put in at the bake.
@@ -70,7 +126,7 @@ func (k Known) DropBaked() error {
 }
 
 // withBaked are media and, behind them, the site config that was put in at the bake, as it is now.
-func (k Known) withBaked(found []*Medium) []*Medium {
+func withBaked(k Known, found []*Medium) []*Medium {
 	found = slices.DeleteFunc(found, func(f *Medium) bool { return f.baked })
 	signed, err := k.machine.ReadFile(bakedFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +140,7 @@ func (k Known) withBaked(found []*Medium) []*Medium {
 }
 
 // usedUp notes that a document was used. What was put in at the bake is wiped then: the answers are the engine's by now.
-func (k Known) usedUp(f *Medium) error {
+func usedUp(k Known, f *Medium) error {
 	err := k.use(f.document)
 	if err == nil && f.baked {
 		_ = k.DropBaked() // one that stays was used, keeps no landing from starting, and is wiped at the hand-over

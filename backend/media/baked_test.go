@@ -26,10 +26,10 @@ func TestBaked(t *testing.T) {
 	if err := s.known.Forget(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.known.Bake([]byte("an earlier one"), false); err != nil {
+	if _, err := s.known.Bake([]byte("an earlier one")); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.known.Bake([]byte(config), true)
+	d, err := s.known.Bake([]byte(config))
 	if err != nil || d.Serial != "SN1" {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -39,7 +39,7 @@ func TestBaked(t *testing.T) {
 	}
 	w := s.watch()
 	f := s.sees("the baked site config", func(found []*media.Medium) bool { return only(found) && found[0].Refused == nil })[0]
-	if f.ID() != d.ID || !f.Unattended() || f.Name() != "FACTORY (in the node)" || !w.Alone(t.Context(), f) {
+	if f.ID() != d.ID || f.Unattended() || f.Name() != "FACTORY (in the node)" || !w.Alone(t.Context(), f) {
 		t.Errorf("%s: %+v", f.Name(), f)
 	}
 	taken, err := w.Take(d.ID, "")
@@ -79,7 +79,7 @@ func TestBakedRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
-			if _, err := s.known.Bake([]byte(config), true); err != nil {
+			if _, err := s.known.Bake([]byte(config)); err != nil {
 				t.Fatal(err)
 			}
 			test.spoil(t, s)
@@ -94,7 +94,7 @@ func TestBakedRefused(t *testing.T) {
 // TestBakedIsTakenAway: an unbake wipes it with the keys; a machine without a serial number gets none; a stick beside it is a second medium.
 func TestBakedIsTakenAway(t *testing.T) {
 	s := newSocket(t)
-	if _, err := s.known.Bake([]byte(config), true); err != nil {
+	if _, err := s.known.Bake([]byte(config)); err != nil {
 		t.Fatal(err)
 	}
 	stick.Plug(t, s.Root(), "sdb", stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, s.key))
@@ -107,7 +107,52 @@ func TestBakedIsTakenAway(t *testing.T) {
 		t.Errorf("%v, still there %t", err, s.Exists(bakedDocument))
 	}
 	nameless := hosttest.New(t)
-	if _, err := media.Of(nameless.Machine).Bake([]byte(config), false); problem.From(err).Code != "MED-SER" || nameless.Exists(bakedDocument) {
+	if _, err := media.Of(nameless.Machine).Bake([]byte(config)); problem.From(err).Code != "MED-SER" || nameless.Exists(bakedDocument) {
 		t.Errorf("no serial number: %v", err)
+	}
+}
+
+// TestBakedForTheSeal: the seal is told the document, and refused one that was lost, spoilt or replaced. One that was taken back is asked for no
+// more; an unbake heals a node that lost the record of what was used.
+func TestBakedForTheSeal(t *testing.T) {
+	s := newSocket(t)
+	wants := func(when, want, code string) {
+		t.Helper()
+		id, err := s.known.Baked()
+		if id != want || code == "" && err != nil || code != "" && problem.From(err).Code != code {
+			t.Errorf("%s: %q, %v", when, id, err)
+		}
+	}
+	bake := func() string {
+		t.Helper()
+		d, err := s.known.Bake([]byte(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.ID
+	}
+	wants("none", "", "")
+	first, old := bake(), s.Content(bakedDocument)
+	wants("baked", first, "")
+	second := bake()
+	wants("baked again", second, "")
+	s.File(bakedDocument, old)
+	wants("the earlier one is back", "", "MED-SITE")
+	if err := s.Remove(layout.Media + "/used"); err != nil {
+		t.Fatal(err)
+	}
+	bake()
+	wants("no record of what was used", "", "MED-SITE")
+	if err := s.known.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	wants("unbaked", "", "MED-SITE")
+	wants("baked after that", bake(), "")
+	if was, err := s.known.TakeBack(); !was || err != nil || s.Exists(bakedDocument) {
+		t.Errorf("taken back: %t, %v", was, err)
+	}
+	wants("taken back", "", "")
+	if was, err := s.known.TakeBack(); was || err != nil {
+		t.Errorf("taken back again: %t, %v", was, err)
 	}
 }

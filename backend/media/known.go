@@ -117,11 +117,11 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 	return true, k.machine.WriteFile(file, data, 0o600)
 }
 
-// Forget takes away the keys that Lay laid, and the site config that Bake put in. Media that are sealed for the node do not open any
+// Forget takes away the keys that Lay laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
 // more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	errs := []error{k.DropBaked()}
-	for _, file := range []string{trustFile, keyFile, publicFile} {
+	for _, file := range []string{trustFile, bakedTrustFile, keyFile, publicFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
 	return errors.Join(errs...)

@@ -48,8 +48,9 @@ func (f *Medium) Name() string {
 // ID is that of its document; "" when nobody whom the node trusts signed it.
 func (f *Medium) ID() string { return f.id }
 
-// Unattended tells whether it asks to start with nobody there.
-func (f *Medium) Unattended() bool { return f.document.Unattended }
+// Unattended tells whether it asks to start with nobody there. What the factory put into the node never does, whatever it says: nobody
+// brought it to this place, and nobody can pull it out to say no.
+func (f *Medium) Unattended() bool { return f.document.Unattended && !f.baked }
 
 // Sealed tells what its site config opens with.
 func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
@@ -174,7 +175,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	if !same {
 		found = w.readAll(ctx, all)
 	}
-	found = w.known.withBaked(found)
+	found = withBaked(w.known, found)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -287,5 +288,5 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	if f.baked {
 		source = BakedSource
 	}
-	return &Taken{Text: text, Source: source, Use: func() error { return w.known.usedUp(f) }}, nil
+	return &Taken{Text: text, Source: source, Use: func() error { return usedUp(w.known, f) }}, nil
 }

@@ -156,7 +156,6 @@ func TestFactoryFlags(t *testing.T) {
 		{"--media-key", "/proc/self/comm"},
 		{"--site", "/nowhere"},
 		{"--site", "/proc/self/comm"},
-		{"--site-unattended"},
 		{"bake", "--media-key", "/nowhere"},
 		{"bake", "--media-key", "/x", "--out", "/y"},
 	} {

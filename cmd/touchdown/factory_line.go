@@ -28,7 +28,6 @@ type factoryFlags struct {
 	ledger             ledger.Choice
 	mediaKey, order    string
 	site               string
-	siteUnattended     bool
 }
 
 func factoryCommand(c *common) *cobra.Command {
@@ -56,13 +55,13 @@ takes answers from sticks, and lands automatically from one that says so. The no
 touchdown media write --recipient, is in the ledger.
 
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
-good for one use. At its site they are offered on the page Network, as those of a stick are; with --site-unattended the sealed node
-lands with them with no key pressed, unless a usable stick is there, too: then a person chooses. Such a node begins at the first start
-after the seal, wherever it is: do not switch it on before it is at its site. The command replaces what was put in before; touchdown factory unbake takes it away, and so does the landing.`,
+good for one use. At its site they are offered on the page Network, as those of a stick are; a person takes them, and nothing starts
+before. The command replaces what was put in before; --reopen without --site takes it away, as unbake and the
+landing do. The seal refuses a node that has lost it.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
-  touchdown factory --site site.yaml --site-unattended
+  touchdown factory --site site.yaml
   touchdown factory --unattended -f line.yaml -o json`,
 	}, bakeCommand(&c.target), unbakeCommand(&c.target))
 	of := cmd.RunE
@@ -90,7 +89,6 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
-	cmd.Flags().BoolVar(&f.siteUnattended, "site-unattended", false, "with --site: the node lands with it without asking anyone")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
 	orderFlag(cmd, &f.order, "what the machine has to be: a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet; it stays on the node, and none takes it away")
 }
@@ -177,10 +175,13 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 			return err
 		}
 	}
-	if answers == nil || f.dryRun {
+	if f.dryRun {
 		return nil
 	}
-	d, err := media.Of(machine).Bake(answers, f.siteUnattended)
+	if answers == nil {
+		return f.takeBack(cmd, machine)
+	}
+	d, err := media.Of(machine).Bake(answers)
 	if err != nil {
 		return err
 	}
@@ -188,12 +189,21 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 	return nil
 }
 
+// takeBack wipes the site config of an earlier stay when a sealed node comes back: whoever takes it back may send it elsewhere.
+func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error {
+	if !f.reopen {
+		return nil
+	}
+	was, err := media.Of(machine).TakeBack()
+	if was && err == nil {
+		fmt.Fprintln(complaints(cmd), "the site config that was in the node is wiped; --site FILE puts one in again")
+	}
+	return err
+}
+
 // siteAnswers reads the site config that goes with the node; nil where none is named.
 func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
 	if f.site == "" {
-		if f.siteUnattended {
-			return nil, usage(errors.New("--site-unattended goes with --site"))
-		}
 		return nil, nil
 	}
 	cfg, err := loadSite(cmd, f.site)

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/media"
 )
 
-// TestFactorySite: the site config goes into the node before the wizard opens, sealed, for this machine alone; with --dry-run it does not.
+// TestFactorySite: the site config goes into the node before the wizard opens, sealed, for this machine alone; with --dry-run the same command
+// puts none in, and gets as far.
 func TestFactorySite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "site.yaml")
 	if err := os.WriteFile(file, []byte(stickConfig+"  pullSecret: '{\"auths\":{\"r.example\":{\"auth\":\"c2VjcmV0OnNlY3JldA==\"}}}'\n"), 0o600); err != nil {
@@ -19,7 +22,7 @@ func TestFactorySite(t *testing.T) {
 	}
 	over, end := context.WithCancel(t.Context()) // the wizard ends at once
 	end()
-	for _, line := range [][]string{{"--site-unattended"}, {"--unattended", "--dry-run"}} {
+	for _, line := range [][]string{{"--unattended"}, {"--unattended", "--dry-run"}} {
 		dir := t.TempDir()
 		machine := host.Open(host.Options{Root: dir})
 		if err := machine.WriteFile("/sys/class/dmi/id/product_serial", []byte("SN1\n"), 0o600); err != nil {
@@ -32,12 +35,40 @@ func TestFactorySite(t *testing.T) {
 		execute(over, root, append([]string{"factory", "--site", file, "--local", "--state", filepath.Join(dir, "state")}, line...))
 		text, err := machine.ReadFile(layout.Media + "/baked.dsse.json")
 		switch {
-		case line[0] != "--site-unattended":
+		case !factory.OnLine(machine):
+			t.Errorf("%q ended before the site config is put in: %s", line, said.String())
+		case len(line) == 2:
 			if err == nil {
 				t.Errorf("%q put it in", line)
 			}
 		case err != nil || !strings.Contains(said.String(), "is in the node, for serial number SN1 alone") || strings.Contains(string(text)+said.String(), "c2VjcmV0OnNlY3JldA"):
 			t.Errorf("%v: %s\n%s", err, said.String(), text)
+		}
+	}
+}
+
+// TestFactoryReopen: a sealed node that comes back without --site loses the site config of the earlier stay, and says so.
+func TestFactoryReopen(t *testing.T) {
+	dir := t.TempDir()
+	machine := host.Open(host.Options{Root: dir})
+	if err := machine.WriteFile("/sys/class/dmi/id/product_serial", []byte("SN1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := media.Of(machine)
+	if _, err := known.Bake([]byte(stickConfig)); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(t.Context()) // the wizard ends at once
+	end()
+	for _, line := range [][]string{{}, {"--reopen"}} {
+		root := newRoot(hooks{root: dir})
+		var said strings.Builder
+		root.SetOut(&said)
+		root.SetErr(&said)
+		execute(over, root, append([]string{"factory", "--local", "--unattended", "--state", filepath.Join(dir, "state")}, line...))
+		id, err := known.Baked()
+		if reopen := len(line) > 0; err != nil || reopen != (id == "") || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
+			t.Errorf("%q: %q, %v: %s", line, id, err, said.String())
 		}
 	}
 }

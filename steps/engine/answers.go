@@ -282,6 +282,11 @@ func (e *Engine) Load(ctx context.Context, pen string, values map[string]string,
 
 // answering has a console give answers, when it may.
 func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(*draft) error) error {
+	return collecting(ctx, e, pen, verb, func(c *core) error { return c.answered(give(c.draft)) })
+}
+
+// collecting does something for a console that may give answers now.
+func collecting(ctx context.Context, e *Engine, pen string, verb Verb, do func(*core) error) error {
 	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
@@ -290,7 +295,7 @@ func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(
 	if err := e.core.may(pen, verb, []State{Inspecting, Collecting, Reviewed}); err != nil {
 		return err
 	}
-	return e.core.answered(give(e.core.draft))
+	return do(e.core)
 }
 
 // beside is what a person reads of a field's error beside the field.

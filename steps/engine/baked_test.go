@@ -1,54 +1,51 @@
 package engine
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
-	"touchdown/test/stick"
 )
 
 const bakedDocument = layout.Media + "/baked.dsse.json"
 
-// TestABakedSiteConfigLands: a sealed node whose factory put a site config in lands with no key pressed and no stick. It counts as used
-// before the first change, is wiped, and fires once.
-func TestABakedSiteConfigLands(t *testing.T) {
+// TestABakedSiteConfigNeverStarts: one whose text says unattended starts nothing on a sealed node that nobody has touched. It is offered all
+// the same, and its answers are taken by a person.
+func TestABakedSiteConfigNeverStarts(t *testing.T) {
 	r := newSealedRig(t)
-	d, err := r.known.Bake([]byte(onStick), true)
+	recipient, err := r.known.Recipient()
 	must(t, err)
-	r.w.onRun(func(step string) {
-		if step == "names" && (!r.used(t, d.ID) || r.host.Exists(bakedDocument)) {
-			t.Error("something changes, and the site config is not noted as used and wiped")
-		}
-	})
-	r.open(t)
-	until(t, r, "the landing", inState(IsDone))
-	if got := r.w.get("names"); got != "shop.stick.example" {
-		t.Errorf("landed as %s", got)
-	}
-	text, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
+	lock, err := envelope.NodeLock(recipient)
 	must(t, err)
-	if journal := string(text); !strings.Contains(journal, "started by medium FACTORY (in the node)") || strings.Contains(journal, "c2VjcmV0OnNlY3JldA") {
-		t.Errorf("the journal:\n%s", journal)
-	}
-	must(t, r.Close())
-	r.host.File(layout.Armed, "") // as if it were sealed still
-	changed := r.w.calls["names"]
+	d := forNobody()
+	must(t, d.Seal([]byte(onStick), lock))
+	key, err := envelope.NewSigningKey()
+	must(t, err)
+	signed, err := envelope.Sign(d, key)
+	must(t, err)
+	r.host.File(layout.Media+"/baked.pub", string(key.Public().PEM()))
+	r.host.File(bakedDocument, string(signed))
 	r.open(t)
 	r.look(t)
-	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != changed {
-		t.Errorf("%s, %v", s.State, err)
+	r.look(t)
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	if !s.Started.IsZero() || s.Cluster == "shop.stick.example" || !r.host.Exists(bakedDocument) || r.used(t, d.ID) {
+		t.Fatalf("started %v, %s, %s", s.Started, s.State, s.Cluster)
+	}
+	until(t, r, "the offer", inState(Collecting))
+	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Act, Path: "medium.volume", Value: d.ID}))
+	if s, err = r.Snapshot(t.Context()); err != nil || s.Cluster != "shop.stick.example" || !s.Started.IsZero() || !r.used(t, d.ID) {
+		t.Errorf("%s, started %v, %v", s.Cluster, s.Started, err)
 	}
 }
 
-// TestABakedSiteConfigAsks: one that is not unattended starts nothing and is offered as a stick's answers are; one that is starts nothing
-// beside a usable stick. The hand-over of a landing that did without it wipes it.
+// TestABakedSiteConfigAsks: it is offered as a stick's answers are, and wiped when they were taken. A stick that starts the landing does not
+// beside it. The hand-over of a landing that did without it wipes it.
 func TestABakedSiteConfigAsks(t *testing.T) {
 	r := newSealedRig(t)
-	d, err := r.known.Bake([]byte(onStick), false)
+	d, err := r.known.Bake([]byte(onStick))
 	must(t, err)
 	r.open(t)
 	r.look(t)
@@ -67,11 +64,11 @@ func TestABakedSiteConfigAsks(t *testing.T) {
 	must(t, r.Close())
 
 	both := newSealedRig(t)
-	_, err = both.known.Bake([]byte(onStick), true)
+	_, err = both.known.Bake([]byte(onStick))
 	must(t, err)
-	stick.Plug(t, both.host.Root(), "sdb", stick.Image(t, envelope.New("SN1"), onStick, envelope.Lock{}, both.key))
+	both.plug(t, "sdb", forNobody())
 	both.open(t)
-	until(t, both, "why nothing starts", noticed("FACTORY (in the node) starts nothing", "another medium is there, too"))
+	until(t, both, "why nothing starts", noticed("SITECONFIG (sdb) starts nothing", "another medium is there, too"))
 	if s, err := both.Snapshot(t.Context()); err != nil || !s.Started.IsZero() {
 		t.Errorf("%v, %v", s.Started, err)
 	}

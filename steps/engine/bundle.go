@@ -79,6 +79,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	if err != nil {
 		return nil, err
 	}
+	snapshot.Volumes = nil // a person's files are nobody's business
 	text, err := json.MarshalIndent(snapshot, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding the snapshot: %w", err)

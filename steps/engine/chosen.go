@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -35,46 +36,60 @@ func fileField(c *core, path string) (steps.Field, bool) {
 // offerFiles lists the files on media, or gives a field what is in one of them. Other than what was typed, a value that its check refuses
 // is not kept: a wrong file may hold anything, and what is in a field is shown.
 func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Action) error {
-	var give func(*draft) error
 	if a.Volume == "" {
-		found, err := volumes(ctx, e)
-		if err != nil {
-			return err
-		}
-		give = func(d *draft) error {
-			d.volumes = found
-			return nil
-		}
-	} else {
-		value, volume, err := fileOf(ctx, e, f, a)
-		if err != nil {
-			return err
-		}
-		give = func(d *draft) error {
-			if err := d.setFrom(f.Path, value, chosen.From(volume, a.Value)); err != nil {
-				return err
-			}
-			d.volumes = nil
-			return nil
-		}
+		return listFiles(ctx, e, pen)
 	}
-	return answering(ctx, e, pen, Act, give)
+	value, volume, err := fileOf(ctx, e, f, a)
+	if err != nil {
+		return err
+	}
+	return answering(ctx, e, pen, Act, func(d *draft) error {
+		if err := d.setFrom(f.Path, value, chosen.From(volume, a.Value)); err != nil {
+			return err
+		}
+		d.volumes = nil
+		return nil
+	})
 }
+
+// listFiles shows a person the files on media. It changes no answer, so that what was found for the answers stays.
+func listFiles(ctx context.Context, e *Engine, pen string) error {
+	found, err := volumes(ctx, e)
+	if err != nil {
+		return err
+	}
+	return collecting(ctx, e, pen, Act, func(c *core) error {
+		c.draft.volumes = found
+		c.recorder.changed()
+		return nil
+	})
+}
+
+// longestList is how many files of a volume are listed: each console is sent all of them, with each snapshot.
+const longestList = 200
 
 // volumes are what lies in the sockets now.
 func volumes(ctx context.Context, e *Engine) (all []chosen.Volume, err error) {
 	found, err := e.o.Media.Volumes(ctx)
 	for _, v := range found {
-		view := chosen.Volume{ID: v.ID, Name: v.Name, More: v.More}
-		if p := v.Refused; p != nil {
-			view.Why = message.F("%s %s (%s)", p.Summary, p.Fix, p.Code)
-		}
-		for _, f := range v.Files {
-			view.Files = append(view.Files, chosen.File{Path: f.Path, Bytes: f.Bytes})
-		}
-		all = append(all, view)
+		all = append(all, shownOf(v))
 	}
 	return all, err
+}
+
+// shownOf is a volume as consoles show it, with the first of its files.
+func shownOf(v media.Volume) chosen.Volume {
+	view := chosen.Volume{ID: v.ID, Name: v.Name, More: v.More}
+	if p := v.Refused; p != nil {
+		view.Why = message.F("%s %s (%s)", p.Summary, p.Fix, p.Code)
+	}
+	if len(v.Files) > longestList {
+		v.Files, view.More = v.Files[:longestList], true
+	}
+	for _, f := range v.Files {
+		view.Files = append(view.Files, chosen.File{Path: f.Path, Bytes: f.Bytes})
+	}
+	return view
 }
 
 // fileOf reads a file that a person was shown, and judges it by the rules for what is typed into a field.

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/envelope"
 	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
 	"touchdown/backend/message"
@@ -201,9 +200,49 @@ func TestAMediumLeavesAFilesValue(t *testing.T) {
 	if f := r.field(t, bundlePath); f.Value != string(ca) || f.Source != chosen.From("TOUCHDOWN", "ca.pem") {
 		t.Errorf("%+v", f)
 	}
-	stick.Plug(t, r.host.Root(), "sdc", stick.Image(t, envelope.New("SN1"), onStick, envelope.Lock{}, r.key))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: bundlePath}))
+	if s, err = r.Snapshot(t.Context()); err != nil || len(s.Volumes) != 1 {
+		t.Errorf("the list of files: %v, %v", s.Volumes, err)
+	}
 	must(t, r.ReleasePen(t.Context(), pen))
 	if s, err = r.Snapshot(t.Context()); err != nil || len(s.Volumes) > 0 {
 		t.Errorf("the list of files outlives control: %v, %v", s.Volumes, err)
+	}
+}
+
+// TestTheListOfFilesIsBounded: of many files on a stick the first are listed, and that there are more.
+func TestTheListOfFilesIsBounded(t *testing.T) {
+	v := media.Volume{Files: make([]media.File, longestList)}
+	if got := shownOf(v); len(got.Files) != longestList || got.More {
+		t.Errorf("%d files, more %t", len(got.Files), got.More)
+	}
+	v.Files = append(v.Files, media.File{Path: "last"})
+	if got := shownOf(v); len(got.Files) != longestList || !got.More {
+		t.Errorf("of one more: %d files, more %t", len(got.Files), got.More)
+	}
+}
+
+// TestTheListOfFilesChangesNothing: a look at the files on a stick leaves the review as it was; the support bundle has none of them.
+func TestTheListOfFilesChangesNothing(t *testing.T) {
+	r := newSealedRig(t)
+	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN", volume.File{Name: "private-000.txt", Data: []byte("x")}))
+	pen := r.openAdvanced(t)
+	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
+	must(t, (&lander{Engine: r.Engine}).reviewFor(t.Context(), pen))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: bundlePath}))
+	s, err := r.Snapshot(t.Context())
+	must(t, err)
+	if len(s.Volumes) != 1 || len(s.Volumes[0].Files) != 1 {
+		t.Errorf("%d volumes: %+v", len(s.Volumes), s.Volumes)
+	}
+	if s.Review == nil || s.State != Reviewed {
+		t.Errorf("the list took the review away: %s", s.State)
+	}
+	files, err := gather(t.Context(), r.Engine, 1<<20)
+	must(t, err)
+	for _, f := range files {
+		if bytes.Contains(f.data, []byte("private-000")) {
+			t.Errorf("the support bundle tells it in %s", f.name)
+		}
 	}
 }
