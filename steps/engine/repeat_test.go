@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
@@ -103,5 +104,62 @@ func TestAPINOfADocumentIsNotRepeated(t *testing.T) {
 	}
 	if err := r.Set(t.Context(), pen, againPath, testPIN); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a repeat of what a document brought: %v", err)
+	}
+}
+
+// cutAt is the file of the checksums on a disk that takes so many more records.
+type cutAt struct {
+	journalFile
+	room *int
+}
+
+func (c cutAt) Write(b []byte) (int, error) {
+	if *c.room--; *c.room < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return c.journalFile.Write(b)
+}
+
+// TestACutSaveIsAskedAgain: wherever saving another PIN is cut off, the next engine takes none for typed twice that was typed once, nor for
+// that of a document.
+func TestACutSaveIsAskedAgain(t *testing.T) {
+	first, next := "$2a$10$"+strings.Repeat("a", 53), "$2a$10$"+strings.Repeat("b", 53)
+	for what, c := range map[string]struct {
+		before, after string // sources
+		repeated      string // the PIN that may count as repeated
+		typed         string // the one that may not count as brought
+	}{
+		"typed once after typed twice":    {"typed twice", site.Typed, first, next},
+		"typed twice after typed once":    {site.Typed, "typed twice", next, first}, // such as one that is restored
+		"of a document after typed once":  {site.Typed, "file site.yaml", "", first},
+		"typed once after of a document":  {"file site.yaml", site.Typed, "", next},
+		"typed twice after of a document": {"file site.yaml", "typed twice", next, next},
+	} {
+		cuts := 0
+		for room, saved := 0, false; !saved; room++ {
+			s, cfg := newStore(t), site.New()
+			must(t, cfg.SetFrom(pinPath, first, c.before))
+			must(t, s.saveDraft(cfg))
+			must(t, cfg.SetFrom(pinPath, next, c.after))
+			left := room
+			s.sums.log.file = cutAt{s.sums.log.file, &left}
+			if err := s.saveDraft(cfg); err != nil {
+				cuts++
+			} else {
+				saved = true
+			}
+			got, lost, err := s.loadDraft()
+			must(t, err)
+			is := got.Spec.Console.PIN
+			if len(lost) > 0 || got.Repeated(pinPath) && string(is) != c.repeated || string(is) == c.typed && !got.ByHand(pinPath) {
+				t.Errorf("%s, full after %d records: %.8s is %q, %q", what, room, strings.TrimPrefix(string(is), "$2a$10$"), got.Sources[pinPath], lost)
+			}
+			if saved && left >= 0 && (string(is) != next || got.Sources[pinPath] != c.after) {
+				t.Errorf("%s: saved is %q", what, got.Sources[pinPath])
+			}
+		}
+		if cuts < 3 {
+			t.Errorf("%s: %d cuts", what, cuts)
+		}
 	}
 }
