@@ -104,6 +104,19 @@ func TestKeyboardStaysAsItIs(t *testing.T) {
 	}
 }
 
+// TestKeyboardOfAnEarlierRelease: a layout that was kept for this console alone still counts, until one is chosen for all screens.
+func TestKeyboardOfAnEarlierRelease(t *testing.T) {
+	dir := t.TempDir()
+	memory{dir}.keep("tty1", ofKeyboard, "de")
+	for _, want := range []string{"de", "hu"} {
+		b := newScreen(t, dir)
+		if b.press("ctrl+g"); b.app.top().name() != "checks" || !slices.Equal(b.used, []string{want}) {
+			t.Errorf("used %q, want %q:\n%s", b.used, want, b.screen())
+		}
+		memory{dir}.keep(allScreens, ofKeyboard, "hu")
+	}
+}
+
 // TestKeyboardDisturbsNoWork: who takes control while the work goes on sees the work.
 func TestKeyboardDisturbsNoWork(t *testing.T) {
 	b := newScreen(t, t.TempDir(), working)
