@@ -104,6 +104,19 @@ func TestKeyboardStaysAsItIs(t *testing.T) {
 	}
 }
 
+// TestKeyboardIsAskedForOnce: of two consoles that run, the second does not ask for what was chosen at the first.
+func TestKeyboardIsAskedForOnce(t *testing.T) {
+	dir := t.TempDir()
+	b, second := newScreen(t, dir), newScreen(t, dir)
+	second.app.name = "tty2"
+	b.press("ctrl+g")
+	b.looks()
+	b.press("'hu", "enter")
+	if second.press("ctrl+g"); !second.app.held || second.app.top().name() != "checks" {
+		t.Errorf("it is asked for again:\n%s", second.screen())
+	}
+}
+
 // TestKeyboardOfAnEarlierRelease: a layout that was kept for this console alone still counts, until one is chosen for all screens.
 func TestKeyboardOfAnEarlierRelease(t *testing.T) {
 	dir := t.TempDir()
