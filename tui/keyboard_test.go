@@ -220,7 +220,7 @@ func TestKeyboardThatFails(t *testing.T) {
 }
 
 // Types implements Keyboard.
-func (l layouts) Types(string) bool { return false }
+func (l layouts) Types(console string) bool { return strings.HasPrefix(console, "tty") }
 
 // layouts is a keyboard for line mode. Its channel tells what is used.
 type layouts struct {
@@ -236,13 +236,13 @@ func (l layouts) Use(_ context.Context, layout string) error {
 }
 
 // talkAt is line mode at a screen of the machine.
-func talkAt(t *testing.T, board Keyboard, dir string) *typist {
+func talkAt(t *testing.T, f *fake, board Keyboard, dir string) *typist {
 	t.Helper()
 	r, w := io.Pipe()
 	p := &typist{in: w}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- prompting(t.Context(), newFake(), Options{Name: "tty1", Clock: time.Now, Keyboard: board, Memory: dir}, talk{in: r, out: p}, nil)
+		ended <- prompting(t.Context(), f, Options{Name: "tty1", Clock: time.Now, Keyboard: board, Memory: dir}, talk{in: r, out: p}, nil)
 	}()
 	t.Cleanup(func() {
 		_ = w.Close()
@@ -255,7 +255,7 @@ func talkAt(t *testing.T, board Keyboard, dir string) *typist {
 func TestKeyboardInLineMode(t *testing.T) {
 	dir := t.TempDir()
 	board := layouts{used: make(chan string, 8)}
-	p := talkAt(t, board, dir)
+	p := talkAt(t, newFake(), board, dir)
 	const ready = "Type control to take control:"
 	p.printed(t, "such as use de.")
 	p.after(t, ready, "use klingon")
@@ -269,9 +269,22 @@ func TestKeyboardInLineMode(t *testing.T) {
 	if got := <-board.used; got != "hu" || len(board.used) > 0 {
 		t.Errorf("used %q", got)
 	}
-	talkAt(t, board, dir).printed(t, ready)
+	talkAt(t, newFake(), board, dir).printed(t, ready)
 	if got := <-board.used; got != "hu" {
 		t.Errorf("the next console used %q", got)
+	}
+}
+
+// TestKeyboardOfAnotherInLineMode: whoever took control at another screen after the prompt keeps the layout of their keyboard.
+func TestKeyboardOfAnotherInLineMode(t *testing.T) {
+	f, board := newFake(), layouts{used: make(chan string, 8)}
+	p := talkAt(t, f, board, t.TempDir())
+	p.printed(t, "Type control to take control:")
+	f.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty2", Since: epoch} })
+	p.after(t, "", "use hu")
+	p.printed(t, "tty2 has control and the same keyboard.")
+	if len(board.used) > 0 {
+		t.Errorf("used %q", <-board.used)
 	}
 }
 
@@ -279,7 +292,7 @@ func TestKeyboardInLineMode(t *testing.T) {
 func TestKeyboardThatTellsNothing(t *testing.T) {
 	dir := t.TempDir()
 	memory{dir}.keep(allScreens, ofKeyboard, "de")
-	p := talkAt(t, layouts{bad: errors.New("listing keyboard layouts: no bus")}, dir)
+	p := talkAt(t, newFake(), layouts{bad: errors.New("listing keyboard layouts: no bus")}, dir)
 	p.printed(t, "no bus")
 	p.after(t, "Type control to take control:", "control")
 	p.printed(t, "Cluster name [sno-042]:")
