@@ -95,6 +95,30 @@ func TestATypedPINIsRepeated(t *testing.T) {
 	}
 }
 
+// TestAWrongRepeatIsTold: a wrong repeat after a right one drops the review, and the other consoles are told so.
+func TestAWrongRepeatIsTold(t *testing.T) {
+	r, pen := newPINRig(t)
+	must(t, r.Set(t.Context(), pen, pinPath, quickHash()))
+	must(t, r.Set(t.Context(), pen, againPath, quickHash()))
+	reviewed(t, r, pen)
+	r.mu.Lock() // so that no other event comes between
+	before := r.core.recorder.seq
+	err := r.core.answered(r.core.draft.set(againPath, "739216"))
+	told := r.core.recorder.seq - before
+	r.mu.Unlock()
+	if !errors.Is(err, ErrInvalid) || told != 1 {
+		t.Errorf("another PIN: %v, and %d events", err, told)
+	}
+	after, err := r.Snapshot(t.Context())
+	must(t, err)
+	if after.State != Collecting || after.Review != nil || field(after, againPath).SecretSet {
+		t.Errorf("the state is %s, the review %v", after.State, after.Review)
+	}
+	if !r.missing(t, pen) {
+		t.Error("the repeat from before still counts")
+	}
+}
+
 // TestAPINOfADocumentIsNotRepeated: nobody typed it here. What a medium brings leaves a typed PIN, and that it was repeated.
 func TestAPINOfADocumentIsNotRepeated(t *testing.T) {
 	r, pen := newPINRig(t)
