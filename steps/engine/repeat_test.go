@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -58,7 +59,7 @@ func (r *rig) missing(t *testing.T, pen string) bool {
 func TestATypedPINIsRepeated(t *testing.T) {
 	r, pen := newPINRig(t)
 	set := func(path, value string) error { return r.Set(t.Context(), pen, path, value) }
-	if err := set(againPath, testPIN); !errors.Is(err, ErrInvalid) {
+	if err := set(againPath, testPIN); !errors.Is(err, ErrInvalid) || !strings.HasSuffix(err.Error(), "Fill in PIN for idle consoles first.") {
 		t.Errorf("a repeat of nothing: %v", err)
 	}
 	must(t, set(pinPath, quickHash()))
@@ -184,6 +185,23 @@ func TestACutSaveIsAskedAgain(t *testing.T) {
 		}
 		if cuts < 3 {
 			t.Errorf("%s: %d cuts", what, cuts)
+		}
+	}
+}
+
+// TestAMediumFillsWhatWasLost: a typed PIN whose file was lost does not empty the one of a medium; one that is there stays.
+func TestAMediumFillsWhatWasLost(t *testing.T) {
+	brought, typed := "$2a$10$"+strings.Repeat("a", 53), "$2a$10$"+strings.Repeat("b", 53)
+	for kept, want := range map[string]string{"": brought, typed: typed} {
+		d := newDraft(t)
+		must(t, d.site.SetFrom(pinPath, typed, site.Typed))
+		d.site.Spec.Console.PIN = site.New().Spec.Console.PIN
+		if kept != "" {
+			must(t, d.site.SetFrom(pinPath, kept, site.Typed))
+		}
+		must(t, d.fill(map[string]string{pinPath: brought}, &media.Taken{Source: "stick SITECONFIG", Use: func() error { return nil }}))
+		if got, _ := d.site.Get(pinPath); got != want || (d.site.Sources[pinPath] == site.Typed) != (kept != "") {
+			t.Errorf("with %.9q kept, the PIN is %.9q, %q", kept, got, d.site.Sources[pinPath])
 		}
 	}
 }
