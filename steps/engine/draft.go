@@ -57,7 +57,7 @@ func (s *store) saveSecrets(secrets map[string]string) error {
 			changed = append(changed, path)
 		}
 	}
-	if err := s.forgetSources(slices.Concat(gone, changed)); err != nil {
+	if err := forgetSources(s, slices.Concat(gone, changed)); err != nil {
 		return err
 	}
 	for _, path := range gone {
@@ -75,7 +75,7 @@ func (s *store) saveSecrets(secrets map[string]string) error {
 }
 
 // forgetSources takes paths out of the kept sources. A secret without a source counts as typed once.
-func (s *store) forgetSources(paths []string) error {
+func forgetSources(s *store, paths []string) error {
 	var sources map[string]string
 	data, err := readKept(s.path("sources.json"))
 	if err == nil {
