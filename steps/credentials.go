@@ -70,12 +70,12 @@ func (s *Credentials) Fields() []Field {
 	}
 }
 
-// pinAgain asks once more for a PIN that was typed, which nobody saw: a slip would lock all consoles. One of a document was not
-// typed here.
+// pinAgain asks once more for a PIN that was typed, which nobody saw: a typing error would lock all consoles. One of a document was
+// not typed here; where its source was lost, a new PIN is the way out.
 func (s *Credentials) pinAgain() Field {
 	return Field{
 		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
-		Help:    message.T("The same PIN once more: a slip would lock every console."),
+		Help:    message.T("Type the same PIN again: a typing error would lock you out of every console. Or type a new PIN."),
 		Visible: func() bool { return s.Site.Spec.Console.PIN != "" && site.ByHand(s.Site.Sources[pinPath]) }, // its file may be lost, and its source not
 		Check: func(typed string) error {
 			if is := pin.Hash(s.Site.Spec.Console.PIN); typed == string(is) || is.Matches(typed) {

@@ -43,6 +43,16 @@ func (a *answers) set(path, value string) tea.Cmd {
 	return a.link.set(path, value)
 }
 
+// repeats is the path of the value that is typed again at path, or "".
+func (a *answers) repeats(path string) string {
+	for _, v := range a.allFields() {
+		if v.Path == path {
+			return v.Repeats
+		}
+	}
+	return ""
+}
+
 // fieldSet notes how a field was taken.
 func (a *answers) fieldSet(msg setMsg) {
 	a.pending--
@@ -54,6 +64,9 @@ func (a *answers) fieldSet(msg setMsg) {
 			delete(a.drafts, msg.path)
 		}
 	case errors.Is(msg.failed, engine.ErrInvalid):
+		if a.repeats(msg.path) != "" { // nobody sees what is there: the next keys start it again
+			delete(a.drafts, msg.path)
+		}
 		a.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
 		if e, ok := errors.AsType[refusal](msg.failed); ok && show(e.Says()) != "" {
 			a.refused[msg.path] = show(e.Says())

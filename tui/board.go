@@ -10,7 +10,7 @@ import (
 type Keyboard interface {
 	Layouts(context.Context) ([]string, error)    // names of those that the machine has
 	Use(ctx context.Context, layout string) error // until the machine boots
-	Types(console string) bool                    // whether it types at another console, too: a machine has one for all its screens
+	Types(console string) bool                    // whether a console is at a screen of this machine: all its screens share one keyboard
 }
 
 // asItIs is what is remembered where a person left the keyboard unchanged. No layout has this name.

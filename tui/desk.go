@@ -33,7 +33,7 @@ func newDesk(l *link, o Options) *desk {
 		client: c, answers: &answers{client: c, drafts: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
 		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save,
 	}
-	d.board = keyboard{of: o.Keyboard, chosen: d.memory.get(allScreens, ofKeyboard)}
+	d.board = keyboard{of: o.Keyboard, chosen: d.memory.layout(d.name)}
 	d.speak(o.Language)
 	return d
 }

@@ -54,6 +54,9 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 			f.focus(f.path) // with its current value
 		}
 	case setMsg:
+		if first := f.repeats(msg.path); first != "" && f.refused[msg.path] != "" && !(f.typing() && f.entry.typed) {
+			f.focus(first)
+		}
 		if f.leaving && f.pending == 0 {
 			return f, f.decide()
 		}
@@ -162,6 +165,9 @@ func (f *form) decide() tea.Cmd {
 	for _, v := range f.fields() {
 		if f.held && f.problem(v, f.tried) != "" {
 			f.focus(v.Path)
+			if v.Repeats != "" && f.refused[v.Path] != "" {
+				f.focus(v.Repeats) // both are typed again
+			}
 			f.flash = t("form.fix", v.Label)
 			return nil
 		}

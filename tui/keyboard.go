@@ -27,8 +27,11 @@ func (d *desk) chooseKeyboard(layout string) {
 	d.memory.keep(allScreens, ofKeyboard, layout)
 }
 
-// offersKeyboard reports whether a person has yet to be asked for the layout.
-func (d *desk) offersKeyboard() bool { return len(d.board.layouts) > 0 && d.board.chosen == "" }
+// offersKeyboard reports whether a person has yet to be asked for the layout. One at another screen may have answered since this console
+// started.
+func (d *desk) offersKeyboard() bool {
+	return len(d.board.layouts) > 0 && d.board.chosen == "" && d.memory.layout(d.name) == ""
+}
 
 // keyboardOf names the console whose person types at the same keyboard and has control; "" when nobody else does. The layout is not
 // changed under their hands. A person elsewhere, on a serial line or over SSH, has another keyboard and is not disturbed.

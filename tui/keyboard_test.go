@@ -104,6 +104,32 @@ func TestKeyboardStaysAsItIs(t *testing.T) {
 	}
 }
 
+// TestKeyboardIsAskedForOnce: of two consoles that run, the second does not ask for what was chosen at the first.
+func TestKeyboardIsAskedForOnce(t *testing.T) {
+	dir := t.TempDir()
+	b, second := newScreen(t, dir), newScreen(t, dir)
+	second.app.name = "tty2"
+	b.press("ctrl+g")
+	b.looks()
+	b.press("'hu", "enter")
+	if second.press("ctrl+g"); !second.app.held || second.app.top().name() != "checks" {
+		t.Errorf("it is asked for again:\n%s", second.screen())
+	}
+}
+
+// TestKeyboardOfAnEarlierRelease: a layout that was kept for this console alone still counts, until one is chosen for all screens.
+func TestKeyboardOfAnEarlierRelease(t *testing.T) {
+	dir := t.TempDir()
+	memory{dir}.keep("tty1", ofKeyboard, "de")
+	for _, want := range []string{"de", "hu"} {
+		b := newScreen(t, dir)
+		if b.press("ctrl+g"); b.app.top().name() != "checks" || !slices.Equal(b.used, []string{want}) {
+			t.Errorf("used %q, want %q:\n%s", b.used, want, b.screen())
+		}
+		memory{dir}.keep(allScreens, ofKeyboard, "hu")
+	}
+}
+
 // TestKeyboardDisturbsNoWork: who takes control while the work goes on sees the work.
 func TestKeyboardDisturbsNoWork(t *testing.T) {
 	b := newScreen(t, t.TempDir(), working)
@@ -194,7 +220,7 @@ func TestKeyboardThatFails(t *testing.T) {
 }
 
 // Types implements Keyboard.
-func (l layouts) Types(string) bool { return false }
+func (l layouts) Types(console string) bool { return strings.HasPrefix(console, "tty") }
 
 // layouts is a keyboard for line mode. Its channel tells what is used.
 type layouts struct {
@@ -210,13 +236,13 @@ func (l layouts) Use(_ context.Context, layout string) error {
 }
 
 // talkAt is line mode at a screen of the machine.
-func talkAt(t *testing.T, board Keyboard, dir string) *typist {
+func talkAt(t *testing.T, f *fake, board Keyboard, dir string) *typist {
 	t.Helper()
 	r, w := io.Pipe()
 	p := &typist{in: w}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- prompting(t.Context(), newFake(), Options{Name: "tty1", Clock: time.Now, Keyboard: board, Memory: dir}, talk{in: r, out: p}, nil)
+		ended <- prompting(t.Context(), f, Options{Name: "tty1", Clock: time.Now, Keyboard: board, Memory: dir}, talk{in: r, out: p}, nil)
 	}()
 	t.Cleanup(func() {
 		_ = w.Close()
@@ -229,7 +255,7 @@ func talkAt(t *testing.T, board Keyboard, dir string) *typist {
 func TestKeyboardInLineMode(t *testing.T) {
 	dir := t.TempDir()
 	board := layouts{used: make(chan string, 8)}
-	p := talkAt(t, board, dir)
+	p := talkAt(t, newFake(), board, dir)
 	const ready = "Type control to take control:"
 	p.printed(t, "such as use de.")
 	p.after(t, ready, "use klingon")
@@ -243,9 +269,22 @@ func TestKeyboardInLineMode(t *testing.T) {
 	if got := <-board.used; got != "hu" || len(board.used) > 0 {
 		t.Errorf("used %q", got)
 	}
-	talkAt(t, board, dir).printed(t, ready)
+	talkAt(t, newFake(), board, dir).printed(t, ready)
 	if got := <-board.used; got != "hu" {
 		t.Errorf("the next console used %q", got)
+	}
+}
+
+// TestKeyboardOfAnotherInLineMode: whoever took control at another screen after the prompt keeps the layout of their keyboard.
+func TestKeyboardOfAnotherInLineMode(t *testing.T) {
+	f, board := newFake(), layouts{used: make(chan string, 8)}
+	p := talkAt(t, f, board, t.TempDir())
+	p.printed(t, "Type control to take control:")
+	f.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty2", Since: epoch} })
+	p.after(t, "", "use hu")
+	p.printed(t, "tty2 has control and the same keyboard.")
+	if len(board.used) > 0 {
+		t.Errorf("used %q", <-board.used)
 	}
 }
 
@@ -253,7 +292,7 @@ func TestKeyboardInLineMode(t *testing.T) {
 func TestKeyboardThatTellsNothing(t *testing.T) {
 	dir := t.TempDir()
 	memory{dir}.keep(allScreens, ofKeyboard, "de")
-	p := talkAt(t, layouts{bad: errors.New("listing keyboard layouts: no bus")}, dir)
+	p := talkAt(t, newFake(), layouts{bad: errors.New("listing keyboard layouts: no bus")}, dir)
 	p.printed(t, "no bus")
 	p.after(t, "Type control to take control:", "control")
 	p.printed(t, "Cluster name [sno-042]:")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -102,6 +103,11 @@ func (m memory) theme(console string, detected Mode) Mode {
 		return Rich
 	}
 	return detected
+}
+
+// layout is the keyboard layout that was chosen last at any of the machine's screens. An earlier release kept it for each console.
+func (m memory) layout(console string) string {
+	return cmp.Or(m.get(allScreens, ofKeyboard), m.get(console, ofKeyboard))
 }
 
 // setMode keeps whether a person wants plain text there.

@@ -118,6 +118,11 @@ func (p *prompts) useLayout(answer string) {
 	}
 	layout := strings.Join(words[1:], " ")
 	if slices.Contains(p.board.layouts, layout) {
+		p.absorb(p.link.look()) // who has control may be another one since the prompt
+		if other := p.keyboardOf(); other != "" {
+			p.write(t("keyboard.theirs", other))
+			return
+		}
 		p.write(p.gotKeyboard(p.board.use(p.link.ctx, layout)))
 		return
 	}

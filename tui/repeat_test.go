@@ -49,18 +49,35 @@ func TestPINIsTypedTwice(t *testing.T) {
 	at(againPath)
 	b.press("'777778", "enter")
 	b.shows("The two PINs differ.")
-	b.app.top().(*form).focus(pinPath)
+	at(pinPath)
+	_, cmd := b.app.top().(*form).goOn()
+	b.run(cmd)
+	at(pinPath)
 	b.press("'739215", "enter")
+	if f := b.app.top().(*form); f.entry.ed.value() != "" {
+		t.Errorf("%d characters of the refused PIN are still there", len(f.entry.ed.value()))
+	}
 	at(againPath)
 	if s := b.screen(); slices.Contains(b.fake.sets, againPath+"=") || b.app.answers.refused[againPath] != "" || b.app.answers.drafts[againPath] != "" {
 		t.Errorf("the old one is still there:\n%s", s)
 	}
-	_, cmd := b.app.top().(*form).goOn()
+	_, cmd = b.app.top().(*form).goOn()
 	b.run(cmd)
 	at(againPath)
 	b.press("'739215", "enter")
-	if b.app.answers.refused[againPath] != "" || b.fake.secrets[againPath] != "739215" {
+	if b.app.answers.refused[againPath] != "" || b.fake.secrets[pinPath] != "739215" || b.fake.secrets[againPath] != "739215" {
 		t.Errorf("the same PIN is refused:\n%s", b.screen())
+	}
+}
+
+// TestTheRepeatAloneIsTypedAgain: who goes back to the repeat, past the first, types it into an empty field.
+func TestTheRepeatAloneIsTypedAgain(t *testing.T) {
+	b := atPIN(t)
+	b.press("'739215", "enter", "'739216", "enter")
+	b.shows("The two PINs differ.")
+	b.press("enter", "'739215", "enter")
+	if got := b.fake.secrets[againPath]; got != "739215" || b.app.answers.refused[againPath] != "" {
+		t.Errorf("the repeat is %q:\n%s", got, b.screen())
 	}
 }
 

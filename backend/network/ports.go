@@ -59,8 +59,13 @@ func (p Port) Label() message.Text {
 	if p.Uplink {
 		words = append(words, message.T("in use"))
 	}
-	if at := p.Neighbour; at.System != "" || at.Port != "" {
+	switch at := p.Neighbour; {
+	case at.System != "" && at.Port != "":
 		words = append(words, message.F("switch %s port %s", at.System, at.Port))
+	case at.System != "":
+		words = append(words, message.F("switch %s", at.System))
+	case at.Port != "":
+		words = append(words, message.F("switch port %s", at.Port))
 	}
 	if p.MAC != "" {
 		words = append(words, message.Data("MAC "+p.MAC))

@@ -49,9 +49,11 @@ func TestLLDPForgetsWithTheCarrier(t *testing.T) {
 func TestLabel(t *testing.T) {
 	for want, p := range map[string]Port{
 		"enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4, MAC aa:00:00:00:00:01": {Name: "enp1s0", Mbps: 10000, Carrier: true, Up: true, Uplink: true, Neighbour: Neighbour{System: "sw-7", Port: "Gi1/0/4"}, MAC: "aa:00:00:00:00:01"},
-		"eno1, 2.5 Gbit/s, link up": {Name: "eno1", Mbps: 2500, Carrier: true, Up: true},
-		"eno2, no cable":            {Name: "eno2", Up: true},
-		"eno3, switched off":        {Name: "eno3"},
+		"eno1, 2.5 Gbit/s, link up":                           {Name: "eno1", Mbps: 2500, Carrier: true, Up: true},
+		"eno1, link up, switch sw-7, MAC aa:00:00:00:00:01":   {Name: "eno1", Carrier: true, Neighbour: Neighbour{System: "sw-7"}, MAC: "aa:00:00:00:00:01"},
+		"eno1, link up, switch port 4, MAC aa:00:00:00:00:01": {Name: "eno1", Carrier: true, Neighbour: Neighbour{Port: "4"}, MAC: "aa:00:00:00:00:01"},
+		"eno2, no cable":     {Name: "eno2", Up: true},
+		"eno3, switched off": {Name: "eno3"},
 	} {
 		if got := p.Label().String(); got != want {
 			t.Errorf("label is %q, want %q", got, want)

@@ -179,7 +179,7 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 		return nil
 	}
 	if answers == nil {
-		return f.takeBack(cmd, machine)
+		return f.takeSiteBack(cmd, machine)
 	}
 	d, err := media.Of(machine).Bake(answers)
 	if err != nil {
@@ -189,8 +189,8 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 	return nil
 }
 
-// takeBack wipes the site config of an earlier stay when a sealed node comes back: whoever takes it back may send it elsewhere.
-func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error {
+// takeSiteBack wipes the site config of an earlier stay when a sealed node comes back: whoever takes it back may send it elsewhere.
+func (f *factoryFlags) takeSiteBack(cmd *cobra.Command, machine *host.Machine) error {
 	if !f.reopen {
 		return nil
 	}

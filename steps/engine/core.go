@@ -125,12 +125,11 @@ func (c *core) accepted() error {
 	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", ErrState)
 }
 
-// answered looks at the machine with new answers, unless they were refused.
+// answered looks at the machine with new answers, and tells the consoles. An error may have changed something, too: a wrong repeat drops
+// the review.
 func (c *core) answered(err error) error {
-	if err == nil {
-		c.inspector.outdate()
-		c.recorder.changed()
-	}
+	c.inspector.outdate()
+	c.recorder.changed()
 	return err
 }
 

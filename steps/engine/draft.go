@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,26 +40,58 @@ func (s *store) saveDraft(cfg *site.Config) error {
 	return nil
 }
 
+// saveSecrets writes the secrets that changed. Their sources are forgotten first: after a cut in between, a secret that was typed once
+// never counts as typed twice, nor as one of a document.
 func (s *store) saveSecrets(secrets map[string]string) error {
 	kept, err := os.ReadDir(s.path("secrets"))
 	if err != nil {
 		return fmt.Errorf("listing the kept secrets: %w", err)
 	}
+	var gone, changed []string
 	for _, f := range kept {
-		name := filepath.Join("secrets", f.Name())
 		if _, still := secrets[f.Name()]; !still {
-			if err := errors.Join(s.sums.gone(name), host.Wipe(s.path(name))); err != nil {
-				return err
-			}
+			gone = append(gone, f.Name())
 		}
 	}
 	for path, value := range secrets {
-		if old, err := readKept(s.path("secrets", path)); err == nil && string(old) == value {
-			continue
+		if old, err := readKept(s.path("secrets", path)); err != nil || string(old) != value {
+			changed = append(changed, path)
 		}
-		if err := s.put(filepath.Join("secrets", path), []byte(value)); err != nil {
+	}
+	if err := forgetSources(s, slices.Concat(gone, changed)); err != nil {
+		return err
+	}
+	for _, path := range gone {
+		name := filepath.Join("secrets", path)
+		if err := errors.Join(s.sums.gone(name), host.Wipe(s.path(name))); err != nil {
+			return err
+		}
+	}
+	for _, path := range changed {
+		if err := s.put(filepath.Join("secrets", path), []byte(secrets[path])); err != nil {
 			return fmt.Errorf("keeping the secret %s: %w", path, err)
 		}
+	}
+	return nil
+}
+
+// forgetSources takes paths out of the kept sources. A secret without a source counts as typed once.
+func forgetSources(s *store, paths []string) error {
+	var sources map[string]string
+	data, err := readKept(s.path("sources.json"))
+	if err == nil {
+		_ = json.Unmarshal(data, &sources) // a text that is no JSON names no source
+	}
+	had := len(sources)
+	maps.DeleteFunc(sources, func(path, _ string) bool { return slices.Contains(paths, path) })
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(sources) == had {
+		return nil
+	}
+	if data, err = json.Marshal(sources); err == nil {
+		err = s.put("sources.json", data)
+	}
+	if err != nil {
+		return fmt.Errorf("saving the draft's sources: %w", err)
 	}
 	return nil
 }

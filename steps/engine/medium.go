@@ -17,18 +17,24 @@ import (
 // longestBeside bounds the value of a field that is no part of the site config, in bytes: a passphrase, the name of a device.
 const longestBeside = 1 << 10
 
-// outside finds the field of a path whose value is no part of the site config.
-func (d *draft) outside(path string) (steps.Field, bool) {
+// field finds the field of a path.
+func (d *draft) field(path string) (steps.Field, bool) {
 	for _, stage := range d.stages() {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {
-				if f.Path == path && (f.Beside || f.Repeats != "") {
+				if f.Path == path {
 					return f, true
 				}
 			}
 		}
 	}
 	return steps.Field{}, false
+}
+
+// outside finds the field of a path whose value is no part of the site config.
+func (d *draft) outside(path string) (steps.Field, bool) {
+	f, ok := d.field(path)
+	return f, ok && (f.Beside || f.Repeats != "")
 }
 
 // setBeside keeps such a value, in memory alone.
@@ -104,6 +110,9 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 			continue
 		}
 		typed, _ := before.Get(path)
+		if typed == "" { // a secret whose file was lost
+			continue
+		}
 		if err := cfg.SetFrom(path, typed, before.Sources[path]); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}

@@ -12,7 +12,8 @@ import (
 // source of the first, so it is on the disk with it, and ends with it when the value is typed again.
 func (d *draft) repeat(f steps.Field, value string) error {
 	if !site.ByHand(d.site.Sources[f.Repeats]) {
-		return fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Msg: message.T("First type the value that this one repeats.")})
+		first, _ := d.field(f.Repeats)
+		return fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Msg: message.F("Fill in %s first.", first.Label)})
 	}
 	cfg, differs := d.site.Clone(), error(nil)
 	if value != "" {
@@ -25,7 +26,7 @@ func (d *draft) repeat(f steps.Field, value string) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, differs)
 }
 
-// judgeRepeats adds the values that were typed once and unseen. A review of them does not start: a slip would be kept.
+// judgeRepeats adds the values that were typed once and unseen. The work does not start with them: a typing error would be kept.
 func (v *ReviewView) judgeRepeats(cfg *site.Config, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
