@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	out, err := f.write(name, content)
+	out, err := f.write(cmd.Context(), name, content)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 }
 
 // write fills the image or a copy of it, and returns the name of what it filled.
-func (f *embedFlags) write(name string, content iso.Content) (out string, err error) {
+func (f *embedFlags) write(ctx context.Context, name string, content iso.Content) (out string, err error) {
 	file, image, err := iso.Open(name, f.inPlace)
 	if err != nil {
 		return "", err
@@ -91,7 +92,7 @@ func (f *embedFlags) write(name string, content iso.Content) (out string, err er
 	if f.inPlace {
 		return name, filling.WriteInPlace(file)
 	}
-	return f.out, filling.WriteCopy(file, f.out)
+	return f.out, filling.WriteCopy(ctx, file, f.out)
 }
 
 // content reads what the flags name.

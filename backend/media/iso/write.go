@@ -1,6 +1,7 @@
 package iso
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -97,8 +98,9 @@ func (f *Filling) WriteInPlace(image *os.File) error {
 }
 
 // WriteCopy makes a filled copy of the image, which nobody but its owner may read: it can hold secrets. The file gets its name when it
-// is whole; one that is there already is left alone. On a file system that can, the copy shares all else with the image.
-func (f *Filling) WriteCopy(image *os.File, name string) (err error) {
+// is whole; one that is there already is left alone. On a file system that can, the copy shares all else with the image. When ctx ends,
+// nothing is left.
+func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (err error) {
 	taken := &problem.Problem{Code: "ISO-OUT", Summary: message.F("%s is there already.", name), Fix: message.T("Name another file."), Err: os.ErrExist}
 	if _, err := os.Lstat(name); err == nil {
 		return taken
@@ -113,7 +115,7 @@ func (f *Filling) WriteCopy(image *os.File, name string) (err error) {
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	if err := f.copy(temp, image); err != nil {
+	if err := f.copy(ctx, temp, image); err != nil {
 		return unwritable(name, err)
 	}
 	if err = f.write(temp); err != nil {
@@ -130,9 +132,12 @@ func (f *Filling) WriteCopy(image *os.File, name string) (err error) {
 }
 
 // copy copies the image, and refuses one that changed since it was read.
-func (f *Filling) copy(to, from *os.File) error {
+func (f *Filling) copy(ctx context.Context, to, from *os.File) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("copying the image: %w", err)
+	}
 	if err := unix.IoctlFileClone(int(to.Fd()), int(from.Fd())); err != nil {
-		n, err := io.Copy(to, io.NewSectionReader(from, 0, f.size))
+		n, err := io.Copy(to, stopping{ctx, io.NewSectionReader(from, 0, f.size)})
 		if err == nil && n != f.size {
 			err = io.ErrUnexpectedEOF
 		}
@@ -144,6 +149,19 @@ func (f *Filling) copy(to, from *os.File) error {
 		return errors.Join(errors.New("the image changed while it was copied"), err)
 	}
 	return nil
+}
+
+// stopping is a reader that ends with the error of its context.
+type stopping struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as one copy
+	from io.Reader
+}
+
+func (s stopping) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err //nolint:wrapcheck // whoever copies says what was copied
+	}
+	return s.from.Read(b) //nolint:wrapcheck // as above
 }
 
 func unwritable(name string, err error) error {

@@ -2,6 +2,7 @@ package iso
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func TestACopyIsFilled(t *testing.T) {
 	name := on(t, image)
 	f, filling := openFilling(t, name)
 	out := filepath.Join(filepath.Dir(name), "filled.iso")
-	if err := filling.WriteCopy(f, out); err != nil {
+	if err := filling.WriteCopy(t.Context(), f, out); err != nil {
 		t.Fatal(err)
 	}
 	want, _ := filled(t, image, contentFor(liveiso.Y2023), false)
@@ -44,13 +45,27 @@ func TestACopyIsFilled(t *testing.T) {
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy has the mode %v (%v)", info.Mode(), err)
 	}
-	wantCode(t, filling.WriteCopy(f, out), "ISO-OUT")
-	wantCode(t, filling.WriteCopy(f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, out), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "ISO-OUT")
 	if err := os.Truncate(name, 4096); err != nil { // another program writes to it
 		t.Fatal(err)
 	}
-	wantCode(t, filling.WriteCopy(f, filepath.Join(filepath.Dir(name), "second.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "second.iso")), "ISO-OUT")
 	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 2 {
+		t.Errorf("the folder has %v (%v)", left, err)
+	}
+}
+
+// TestACopyCanBeInterrupted: nothing is left of it.
+func TestACopyCanBeInterrupted(t *testing.T) {
+	name := on(t, liveiso.Make(liveiso.Y2023, true))
+	f, filling := openFilling(t, name)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := filling.WriteCopy(ctx, f, filepath.Join(filepath.Dir(name), "filled.iso")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 1 {
 		t.Errorf("the folder has %v (%v)", left, err)
 	}
 }
