@@ -110,7 +110,9 @@ func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (e
 		return unwritable(name, err)
 	}
 	defer func() {
-		err = errors.Join(err, temp.Close())
+		if failed := temp.Close(); failed != nil {
+			err = errors.Join(err, unwritable(name, failed))
+		}
 		if err != nil {
 			_ = os.Remove(temp.Name())
 		}
@@ -121,14 +123,34 @@ func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (e
 	if err = f.write(temp); err != nil {
 		return unwritable(name, err)
 	}
-	err = unix.Renameat2(unix.AT_FDCWD, temp.Name(), unix.AT_FDCWD, name, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EEXIST) {
+	err = publish(temp.Name(), name, func(from, to string) error {
+		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE) //nolint:wrapcheck // below
+	})
+	if errors.Is(err, os.ErrExist) {
 		return taken
 	}
 	if err != nil {
 		return unwritable(name, err)
 	}
-	return host.SyncDir(filepath.Dir(name)) //nolint:wrapcheck // it names the folder
+	if err := host.SyncDir(filepath.Dir(name)); err != nil && !errors.Is(err, unix.EINVAL) { // which is a file system without a sync for folders
+		return unwritable(name, err)
+	}
+	return nil
+}
+
+// publish gives a file its name, unless it is taken. NFS and 9p do not know such a rename; a second name is refused there as well.
+func publish(temp, name string, rename func(from, to string) error) error {
+	err := rename(temp, name)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	if err = os.Link(temp, name); err == nil {
+		err = os.Remove(temp)
+	}
+	if err != nil {
+		return fmt.Errorf("giving the image its name: %w", err)
+	}
+	return nil
 }
 
 // copy copies the image, and refuses one that changed since it was read.

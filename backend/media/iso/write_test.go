@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"touchdown/test/liveiso"
 )
@@ -67,6 +70,40 @@ func TestACopyCanBeInterrupted(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 1 {
 		t.Errorf("the folder has %v (%v)", left, err)
+	}
+}
+
+// TestACopyStopsInTheMiddle: what is read after the context ended is its error.
+func TestACopyStopsInTheMiddle(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	from := stopping{ctx, bytes.NewReader(make([]byte, 10))}
+	if n, err := from.Read(make([]byte, 5)); n != 5 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	cancel()
+	if n, err := io.Copy(io.Discard, from); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestPublishWhereRenameIsOld: a file gets its name on file systems such as NFS, and does not take one that is taken.
+func TestPublishWhereRenameIsOld(t *testing.T) {
+	old := func(string, string) error { return unix.EINVAL }
+	dir := t.TempDir()
+	temp, name := filepath.Join(dir, "temp"), filepath.Join(dir, "name")
+	for n, want := range []error{nil, os.ErrExist} {
+		if err := os.WriteFile(temp, []byte{byte(n)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := publish(temp, name, old); !errors.Is(err, want) {
+			t.Errorf("%d: %v, want %v", n, err, want)
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, []byte{0}) {
+			t.Errorf("%d: %v, %v", n, got, err)
+		}
+		if _, err := os.Lstat(temp); errors.Is(err, os.ErrNotExist) != (n == 0) {
+			t.Errorf("%d: the first name: %v", n, err)
+		}
 	}
 }
 
