@@ -92,7 +92,7 @@ func (i *Image) refuseFull(force bool) error {
 		}
 		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: it has %s.", strings.Join(names, ", ")), Fix: message.T(anotherImage)}
 	case i.Kargs != nil && i.Kargs.Args != i.Kargs.Default:
-		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", i.Kargs.Args), Fix: message.T(anotherImage)}
+		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", ShownArgs(i.Kargs.Args)), Fix: message.T(anotherImage)}
 	}
 	return nil
 }

@@ -292,6 +292,36 @@ func TestContentIsRefused(t *testing.T) {
 	}
 }
 
+// TestSecretsInKernelArgumentsAreNotTold: the URL of a config can have a password.
+func TestSecretsInKernelArgumentsAreNotTold(t *testing.T) {
+	for args, want := range map[string]string{
+		"a  b=c":                      "a  b=c",
+		"u=https://u:planted@h/p b":   "u=https://h/p b",
+		"u=https://h/p?t=planted":     "u=https://h/p",
+		"u=https://u:plant,@h:8/p":    "u=https://h:8/p",
+		"u=https://u:%zzplanted@h/p":  "u=(not a URL)",
+		"u=https://h,ftp://u:plant@h": "u=(URLs)",
+	} {
+		if got := ShownArgs(args); got != want {
+			t.Errorf("%q is shown as %q", args, got)
+		}
+	}
+	image := liveiso.Make(liveiso.Y2023, false)
+	const arg = "u=https://u:planted@example.com/a"
+	_, full := filled(t, image, Content{Kargs: Edits{Append: []string{arg}}}, false)
+	_, err := full.Fill(Content{Ignition: config}, false)
+	errs := []error{err}
+	for _, e := range []Edits{{Delete: []string{arg}}, {Append: []string{"u=https://u:x planted@h/"}}, {Replace: []string{arg + "=planted"}}, {Replace: []string{arg}}} {
+		_, err := mustRead(t, image).Fill(Content{Kargs: e}, false)
+		errs = append(errs, err)
+	}
+	for n, err := range errs {
+		if p := problem.From(err); err == nil || strings.Contains(err.Error()+p.Summary.String()+p.Fix.String(), "planted") {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
 // TestConfigs: Ignition's own library judges, what is fetched in the open needs a hash, and nothing secret is told.
 func TestConfigs(t *testing.T) {
 	with := func(file string) []byte {
