@@ -82,11 +82,16 @@ func (f *Filling) write(to device) error {
 // WriteInPlace fills the image itself, which Open opened for writing. Nobody but its owner may read it from then on.
 func (f *Filling) WriteInPlace(image *os.File) error {
 	info, err := image.Stat()
-	if err == nil {
-		err = image.Chmod(info.Mode().Perm() &^ 0o077)
-	}
 	if err != nil {
 		return unwritable(image.Name(), err)
+	}
+	if own := info.Mode().Perm() &^ 0o077; own != info.Mode().Perm() {
+		if err := image.Chmod(own); err != nil {
+			return exposed(image.Name(), err)
+		}
+	}
+	if err := private(image, image.Name()); err != nil {
+		return err
 	}
 	if err := f.write(image); err != nil {
 		return &problem.Problem{
@@ -117,6 +122,9 @@ func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (e
 			_ = os.Remove(temp.Name())
 		}
 	}()
+	if err := private(temp, name); err != nil {
+		return err
+	}
 	if err := f.copy(ctx, temp, image); err != nil {
 		return unwritable(name, err)
 	}
@@ -184,6 +192,25 @@ func (s stopping) Read(b []byte) (int, error) {
 		return 0, err //nolint:wrapcheck // whoever copies says what was copied
 	}
 	return s.from.Read(b) //nolint:wrapcheck // as above
+}
+
+// private refuses a file that others may read, whatever mode it was given: vfat has the mode that its mount says.
+func private(f *os.File, name string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return unwritable(name, err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return exposed(name, fmt.Errorf("it has the mode %04o", mode))
+	}
+	return nil
+}
+
+func exposed(name string, err error) error {
+	return &problem.Problem{
+		Code: "ISO-MODE", Summary: message.F("%s would be open to other users, and the filled image can hold secrets.", name),
+		Fix: message.T("Use a file of your own, on a file system with permissions. If it is on vfat, mount that with umask=077."), Err: err,
+	}
 }
 
 func unwritable(name string, err error) error {

@@ -107,6 +107,27 @@ func TestPublishWhereRenameIsOld(t *testing.T) {
 	}
 }
 
+// TestAFileThatOthersReadIsRefused: not every file system keeps the mode that a file is given.
+func TestAFileThatOthersReadIsRefused(t *testing.T) {
+	name := on(t, []byte("image"))
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o600, 0o700} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := private(f, name)
+		if mode&0o077 != 0 {
+			wantCode(t, err, "ISO-MODE")
+		} else if err != nil {
+			t.Errorf("%04o: %v", mode, err)
+		}
+	}
+}
+
 // TestAnImageIsFilledInPlace, and by one program at a time.
 func TestAnImageIsFilledInPlace(t *testing.T) {
 	image := liveiso.Make(liveiso.Y2021, false)
