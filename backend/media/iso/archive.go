@@ -155,12 +155,12 @@ func uncpio(b []byte, files *[]File) (behind []byte, err error) {
 			}
 			*into = int64(n)
 		}
-		name := at + cpioHeader
-		if nameSize < 1 || nameSize > 4096 || nameSize > int64(len(b)-name) {
+		start := at + cpioHeader
+		if nameSize < 1 || nameSize > 4096 || nameSize > int64(len(b)-start) {
 			return nil, errors.New("a name in the cpio archive has no end")
 		}
-		text, _, _ := strings.Cut(string(b[name:name+int(nameSize)]), "\x00")
-		data := (name + int(nameSize) + 3) &^ 3
+		text, _, _ := strings.Cut(string(b[start:start+int(nameSize)]), "\x00")
+		data := (start + int(nameSize) + 3) &^ 3
 		if data > len(b) || size > int64(len(b)-data) {
 			return nil, fmt.Errorf("the file %.100q is cut off", text)
 		}
@@ -168,9 +168,14 @@ func uncpio(b []byte, files *[]File) (behind []byte, err error) {
 		if text == cpioTrailer {
 			return b[at:], nil
 		}
-		if mode&kindMask == kindFile {
-			*files = slices.DeleteFunc(*files, func(f File) bool { return f.Path == text })
-			*files = append(*files, File{text, bytes.Clone(b[data : data+int(size)])})
+		name := path.Clean("/" + text)[1:] // as the kernel, which unpacks into the root folder
+		switch mode & kindMask {
+		case kindFile:
+			*files = slices.DeleteFunc(*files, func(f File) bool { return f.Path == name })
+			*files = append(*files, File{name, bytes.Clone(b[data : data+int(size)])})
+		case kindFolder:
+		default: // the kernel would make it, and nothing here would show it
+			return nil, fmt.Errorf("%.100q is neither a file nor a folder", text)
 		}
 	}
 }

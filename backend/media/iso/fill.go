@@ -91,6 +91,8 @@ func (i *Image) refuseFull(force bool) error {
 			names = append(names, f.Path)
 		}
 		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: it has %s.", strings.Join(names, ", ")), Fix: message.T(anotherImage)}
+	case i.Ignition.Used > 0: // such as folders
+		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its Ignition area has %d bytes.", i.Ignition.Used), Fix: message.T(anotherImage)}
 	case i.Kargs != nil && i.Kargs.Args != i.Kargs.Default:
 		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", ShownArgs(i.Kargs.Args)), Fix: message.T(anotherImage)}
 	}

@@ -168,6 +168,30 @@ func TestCoreOSInstallersArchiveIsRead(t *testing.T) {
 	}
 }
 
+// TestNamesInArchives: every name that the kernel takes for that of the config is the config's, and what is not shown is not left unsaid.
+func TestNamesInArchives(t *testing.T) {
+	for _, name := range []string{"./config.ign", "/config.ign", "//config.ign", "a/../config.ign"} {
+		files, err := unpack(cpio([]File{{"config.ign", []byte("first")}, {name, config}}))
+		if i := (&Image{Files: files}); err != nil || len(files) != 1 || !bytes.Equal(i.Config(), config) {
+			t.Errorf("%s: %+v, %v", name, files, err)
+		}
+	}
+	link := bytes.Replace(cpio([]File{{"config.ign", []byte("etc/a")}}), []byte("00008180"), []byte("0000a1ff"), 1)
+	if _, err := unpack(link); err == nil || !strings.Contains(err.Error(), `"config.ign" is neither a file nor a folder`) {
+		t.Errorf("a link: %v", err)
+	}
+	image := liveiso.Make(liveiso.Y2023, true)
+	area := mustRead(t, image).Ignition
+	folder := bytes.ReplaceAll(cpio([]File{{"config.ign", nil}}), []byte("00008180"), []byte("000041ed"))
+	copy(image[area.Offset:], folder)
+	i := mustRead(t, image)
+	if _, err := i.Fill(Content{Ignition: config}, false); i.Half != "" || len(i.Files) > 0 {
+		t.Errorf("a folder: %q, %+v", i.Half, i.Files)
+	} else {
+		wantCode(t, err, "ISO-FULL")
+	}
+}
+
 // TestHostileImagesAreRefused changes single facts of good images. Each is refused with a code, before anything could be written.
 func TestHostileImagesAreRefused(t *testing.T) {
 	replace := func(old, with string) func([]byte) []byte {
