@@ -129,6 +129,9 @@ func checkKeyfile(k File) error {
 	if err := host.FileName(k.Path); err != nil {
 		return fmt.Errorf("its name: %w", err)
 	}
+	if strings.HasPrefix(k.Path, ".") { // NetworkManager ignores such files (nm_keyfile_utils_ignore_filename)
+		return errors.New("its name begins with a dot")
+	}
 	if path.Ext(k.Path) != ".nmconnection" { // NetworkManager leaves other files alone (man NetworkManager.conf, plugin keyfile)
 		return errors.New("its name does not end with .nmconnection")
 	}

@@ -288,6 +288,7 @@ func TestContentIsRefused(t *testing.T) {
 		"keyfile twice":        {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{keyfile, keyfile}}},
 		"keyfile elsewhere":    {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"../a.nmconnection", keyfile.Data}}}},
 		"keyfile name":         {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"eno1", keyfile.Data}}}},
+		"keyfile hidden":       {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{".a.nmconnection", keyfile.Data}}}},
 		"keyfile no keyfile":   {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"a.nmconnection", []byte("id=a\n")}}}},
 		"no kernel arguments":  {liveiso.Y2020, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a"}}}},
 		"delete what is not":   {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Delete: []string{"mitigations"}}}},
