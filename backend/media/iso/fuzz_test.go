@@ -59,7 +59,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzUnpack reads any bytes as an area. It ends, within the limits, and what is read can be packed and read again.
+// FuzzUnpack reads any bytes as an area. It ends, within the limits.
 func FuzzUnpack(f *testing.F) {
 	plain := cpio([]File{{"a/b", []byte("c")}})
 	theirs := xzOf(f, plain, xz.WriterConfig{})

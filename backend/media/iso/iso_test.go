@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,8 +40,14 @@ func wantCode(t testing.TB, err error, code string) {
 // disk is an image in memory.
 type disk struct{ b []byte }
 
-func (d *disk) WriteAt(b []byte, offset int64) (int, error) { return copy(d.b[offset:], b), nil }
-func (d *disk) Sync() error                                 { return nil }
+func (d *disk) WriteAt(b []byte, offset int64) (int, error) {
+	if offset < 0 || offset+int64(len(b)) > int64(len(d.b)) {
+		return 0, io.ErrShortWrite
+	}
+	return copy(d.b[offset:], b), nil
+}
+
+func (d *disk) Sync() error { return nil }
 
 // filled fills an image, and says what it is then.
 func filled(t testing.TB, image []byte, c Content, force bool) ([]byte, *Image) {
