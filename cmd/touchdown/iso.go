@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +66,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	out, err := f.write(name, content)
+	out, err := f.write(cmd.Context(), name, content)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 }
 
 // write fills the image or a copy of it, and returns the name of what it filled.
-func (f *embedFlags) write(name string, content iso.Content) (out string, err error) {
+func (f *embedFlags) write(ctx context.Context, name string, content iso.Content) (out string, err error) {
 	file, image, err := iso.Open(name, f.inPlace)
 	if err != nil {
 		return "", err
@@ -91,7 +92,7 @@ func (f *embedFlags) write(name string, content iso.Content) (out string, err er
 	if f.inPlace {
 		return name, filling.WriteInPlace(file)
 	}
-	return f.out, filling.WriteCopy(file, f.out)
+	return f.out, filling.WriteCopy(ctx, file, f.out)
 }
 
 // content reads what the flags name.
@@ -151,13 +152,13 @@ func isoShow(c *format) *cobra.Command {
 		Example: "  touchdown iso show store0042.iso\n  touchdown iso show store0042.iso -o json | jq -r .kargs.args",
 		Long: `Show reads the areas of a live image, and prints where they lie, how full they are, and what is in them: the kernel arguments, the
 names of the network keyfiles, and what the Ignition config does. Contents of files, passwords, keys and the credentials in URLs are left out;
---with-secrets prints config and keyfiles whole.
+--with-secrets prints config, keyfiles and kernel arguments whole.
 
 It fails when the areas are half written, or when the Ignition config is not valid.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return showISO(cmd, c, args[0], secrets) },
 	}
 	c.outputFlag(cmd)
-	cmd.Flags().BoolVar(&secrets, "with-secrets", false, "print the Ignition config and the keyfiles whole")
+	cmd.Flags().BoolVar(&secrets, "with-secrets", false, "print Ignition config, keyfiles and kernel arguments whole")
 	return cmd
 }
 
@@ -192,6 +193,9 @@ func showImage(name string, secrets bool) (s *isoContent, err error) {
 			shown.Text = string(f.Data)
 		}
 		s.Files = append(s.Files, shown)
+	}
+	if k := image.Kargs; k != nil && !secrets {
+		k.Args, k.Default = iso.ShownArgs(k.Args), iso.ShownArgs(k.Default)
 	}
 	if text := image.Config(); text != nil {
 		s.Config, err = iso.ReadConfig(text)

@@ -75,10 +75,10 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 	if _, err := os.Stat(in("a.iso")); err == nil {
 		t.Error("an image was written all the same")
 	}
-	ends(exitOK, "16384 bytes used, files: 2", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("live.ign"), "--network-keyfile", in("eno1.nmconnection"), "--karg-append", "console=ttyS0,115200n8")
+	ends(exitOK, "16384 bytes used, files: 2", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("live.ign"), "--network-keyfile", in("eno1.nmconnection"), "--karg-append", "a=https://u:hidden@h/", "--karg-append", "console=ttyS0,115200n8")
 	ends(exitFailed, "ISO-OUT", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", "-")
 	shown := ends(exitOK, "found by coreos/igninfo.json", "show", in("a.iso"))
-	for _, want := range []string{"etc/coreos-firstboot-network/eno1.nmconnection", "file      /etc/a 0600 inline", "user      core", "ignition.platform.id=metal console=ttyS0,115200n8"} {
+	for _, want := range []string{"etc/coreos-firstboot-network/eno1.nmconnection", "file      /etc/a 0600 inline", "user      core", "ignition.platform.id=metal a=https://h/ console=ttyS0,115200n8"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not shown:\n%s", want, shown)
 		}
@@ -91,7 +91,7 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 	if strings.Contains(shown+asJSON, "hidden") {
 		t.Errorf("a secret is shown:\n%s%s", shown, asJSON)
 	}
-	if whole := ends(exitOK, "password=hidden", "show", in("a.iso"), "--with-secrets"); !strings.Contains(whole, config) {
+	if whole := ends(exitOK, "password=hidden", "show", in("a.iso"), "--with-secrets"); !strings.Contains(whole, config) || !strings.Contains(whole, "a=https://u:hidden@h/") {
 		t.Errorf("the config is not shown whole:\n%s", whole)
 	}
 	ends(exitFailed, "ISO-FULL", "embed", in("a.iso"), "--in-place", "--ignition", "-")

@@ -10,16 +10,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ulikunitz/xz"
 )
 
 // What the archives of one area may hold. Chosen: 16 times the area of every image so far; base64, of which a config has most, shrinks to three quarters.
 const (
 	maxUnpacked = 4 << 20
-	maxMembers  = 4096     // of one archive, and files of all
-	minXZWindow = 4 << 10  // bytes; the library allocates 8 MiB where a smaller window would do, unless it is told otherwise
-	maxXZMemory = 64 << 20 // bytes: the window of xz -9, with which coreos-installer compresses
+	maxMembers  = 4096 // of one archive, and files of all
+	maxArchives = 64   // tools write one; to decompress one takes memory
+	maxBlocks   = 256  // of xz, of all archives; coreos-installer makes one of each file, and each takes memory too
 )
 
 const (
@@ -83,13 +81,16 @@ func cpio(files []File) []byte {
 // there twice the last one counts, as for the kernel.
 func unpack(area []byte) ([]File, error) {
 	var files []File
-	left := int64(maxUnpacked)
-	for {
+	left, blocks := int64(maxUnpacked), maxBlocks
+	for archives := 0; ; archives++ {
 		area = bytes.TrimLeft(area, "\x00")
 		if len(area) == 0 {
 			return files, nil
 		}
-		archive, rest, err := decompress(area, left)
+		if archives == maxArchives {
+			return nil, fmt.Errorf("the Ignition area has more than %d archives", maxArchives)
+		}
+		archive, rest, err := decompress(area, left, &blocks)
 		if err != nil {
 			return nil, fmt.Errorf("the archive of the Ignition area: %w", err)
 		}
@@ -110,70 +111,31 @@ func unpack(area []byte) ([]File, error) {
 }
 
 // decompress returns the first archive, and what follows it; nil as the rest where it is not compressed.
-func decompress(area []byte, limit int64) (archive, rest []byte, err error) {
-	from := bytes.NewReader(area) // both libraries read it byte by byte, and not beyond what they decompress
-	var stream io.Reader
+func decompress(area []byte, limit int64, blocks *int) (archive, rest []byte, err error) {
 	switch {
 	case bytes.HasPrefix(area, []byte("07070")):
 		return area, nil, nil
-	case bytes.HasPrefix(area, []byte("\x1f\x8b")):
-		z, err := gzip.NewReader(from)
-		if err != nil {
-			return nil, nil, fmt.Errorf("gzip: %w", err)
-		}
-		z.Multistream(false)
-		stream = z
-	case bytes.HasPrefix(area, []byte("\xfd7zXZ\x00")):
-		if err := xzWindow(area); err != nil {
-			return nil, nil, err
-		}
-		if stream, err = (xz.ReaderConfig{SingleStream: true, DictCap: minXZWindow}).NewReader(from); err != nil {
-			return nil, nil, fmt.Errorf("xz: %w", err)
-		}
-	default:
+	case bytes.HasPrefix(area, []byte(xzMagic)):
+		return unxz(area, limit, blocks)
+	case !bytes.HasPrefix(area, []byte("\x1f\x8b")):
 		return nil, nil, fmt.Errorf("it begins with %x, and is compressed neither with gzip nor with xz", area[:min(6, len(area))])
 	}
-	archive, err = io.ReadAll(io.LimitReader(stream, limit+1))
-	behind := err != nil && err.Error() == xzBehind
+	from := bytes.NewReader(area) // gzip reads it byte by byte, and not beyond what it decompresses
+	z, err := gzip.NewReader(from)
+	if err == nil {
+		z.Multistream(false)
+		archive, err = io.ReadAll(io.LimitReader(z, limit+1))
+	}
 	switch {
 	case int64(len(archive)) > limit:
-		return nil, nil, fmt.Errorf("it has more than %d MiB", maxUnpacked>>20)
-	case behind:
-		return archive, area[len(area)-from.Len()-1:], nil
+		return nil, nil, tooLarge()
 	case err != nil:
-		return nil, nil, fmt.Errorf("decompressing: %w", err)
+		return nil, nil, fmt.Errorf("gzip: %w", err)
 	}
 	return archive, area[len(area)-from.Len():], nil
 }
 
-// xzBehind is how the library says that a stream was whole and that it read one byte of what follows. It has no name for this error.
-const xzBehind = "xz: unexpected data after stream"
-
-// xzWindow refuses a stream whose first block asks for a large window, which the library would allocate. The byte that tells it is
-// that of the filter LZMA2, behind 12 bytes of the stream's header and two or more of the block's (xz file format 1.1.0, 3.1 and 5.3.1).
-func xzWindow(area []byte) error {
-	if len(area) < 17 {
-		return errors.New("xz: it is cut off")
-	}
-	at := 14
-	for sizes := area[13] & 0xc0; sizes != 0; sizes <<= 1 { // two optional numbers, of up to 9 bytes
-		if sizes&0x80 == 0 {
-			continue
-		}
-		for at < len(area) && area[at]&0x80 != 0 {
-			at++
-		}
-		at++
-	}
-	if at+2 >= len(area) || area[at] != 0x21 || area[at+1] != 1 {
-		return errors.New("xz: it has a filter other than LZMA2")
-	}
-	bits := int64(area[at+2])
-	if bits > 40 || (2|bits&1)<<(bits/2+11) > maxXZMemory {
-		return fmt.Errorf("xz: it asks for more than %d MiB of memory", maxXZMemory>>20)
-	}
-	return nil
-}
+func tooLarge() error { return fmt.Errorf("it has more than %d MiB", maxUnpacked>>20) }
 
 // uncpio adds the files of one archive, and returns what follows its end.
 func uncpio(b []byte, files *[]File) (behind []byte, err error) {
@@ -193,12 +155,12 @@ func uncpio(b []byte, files *[]File) (behind []byte, err error) {
 			}
 			*into = int64(n)
 		}
-		name := at + cpioHeader
-		if nameSize < 1 || nameSize > 4096 || nameSize > int64(len(b)-name) {
+		start := at + cpioHeader
+		if nameSize < 1 || nameSize > 4096 || nameSize > int64(len(b)-start) {
 			return nil, errors.New("a name in the cpio archive has no end")
 		}
-		text, _, _ := strings.Cut(string(b[name:name+int(nameSize)]), "\x00")
-		data := (name + int(nameSize) + 3) &^ 3
+		text, _, _ := strings.Cut(string(b[start:start+int(nameSize)]), "\x00")
+		data := (start + int(nameSize) + 3) &^ 3
 		if data > len(b) || size > int64(len(b)-data) {
 			return nil, fmt.Errorf("the file %.100q is cut off", text)
 		}
@@ -206,9 +168,14 @@ func uncpio(b []byte, files *[]File) (behind []byte, err error) {
 		if text == cpioTrailer {
 			return b[at:], nil
 		}
-		if mode&kindMask == kindFile {
-			*files = slices.DeleteFunc(*files, func(f File) bool { return f.Path == text })
-			*files = append(*files, File{text, bytes.Clone(b[data : data+int(size)])})
+		name := path.Clean("/" + text)[1:] // as the kernel, which unpacks into the root folder
+		switch mode & kindMask {
+		case kindFile:
+			*files = slices.DeleteFunc(*files, func(f File) bool { return f.Path == name })
+			*files = append(*files, File{name, bytes.Clone(b[data : data+int(size)])})
+		case kindFolder:
+		default: // the kernel would make it, and nothing here would show it
+			return nil, fmt.Errorf("%.100q is neither a file nor a folder", text)
 		}
 	}
 }

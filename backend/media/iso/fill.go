@@ -91,8 +91,10 @@ func (i *Image) refuseFull(force bool) error {
 			names = append(names, f.Path)
 		}
 		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: it has %s.", strings.Join(names, ", ")), Fix: message.T(anotherImage)}
+	case i.Ignition.Used > 0: // such as folders
+		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its Ignition area has %d bytes.", i.Ignition.Used), Fix: message.T(anotherImage)}
 	case i.Kargs != nil && i.Kargs.Args != i.Kargs.Default:
-		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", i.Kargs.Args), Fix: message.T(anotherImage)}
+		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", ShownArgs(i.Kargs.Args)), Fix: message.T(anotherImage)}
 	}
 	return nil
 }
@@ -126,6 +128,9 @@ func (i *Image) archive(c Content) ([]File, error) {
 func checkKeyfile(k File) error {
 	if err := host.FileName(k.Path); err != nil {
 		return fmt.Errorf("its name: %w", err)
+	}
+	if strings.HasPrefix(k.Path, ".") { // NetworkManager ignores such files (nm_keyfile_utils_ignore_filename)
+		return errors.New("its name begins with a dot")
 	}
 	if path.Ext(k.Path) != ".nmconnection" { // NetworkManager leaves other files alone (man NetworkManager.conf, plugin keyfile)
 		return errors.New("its name does not end with .nmconnection")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,8 +40,14 @@ func wantCode(t testing.TB, err error, code string) {
 // disk is an image in memory.
 type disk struct{ b []byte }
 
-func (d *disk) WriteAt(b []byte, offset int64) (int, error) { return copy(d.b[offset:], b), nil }
-func (d *disk) Sync() error                                 { return nil }
+func (d *disk) WriteAt(b []byte, offset int64) (int, error) {
+	if offset < 0 || offset+int64(len(b)) > int64(len(d.b)) {
+		return 0, io.ErrShortWrite
+	}
+	return copy(d.b[offset:], b), nil
+}
+
+func (d *disk) Sync() error { return nil }
 
 // filled fills an image, and says what it is then.
 func filled(t testing.TB, image []byte, c Content, force bool) ([]byte, *Image) {
@@ -150,15 +157,45 @@ func TestCoreOSInstallersArchiveIsRead(t *testing.T) {
 			t.Errorf("%d: %s", n, last.Path)
 		}
 	}
-	for at := 3; at < len(theirs)-60; at += 70 { // the end of the stream has 28 bytes, without which the content can still be checked
+	for at := 3; at < len(theirs); at += 70 {
 		if _, err := unpack(append(bytes.Clone(theirs[:at]), 0, 0, 0, 0)); err == nil {
 			t.Errorf("an archive that is cut off at %d is read", at)
 		}
 	}
-	large := bytes.Clone(theirs)
-	large[16] = 40 // the window
-	if _, err := unpack(large); err == nil || !strings.Contains(err.Error(), "more than 64 MiB of memory") {
-		t.Errorf("a window of 4 GiB: %v", err)
+	want, err := unpack(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < len(theirs); n += 9 { // what is damaged is seen
+		broken := bytes.Clone(theirs)
+		broken[n] ^= 1
+		if got, err := unpack(broken); err == nil && !slices.EqualFunc(got, want, func(a, b File) bool { return a.Path == b.Path && bytes.Equal(a.Data, b.Data) }) {
+			t.Errorf("with a change of byte %d, something else is read", n)
+		}
+	}
+}
+
+// TestNamesInArchives: every name that the kernel takes for that of the config is the config's, and what is not shown is not left unsaid.
+func TestNamesInArchives(t *testing.T) {
+	for _, name := range []string{"./config.ign", "/config.ign", "//config.ign", "a/../config.ign"} {
+		files, err := unpack(cpio([]File{{"config.ign", []byte("first")}, {name, config}}))
+		if i := (&Image{Files: files}); err != nil || len(files) != 1 || !bytes.Equal(i.Config(), config) {
+			t.Errorf("%s: %+v, %v", name, files, err)
+		}
+	}
+	link := bytes.Replace(cpio([]File{{"config.ign", []byte("etc/a")}}), []byte("00008180"), []byte("0000a1ff"), 1)
+	if _, err := unpack(link); err == nil || !strings.Contains(err.Error(), `"config.ign" is neither a file nor a folder`) {
+		t.Errorf("a link: %v", err)
+	}
+	image := liveiso.Make(liveiso.Y2023, true)
+	area := mustRead(t, image).Ignition
+	folder := bytes.ReplaceAll(cpio([]File{{"config.ign", nil}}), []byte("00008180"), []byte("000041ed"))
+	copy(image[area.Offset:], folder)
+	i := mustRead(t, image)
+	if _, err := i.Fill(Content{Ignition: config}, false); i.Half != "" || len(i.Files) > 0 {
+		t.Errorf("a folder: %q, %+v", i.Half, i.Files)
+	} else {
+		wantCode(t, err, "ISO-FULL")
 	}
 }
 
@@ -179,6 +216,10 @@ func TestHostileImagesAreRefused(t *testing.T) {
 		}
 	}
 	const header = systemArea - 16 // of the Ignition area: offset and length
+	words := map[string]string{    // of errors that another fault of the same document would not have
+		"length huge": "9000000000000000000 bytes", "length nothing": "an area of 0 bytes", "offset negative": "offset -363",
+		"kargs.json size": "9999 bytes for kernel arguments", "kargs.json small": "20 bytes for kernel arguments", "kargs.json offset": "no byte -9",
+	}
 	for name, test := range map[string]struct {
 		kind, code string
 		change     func([]byte) []byte
@@ -205,8 +246,8 @@ func TestHostileImagesAreRefused(t *testing.T) {
 		"offset in the next":   {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384`, `"length": 16999`)},
 		"offset negative":      {liveiso.Y2023s390, "ISO-BAD", replace(`"offset": 2363`, `"offset": -363`)},
 		"length nothing":       {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384`, `"length": 0`)},
-		"length huge":          {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384, "offset": 2363`, `"length": 9e18, "offset": 1`)},
-		"kargs.json size":      {liveiso.Y2023, "ISO-BAD", replace(`"size": 256`, `"size": 9e9`)},
+		"length huge":          {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384, "offset": 2363`, `"length": 9000000000000000000`)},
+		"kargs.json size":      {liveiso.Y2023, "ISO-BAD", replace(`"size": 256`, `"size":9999`)},
 		"kargs.json small":     {liveiso.Y2023, "ISO-BAD", replace(`"size": 256`, `"size": 20`)},
 		"kargs.json offset":    {liveiso.Y2023, "ISO-BAD", replace(`"offset": 30`, `"offset": -9`)},
 		"kargs.json pad":       {liveiso.Y2023s390, "ISO-BAD", replace(`"pad": "\u0000"`, `"pad": "ab"`)},
@@ -217,6 +258,9 @@ func TestHostileImagesAreRefused(t *testing.T) {
 			image := test.change(liveiso.Make(test.kind, true))
 			_, err := Read(bytes.NewReader(image), int64(len(image)))
 			wantCode(t, err, test.code)
+			if says := words[name]; err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%v does not say %q", err, says)
+			}
 			if err != nil && strings.Contains(err.Error(), "fault of Touchdown") {
 				t.Error(err)
 			}
@@ -258,6 +302,7 @@ func TestContentIsRefused(t *testing.T) {
 		"keyfile twice":        {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{keyfile, keyfile}}},
 		"keyfile elsewhere":    {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"../a.nmconnection", keyfile.Data}}}},
 		"keyfile name":         {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"eno1", keyfile.Data}}}},
+		"keyfile hidden":       {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{".a.nmconnection", keyfile.Data}}}},
 		"keyfile no keyfile":   {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"a.nmconnection", []byte("id=a\n")}}}},
 		"no kernel arguments":  {liveiso.Y2020, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a"}}}},
 		"delete what is not":   {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Delete: []string{"mitigations"}}}},
@@ -283,6 +328,36 @@ func TestContentIsRefused(t *testing.T) {
 	roomy.Ignition.Length = 1 << 20
 	if _, err := roomy.Fill(Content{Ignition: bytes.Repeat([]byte(" "), maxUnpacked)}, false); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
 		t.Errorf("a config of 4 MiB: %v", err)
+	}
+}
+
+// TestSecretsInKernelArgumentsAreNotTold: the URL of a config can have a password.
+func TestSecretsInKernelArgumentsAreNotTold(t *testing.T) {
+	for args, want := range map[string]string{
+		"a  b=c":                      "a  b=c",
+		"u=https://u:planted@h/p b":   "u=https://h/p b",
+		"u=https://h/p?t=planted":     "u=https://h/p",
+		"u=https://u:plant,@h:8/p":    "u=https://h:8/p",
+		"u=https://u:%zzplanted@h/p":  "u=(not a URL)",
+		"u=https://h,ftp://u:plant@h": "u=(URLs)",
+	} {
+		if got := ShownArgs(args); got != want {
+			t.Errorf("%q is shown as %q", args, got)
+		}
+	}
+	image := liveiso.Make(liveiso.Y2023, false)
+	const arg = "u=https://u:planted@example.com/a"
+	_, full := filled(t, image, Content{Kargs: Edits{Append: []string{arg}}}, false)
+	_, err := full.Fill(Content{Ignition: config}, false)
+	errs := []error{err}
+	for _, e := range []Edits{{Delete: []string{arg}}, {Append: []string{"u=https://u:x planted@h/"}}, {Replace: []string{arg + "=planted"}}, {Replace: []string{arg}}} {
+		_, err := mustRead(t, image).Fill(Content{Kargs: e}, false)
+		errs = append(errs, err)
+	}
+	for n, err := range errs {
+		if p := problem.From(err); err == nil || strings.Contains(err.Error()+p.Summary.String()+p.Fix.String(), "planted") {
+			t.Errorf("%d: %v", n, err)
+		}
 	}
 }
 

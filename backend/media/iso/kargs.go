@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -181,7 +182,7 @@ func (e Edits) apply(args string) (string, error) {
 	for _, r := range e.Replace {
 		parts := strings.Split(r, "=")
 		if len(parts) != 3 || slices.Contains(parts, "") {
-			return "", &problem.Problem{Code: "ISO-EDIT", Summary: message.F("%q is not KEY=OLD=NEW.", r), Fix: message.T("Delete the argument and append another one.")}
+			return "", &problem.Problem{Code: "ISO-EDIT", Summary: message.F("%q is not KEY=OLD=NEW.", shownArg(r)), Fix: message.T("Delete the argument and append another one.")}
 		}
 		before, after := parts[0]+"="+parts[1], parts[0]+"="+parts[2]
 		if err := plain(after); err != nil {
@@ -208,14 +209,31 @@ func plain(arg string) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "ISO-EDIT", Summary: message.F("%q cannot be a kernel argument here.", arg),
+		Code: "ISO-EDIT", Summary: message.F("%q cannot be a kernel argument here.", shownArg(arg)),
 		Fix: message.T("Give each argument on its own, in ASCII, without spaces, quotes and the characters {}|&$;<>#, which the boot loader would not pass on."),
 	}
 }
 
 func absent(arg, args string) error {
 	return &problem.Problem{
-		Code: "ISO-EDIT", Summary: message.F("The image has no kernel argument %q.", arg),
-		Fix: message.F("Name one that it has: %s.", args),
+		Code: "ISO-EDIT", Summary: message.F("The image has no kernel argument %q.", shownArg(arg)),
+		Fix: message.F("Name one that it has: %s.", ShownArgs(args)),
 	}
+}
+
+var (
+	oneArg   = regexp.MustCompile(`\S+`)
+	urlInArg = regexp.MustCompile(`(?s)[A-Za-z][A-Za-z0-9+.-]*://.*`) // to its end: a password can have any character
+)
+
+// ShownArgs are kernel arguments without what may be secret in their URLs, such as that of coreos.inst.ignition_url.
+func ShownArgs(args string) string { return oneArg.ReplaceAllStringFunc(args, shownArg) }
+
+func shownArg(arg string) string {
+	return urlInArg.ReplaceAllStringFunc(arg, func(text string) string {
+		if strings.Count(text, "://") > 1 { // where the first one ends cannot be told
+			return "(URLs)"
+		}
+		return source(&text)
+	})
 }

@@ -1,6 +1,7 @@
 package iso
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,11 +82,16 @@ func (f *Filling) write(to device) error {
 // WriteInPlace fills the image itself, which Open opened for writing. Nobody but its owner may read it from then on.
 func (f *Filling) WriteInPlace(image *os.File) error {
 	info, err := image.Stat()
-	if err == nil {
-		err = image.Chmod(info.Mode().Perm() &^ 0o077)
-	}
 	if err != nil {
 		return unwritable(image.Name(), err)
+	}
+	if own := info.Mode().Perm() &^ 0o077; own != info.Mode().Perm() {
+		if err := image.Chmod(own); err != nil {
+			return exposed(image.Name(), err)
+		}
+	}
+	if err := private(image, image.Name()); err != nil {
+		return err
 	}
 	if err := f.write(image); err != nil {
 		return &problem.Problem{
@@ -97,8 +103,9 @@ func (f *Filling) WriteInPlace(image *os.File) error {
 }
 
 // WriteCopy makes a filled copy of the image, which nobody but its owner may read: it can hold secrets. The file gets its name when it
-// is whole; one that is there already is left alone. On a file system that can, the copy shares all else with the image.
-func (f *Filling) WriteCopy(image *os.File, name string) (err error) {
+// is whole; one that is there already is left alone. On a file system that can, the copy shares all else with the image. When ctx ends,
+// nothing is left.
+func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (err error) {
 	taken := &problem.Problem{Code: "ISO-OUT", Summary: message.F("%s is there already.", name), Fix: message.T("Name another file."), Err: os.ErrExist}
 	if _, err := os.Lstat(name); err == nil {
 		return taken
@@ -108,31 +115,59 @@ func (f *Filling) WriteCopy(image *os.File, name string) (err error) {
 		return unwritable(name, err)
 	}
 	defer func() {
-		err = errors.Join(err, temp.Close())
+		if failed := temp.Close(); failed != nil {
+			err = errors.Join(err, unwritable(name, failed))
+		}
 		if err != nil {
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	if err := f.copy(temp, image); err != nil {
+	if err := private(temp, name); err != nil {
+		return err
+	}
+	if err := f.copy(ctx, temp, image); err != nil {
 		return unwritable(name, err)
 	}
 	if err = f.write(temp); err != nil {
 		return unwritable(name, err)
 	}
-	err = unix.Renameat2(unix.AT_FDCWD, temp.Name(), unix.AT_FDCWD, name, unix.RENAME_NOREPLACE)
-	if errors.Is(err, unix.EEXIST) {
+	err = publish(temp.Name(), name, func(from, to string) error {
+		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE) //nolint:wrapcheck // below
+	})
+	if errors.Is(err, os.ErrExist) {
 		return taken
 	}
 	if err != nil {
 		return unwritable(name, err)
 	}
-	return host.SyncDir(filepath.Dir(name)) //nolint:wrapcheck // it names the folder
+	if err := host.SyncDir(filepath.Dir(name)); err != nil && !errors.Is(err, unix.EINVAL) { // which is a file system without a sync for folders
+		return unwritable(name, err)
+	}
+	return nil
+}
+
+// publish gives a file its name, unless it is taken. NFS and 9p do not know such a rename; a second name is refused there as well.
+func publish(temp, name string, rename func(from, to string) error) error {
+	err := rename(temp, name)
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	if err = os.Link(temp, name); err == nil {
+		err = os.Remove(temp)
+	}
+	if err != nil {
+		return fmt.Errorf("giving the image its name: %w", err)
+	}
+	return nil
 }
 
 // copy copies the image, and refuses one that changed since it was read.
-func (f *Filling) copy(to, from *os.File) error {
+func (f *Filling) copy(ctx context.Context, to, from *os.File) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("copying the image: %w", err)
+	}
 	if err := unix.IoctlFileClone(int(to.Fd()), int(from.Fd())); err != nil {
-		n, err := io.Copy(to, io.NewSectionReader(from, 0, f.size))
+		n, err := io.Copy(to, stopping{ctx, io.NewSectionReader(from, 0, f.size)})
 		if err == nil && n != f.size {
 			err = io.ErrUnexpectedEOF
 		}
@@ -144,6 +179,38 @@ func (f *Filling) copy(to, from *os.File) error {
 		return errors.Join(errors.New("the image changed while it was copied"), err)
 	}
 	return nil
+}
+
+// stopping is a reader that ends with the error of its context.
+type stopping struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as one copy
+	from io.Reader
+}
+
+func (s stopping) Read(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err //nolint:wrapcheck // whoever copies says what was copied
+	}
+	return s.from.Read(b) //nolint:wrapcheck // as above
+}
+
+// private refuses a file that others may read, whatever mode it was given: vfat has the mode that its mount says.
+func private(f *os.File, name string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return unwritable(name, err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return exposed(name, fmt.Errorf("it has the mode %04o", mode))
+	}
+	return nil
+}
+
+func exposed(name string, err error) error {
+	return &problem.Problem{
+		Code: "ISO-MODE", Summary: message.F("%s would be open to other users, and the filled image can hold secrets.", name),
+		Fix: message.T("Use a file of your own, on a file system with permissions. If it is on vfat, mount that with umask=077."), Err: err,
+	}
 }
 
 func unwritable(name string, err error) error {

@@ -2,10 +2,14 @@ package iso
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"touchdown/test/liveiso"
 )
@@ -30,7 +34,7 @@ func TestACopyIsFilled(t *testing.T) {
 	name := on(t, image)
 	f, filling := openFilling(t, name)
 	out := filepath.Join(filepath.Dir(name), "filled.iso")
-	if err := filling.WriteCopy(f, out); err != nil {
+	if err := filling.WriteCopy(t.Context(), f, out); err != nil {
 		t.Fatal(err)
 	}
 	want, _ := filled(t, image, contentFor(liveiso.Y2023), false)
@@ -44,14 +48,83 @@ func TestACopyIsFilled(t *testing.T) {
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy has the mode %v (%v)", info.Mode(), err)
 	}
-	wantCode(t, filling.WriteCopy(f, out), "ISO-OUT")
-	wantCode(t, filling.WriteCopy(f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, out), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "ISO-OUT")
 	if err := os.Truncate(name, 4096); err != nil { // another program writes to it
 		t.Fatal(err)
 	}
-	wantCode(t, filling.WriteCopy(f, filepath.Join(filepath.Dir(name), "second.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "second.iso")), "ISO-OUT")
 	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 2 {
 		t.Errorf("the folder has %v (%v)", left, err)
+	}
+}
+
+// TestACopyCanBeInterrupted: nothing is left of it.
+func TestACopyCanBeInterrupted(t *testing.T) {
+	name := on(t, liveiso.Make(liveiso.Y2023, true))
+	f, filling := openFilling(t, name)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := filling.WriteCopy(ctx, f, filepath.Join(filepath.Dir(name), "filled.iso")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v (%v)", left, err)
+	}
+}
+
+// TestACopyStopsInTheMiddle: what is read after the context ended is its error.
+func TestACopyStopsInTheMiddle(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	from := stopping{ctx, bytes.NewReader(make([]byte, 10))}
+	if n, err := from.Read(make([]byte, 5)); n != 5 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	cancel()
+	if n, err := io.Copy(io.Discard, from); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestPublishWhereRenameIsOld: a file gets its name on file systems such as NFS, and does not take one that is taken.
+func TestPublishWhereRenameIsOld(t *testing.T) {
+	old := func(string, string) error { return unix.EINVAL }
+	dir := t.TempDir()
+	temp, name := filepath.Join(dir, "temp"), filepath.Join(dir, "name")
+	for n, want := range []error{nil, os.ErrExist} {
+		if err := os.WriteFile(temp, []byte{byte(n)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := publish(temp, name, old); !errors.Is(err, want) {
+			t.Errorf("%d: %v, want %v", n, err, want)
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, []byte{0}) {
+			t.Errorf("%d: %v, %v", n, got, err)
+		}
+		if _, err := os.Lstat(temp); errors.Is(err, os.ErrNotExist) != (n == 0) {
+			t.Errorf("%d: the first name: %v", n, err)
+		}
+	}
+}
+
+// TestAFileThatOthersReadIsRefused: not every file system keeps the mode that a file is given.
+func TestAFileThatOthersReadIsRefused(t *testing.T) {
+	name := on(t, []byte("image"))
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o600, 0o700} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := private(f, name)
+		if mode&0o077 != 0 {
+			wantCode(t, err, "ISO-MODE")
+		} else if err != nil {
+			t.Errorf("%04o: %v", mode, err)
+		}
 	}
 }
 
