@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

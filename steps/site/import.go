@@ -37,7 +37,7 @@ func Import(data []byte, name string, choice ImportChoice) (*Config, []string, e
 	im := &importer{name: name, choice: choice, config: New(), account: account{marked: map[*yaml.Node]bool{}}}
 	kind, main, err := im.choose(docs)
 	if err == nil {
-		err = im.header(kind, main)
+		err = kind.header(im, main)
 	}
 	if err != nil {
 		return nil, nil, Errors{err}

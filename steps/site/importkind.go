@@ -154,7 +154,7 @@ func word(root *yaml.Node, key string) string {
 }
 
 // header refuses a version of the document that its importer does not know: a later one may mean something else by the same keys.
-func (im *importer) header(kind importKind, main spot) *Error {
+func (kind importKind) header(im *importer, main spot) *Error {
 	version := main.get("apiVersion")
 	known := slices.Contains(kind.versions, version.text()) || version.node == nil && !kind.required
 	if len(kind.versions) > 0 && !known {

@@ -211,9 +211,8 @@ func withUnknownKeys(t *testing.T, random *rand.Rand, data []byte) ([]byte, []sp
 		for n := range 3 {
 			group := groups[random.IntN(len(groups))]
 			key := "unknown-" + string(rune('a'+i%26)) + string(rune('a'+n))
-			value := scalarNode("x", "!!str")
-			group.node.Content = append(group.node.Content, scalarNode(key, "!!str"), value)
-			added = append(added, spot{value, join(group.path, key)})
+			group.node.Content = append(group.node.Content, scalarNode(key, "!!str"), scalarNode("x", "!!str"))
+			added = append(added, spot{group.node.Content[len(group.node.Content)-1], join(group.path, key)})
 		}
 		part, err := encode(doc)
 		if err != nil {

@@ -114,8 +114,7 @@ func single(data []byte, name string) (*yaml.Node, *Error) {
 		return nil, start.at("", fault(message.T(exampleFix), message.T("is empty")))
 	}
 	if err == nil {
-		err = decode(dec, &next)
-		if err == nil {
+		if err = decode(dec, &next); err == nil {
 			return nil, position{name, next.Line, next.Column}.at("", fault(message.T("keep one document in a file"), message.T(secondDocument)))
 		}
 	}

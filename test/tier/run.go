@@ -38,10 +38,9 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := kept(o.cache)
 	var todo []Row
 	var results []Result
-	made := map[string]string{}
+	store, made := kept(o.cache), map[string]string{}
 	for _, r := range rows {
 		key, err := k.of(r)
 		if err != nil {
