@@ -66,7 +66,7 @@ func DiskLatency(ctx context.Context, m *host.Machine, progress func(done, all i
 	return l.judge(c, folder)
 }
 
-// latencyFolder is where etcd has its files, which may be a disk of its own, else where they will be.
+// latencyFolder is etcd's folder, which can be on a separate disk; without it, the folder in which etcd would make it.
 func latencyFolder(m *host.Machine) string {
 	for _, folder := range []string{"/var/lib/etcd", "/var/lib"} {
 		if m.Exists(folder) {

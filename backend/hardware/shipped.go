@@ -39,7 +39,7 @@ func SaveShipped(m *host.Machine, i *Inventory) error {
 	return nil
 }
 
-// maxDifferences have a check each, so that a person accepts each with a reason of its own; the rest share one. A machine with
+// maxDifferences have a check each, so that a person accepts each with a separate reason; the rest share one. A machine with
 // another board differs in everything, and a list that nobody reads convinces nobody.
 const maxDifferences = 24
 

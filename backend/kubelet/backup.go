@@ -38,7 +38,7 @@ const (
 // (bindata/etcd/cluster-backup.sh and cluster-restore.sh of OpenShift's cluster-etcd-operator, release-4.14 to release-4.22, take the
 // same two; quorum-restore.sh, from release-4.18 on, starts from the database that is there, so that it does not help here); and the
 // kubelet's certificates, since an older database may not know the signer of newer ones. Those scripts begin with a snapshot of an etcd
-// that runs, and bring it back by a pod; a cluster of which nothing runs can be copied as it is, and needs no image to come back.
+// that runs, and bring it back by a pod; a stopped cluster is a plain copy of files, and needs no image to come back.
 // As for the rest, the Machine Config Daemon believes its file on the disk more than the Node (pkg/daemon/daemon.go of the
 // machine-config-operator, release-4.14 to release-4.21).
 var whole = []string{

@@ -125,7 +125,7 @@ func (k Known) DropBaked() error {
 	return host.Wipe(k.machine.Path(bakedFile))
 }
 
-// withBaked are media and, behind them, the site config that was put in at the bake, as it is now.
+// withBaked are media and, behind them, the site config that was put in at the bake.
 func withBaked(k Known, found []*Medium) []*Medium {
 	found = slices.DeleteFunc(found, func(f *Medium) bool { return f.baked })
 	signed, err := k.machine.ReadFile(bakedFile)

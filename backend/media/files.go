@@ -16,7 +16,7 @@ import (
 
 // Volume is a volume on a disk that can be pulled out, as a person chooses a file from it. What its files hold was not read.
 type Volume struct {
-	ID      string // of this volume for as long as it is not pulled out
+	ID      string // of this volume until it is pulled out
 	Name    string // as Medium.Name tells it
 	Files   []File
 	More    bool             // it has more files than are listed

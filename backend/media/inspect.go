@@ -93,8 +93,8 @@ func inspectAt(ctx context.Context, path string, within time.Duration, want want
 	return inspect(ctx, device, within, want)
 }
 
-// inspect reads a volume that is open within a time, with the content of the wanted files, and tells how many bytes of it were read. Of
-// a reader that was stopped nobody knows, so that all that a disk may cost counts.
+// inspect reads a volume that is open within a time, with the content of the wanted files, and tells how many bytes of it were read. A
+// reader that was stopped counts as the most that a disk may cost, since what it read is not known.
 func inspect(ctx context.Context, device *os.File, within time.Duration, want wants) (content *volume.Content, bytes int64, err error) {
 	ask, err := orderOf(want)
 	if err != nil {

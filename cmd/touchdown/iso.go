@@ -15,7 +15,7 @@ import (
 func isoCommand(c *format) *cobra.Command {
 	return group(&cobra.Command{
 		Use: "iso", Short: "Put an Ignition config, network settings and kernel arguments into a live image",
-		Long: `An installation medium is the live ISO of RHCOS or Fedora CoreOS with an Ignition config of its own. The image has areas
+		Long: `An installation medium is the live ISO of RHCOS or Fedora CoreOS with an Ignition config in it. The image has areas
 for it; nothing else in it changes. Images of every kind since September 2020 can be filled.`,
 	}, isoEmbed(), isoShow(c))
 }

@@ -71,7 +71,7 @@ func (im *importer) host(key string, hosts spot) spot {
 }
 
 // pick returns the node that the site config is for, and in which list it is: the only one, or the one that a person named. Without a
-// name nobody knows which of several this node is; the list is -1 then, and where there is none. #N is a name for each node, as two
+// name none of several can be chosen; the list is -1 then, and where there is none. #N is a name for each node, as two
 // may have the same one.
 func (im *importer) pick(key string, lists ...nodeList) (node spot, at int) {
 	var nodes, fitting []spot

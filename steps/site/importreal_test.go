@@ -162,7 +162,7 @@ func tells(note, path string) bool {
 	return rest == "" || rest[0] == '.' || rest[0] == '['
 }
 
-// TestImportTellsEveryKey puts keys that nobody knows into the real documents, at any depth: each is in the site config, as part of a
+// TestImportTellsEveryKey puts unknown keys into the real documents, at any depth: each is in the site config, as part of a
 // network that is taken in its own words, or has its note.
 func TestImportTellsEveryKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 6))

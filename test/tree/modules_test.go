@@ -52,7 +52,7 @@ func needed(all map[string]imported) map[string]bool {
 }
 
 // TestTheBenchRequiresNothing: go.mod requires no module directly that only the bench needs. What the bench alone needs belongs
-// into one of its own modules.
+// into a module of the bench.
 func TestTheBenchRequiresNothing(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Imports,TestImports,XTestImports,Module", "touchdown/...")
 	out, err := list.Output()

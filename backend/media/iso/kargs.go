@@ -202,7 +202,7 @@ func (e Edits) apply(args string) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-// plain refuses what is more than one argument, and what GRUB takes for a part of its own language (its manual, "Shell-like scripting"):
+// plain refuses what is more than one argument, and what GRUB's shell would interpret (its manual, "Shell-like scripting"):
 // the line that holds the arguments would say something else.
 func plain(arg string) error {
 	if arg != "" && !strings.ContainsFunc(arg, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("{}|&$;<>\"'\\#`", r) }) {

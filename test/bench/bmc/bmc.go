@@ -91,7 +91,7 @@ func Start(t testing.TB, line io.ReadWriter) *Processor {
 func (p *Processor) simulate(device string) {
 	p.t.Helper()
 	dir := p.t.TempDir()
-	// Under a name of its own, the line cannot be locked by an ipmi_sim that was killed: the kernel gives the names of terminals
+	// Under a separate name, the line cannot be locked by an ipmi_sim that was killed: the kernel gives the names of terminals
 	// to others again, and a lock of another user cannot be removed. Then the line would stay silent.
 	name := fmt.Sprintf("bmc-%d-%d", os.Getpid(), p.port)
 	if err := os.Symlink(device, filepath.Join(dir, name)); err != nil {
