@@ -49,22 +49,26 @@ const hangs = 6 * time.Second
 func (n *Network) Revive(ctx context.Context) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p, err := bridgeProfile(ctx, n.manager)
+	return revive(ctx, n.manager)
+}
+
+func revive(ctx context.Context, m manager) (bool, error) {
+	p, err := bridgeProfile(ctx, m)
 	if err != nil || p == nil || p.Active {
 		return false, err
 	}
 	err = until(ctx, hangs, func() (bool, error) {
-		p, err = bridgeProfile(ctx, n.manager)
+		p, err = bridgeProfile(ctx, m)
 		return p == nil || p.Active, err
 	})
 	if err != nil || p == nil || p.Active {
 		return false, err
 	}
-	if err := n.manager.activate(ctx, p.UUID); err != nil {
+	if err := m.activate(ctx, p.UUID); err != nil {
 		return false, err
 	}
 	err = until(ctx, activateBack, func() (bool, error) {
-		p, err = bridgeProfile(ctx, n.manager)
+		p, err = bridgeProfile(ctx, m)
 		return p != nil && p.Active, err
 	})
 	if err == nil && (p == nil || !p.Active) {

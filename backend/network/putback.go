@@ -31,39 +31,53 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	changed, err := n.profiles().putKeptBack(o)
+	b := puttingBack{n, o}
+	if err := b.settings(ctx); err != nil {
+		return err
+	}
+	return b.bridge(ctx)
+}
+
+// puttingBack brings about again what the originals say: the settings first, then a br-ex that is up.
+type puttingBack struct {
+	*Network
+	o *originals
+}
+
+func (b puttingBack) settings(ctx context.Context) error {
+	changed, err := b.profiles().putKeptBack(b.o)
 	if err != nil {
 		return err
 	}
-	if err := n.trials().up(ctx); err != nil {
+	if err := b.trials().up(ctx); err != nil {
 		return err
 	}
-	open, err := n.manager.checkpoints(ctx)
+	open, err := b.manager.checkpoints(ctx)
 	if err != nil {
 		return err
 	}
-	boot, err := n.host.BootID()
+	boot, err := b.host.BootID()
 	if err != nil {
 		return fmt.Errorf("reading the boot's id: %w", err)
 	}
-	open = o.opened(boot, n.rollBack().interrupted(), open)
+	open = b.o.opened(boot, b.rollBack().interrupted(), open)
 	for _, c := range open {
 		// One that ended since is as good as rolled back; what is true is read below.
-		if err := n.manager.rollback(ctx, c.Path); err != nil && is(err, NoManager) {
+		if err := b.manager.rollback(ctx, c.Path); err != nil && is(err, NoManager) {
 			return err
 		}
 	}
-	if err := n.host.Remove(rollBackNote); err != nil { // what it told of is rolled back
+	if err := b.host.Remove(rollBackNote); err != nil { // what it told of is rolled back
 		return fmt.Errorf("noting the end of the roll-back: %w", err)
 	}
 	if changed {
-		if err := n.manager.reload(ctx); err != nil {
+		if err := b.manager.reload(ctx); err != nil {
 			return err
 		}
 	}
 	wait := time.Duration(0)
-	if boot != o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
-		if err := n.WaitForBoot(ctx); err != nil {
+	if boot != b.o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
+		if err := b.WaitForBoot(ctx); err != nil {
 			return err
 		}
 		wait = restoreWait
@@ -71,17 +85,10 @@ func (n *Network) PutBack(ctx context.Context, saved []byte) error {
 	if len(open) > 0 {
 		wait = restoreWait
 	}
-	back := puttingBack{n, o}
-	if left, err := back.asBefore(ctx, wait); err != nil || len(left) == 0 {
+	if left, err := b.asBefore(ctx, wait); err != nil || len(left) == 0 {
 		return err
 	}
-	return back.running(ctx)
-}
-
-// puttingBack brings about again, in a machine that runs, what the originals say.
-type puttingBack struct {
-	*Network
-	o *originals
+	return b.running(ctx)
 }
 
 // running restores what works now, without a checkpoint.
@@ -131,6 +138,23 @@ func (o *originals) desired(now *Current) []byte {
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
 	return d.json()
+}
+
+// bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its
+// activation for ever, without the internal address that the dispatcher gives it at the end. A br-ex that stays down for
+// want of a cable or a lease is no failure of putting back: the settings are the old ones.
+func (b puttingBack) bridge(ctx context.Context) error {
+	boot, err := b.host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot's id: %w", err)
+	}
+	if p, err := bridgeProfile(ctx, b.manager); err != nil || p == nil || boot == b.o.Boot && !b.o.Active[p.UUID] {
+		return err
+	}
+	if _, err := revive(ctx, b.manager); is(err, NoManager) {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // memory restores the profiles in memory, which outlive NetworkManager but not the boot, and starts those again
