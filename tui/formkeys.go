@@ -54,7 +54,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 			f.focus(f.path) // with its current value
 		}
 	case setMsg:
-		if first := f.repeats(msg.path); first != "" && f.refused[msg.path] != "" && !(f.typing() && f.entry.typed) {
+		if first := f.repeats(msg.path); first != "" && f.refused[msg.path] != "" && (!f.typing() || !f.entry.typed) {
 			f.focus(first)
 		}
 		if f.leaving && f.pending == 0 {

@@ -97,7 +97,12 @@ type syncer interface {
 // scratch is the file; fdatasync leaves out what is not needed to read the data again, as etcd does (fileutil.Fdatasync).
 type scratch struct{ *os.File }
 
-func (s scratch) Sync() error { return unix.Fdatasync(int(s.Fd())) }
+func (s scratch) Sync() error {
+	if err := unix.Fdatasync(int(s.Fd())); err != nil {
+		return fmt.Errorf("fdatasync of %s: %w", s.Name(), err)
+	}
+	return nil
+}
 
 // measure times each write with its fdatasync.
 func measure(ctx context.Context, disk syncer, now func() time.Time, progress func(done, all int)) (latency, error) {

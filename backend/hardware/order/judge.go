@@ -20,8 +20,14 @@ func (s *Sheet) Limits(l hardware.Limits) hardware.Limits {
 		to   *hardware.Bound
 		want int64
 	}{
-		{&l.Threads, s.Minimum.Threads}, {&l.MemoryMiB, s.Minimum.MemoryGiB << 10}, {&l.DiskGB, s.Minimum.DiskGB}, {&l.Ports, s.Minimum.Ports},
-		{&l.LinkMbps, s.Minimum.LinkMbps}, {&l.TPM, one(s.Minimum.TPM)}, {&l.SecureBoot, one(s.Minimum.SecureBoot)}, {&l.UEFI, one(s.Minimum.UEFI)},
+		{&l.Threads, s.Minimum.Threads},
+		{&l.MemoryMiB, s.Minimum.MemoryGiB << 10},
+		{&l.DiskGB, s.Minimum.DiskGB},
+		{&l.Ports, s.Minimum.Ports},
+		{&l.LinkMbps, s.Minimum.LinkMbps},
+		{&l.TPM, one(s.Minimum.TPM)},
+		{&l.SecureBoot, one(s.Minimum.SecureBoot)},
+		{&l.UEFI, one(s.Minimum.UEFI)},
 	} {
 		if b.want > b.to.Fail {
 			*b.to = hardware.Bound{Fail: b.want, Warn: max(b.want, b.to.Warn), Source: cmp.Or(s.Source, "order sheet "+s.Name)}

@@ -86,7 +86,7 @@ func (s *Sheet) misplaced(p Port, seen []Cable) string {
 func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 	placed := p.Switch != "" || p.Port != ""
 	switch {
-	case placed && elsewhere != "" && !(here.heard() && p.end(here)):
+	case placed && elsewhere != "" && (!here.heard() || !p.end(here)):
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
 	case !here.Up && !here.Link:
 		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)

@@ -116,8 +116,17 @@ func TestPortNames(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"Gi1/0/4", "GigabitEthernet1/0/4", true}, {"Ethernet 1/4", "Eth1/4", true}, {"4", "4", true}, {"ge-0/0/4", "ge-0/0/4", true}, {"uplink", "UPLINK", true},
-		{"Gi1/0/4", "Gi1/0/14", false}, {"Gi1/0/4", "Te1/0/4", false}, {"4", "Gi4", false}, {"uplink", "up", false}, {"Gi1/0/4", "", false}, {"", "", true},
+		{"Gi1/0/4", "GigabitEthernet1/0/4", true},
+		{"Ethernet 1/4", "Eth1/4", true},
+		{"4", "4", true},
+		{"ge-0/0/4", "ge-0/0/4", true},
+		{"uplink", "UPLINK", true},
+		{"Gi1/0/4", "Gi1/0/14", false},
+		{"Gi1/0/4", "Te1/0/4", false},
+		{"4", "Gi4", false},
+		{"uplink", "up", false},
+		{"Gi1/0/4", "", false},
+		{"", "", true},
 	} {
 		if samePort(c.a, c.b) != c.same || samePort(c.b, c.a) != c.same {
 			t.Errorf("%q and %q: the same is not %v", c.a, c.b, c.same)

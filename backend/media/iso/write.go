@@ -132,7 +132,7 @@ func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (e
 		return unwritable(name, err)
 	}
 	err = publish(temp.Name(), name, func(from, to string) error {
-		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE) //nolint:wrapcheck // below
+		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	})
 	if errors.Is(err, os.ErrExist) {
 		return taken
