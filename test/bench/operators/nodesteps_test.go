@@ -12,9 +12,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
@@ -154,10 +151,13 @@ func onNode(t *testing.T, h *hosttest.Fake) map[string]string {
 func (b *machineBed) trustsThePlant() {
 	b.t.Helper()
 	plant := authority(b.t, b, "kubelet-client.crt")
-	bundle := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "plant-ca"}, Data: map[string]string{"ca-bundle.crt": plant}}
-	_, err := b.kube.CoreV1().ConfigMaps("openshift-config").Create(b.t.Context(), bundle, metav1.CreateOptions{})
+	const name = "plant-ca"
+	_, err := b.c.Put(b.t.Context(), kube.ConfigMap("openshift-config", name), kube.New{Kind: "ConfigMap"}, func(data map[string]any) error {
+		data["ca-bundle.crt"] = plant
+		return nil
+	}, func(kube.Ref, []byte) error { return nil })
 	fatal(b.t, err)
-	b.bed.change(kube.Config("proxies"), func(spec map[string]any) { spec["trustedCA"] = map[string]any{"name": bundle.Name} })
+	b.bed.change(kube.Config("proxies"), func(spec map[string]any) { spec["trustedCA"] = map[string]any{"name": name} })
 	installers := authority(b.t, b, "router-ca.crt")
 	wait.Until(b.t, "the node to trust the plant", func() bool {
 		text := b.file(b.rests(), anchors)
