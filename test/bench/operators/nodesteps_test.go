@@ -24,7 +24,7 @@ import (
 
 const anchors = "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"
 
-// journal keeps what a step saves; of the rest of a report these steps need nothing but somebody who listens.
+// journal keeps what a step saves; of the rest of a report these steps need only someone who listens.
 type journal struct {
 	steps.Report
 	mu    sync.Mutex
