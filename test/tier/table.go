@@ -26,6 +26,8 @@ var table = []Row{
 	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
 	{Package: "backend/images/layerstore", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
 
+	{Package: "test/bench/nodeip", Run: "TestTheStandIn", Tier: Test, Seconds: 5, Proves: "the bench's node-ip chooses and writes what OpenShift's does"},
+
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations, and starts again there; clients find it by the report's hosts lines"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
@@ -39,10 +41,12 @@ var table = []Row{
 	{Package: "backend/probe", Run: "TestEverySiteIsTold", Tier: All, Seconds: 16, Proves: "all 729 sites are told right by the probes; a third of them is among the quick tests"},
 	{Package: "backend/images/cri", Tier: All, Seconds: 30, Boots: true, Proves: "a real CRI-O pulls"},
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs; the bench renders what Touchdown makes as the operator's own code does"},
+	{Package: "test/bench/operators", Run: "TestNodeConfigSteps", Tier: All, Seconds: 60, Proves: "the node's configuration lands and is undone where the real machine-config-controller renders"},
 	{Package: "test/bench/login", Tier: All, Seconds: 35, Proves: "OpenShift's own code accepts the new password of kubeadmin and refuses the factory's; undo turns that round"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 
+	{Package: "test/bench/nodeip", Run: "TestNodeIP", Tier: Real, Seconds: 5, Proves: "OpenShift's own node-ip leaves the address alone that Touchdown notes down, and takes the site's where nothing is noted"},
 	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move and its undo start kube-apiserver once each; the real machine-config-controller renders once"},
 
 	// What is not a Go test.

@@ -70,7 +70,7 @@ $(MACHINECONFIG)/done:
 	@ln -sfn $(notdir $(@D)) $(NODE)/machineconfig
 	@touch $@
 
-$(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(MACHINECONFIG_SRC)/podman/main.go
+$(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(wildcard $(MACHINECONFIG_SRC)/podman/*.go)
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -C $(MACHINECONFIG_SRC) -ldflags "-s -w" -o $(CURDIR)/$@ ./podman
 

@@ -34,7 +34,8 @@ func runMachineConfigController(t *testing.T, b *bench.Cluster) {
 		built(t, "machine-config-templates"), "--resourcelock-namespace", "openshift-machine-config-operator", "--metrics-listen-address", "127.0.0.1:"+port(t), "--v", "2")
 }
 
-// forMachineConfig plays the Machine Config Operator itself: it puts what the cluster is into a ControllerConfig.
+// forMachineConfig plays the Machine Config Operator itself: it puts what the cluster is into a ControllerConfig. The bench keeps
+// what of it comes from the Proxy and the trust bundles.
 func (s *seeds) forMachineConfig(b *bench.Cluster) {
 	if !slices.Contains(b.Real, "machine-config") {
 		return
@@ -54,7 +55,6 @@ func (s *seeds) forMachineConfig(b *bench.Cluster) {
 		"clusterDNSIP": "172.30.0.10", "cloudProviderConfig": "", "platform": "none", "etcdDiscoveryDomain": "", "kubeAPIServerServingCAData": ca, "rootCAData": ca,
 		"images": images, "releaseImage": osImage, "baseOSContainerImage": osImage, "baseOSExtensionsContainerImage": osImage, "osImageURL": osImage,
 		"networkType": "OVNKubernetes", "network": map[string]any{"mtuMigration": nil}, "ipFamilies": "IPv4",
-		"additionalTrustBundle": base64.StdEncoding.EncodeToString([]byte(s.file("router-ca.crt"))), "proxy": map[string]any{"httpProxy": plantProxy, "noProxy": ".svc"},
 		"pullSecret": map[string]any{"namespace": "openshift-config", "name": "pull-secret"},
 		"infra": s.tree(configv1.Infrastructure{
 			TypeMeta: metav1.TypeMeta{APIVersion: "config.openshift.io/v1", Kind: "Infrastructure"}, ObjectMeta: metav1.ObjectMeta{Name: "cluster"},
@@ -86,6 +86,10 @@ func (s *seeds) forMachineConfig(b *bench.Cluster) {
 	}
 	s.put(s.dyn.Resource(machineKind("machineconfigs")).Create(s.t.Context(), &unstructured.Unstructured{Object: fips}, metav1.CreateOptions{}))
 	s.put(s.dyn.Resource(machineKind("controllerconfigs")).Create(s.t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}))
+	// Last: kube-apiserver starts again for a proxy.
+	s.configMap("openshift-config", "user-ca-bundle", "ca-bundle.crt", s.file("router-ca.crt"))
+	s.patch(schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "proxies"}, "", "cluster",
+		map[string]any{"spec": map[string]any{"httpProxy": plantProxy, "noProxy": ".svc"}})
 }
 
 // tree is an object as JSON has it.

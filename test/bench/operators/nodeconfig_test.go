@@ -23,6 +23,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/problem"
+	"touchdown/test/bench"
 	"touchdown/test/wait"
 )
 
@@ -33,9 +34,10 @@ type machineBed struct {
 	batch nodeconfig.Batch
 }
 
-func newMachineBed(t *testing.T) *machineBed {
+// newMachineBed starts it. The node's files are below root, where there is one.
+func newMachineBed(t *testing.T, root string) *machineBed {
 	t.Helper()
-	b := &machineBed{bed: newBed(t, "machine-config")}
+	b := &machineBed{bed: newBedOf(t, bench.Options{Real: []string{"machine-config"}, NodeRoot: root})}
 	fatal(t, b.SetDelay("zero"))
 	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig)
 	fatal(t, err)
@@ -123,7 +125,7 @@ func (b *machineBed) change(want nodeconfig.Want) error {
 // installation, a ContainerRuntimeConfig and a key: one rendering, all of the owner's kept, and the one before by the same name after undo.
 func TestMachineConfigController(t *testing.T) {
 	t.Parallel()
-	b := newMachineBed(t)
+	b := newMachineBed(t, "")
 	b.templates()
 	b.create("machineconfigs", `{"apiVersion":"machineconfiguration.openshift.io/v1","kind":"MachineConfig",
 		"metadata":{"name":"98-master-owner","labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"ignition":{"version":"3.2.0"},

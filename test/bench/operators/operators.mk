@@ -1,4 +1,4 @@
-# Real operators of OpenShift in the place of the bench's stand-ins. Each is built once for its pinned commit.
+# Real operators of OpenShift in the place of the bench's stand-ins, and the node-ip of its nodes. Each is built once for its pinned commit.
 REAL_SRC := test/bench/operators
 REAL_BIN := $(shell awk '!/^#/ {print "$(CACHE)/bench/bin/operator-" $$1 "-" substr($$3, 1, 12)}' $(REAL_SRC)/operators.lock)
 
@@ -7,11 +7,14 @@ MCC           := $(CACHE)/bench/bin/machine-config-controller
 MCC_SRC       := $(REAL_SRC)/controller
 MCC_TEMPLATES := $(CACHE)/bench/machine-config-templates
 
-.PHONY: real-operators bench-operators
+.PHONY: real-operators bench-operators bench-controller
 real-operators: bench-cluster libnmstate bench-operators ## run the move against real operators of OpenShift 4.21, and tell how the stand-ins differ (MIRROR=folder of their repositories, ORDERS=1: other orders of the writes too; 15 minutes, root)
+	@CI=true go test ./test/bench/nodeip -count 1 -run TestNodeIP
 	@CI=true go test ./$(REAL_SRC) -count 1 -v -timeout 60m $(if $(ORDERS),-args -orders)
 
-bench-operators: $(REAL_BIN) $(MCC)
+bench-operators: $(REAL_BIN) bench-controller
+
+bench-controller: $(MCC) ## build OpenShift's machine-config-controller (2 minutes)
 
 $(CACHE)/bench/bin/operator-%:
 	@mkdir -p $(@D)

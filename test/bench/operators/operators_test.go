@@ -36,10 +36,16 @@ type bed struct {
 // installation, so that is made first, without delays.
 func newBed(t *testing.T, real ...string) *bed {
 	t.Helper()
+	return newBedOf(t, bench.Options{Real: real})
+}
+
+func newBedOf(t *testing.T, o bench.Options) *bed {
+	t.Helper()
+	real := o.Real
 	for _, name := range real {
 		program(t, name)
 	}
-	b := &bed{t: t, real: real, begun: time.Now(), seen: map[string]string{}, Cluster: bench.Start(t, bench.Options{Real: real})}
+	b := &bed{t: t, real: real, begun: time.Now(), seen: map[string]string{}, Cluster: bench.Start(t, o)}
 	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
 	fatal(t, err)
 	last := ""

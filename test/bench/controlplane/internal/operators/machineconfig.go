@@ -1,8 +1,10 @@
 package operators
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -136,18 +138,21 @@ func (e *Env) readPool(ctx context.Context, pool string) (in poolInput, err erro
 	return in, nil
 }
 
-func (e *Env) trustBundle(ctx context.Context, name string) (string, error) {
-	if name == "" {
-		return "", nil
+// trustBundle is what a node is to trust: the installer's bundle, whatever the Proxy names, and behind it the one that the Proxy names
+// (openshift/machine-config-operator, pkg/operator/sync.go, syncRenderConfig).
+func (e *Env) trustBundle(ctx context.Context, named string) (string, error) {
+	trust := ""
+	for _, name := range slices.Compact([]string{userBundle, cmp.Or(named, userBundle)}) {
+		cm, err := e.Kube.CoreV1().ConfigMaps("openshift-config").Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading the trust bundle: %w", err)
+		}
+		trust += cm.Data["ca-bundle.crt"]
 	}
-	cm, err := e.Kube.CoreV1().ConfigMaps("openshift-config").Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("reading the trust bundle: %w", err)
-	}
-	return cm.Data["ca-bundle.crt"], nil
+	return trust, nil
 }
 
 // movePool renders and brings the pool there. The worker pool of a single node has no machine and is there at once. It returns
@@ -246,6 +251,10 @@ func (e *Env) applyFiles(ctx context.Context, rendered string, in poolInput, reb
 	if err != nil {
 		return err
 	}
+	return e.applyRaw(ctx, rendered, raw, reboot)
+}
+
+func (e *Env) applyRaw(ctx context.Context, rendered string, raw []byte, reboot bool) error {
 	policies, err := e.policies(ctx)
 	if err != nil {
 		return err
