@@ -67,6 +67,12 @@ const (
 // rule is a line of w columns.
 func (t theme) rule(w int) string { return strings.Repeat(t.dash, max(w, 0)) }
 
+// titled is a rule with a title.
+func (t theme) titled(title string, w int) string {
+	title = t.rule(2) + " " + cut(title, w-4) + " "
+	return title + t.rule(w-lipgloss.Width(title))
+}
+
 // fill makes one of the lines above and below the page a bar of w columns, where the theme has bars.
 func (t theme) fill(line string, w int) string {
 	if t.band == nil {
