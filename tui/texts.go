@@ -265,6 +265,7 @@ var texts = map[string]string{
 	"dashboard.cluster": "Cluster   %s",
 	"dashboard.api":     "API       https://api.%s:6443",
 	"dashboard.console": "Console   https://console-openshift-console.apps.%s",
+	"dashboard.code":    "Scan for the web console",
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Problems during the run:",
 
