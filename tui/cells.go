@@ -30,12 +30,15 @@ type cell struct {
 // blank is what erasing leaves.
 func blank() cell { return cell{r: ' '} }
 
-// sgr returns the sequence that selects a from any other attribute.
-func (a attr) sgr() string {
+// sgr returns the sequence that selects a after another attribute.
+func (a attr) sgr(before attr) string {
 	if a == 0 {
 		return "\x1b[m"
 	}
-	s := "\x1b[0"
+	s := ""
+	if before != 0 {
+		s = ";0"
+	}
 	if a&bold != 0 {
 		s += ";1"
 	}
@@ -48,7 +51,7 @@ func (a attr) sgr() string {
 	if c := int(a&behind) >> 6; c != 0 {
 		s += ";" + strconv.Itoa(c-1+first8(a&light != 0, 40, 100))
 	}
-	return s + "m"
+	return "\x1b[" + s[1:] + "m"
 }
 
 // first8 is the parameter of the first of eight colours.

@@ -31,8 +31,8 @@ func TestQRCode(t *testing.T) {
 				dark = want[my][mx] == '#'
 			}
 			c := parse(lines[y/2], side, false)[x]
-			if c.a.sgr() != "\x1b[0;30;107m" {
-				t.Fatalf("the module at %d,%d is drawn as %q", x, y, c.a.sgr())
+			if c.a.sgr(0) != "\x1b[30;107m" {
+				t.Fatalf("the module at %d,%d is drawn as %q", x, y, c.a.sgr(0))
 			}
 			got := c.r == '\u2588' || y%2 == 0 && c.r == '\u2580' || y%2 == 1 && c.r == '\u2584'
 			if got != dark {
@@ -93,7 +93,7 @@ func TestColoursOfALine(t *testing.T) {
 		"\x1b[1;97;44mx\x1b[m": {"\x1b[0;1;97;44m", "\x1b[0;1;37;44m"},
 	} {
 		for i, ascii := range []bool{false, true} {
-			if got := parse(line, 1, ascii)[0].a.sgr(); got != want[i] {
+			if got := parse(line, 1, ascii)[0].a.sgr(bold); got != want[i] {
 				t.Errorf("%q, ascii %v: %q, want %q", line, ascii, got, want[i])
 			}
 		}
