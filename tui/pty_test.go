@@ -55,6 +55,9 @@ func child(scene string) int {
 	if page, ok := os.LookupEnv(childPanic); ok {
 		o.model = func(m tea.Model) tea.Model { return panicky{m.(painted), page} }
 	}
+	if scene == "silent" {
+		f.deaf = true
+	}
 	if scene == "play" { // everything, one after the other
 		go play(f)
 	}
