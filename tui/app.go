@@ -11,7 +11,7 @@ import (
 )
 
 func newApp(d *desk, w, h int, every time.Duration) *app {
-	a := &app{desk: d, lock: newLock(d.client), w: w, h: h, lastKey: d.clock(), every: every, after: tea.Tick}
+	a := &app{desk: d, lock: newLock(d.client), w: w, h: h, lastKey: d.clock(), every: every, after: tea.Tick, pane: pane{slow: every > refresh}}
 	a.page = a.choose(nil)
 	return a
 }
@@ -81,7 +81,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmds = append(cmds, a.pass(msg), a.after(logInTime, func(time.Time) tea.Msg { return logInOverMsg{} }))
 	}
 	a.followJob()
-	return a, tea.Batch(append(cmds, a.pace())...)
+	return a, tea.Batch(append(cmds, a.pace(), a.pane.follow(a.link, a.pane.shows(a.top(), a.w, a.h-above-below), msg))...)
 }
 
 // pace ticks at another rate, when the page has begun or ceased to change automatically.

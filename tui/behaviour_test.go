@@ -473,7 +473,7 @@ func TestColoursCanBeSwitched(t *testing.T) {
 	b := newBench(t, 80, 24)
 	coloured := func() bool {
 		lines := strings.Join(b.app.frame(b.app.top(), 80, 24).lines, "")
-		return strings.Contains(lines, "\x1b[32m") || strings.Contains(lines, "\x1b[33m") // green, yellow
+		return strings.Contains(lines, "\x1b[92m") || strings.Contains(lines, "\x1b[93m") // green, yellow
 	}
 	plain := b.screen()
 	if coloured() {

@@ -8,7 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// attr is how a cell looks: bold, reverse, one of eight colours and one of eight behind it (0 is the terminal's own).
+// attr is how a cell looks: bold, reverse, one of eight colours and one of eight behind it (0 is the terminal's own), each dark or
+// bright.
 type attr uint16
 
 const (
@@ -16,6 +17,8 @@ const (
 	reverse attr = 1 << 1
 	colour  attr = 0x0f << 2
 	behind  attr = 0x0f << 6
+	bright  attr = 1 << 10 // the colour
+	light   attr = 1 << 11 // what is behind it
 )
 
 // cell is one place on the screen.
@@ -27,25 +30,36 @@ type cell struct {
 // blank is what erasing leaves.
 func blank() cell { return cell{r: ' '} }
 
-// sgr returns the sequence that selects a from any other attribute.
-func (a attr) sgr() string {
+// sgr returns the sequence that selects a after another attribute.
+func (a attr) sgr(before attr) string {
 	if a == 0 {
 		return "\x1b[m"
 	}
-	s := "\x1b[0"
+	s := ""
+	if before != 0 {
+		s = ";0"
+	}
 	if a&bold != 0 {
 		s += ";1"
 	}
 	if a&reverse != 0 {
 		s += ";7"
 	}
-	if c := (a & colour) >> 2; c != 0 {
-		s += ";3" + strconv.Itoa(int(c-1))
+	if c := int(a&colour) >> 2; c != 0 {
+		s += ";" + strconv.Itoa(c-1+first8(a&bright != 0, 30, 90))
 	}
-	if c := (a & behind) >> 6; c != 0 {
-		s += ";4" + strconv.Itoa(int(c-1))
+	if c := int(a&behind) >> 6; c != 0 {
+		s += ";" + strconv.Itoa(c-1+first8(a&light != 0, 40, 100))
 	}
-	return s + "m"
+	return "\x1b[" + s[1:] + "m"
+}
+
+// first8 is the parameter of the first of eight colours.
+func first8(shines bool, dark, shining int) int {
+	if shines {
+		return shining
+	}
+	return dark
 }
 
 // with returns a after one parameter of an SGR sequence. Parameters that a plain terminal may not know are ignored.
@@ -62,13 +76,17 @@ func (a attr) with(p int) attr {
 	case p == 27:
 		return a &^ reverse
 	case p >= 30 && p <= 37:
-		return a&^colour | attr(p-29)<<2
+		return a&^(colour|bright) | attr(p-29)<<2
+	case p >= 90 && p <= 97:
+		return a&^colour | bright | attr(p-89)<<2
 	case p == 39:
-		return a &^ colour
+		return a &^ (colour | bright)
 	case p >= 40 && p <= 47:
-		return a&^behind | attr(p-39)<<6
+		return a&^(behind|light) | attr(p-39)<<6
+	case p >= 100 && p <= 107:
+		return a&^behind | light | attr(p-99)<<6
 	case p == 49:
-		return a &^ behind
+		return a &^ (behind | light)
 	}
 	return a
 }
@@ -86,6 +104,9 @@ func parse(line string, width int, ascii bool) []cell {
 				if n, err := strconv.Atoi(p); err == nil || p == "" && params != "-" {
 					a = a.with(n)
 				}
+			}
+			if ascii { // a terminal of which only that is known may have eight colours
+				a &^= bright | light
 			}
 			continue
 		}

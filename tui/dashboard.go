@@ -5,6 +5,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -100,7 +101,13 @@ func (b *dashboard) ask(name string, a engine.Action) screen {
 func (b *dashboard) view(w, h int) page {
 	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
 	b.scroll.fill(b.text(w), w, h-len(buttons)-1)
-	lines := append(append(b.scroll.view(b.theme), b.theme.rule(w)), buttons...)
+	text := b.scroll.view(b.theme)
+	if b.snap.State == engine.IsDone && b.snap.Cluster != "" {
+		if code := b.theme.qrLines(webConsole + b.snap.Cluster); len(code) > 0 {
+			text = corner(text, append(code, ends(t("dashboard.code"), "", lipgloss.Width(code[0]))), w)
+		}
+	}
+	lines := append(append(text, b.theme.rule(w)), buttons...)
 	return page{lines: lines, x: x, y: h - len(buttons) + y}
 }
 

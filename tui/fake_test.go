@@ -32,7 +32,8 @@ type fake struct {
 	tokens  int
 	pen     string
 	gone    bool
-	pauseAt int // of looks: from that one on there is no answer; 0: never
+	deaf    bool // never answers, not even when the asker gives up
+	pauseAt int  // of looks: from that one on there is no answer; 0: never
 	actions []engine.Action
 	sets    []string
 	log     []string
@@ -61,6 +62,9 @@ func newFake() *fake {
 var _ engine.Session = (*fake)(nil)
 
 func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
+	if f.deaf {
+		select {}
+	}
 	f.mu.Lock()
 	f.looks++
 	if f.pauseAt > 0 && f.looks >= f.pauseAt {

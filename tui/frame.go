@@ -9,16 +9,10 @@ import (
 	"touchdown/steps/engine"
 )
 
-// Lines around a page: two of header, one of notices above; one sentence and the keys below.
-const (
-	above = 3
-	below = 2
-)
-
 // frame is header, page and footer, and where the cursor stands among them.
 func (a *app) frame(s screen, w, h int) page {
 	body := max(h-above-below, 1)
-	p := s.view(w, body).fit(body)
+	p := a.pane.body(a.theme, s, w, body)
 	lines := append(a.header(w, h), p.lines...)
 	flash := a.flash
 	if flash != "" {

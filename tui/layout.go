@@ -12,6 +12,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Lines around a page: two of header, one of notices above; one sentence and the keys below.
+const (
+	above = 3
+	below = 2
+)
+
 // page is what a screen draws between header and footer, and where the cursor stands in it.
 type page struct {
 	lines []string

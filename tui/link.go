@@ -265,12 +265,14 @@ func (l *link) release() {
 }
 
 func (l *link) log(lines int) tea.Cmd {
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
-		defer cancel()
-		got, err := l.session.Log(ctx, lines)
-		return logMsg{got, err}
-	}
+	return func() tea.Msg { return l.readLog(lines) }
+}
+
+func (l *link) readLog(lines int) logMsg {
+	ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
+	defer cancel()
+	got, err := l.session.Log(ctx, lines)
+	return logMsg{got, err}
 }
 
 // export fetches a document; save, unless nil, puts it somewhere and says where.

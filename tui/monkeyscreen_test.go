@@ -2,11 +2,12 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 )
 
-// slate is a terminal that knows only what the console may send: CUP, ED, EL, SGR, cursor on, CR, LF, BS and text.
+// slate is a terminal that knows only what the console may send: CUP, CUF, ED, EL, SGR, cursor on, CR, LF, BS and text.
 type slate struct {
 	of     *seat
 	cells  [maxHeight][maxWidth]rune
@@ -79,6 +80,12 @@ func (s *slate) sequence(data []byte) int {
 		if params != "?25" {
 			return 0
 		}
+	case 'C':
+		n, err := strconv.Atoi(params)
+		if err != nil {
+			return 0
+		}
+		s.x += n
 	case 'H':
 		s.x, s.y = 0, 0
 		if params != "" {

@@ -49,7 +49,8 @@ type (
 		lines  []string
 		failed error
 	}
-	docMsg struct { // a document
+	paneMsg struct{ logMsg } // the same, for the pane
+	docMsg  struct {         // a document
 		what   engine.Document
 		data   []byte
 		saved  string

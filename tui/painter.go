@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +18,7 @@ type frame struct {
 	ascii bool // only ASCII characters
 }
 
-// painter brings frames to the terminal with CUP, EL, ED, SGR, CR, LF, BS and text, nothing else. Bubble Tea's own
+// painter brings frames to the terminal with CUP, CUF, EL, ED, SGR, CR, LF, BS and text, nothing else. Bubble Tea's own
 // renderer also uses DCH, IRM, IL, DL, RI, DECSTBM and HT on any terminal, which cannot be switched off and which the
 // viewers of service processors get wrong; and it queues frames, while on a slow line only the newest one matters.
 type painter struct {
@@ -32,13 +32,11 @@ type painter struct {
 
 	screen [][]cell
 	wiped  int
-	x, y   int // where the terminal's cursor is; x < 0: not known
-	pen    attr
-	buf    bytes.Buffer
+	cursor
 }
 
 func newPainter(out io.Writer, ascii bool, baud int) *painter {
-	return &painter{out: out, ascii: ascii, baud: baud, wake: make(chan struct{}, 1), x: -1, wiped: -1}
+	return &painter{out: out, ascii: ascii, baud: baud, wake: make(chan struct{}, 1), cursor: cursor{spot: spot{x: -1}}, wiped: -1}
 }
 
 // show asks for f; a frame that was not painted yet is forgotten.
@@ -121,12 +119,43 @@ func (p *painter) clear(w, h int) {
 		}
 	}
 	p.buf.WriteString("\x1b[m\x1b[H\x1b[2J\x1b[?25h")
-	p.x, p.y, p.pen = 0, 0, 0
+	p.spot, p.w = spot{}, w
 }
 
-// row writes the cells of line that differ from the screen.
+// row brings a row of the screen to line: cell by cell, or with what is right of the first difference erased before, whichever takes
+// fewer bytes.
 func (p *painter) row(y int, line []cell) {
-	old := p.screen[y]
+	old, begun := p.screen[y], p.spot
+	n := p.buf.Len()
+	p.differences(y, old, line)
+	cells, moved := slices.Clone(p.buf.Bytes()[n:]), p.spot
+
+	first := 0
+	for first < len(old) && old[first] == line[first] {
+		first++
+	}
+	p.buf.Truncate(n)
+	p.spot = begun
+	if first < len(line) {
+		p.reach(first, y, line)
+		p.set(0)
+		p.buf.WriteString("\x1b[K")
+		emptied := slices.Clone(old)
+		for x := first; x < len(emptied); x++ {
+			emptied[x] = blank()
+		}
+		p.differences(y, emptied, line)
+	}
+	if p.buf.Len()-n >= len(cells) {
+		p.buf.Truncate(n)
+		p.buf.Write(cells)
+		p.spot = moved
+	}
+	copy(old, line)
+}
+
+// differences writes the cells of line that differ from those of old.
+func (p *painter) differences(y int, old, line []cell) {
 	end := len(line) // where the blank tail begins
 	for end > 0 && line[end-1] == blank() {
 		end--
@@ -142,70 +171,18 @@ func (p *painter) row(y int, line []cell) {
 	for last > end && old[last-1] == blank() {
 		last--
 	}
-	if last > end {
-		p.reach(end, y, line)
-		p.set(0)
-		if last-end < 4 && last < len(old) {
-			for range last - end {
-				p.put(blank())
-			}
-		} else {
-			p.buf.WriteString("\x1b[K")
-		}
-	}
-	copy(old, line)
-}
-
-// reach brings the cursor to x, y: over cells that are right already when writing them again is cheaper.
-func (p *painter) reach(x, y int, line []cell) {
-	if p.y != y || p.x < 0 || p.x > x || x-p.x > 5 {
-		p.move(x, y)
+	if last <= end {
 		return
 	}
-	for i := p.x; i < x; i++ {
-		if line[i].a != p.pen {
-			p.move(x, y)
-			return
+	p.reach(end, y, line)
+	p.set(0)
+	if last-end < 4 && last < len(old) {
+		for range last - end {
+			p.put(blank())
 		}
-	}
-	for p.x < x {
-		p.put(line[p.x])
-	}
-}
-
-// move brings the cursor to x, y the cheapest way.
-func (p *painter) move(x, y int) {
-	switch {
-	case p.x == x && p.y == y:
 		return
-	case p.x == x+1 && p.y == y:
-		p.buf.WriteByte('\b')
-	case p.x >= 0 && p.y == y && x == 0:
-		p.buf.WriteByte('\r')
-	case p.x >= 0 && p.y+1 == y && x == 0:
-		p.buf.WriteString("\r\n")
-	case x == 0:
-		fmt.Fprintf(&p.buf, "\x1b[%dH", y+1)
-	default:
-		fmt.Fprintf(&p.buf, "\x1b[%d;%dH", y+1, x+1)
 	}
-	p.x, p.y = x, y
-}
-
-func (p *painter) set(a attr) {
-	if a != p.pen {
-		p.buf.WriteString(a.sgr())
-		p.pen = a
-	}
-}
-
-func (p *painter) put(c cell) {
-	p.set(c.a)
-	p.buf.WriteRune(c.r)
-	p.x++
-	if p.x >= len(p.screen[0]) {
-		p.x = -1 // terminals differ in where the cursor is after the last column
-	}
+	p.buf.WriteString("\x1b[K")
 }
 
 // erase empties the screen row by row: terminals keep what is erased at once for scrolling back.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,18 +44,61 @@ func TestPainter(t *testing.T) {
 				if x < len(want) && (x != w-1 || y != h-1) {
 					c = want[x]
 				}
-				got := vt.Cell(x, y).Char
+				glyph := vt.Cell(x, y)
+				got := glyph.Char
 				if got == 0 {
 					got = ' '
 				}
 				if got != c.r {
 					t.Fatalf("frame %d: %q at %d,%d instead of %q", n, got, x, y, c.r)
 				}
+				if (glyph.FG == vt10x.Red) != (c.a&colour != 0) {
+					t.Fatalf("frame %d: %q at %d,%d has the colour %d", n, got, x, y, glyph.FG)
+				}
 			}
 		}
 		if c := vt.Cursor(); c.X != f.x || c.Y != f.y {
 			t.Fatalf("frame %d: the cursor is at %d,%d instead of %d,%d", n, c.X, c.Y, f.x, f.y)
 		}
+	}
+}
+
+// TestPageChangeIsCheap counts what it takes to go from each scene to the next: no more than its characters, on the whole, with the
+// cursor's ways between them.
+func TestPageChangeIsCheap(t *testing.T) {
+	var out bytes.Buffer
+	p := newPainter(&out, true, 0)
+	bytes, cells := 0, 0
+	for i, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		v := b.app.View()
+		var before [][]cell
+		for _, row := range p.screen {
+			before = append(before, slices.Clone(row))
+		}
+		p.buf.Reset()
+		p.paint(frame{page: page{strings.Split(v.Content, "\n"), v.Cursor.X, v.Cursor.Y}, w: 80, h: 24, ascii: true})
+		n, changed := p.buf.Len(), 0
+		if i == 0 {
+			continue
+		}
+		for y, row := range before {
+			for x := range row {
+				if row[x] != p.screen[y][x] {
+					changed++
+				}
+			}
+		}
+		bytes, cells = bytes+n, cells+changed
+		if float64(n) > 1.45*float64(changed) || n > 1250 {
+			t.Errorf("%s: %d bytes for %d cells", s.name, n, changed)
+		}
+	}
+	each := float64(bytes) / float64(cells)
+	t.Logf("%d bytes for %d cells: %.2f", bytes, cells, each)
+	if each > 1 {
+		t.Errorf("%.2f bytes for each cell that changed", each)
 	}
 }
 

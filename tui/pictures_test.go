@@ -73,8 +73,19 @@ const (
 	margin     = 10
 )
 
-// palette is the eight colours of a Linux console, on black; the first is the terminal's own.
-var palette = [...]string{"#d0d0d0", "#000", "#ff6b68", "#5fd75f", "#e5c453", "#6c9cff", "#d78bd7", "#5fd7d7", "#fff"}
+// palette is the sixteen colours of a Linux console, on black; the first is the terminal's own.
+var palette = [...]string{
+	"#d0d0d0", "#000", "#c04a48", "#3fa63f", "#b08a20", "#3a62c8", "#a060a0", "#3fa0a0", "#d0d0d0",
+	"#6a7078", "#ff6b68", "#5fd75f", "#e5c453", "#6c9cff", "#d78bd7", "#5fd7d7", "#fff",
+}
+
+// painted16 is a colour of the palette: n counts from 1, 0 is the terminal's own.
+func painted16(n attr, shines bool) string {
+	if n != 0 && shines {
+		n += 8
+	}
+	return palette[n]
+}
 
 // picture draws a frame as SVG: text stays text, each run of it as wide as its columns, whatever font there is.
 func picture(f frame) string {
@@ -99,13 +110,13 @@ func picture(f frame) string {
 
 // run draws cells that look alike; words far from each other are their own texts, because blanks are not drawn.
 func run(out *strings.Builder, x, y int, cells []cell) {
-	fill, weight := palette[(cells[0].a&colour)>>2], ""
+	fill, weight := painted16((cells[0].a&colour)>>2, cells[0].a&bright != 0), ""
 	top := margin + y*cellHeight
 	if cells[0].a&bold != 0 {
 		weight = ` font-weight="bold"`
 	}
 	if c := (cells[0].a & behind) >> 6; c != 0 {
-		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", margin+x*cellWidth, top, len(cells)*cellWidth, cellHeight, palette[c])
+		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", margin+x*cellWidth, top, len(cells)*cellWidth, cellHeight, painted16(c, cells[0].a&light != 0))
 	}
 	if cells[0].a&reverse != 0 {
 		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", margin+x*cellWidth, top, len(cells)*cellWidth, cellHeight, fill)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -55,9 +54,9 @@ func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	defer line.close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	every := time.Second
+	every := refresh
 	if line.baud > 0 {
-		every = 3 * time.Second
+		every = 3 * refresh
 	}
 	w, h := line.size()
 	painter := newPainter(o.Out, false, line.baud)

@@ -46,6 +46,9 @@ func plant(v reflect.Value) {
 func onlyText(t *testing.T, what string, out []byte, ascii bool) {
 	t.Helper()
 	rest := string(sequences.ReplaceAll(out, nil))
+	if !ascii {
+		rest = shining.ReplaceAllString(rest, "")
+	}
 	for i, r := range rest {
 		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII {
 			t.Errorf("%s writes %U: %.60q", what, r, rest[max(0, i-20):])

@@ -31,6 +31,16 @@ func TestStall(t *testing.T) {
 	}
 }
 
+// TestFirstTextWaitsForNobody has a terminal that answers nothing and an engine that never does: the first page comes all the same,
+// and what was written until then has no question to the terminal.
+func TestFirstTextWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	l := openLine(t, "silent", "xterm-256color", size(80, 24))
+	l.shows("Touchdown")
+	l.shows("Ctrl-C")
+	l.clean()
+}
+
 // TestPausedEngine has an engine that takes requests and answers none, as one does that was stopped or waits for its disk.
 func TestPausedEngine(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -18,6 +19,9 @@ const (
 
 // slowBaud is the speed up to which a serial line is refreshed less often.
 const slowBaud = 38400
+
+// refresh is how often a page that changes is drawn again, but on a slow line.
+const refresh = time.Second
 
 // kdgkbtype asks for the type of keyboard; only a kernel console answers, whatever TERM says.
 const kdgkbtype = 0x4B33

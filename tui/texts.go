@@ -265,6 +265,7 @@ var texts = map[string]string{
 	"dashboard.cluster": "Cluster   %s",
 	"dashboard.api":     "API       https://api.%s:6443",
 	"dashboard.console": "Console   https://console-openshift-console.apps.%s",
+	"dashboard.code":    "Scan for the web console",
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Problems during the run:",
 
@@ -284,6 +285,7 @@ var texts = map[string]string{
 	"plain.number":    "Number:",
 	"plain.lines":     "Several lines; a line with only a dot ends them.",
 
+	"pane.title":   "The log's last lines (l shows all of it)",
 	"log.loading":  "Fetching the log ...",
 	"log.empty":    "The log is empty.",
 	"log.find":     "Find:",

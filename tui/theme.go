@@ -25,6 +25,10 @@ type theme struct {
 	barFull  rune
 	barRest  rune
 	barStyle color.Color
+	quiet    lipgloss.Style // of rules
+
+	halves []rune          // a character's two modules of a QR code: none, the upper, the lower, both; nil where there is no code
+	code   *lipgloss.Style // of a QR code: dark on white, as cameras expect it
 }
 
 func newTheme(basic bool) theme {
@@ -32,16 +36,19 @@ func newTheme(basic bool) theme {
 	t := theme{
 		head: plain.Bold(true), strong: plain.Bold(true), focus: plain.Reverse(true),
 		good: plain, warn: plain.Bold(true), bad: plain.Bold(true),
-		dash: "-", column: "|", barFull: '#', barRest: '.', barStyle: lipgloss.NoColor{},
+		dash: "-", column: "|", barFull: '#', barRest: '.', barStyle: lipgloss.NoColor{}, quiet: plain,
 	}
 	if !basic {
-		band := plain.Background(lipgloss.Blue).Foreground(lipgloss.White).Bold(true)
-		t.band, t.barStyle = &band, lipgloss.Green
+		band := plain.Background(lipgloss.Blue).Foreground(lipgloss.BrightWhite).Bold(true)
+		t.band, t.barStyle = &band, lipgloss.BrightGreen
 		t.dash, t.column, t.barFull, t.barRest = "\u2500", "\u2502", '\u2588', '\u2591' // which fonts of Linux consoles have
-		t.head = plain.Bold(true).Foreground(lipgloss.Cyan)
-		t.good = plain.Foreground(lipgloss.Green)
-		t.warn = plain.Foreground(lipgloss.Yellow)
-		t.bad = plain.Bold(true).Foreground(lipgloss.Red)
+		t.head = plain.Bold(true).Foreground(lipgloss.BrightCyan)
+		t.good = plain.Foreground(lipgloss.BrightGreen)
+		t.warn = plain.Foreground(lipgloss.BrightYellow)
+		t.bad = plain.Bold(true).Foreground(lipgloss.BrightRed)
+		t.quiet = plain.Foreground(lipgloss.BrightBlack)
+		code := plain.Foreground(lipgloss.Black).Background(lipgloss.BrightWhite)
+		t.halves, t.code = []rune(" \u2580\u2584\u2588"), &code // in the kernel's own font too, which is that of code page 437
 	}
 	return t
 }
@@ -65,7 +72,18 @@ const (
 )
 
 // rule is a line of w columns.
-func (t theme) rule(w int) string { return strings.Repeat(t.dash, max(w, 0)) }
+func (t theme) rule(w int) string {
+	if w <= 0 {
+		return ""
+	}
+	return t.quiet.Render(strings.Repeat(t.dash, w))
+}
+
+// titled is a rule with a title.
+func (t theme) titled(title string, w int) string {
+	title = t.rule(2) + " " + cut(title, w-4) + " "
+	return title + t.rule(w-lipgloss.Width(title))
+}
 
 // fill makes one of the lines above and below the page a bar of w columns, where the theme has bars.
 func (t theme) fill(line string, w int) string {

@@ -15,6 +15,7 @@ const away = 30 * time.Second
 type app struct {
 	*desk
 	lock       *lock
+	pane       pane
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
