@@ -58,7 +58,7 @@ func scenario(b *bed) map[string]map[string]string {
 	_, err := domain.Apply(b.t.Context(), b.c, names, b.save)
 	fatal(b.t, err)
 	said["1 on the way"] = b.until("the revision to be on its way", map[string]string{
-		"current": "CURRENT", "target": "LATEST", "NodeInstallerProgressing": "True", "ClusterOperator Progressing": "True",
+		"current": "current", "target": "latest", "NodeInstallerProgressing": "True", "ClusterOperator Progressing": "True",
 	})
 	fatal(b.t, domain.Noticed(b.t.Context(), b.c, domain.Usual()))
 	fatal(b.t, domain.WaitRolledOut(b.t.Context(), b.c, names.Domain, domain.Usual()))
@@ -69,19 +69,26 @@ func scenario(b *bed) map[string]map[string]string {
 	fatal(b.t, b.SetDelay("zero")) // what it falls back to does not depend on the pace
 	b.brokenCertificate()
 	said["3 fallen back"] = b.until("the operator to tell the fall-back", map[string]string{
-		"current": "CURRENT", "failed": "latest", "StaticPodFallbackRevisionDegraded": "True", "NodeInstallerProgressing": "True", "Touchdown sees": "fallen back: true",
+		"current": "current", "failed": "latest", "StaticPodFallbackRevisionDegraded": "True", "NodeInstallerProgressing": "True", "Touchdown sees": "fallen back: true pending: true",
 	})
 	delete(said["3 fallen back"], "ClusterOperator Degraded") // two minutes late where it is real, and at once at this pace
 
 	b.serveBroken(false)
 	said["4 repaired"] = b.until("the operator to be at rest", atRest)
+
+	// Without delays a revision can start with a configuration whose certificate is already removed.
+	fatal(b.t, b.SetDelay(fmt.Sprint(pace)))
+	before = b.state()
 	fatal(b.t, domain.Restore(b.t.Context(), b.c, b.saved))
+	fatal(b.t, domain.Noticed(b.t.Context(), b.c, domain.Usual()))
 	fatal(b.t, domain.WaitRolledOut(b.t.Context(), b.c, "", domain.Usual()))
 	said["5 undone"] = b.until("the operator to be at rest", atRest)
+	after = b.state()
+	said["5 undone"]["starts"] = fmt.Sprint(after.Restarts - before.Restarts)
 	return said
 }
 
-var atRest = map[string]string{"Touchdown sees": "fallen back: false pending:", "current": "LATEST", "target": "0", "NodeInstallerProgressing": "False", "ClusterOperator Progressing": "False", "ClusterOperator Degraded": "False"}
+var atRest = map[string]string{"Touchdown sees": "fallen back: false pending: false", "current": "latest", "target": "none", "NodeInstallerProgressing": "False", "ClusterOperator Progressing": "False", "ClusterOperator Degraded": "False"}
 
 // certificates makes those of a new domain, and returns its names.
 func (b *bed) certificates() domain.Names {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -133,15 +134,21 @@ func (b *bed) picture() (facts map[string]string, err error) {
 		return nil, err
 	}
 	n := op.Status.NodeStatuses[0]
-	revisions := strings.NewReplacer(fmt.Sprint(op.Status.LatestAvailableRevision), "LATEST", fmt.Sprint(n.CurrentRevision), "CURRENT")
-	say := func(args ...any) string { return revisions.Replace(strings.TrimSpace(fmt.Sprintln(args...))) }
+	say := func(args ...any) string {
+		return number.ReplaceAllStringFunc(strings.TrimSpace(fmt.Sprintln(args...)), func(revision string) string {
+			if revision == fmt.Sprint("revision ", n.CurrentRevision) && n.CurrentRevision != op.Status.LatestAvailableRevision {
+				return "revision CURRENT"
+			}
+			return "revision LATEST" // or one that was: parts of the operator follow one another
+		})
+	}
 	facts = map[string]string{
-		"current": say(n.CurrentRevision), "target": say(n.TargetRevision),
-		"failed": say(failed(op.Status.LatestAvailableRevision, n.LastFailedRevision), n.LastFailedReason, "falls:", n.LastFallbackCount, "fails:", n.LastFailedCount, "time:", n.LastFailedTime != nil),
+		"current": which(op, n.CurrentRevision), "target": which(op, n.TargetRevision),
+		"failed": say(which(op, n.LastFailedRevision), n.LastFailedReason, "falls:", n.LastFallbackCount, "fails:", n.LastFailedCount, "time:", n.LastFailedTime != nil),
 		"why":    number.ReplaceAllString(strings.Join(n.LastFailedRevisionErrors, "; "), "revision"),
 	}
 	sees := kube.RevisionsOf(op, nil)
-	facts["Touchdown sees"] = say("fallen back:", sees.Fell(0), "pending:", sees.Pending(0))
+	facts["Touchdown sees"] = say("fallen back:", sees.Fell(0), "pending:", sees.Pending(0) != "")
 	for _, c := range op.Status.Conditions {
 		if told[c.Type] {
 			facts[c.Type] = say(c.Status, c.Reason, c.Message)
@@ -160,15 +167,17 @@ func (b *bed) picture() (facts map[string]string, err error) {
 
 var number = regexp.MustCompile(`revision \d+`)
 
-// failed names a revision that failed.
-func failed(latest, revision int32) string {
+// which names a revision.
+func which(op *operatorv1.KubeAPIServer, revision int32) string {
 	switch revision {
 	case 0:
 		return "none"
-	case latest:
+	case op.Status.LatestAvailableRevision:
 		return "latest"
+	case op.Status.NodeStatuses[0].CurrentRevision:
+		return "current"
 	}
-	return "an earlier one"
+	return "another"
 }
 
 // until waits for a picture in which all wanted facts are so.

@@ -20,7 +20,7 @@ type standIn struct {
 // its stand-in.
 const staticPods = "static-pods"
 
-// standIns are those whose operator someone may run for real, by the name of its ClusterOperator.
+// standIns are those whose operator, or part of it, someone may run for real, by the name of its ClusterOperator or as staticPods.
 func standIns() map[string]standIn {
 	return map[string]standIn{
 		kas:              {[]string{kasConfig}, []part{runKubeAPIServerConfig}, nil}, // and the static pods
