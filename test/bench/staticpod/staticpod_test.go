@@ -217,8 +217,8 @@ func tail(path string) string {
 	return string(text)
 }
 
-// pod is as much of the static pod's definition as library-go reads.
-const pod = "{apiVersion: v1, kind: Pod, metadata: {name: kube-apiserver}, spec: {terminationGracePeriodSeconds: 135}}"
+// pod is as much of the static pod's definition as library-go reads. It has to be JSON where it begins with a brace.
+const pod = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "kube-apiserver"}, "spec": {"terminationGracePeriodSeconds": 135}}`
 
 const (
 	pace     = 2 // times faster than life
