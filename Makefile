@@ -66,7 +66,7 @@ test: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tie
 	@$(TIER) -tier test
 
 .PHONY: test-all flake flake-quick
-test-all: test bench-kernel bench-daemon bench-login bench-controller ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
+test-all: test bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
 flake: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)

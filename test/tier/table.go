@@ -43,6 +43,7 @@ var table = []Row{
 	{Package: "test/bench/daemon", Tier: All, Seconds: 5, Proves: "the Machine Config Daemon's own code reboots for what the review names, and takes the bake's MachineConfigs; the bench renders what Touchdown makes as the operator's own code does"},
 	{Package: "test/bench/operators", Run: "TestNodeConfigSteps", Tier: All, Seconds: 60, Proves: "the node's configuration lands and is undone where the real machine-config-controller renders"},
 	{Package: "test/bench/login", Tier: All, Seconds: 35, Proves: "OpenShift's own code accepts the new password of kubeadmin and refuses the factory's; undo turns that round"},
+	{Package: "test/bench/staticpod", Tier: All, Seconds: 400, Proves: "library-go's own controllers of static pods roll out a move with one start of kube-apiserver, fall back and roll out the undo; the bench's stand-in says the same at each moment"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
 

@@ -190,23 +190,16 @@ func (e *Env) observedBefore(ctx context.Context) (servingInfo, error) {
 
 // sayObserved sets the operator's own condition at once; the ClusterOperator follows after two minutes, for a trouble that lasts.
 func (e *Env) sayObserved(ctx context.Context, refused error) error {
-	c := operatorv1.OperatorCondition{Type: configObservation, Status: operatorv1.ConditionFalse, LastTransitionTime: metav1.Now()}
+	c := operatorv1.OperatorCondition{Type: configObservation, Status: operatorv1.ConditionFalse}
 	if refused != nil {
 		c.Status, c.Reason, c.Message = operatorv1.ConditionTrue, "Error", refused.Error()
 	}
-	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
-		i := slices.IndexFunc(s.Conditions, func(have operatorv1.OperatorCondition) bool { return have.Type == c.Type })
-		switch {
-		case i < 0:
-			s.Conditions = append(s.Conditions, c)
-		case s.Conditions[i].Status != c.Status:
-			s.Conditions[i] = c
-		default:
-			s.Conditions[i].Message = c.Message
-		}
-	})
+	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) { setCondition(s, c) })
 	if err != nil {
 		return err
+	}
+	if e.isReal(staticPods) {
+		return nil // its status controller tells the ClusterOperator
 	}
 	before := e.refused.Swap(refused != nil)
 	if refused == nil {

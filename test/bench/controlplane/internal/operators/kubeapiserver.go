@@ -216,9 +216,9 @@ func (e *Env) install(ctx context.Context, r Revision) error {
 	if err := e.API.RollOut(ctx, sni(named, dir), outage); err != nil {
 		return fallBack(ctx, e, r, old, err)
 	}
-	// The startup monitor says that the revision is there. A newer one is not held back for that, but the server has to be ready
-	// for half a minute; the revision in between never becomes the current one.
-	newer, err := e.overtaken(ctx, r, startupMonitor, minReady)
+	// The installer controller does nothing before the server has been ready for half a minute. Where a newer revision is there by
+	// then, this one never becomes the current one. It does not wait for the startup monitor: WithStartupMonitorSupport has no caller.
+	newer, err := e.overtaken(ctx, r, minReady, minReady)
 	if err != nil {
 		return err
 	}
@@ -234,6 +234,7 @@ func (e *Env) pickTarget(ctx context.Context) (r Revision, err error) {
 	err = e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 		n := &s.NodeStatuses[0]
 		n.TargetRevision = s.LatestAvailableRevision
+		tellInstalled(s)
 		r = Revision{Current: n.CurrentRevision, Target: n.TargetRevision, Latest: s.LatestAvailableRevision}
 	})
 	if err != nil {

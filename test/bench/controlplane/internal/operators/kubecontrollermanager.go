@@ -63,6 +63,7 @@ func (e *Env) reviseKCM(ctx context.Context, latest int32) error {
 	}
 	if err := e.updateKCM(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 		s.LatestAvailableRevision, s.NodeStatuses[0].TargetRevision = latest, latest
+		tellInstalled(s)
 	}); err != nil {
 		return err
 	}
@@ -70,6 +71,7 @@ func (e *Env) reviseKCM(ctx context.Context, latest int32) error {
 	return e.rollOut(ctx, kcm, message, installer+kcmOutage, func(ctx context.Context) error {
 		return e.updateKCM(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 			s.NodeStatuses[0].CurrentRevision, s.NodeStatuses[0].TargetRevision = latest, 0
+			tellInstalled(s)
 		})
 	})
 }

@@ -59,9 +59,8 @@ const (
 	observe          = 2 * time.Second        // a change is seen and is in the operand's ConfigMaps; modelled
 	newRevisionIn    = 24 * time.Second       // all of a revision is copied: 24 to 33 s from the write, with the real operator of 4.21
 	installer        = 36 * time.Second       // an installer pod waits 30 s for others before it installs (library-go, installerpod/cmd.go, 4.14 to 4.21); its start is modelled
-	minReady         = 30 * time.Second       // between two revisions (cluster-kube-apiserver-operator, starter.go, WithMinReadyDuration)
+	minReady         = 30 * time.Second       // a server is ready before its operator goes on (cluster-kube-apiserver-operator, starter.go, WithMinReadyDuration)
 	apiOutage        = 55 * time.Second       // single node: O(60 s) of outage a revision with the start itself (enhancement kube-apiserver/startup-monitor)
-	startupMonitor   = 45 * time.Second       // "happy readiness" of the same enhancement
 	fallback         = 5 * time.Minute        // the startup monitor gives a revision this long before it goes back (same enhancement)
 	certSync         = 10 * time.Second       // cert-syncer copies a Secret that is in use; modelled
 	oauthMetadata    = 6 * time.Second        // from the admission of the OAuth route's host to kube-apiserver's copy of the metadata, with the real operators of 4.21

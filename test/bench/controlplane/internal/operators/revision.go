@@ -3,6 +3,7 @@ package operators
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -15,6 +16,8 @@ import (
 func (e *Env) arrived(ctx context.Context, r Revision) error {
 	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
 		s.NodeStatuses[0].CurrentRevision, s.NodeStatuses[0].TargetRevision = r.Latest, 0
+		tellInstalled(s)
+		setCondition(s, operatorv1.OperatorCondition{Type: fellBack, Status: operatorv1.ConditionFalse})
 	})
 	if err != nil {
 		return err
@@ -45,24 +48,66 @@ func fallBack(ctx context.Context, e *Env, r Revision, old []string, cause error
 	if err := e.API.RollOut(ctx, old, wait); err != nil {
 		return fmt.Errorf("falling back: %w", err)
 	}
+	if err := e.markFallback(ctx, r.Latest, cause); err != nil {
+		return err
+	}
+	message := fmt.Sprintf("a static pod %s-%s was rolled back to revision %d due to %v", kas, e.Node, r.Latest, cause) // library-go's words: it names the one that failed
 	err := e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
-		n, now := &s.NodeStatuses[0], metav1.Now()
-		n.TargetRevision, n.LastFailedRevision, n.LastFailedReason, n.LastFailedTime = 0, r.Latest, "OperandFailedFallback", &now
-		n.LastFallbackCount++
-		n.LastFailedRevisionErrors = []string{cause.Error()}
+		setCondition(s, operatorv1.OperatorCondition{Type: fellBack, Status: operatorv1.ConditionTrue, Reason: "NetworkError", Message: message})
 	})
 	if err != nil {
 		return err
 	}
-	if err := e.markFallback(ctx, r.Latest, cause); err != nil {
+	if err := e.degraded(ctx, kas, true, "StaticPodFallbackRevision_NetworkError", fellBack+": "+message); err != nil {
 		return err
 	}
-	message := fmt.Sprintf("StaticPodFallbackRevisionDegraded: a static pod was rolled back to revision %d due to waiting for kube-apiserver static pod to listen on port 6443: %v", r.Current, cause)
-	if err := e.degraded(ctx, kas, true, "StaticPodFallbackRevision_StaticPodFallbackRevision", message); err != nil {
+	// The node's status is not written before the server has been ready for a while, and the failed revision stays its target.
+	if err := e.Pace.Sleep(ctx, minReady); err != nil {
+		return err
+	}
+	err = e.updateRevision(ctx, func(s *operatorv1.StaticPodOperatorStatus) {
+		n, now := &s.NodeStatuses[0], metav1.Now()
+		n.LastFailedRevision, n.LastFailedReason, n.LastFailedTime = r.Latest, "OperandFailedFallback", &now
+		n.LastFallbackCount, n.LastFailedCount = 1, 0 // of this revision
+		n.LastFailedRevisionErrors = []string{fmt.Sprintf("fallback to last-known-good revision %d took place after: %v (NetworkError)", r.Current, cause)}
+		tellInstalled(s)
+	})
+	if err != nil {
 		return err
 	}
 	e.Stats.fail(kas)
 	return nil // a revision that crashed is not tried again before something changes
+}
+
+// fellBack is the condition of library-go's controller staticpodfallback.
+const fellBack = "StaticPodFallbackRevisionDegraded"
+
+// tellInstalled sets the conditions that library-go's installer controller writes with each change of a node's status
+// (installer_controller.go, prepareNodeInstallerConditionApplyConfiguration).
+func tellInstalled(s *operatorv1.StaticPodOperatorStatus) {
+	current, latest := s.NodeStatuses[0].CurrentRevision, s.LatestAvailableRevision
+	at := fmt.Sprintf("1 node is at revision %d", current)
+	status, reason := operatorv1.ConditionFalse, "AllNodesAtLatestRevision"
+	if current != latest {
+		at += fmt.Sprintf("; 0 nodes have achieved new revision %d", latest)
+		status, reason = operatorv1.ConditionTrue, ""
+	}
+	setCondition(s, operatorv1.OperatorCondition{Type: "StaticPodsAvailable", Status: operatorv1.ConditionTrue, Message: "1 nodes are active; " + at})
+	setCondition(s, operatorv1.OperatorCondition{Type: "NodeInstallerProgressing", Status: status, Reason: reason, Message: at})
+}
+
+// setCondition sets one of an operator's own conditions; its time changes with its status.
+func setCondition(s *operatorv1.StaticPodOperatorStatus, c operatorv1.OperatorCondition) {
+	c.LastTransitionTime = metav1.Now()
+	i := slices.IndexFunc(s.Conditions, func(have operatorv1.OperatorCondition) bool { return have.Type == c.Type })
+	switch {
+	case i < 0:
+		s.Conditions = append(s.Conditions, c)
+		return
+	case s.Conditions[i].Status == c.Status:
+		c.LastTransitionTime = s.Conditions[i].LastTransitionTime
+	}
+	s.Conditions[i] = c
 }
 
 // markFallback writes on the static pod what the startup monitor writes there.
