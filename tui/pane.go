@@ -27,6 +27,7 @@ type pane struct {
 	slow  bool // the line
 	lines []string
 	asked bool // for the lines, since the pane came up
+	busy  bool // the engine has not answered the last time yet
 }
 
 // shows tells whether a page of w columns and h lines has the log beside or below it: while a job works, and when it has failed.
@@ -36,9 +37,11 @@ func (p *pane) shows(s screen, w, h int) bool {
 	return large && fits && !p.slow && slices.Contains([]string{"work", "question", "problem"}, s.name())
 }
 
-// follow asks for the end of the log when the pane comes up, and with each tick from then on. What cannot be read now stands as it was.
+// follow asks for the end of the log when the pane comes up, and with each tick from then on, but never twice at once: an engine that is
+// slow would get ever more to do. What cannot be read now stands as it was.
 func (p *pane) follow(l *link, shown bool, msg tea.Msg) tea.Cmd {
 	got, ok := msg.(paneMsg)
+	p.busy = p.busy && !ok
 	if ok && got.failed == nil {
 		p.lines = nil
 		for _, line := range got.lines { // a sequence would colour what stands beside it
@@ -46,10 +49,10 @@ func (p *pane) follow(l *link, shown bool, msg tea.Msg) tea.Cmd {
 		}
 	}
 	_, tick := msg.(tickMsg)
-	if p.asked = p.asked && shown; !shown || p.asked && !tick {
+	if p.asked = p.asked && shown; !shown || p.busy || p.asked && !tick {
 		return nil
 	}
-	p.asked = true
+	p.asked, p.busy = true, true
 	return func() tea.Msg { return paneMsg{l.readLog(paneLines)} }
 }
 

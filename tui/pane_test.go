@@ -2,10 +2,15 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/backend/message"
 	"touchdown/steps/engine"
 )
 
@@ -67,6 +72,68 @@ func TestPane(t *testing.T) {
 			b.tick()
 			b.shows("line 199 of the log")
 		})
+	}
+}
+
+// TestPaneMovesNoRow: whatever a page's texts hold, each of its rows stands where it would without the pane, and so do its buttons.
+func TestPaneMovesNoRow(t *testing.T) {
+	for name, edit := range map[string]func(*engine.Snapshot){"working": working, "asking": asking, "failed": failed} {
+		for _, hostile := range []string{planted, "a\tb\tc\td " + strings.Repeat("long ", 40), "one\r\ntwo\nthree", "\x1b[41m" + strings.Repeat("x", 300)} {
+			b := newBench(t, 160, 45, edit, func(s *engine.Snapshot) {
+				for i := range s.Stages {
+					s.Stages[i].Title = message.Data(show(s.Stages[i].Title) + hostile)
+				}
+				if s.Problem != nil {
+					s.Problem.Output = append(s.Problem.Output, hostile, hostile+hostile)
+				}
+				if s.Question != nil {
+					s.Question.Choices[0].Label = message.Data(hostile)
+				}
+			})
+			b.fake.mu.Lock()
+			b.fake.log = append(b.fake.log, hostile, hostile)
+			b.fake.mu.Unlock()
+			b.tick()
+			h := 45 - above - below
+			alone := b.app.top().view(95, h).fit(h)
+			got := b.app.pane.body(b.app.theme, b.app.top(), 160, h)
+			if len(got.lines) != h || got.x != alone.x || got.y != alone.y {
+				t.Errorf("%s, %q: %d rows and the cursor at %d,%d; without the log %d,%d", name, hostile, len(got.lines), got.x, got.y, alone.x, alone.y)
+			}
+			for y, line := range alone.lines {
+				want := parse(strings.ReplaceAll(line, "\n", " "), 40, true) // as View has it
+				row := parse(got.lines[y], 40, true)
+				if !slices.Equal(row[:len(want)], want) {
+					t.Errorf("%s, %q: row %d is %q instead of %q", name, hostile, y, got.lines[y], line)
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestPaneAsksOnce: while the engine has not answered, no tick asks it for the log again; after the answer, also a failure, one does.
+func TestPaneAsksOnce(t *testing.T) {
+	p, l := pane{}, newLink(t.Context(), newFake(), "ttyS0", time.Second)
+	for _, c := range []struct {
+		shown bool
+		msg   tea.Msg
+		asks  bool
+	}{
+		{false, tickMsg{}, false},
+		{true, snapshotMsg{}, true}, // it comes up
+		{true, tickMsg{}, false},
+		{true, tickMsg{}, false},
+		{true, paneMsg{}, false},
+		{true, snapshotMsg{}, false},
+		{true, tickMsg{}, true},
+		{false, tickMsg{}, false}, // it goes while an answer is on its way
+		{true, tickMsg{}, false},
+		{true, paneMsg{logMsg{failed: engine.ErrNotFound}}, true},
+	} {
+		if got := p.follow(l, c.shown, c.msg) != nil; got != c.asks {
+			t.Errorf("%#v: asks %v", c, got)
+		}
 	}
 }
 

@@ -285,7 +285,7 @@ var texts = map[string]string{
 	"plain.number":    "Number:",
 	"plain.lines":     "Several lines; a line with only a dot ends them.",
 
-	"pane.title":   "The log's last lines (l shows all of it)",
+	"pane.title":   "Latest log lines (press l for more)",
 	"log.loading":  "Fetching the log ...",
 	"log.empty":    "The log is empty.",
 	"log.find":     "Find:",

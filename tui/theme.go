@@ -53,11 +53,19 @@ func newTheme(basic bool) theme {
 	return t
 }
 
-// left is a column of text, w columns wide without its border, beside another one.
+// left is a column of text, w columns wide without its border, beside another one. Each line stays one row, whatever the engine put into it,
+// and colours nothing beside or below it.
 func (t theme) left(lines []string, w, h int) string {
+	rows := make([]string, len(lines))
+	for i, line := range lines {
+		rows[i] = ansi.Truncate(oneRow.Replace(line), w, "") + ansi.ResetStyle
+	}
 	return lipgloss.NewStyle().Border(lipgloss.Border{Right: t.column}, false, true, false, false).
-		Width(w + 1).Height(h).MarginRight(1).Render(strings.Join(lines, "\n"))
+		Width(w + 1).Height(h).MarginRight(1).Render(strings.Join(rows, "\n"))
 }
+
+// oneRow takes out what starts another row, or grows wider when it is drawn beside something.
+var oneRow = strings.NewReplacer("\n", " ", "\t", " ", "\r", "")
 
 // The glyphs.
 const (

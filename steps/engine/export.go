@@ -38,12 +38,24 @@ func (e *Engine) Log(_ context.Context, lines int) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the log: %w", err)
 	}
-	all := strings.Split(strings.TrimRight(e.mask.Mask(string(data)), "\n"), "\n")
-	all = all[max(0, len(all)-max(lines, 1)):]
+	// Only what is asked for is masked: consoles ask every second.
+	all := strings.Split(e.mask.Mask(lastLines(data, lines)), "\n")
 	for i, line := range all {
 		all[i] = readable(line)
 	}
 	return all, nil
+}
+
+// lastLines are the last n lines of a text, one at least, without empty ones behind them.
+func lastLines(text []byte, n int) string {
+	text = bytes.TrimRight(text, "\n")
+	from := len(text)
+	for range max(n, 1) {
+		if from = bytes.LastIndexByte(text[:from], '\n'); from < 0 {
+			break
+		}
+	}
+	return string(text[from+1:])
 }
 
 // readable turns a record of the log into "15:04:05 WARN message key=value", which fits a console better.
