@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -110,7 +111,7 @@ func (g *gate) look(ctx context.Context, c *kube.Cluster) (kube.Progress, bool, 
 	if err != nil {
 		return kube.Progress{}, false, err
 	}
-	p, pending, err := g.operators(all)
+	p, pending, err := g.operators(all, e)
 	if err != nil {
 		return p, false, err
 	}
@@ -175,7 +176,7 @@ func (g *gate) fell(e *evidence) error {
 }
 
 // operators counts those at rest and says what the others do.
-func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pending []message.Text, err error) {
+func (g *gate) operators(all []configv1.ClusterOperator, e *evidence) (p kube.Progress, pending []message.Text, err error) {
 	p.Unit = "operators"
 	for _, m := range movers {
 		i := slices.IndexFunc(all, func(co configv1.ClusterOperator) bool { return co.Name == m.name })
@@ -188,7 +189,7 @@ func (g *gate) operators(all []configv1.ClusterOperator) (p kube.Progress, pendi
 		} else {
 			p.Done++
 		}
-		if err := g.degraded(&all[i]); err != nil {
+		if err := g.degraded(&all[i], e); err != nil {
 			return p, nil, err
 		}
 	}
@@ -207,9 +208,9 @@ func (g *gate) lasts(what string, so bool) time.Duration {
 	return time.Since(g.since[what])
 }
 
-func (g *gate) degraded(co *configv1.ClusterOperator) error {
+func (g *gate) degraded(co *configv1.ClusterOperator, e *evidence) error {
 	cond := kube.Condition(co, configv1.OperatorDegraded)
-	bad := cond != nil && cond.Status == configv1.ConditionTrue
+	bad := cond != nil && cond.Status == configv1.ConditionTrue && !(followed(cond) && (e.coming || e.revisions.Followed()))
 	if g.lasts("degraded "+co.Name, bad) < g.p.Grace || !bad {
 		return nil
 	}
@@ -219,6 +220,14 @@ func (g *gate) degraded(co *configv1.ClusterOperator) error {
 		Fix:     message.T(degradedFix),
 		Err:     fmt.Errorf("%s: %s", cond.Reason, cond.Message),
 	}
+}
+
+// followed tells whether an operator is degraded for nothing but a revision that did not come up, which ends when the next one runs.
+func followed(degraded *configv1.ClusterOperatorStatusCondition) bool {
+	return !slices.ContainsFunc(strings.Split(degraded.Reason, "::"), func(reason string) bool {
+		kind, _, _ := strings.Cut(reason, "_")
+		return !slices.Contains([]string{"StaticPodFallbackRevision", "StaticPods", "NodeInstaller"}, kind)
+	})
 }
 
 // hosts says which of the component routes do not have their new host yet, as far as their operators tell, and the login's host where it

@@ -60,3 +60,6 @@ func (r Revisions) Pending(after int32) string {
 func (r Revisions) Fell(after int32) bool {
 	return r.Failed > after && r.Failed == r.Latest && r.Current < r.Failed
 }
+
+// Followed reports whether a newer revision than the one that failed last is still to be reached.
+func (r Revisions) Followed() bool { return r.Failed < r.Latest && r.Current < r.Latest }
