@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"touchdown/backend/message"
@@ -177,13 +178,18 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	}
 	report.Progress(Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
 	wrong := s.look(ctx, node, plan, report)
-	keep, err := s.decide(ctx, wrong, report)
+	answer, err := s.decide(ctx, wrong, report)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("trying the network settings: %w", context.Cause(ctx))
 	case err != nil:
 		return s.refuse(ctx, report, err)
-	case !keep:
+	case answer == "edit":
+		if err := s.refuse(ctx, report, nil); err != nil {
+			return err
+		}
+		return Correct(wrong.problem())
+	case answer != "keep":
 		return s.refuse(ctx, report, wrong.problem())
 	}
 	if err := s.NodeNet.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
@@ -226,24 +232,48 @@ func (s *Network) commit(ctx context.Context, plan *network.Plan) error {
 }
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
-func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool, error) {
+func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (string, error) {
 	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
-		return true, nil
+		return "keep", nil
 	}
 	if err := s.NodeNet.net.Extend(ctx, questionMore); err != nil {
-		return false, err
+		return "", err
 	}
+	// Someone who stops the countdown may take longer than the checkpoint lasts. While the question is open it is extended again and
+	// again, so that NetworkManager puts the old settings back soon after we died, and not before. One that is gone is told by Keep.
+	defer every(ctx, questionMore/3, func() { _ = s.NodeNet.net.Extend(ctx, questionMore) })()
 	unanswered := "back"
 	if s.Site.Spec.Policy.KeepNetworkUnanswered {
 		unanswered = "keep"
 	}
-	answer, err := report.Ask(ctx, Question{
+	return report.Ask(ctx, Question{
 		ID: "keep-network", Text: message.F("%s Keep the new network settings?", wrong.text()),
-		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
-		Choices: []Choice{{"keep", message.T("Keep the new settings")}, {"back", message.T("Put the old ones back")}},
+		Detail: message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
+		Choices: []Choice{
+			{"keep", message.T("Keep the new settings")}, {"back", message.T("Put the old ones back")},
+			{"edit", message.T("Put the old ones back and fix the answers")},
+		},
 		Default: unanswered, Deadline: questionTime.Seconds(),
 	})
-	return answer == "keep", err
+}
+
+// every calls do again and again until stop is called, which waits for the last call, or ctx ends.
+func every(ctx context.Context, pause time.Duration, do func()) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticks := time.NewTicker(pause)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+				do()
+			}
+		}
+	})
+	return func() { cancel(); running.Wait() }
 }
 
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.

@@ -189,6 +189,10 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 		working(&f.snap)
 	case engine.Reply:
 		working(&f.snap)
+	case engine.Hold:
+		held := *f.snap.Question
+		held.Held, held.Until = true, epoch.Add(30*time.Minute)
+		f.snap.Question = &held
 	case engine.Undo:
 		f.snap.State = engine.UndoingAll
 	case engine.Cancel:

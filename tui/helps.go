@@ -99,7 +99,8 @@ Example: l shows the log, b comes back.`,
 and Enter choose it.
 
 If nobody answers in time, the answer marked (default) is taken. Looking at
-the log first does no harm; the time goes on.
+the log first does no harm. Any key stops the countdown, for half an hour at
+most; it begins again when this console goes away.
 
 Example: 1 and Enter give the first answer.`,
 

@@ -10,8 +10,9 @@ import (
 // question asks what a step wants to know.
 type question struct {
 	base
-	id  string
-	row row
+	id      string
+	row     row
+	stopped bool // the engine was asked to stop the countdown
 }
 
 func newQuestion(d *desk) *question {
@@ -39,15 +40,28 @@ func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
 	list := q.buttons()
 	if n := digit(press); n >= 1 && n <= len(q.snap.Question.Choices) {
 		q.row.at = n - 1
-		return q, nil
+		return q, q.hold()
 	}
 	if hit := q.row.choose(press, q.desk.keys, list); hit != nil {
 		if q.hasty() {
-			return q, nil
+			return q, q.hold()
 		}
-		return hit.do()
+		if hit.careful { // an answer
+			return hit.do()
+		}
+		next, cmd := hit.do()
+		return next, tea.Batch(cmd, q.hold())
 	}
-	return q, nil
+	return q, q.hold()
+}
+
+// hold stops the countdown: whoever presses a key is there.
+func (q *question) hold() tea.Cmd {
+	if v := q.snap.Question; !q.held || q.stopped || v.Held || v.Until.IsZero() {
+		return nil
+	}
+	q.stopped = true
+	return q.link.act(engine.Action{Verb: engine.Hold, Question: q.id})
 }
 
 func (q *question) buttons() []button {
@@ -84,8 +98,14 @@ func (q *question) view(w, h int) page {
 	}, w)
 	p := page{x: 0, y: len(lines) + y}
 	lines = append(append(lines, list...), "")
-	if !v.Until.IsZero() {
+	switch {
+	case v.Held:
+		lines = append(lines, wrap(t("question.held", v.Until.UTC().Format("15:04")), w, "")...)
+	case !v.Until.IsZero():
 		lines = append(lines, wrap(t("question.until", span(v.Until.Sub(q.now()))), w, "")...)
+		if q.held {
+			lines = append(lines, wrap(t("question.hold"), w, "")...)
+		}
 	}
 	p.lines = lines
 	return p

@@ -214,6 +214,9 @@ var texts = map[string]string{
 
 	"question.default": "(default)",
 	"question.until":   "Without an answer the default is taken in %s.",
+	"question.hold":    "Any key stops the countdown.",
+	"question.held":    "The countdown is stopped. Without an answer the default is taken at %s.",
+	"question.stop":    "Stop the countdown",
 
 	"problem.title":    "%s: FAILED",
 	"problem.code":     "Code to read over the phone: %s",

@@ -79,7 +79,8 @@ func TestLettersChooseEnterDoes(t *testing.T) {
 		b := newBench(t, 80, 24, edit)
 		b.now = b.now.Add(time.Minute)
 		b.press("'RetryproxySkipUndoEditwaive12")
-		if got := b.fake.verbs(); len(got) > 0 {
+		// Any key stops a countdown, which decides nothing.
+		if got := slices.DeleteFunc(b.fake.verbs(), func(v engine.Verb) bool { return v == engine.Hold }); len(got) > 0 {
 			t.Errorf("letters did %v", got)
 		}
 	}
