@@ -182,21 +182,6 @@ func (e *rebootError) Error() string { return "reboot needed: " + e.reason.Strin
 // again after a different boot.
 func Reboot(reason message.Text) error { return &rebootError{reason} }
 
-// correctError ends a Run after which a person wants to fix the answers.
-type correctError struct{ error }
-
-func (e *correctError) Unwrap() error { return e.error }
-
-// Correct is what Run returns when a person chose to fix the answers rather than to go on, and nothing is left of what Run tried. The
-// step failed for the reason why, and the engine goes back to the answers.
-func Correct(why error) error { return &correctError{why} }
-
-// Corrects reports whether err leads back to the answers.
-func Corrects(err error) bool {
-	_, ok := errors.AsType[*correctError](err)
-	return ok
-}
-
 // RebootReason returns the reason given to Reboot, and whether err asks for one.
 func RebootReason(err error) (message.Text, bool) {
 	if e, ok := errors.AsType[*rebootError](err); ok {

@@ -92,11 +92,11 @@ func (c *core) do(a Action) error {
 	case Start:
 		return c.start(a, func() error { return nil })
 	case Edit:
-		return c.edit()
+		return edit(c)
 	case Reply:
 		return c.reply(a)
 	case Hold:
-		return c.hold(a)
+		return hold(c, a)
 	case Retry:
 		if c.job.undoing { // the state changes at once, so that a second key press does not start a second undo
 			return c.undo()
@@ -126,7 +126,7 @@ func (c *core) do(a Action) error {
 }
 
 // edit goes back to the answers, with everything kept.
-func (c *core) edit() error {
+func edit(c *core) error {
 	c.draft.review = nil
 	if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
 		if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
@@ -211,7 +211,7 @@ func (c *core) reply(a Action) error {
 }
 
 // hold stops the countdown of the open question. It is not journalled: after a crash the step asks again.
-func (c *core) hold(a Action) error {
+func hold(c *core, a Action) error {
 	if q := c.job.question; q == nil || q.ID != a.Question {
 		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
 	}

@@ -371,7 +371,7 @@ func TestCorrect(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		r := newRig(t, newWorld())
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
-			return steps.Correct(&problem.Problem{Code: "LAMP", Summary: message.T("The bulb is broken."), Fix: message.T("Change it.")})
+			return &problem.Problem{Code: "LAMP", Summary: message.T("The bulb is broken."), Fix: message.T("Change it."), Correct: true}
 		}
 		pen := take(t, r)
 		r.start(t, r, pen, alone)

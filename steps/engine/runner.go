@@ -228,8 +228,8 @@ func (r *run) fail(id string, err error, took float64) {
 		}
 		return
 	}
-	if steps.Corrects(err) && !r.e.core.job.unattended && !r.e.core.job.undoing {
-		if err := r.e.core.edit(); err != nil { // stays failed; a person can still go back
+	if problem.From(err).Correct && !r.e.core.job.unattended && !r.e.core.job.undoing {
+		if err := edit(r.e.core); err != nil { // stays failed; a person can still go back
 			r.e.o.Node.Log.Error("going back to the answers", "error", err)
 		}
 	}
