@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -244,6 +245,11 @@ func (f *fake) verbs() []engine.Verb {
 		out = append(out, a.Verb)
 	}
 	return out
+}
+
+// decided is what was asked for that decides anything; that any key stops a countdown does not.
+func (f *fake) decided() []engine.Verb {
+	return slices.DeleteFunc(f.verbs(), func(v engine.Verb) bool { return v == engine.Hold })
 }
 
 func (f *fake) TakePen(_ context.Context, console string, force bool) (string, error) {
