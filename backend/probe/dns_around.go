@@ -102,8 +102,9 @@ func (d *resolver) aroundChecks() (rows []check.Check) {
 	return rows
 }
 
-// judgeAround tells these rows. Neither fails: OpenShift needs neither record on a single node. Its own dnsmasq answers for api-int, and it
-// keeps the name that it was given. What is wrong there misleads people, or points to someone else's address.
+// judgeAround tells these rows. They pass or are skipped, and never warn, since a warning stops a landing with nobody there: OpenShift
+// needs neither record on a single node. Its own dnsmasq answers for api-int, and it keeps the name that it was given. What is wrong
+// there misleads people, or points to someone else's address, so the row says it.
 func (d *resolver) judgeAround() {
 	helping := slices.DeleteFunc(slices.Clone(d.servers), func(s *server) bool { return !s.helps() })
 	for _, c := range d.aroundChecks() {
@@ -128,16 +129,17 @@ func (d *resolver) judgeAround() {
 
 func (d *resolver) judgeInternal(c *check.Check, servers []*server) {
 	c.Observed = message.T("Absent, not needed: the node answers for it itself.")
+	wrong := false
 	for _, s := range servers {
 		for _, a := range s.around.internal {
 			c.Evidence = append(c.Evidence, s.address.String()+": "+a.String())
 			expected := d.leadTo(a.kind)
 			switch {
-			case len(a.found) == 0 || c.Status == check.Warn:
+			case len(a.found) == 0 || wrong:
 			case slices.ContainsFunc(a.found, func(f netip.Addr) bool { return slices.Contains(expected, f) }):
 				c.Status, c.Observed = check.Pass, message.F("%s leads to this node.", a.name)
 			default:
-				c.Status = check.Warn
+				c.Status, wrong = check.Skip, true
 				c.Observed = message.F("The DNS server %s leads %s to %s, which is not this node.", s.address, a.name, listAddrs(a.found))
 				c.Fix = message.F("The node works all the same. Ask the site's DNS administrator to correct or remove the record %s: machines that join the cluster later use it.", a.name)
 			}
@@ -147,6 +149,7 @@ func (d *resolver) judgeInternal(c *check.Check, servers []*server) {
 
 func judgeReverse(c *check.Check, of netip.Addr, servers []*server) {
 	c.Observed = message.T("Absent, not needed: the node has its own host name.")
+	wrong := false
 	for _, s := range servers {
 		for _, r := range s.around.reverse {
 			if r.of != of {
@@ -156,7 +159,7 @@ func judgeReverse(c *check.Check, of netip.Addr, servers []*server) {
 			for _, a := range r.forward {
 				c.Evidence = append(c.Evidence, s.address.String()+": "+a.String())
 			}
-			if len(r.answer.names) == 0 || c.Status == check.Warn {
+			if len(r.answer.names) == 0 || wrong {
 				continue
 			}
 			name := r.answer.names[0]
@@ -164,7 +167,7 @@ func judgeReverse(c *check.Check, of netip.Addr, servers []*server) {
 				c.Status, c.Observed = check.Pass, message.F("%s is called %s, and that name leads back to it.", of, name)
 				continue
 			}
-			c.Status = check.Warn
+			c.Status, wrong = check.Skip, true
 			c.Observed = message.F("The DNS server %s calls %s by the name %s, which does not lead back to it.", s.address, of, name)
 			c.Fix = message.T("Check that the address is this node's. If it is, ask the site's DNS administrator to correct its PTR record; the node works without it.")
 		}

@@ -49,8 +49,8 @@ var faults = []fault{
 	{
 		name: "DNS lies", site: func(h *host) { h.site.DNS.Set(site.Lies) }, kept: true,
 		want: []string{
-			"net-dns-1 warn instead of 198.51.100.10", "net-registry warn", "net-api-int warn which is not this node",
-			"net-ptr warn calls 198.51.100.10 by the name api.sno.site.example, which does not lead back",
+			"net-dns-1 warn instead of 198.51.100.10", "net-registry warn", "net-api-int skip which is not this node",
+			"net-ptr skip calls 198.51.100.10 by the name api.sno.site.example, which does not lead back",
 		},
 	},
 	{
