@@ -18,12 +18,13 @@ import (
 // How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond
 // the question before that is asked, so that it is we who put the old ones back, unless we died.
 const (
-	leaseWait    = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
-	lookWait     = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
-	trialTime    = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
-	questionTime = 2 * time.Minute                                  // to walk to the switch and back
-	questionMore = questionTime + time.Minute
-	bridgeWait   = 90 * time.Second // configure-ovs waits a minute for a default route
+	leaseWait       = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
+	lookWait        = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
+	trialTime       = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
+	questionTime    = 2 * time.Minute                                  // to walk to the switch and back
+	questionMore    = questionTime + time.Minute
+	questionLongest = 40 * time.Minute // the half hour for which a person may stop the countdown, and what comes before and after
+	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
 )
 
 // Network moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/network"
+	"touchdown/backend/problem"
 )
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
@@ -19,9 +21,8 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (stri
 	if err := s.NodeNet.net.Extend(ctx, questionMore); err != nil {
 		return "", err
 	}
-	// Someone who stops the countdown may take longer than the checkpoint lasts. While the question is open it is extended again and
-	// again, so that NetworkManager puts the old settings back soon after we died, and not before. One that is gone is told by Keep.
-	defer every(ctx, questionMore/3, func() { _ = s.NodeNet.net.Extend(ctx, questionMore) })()
+	ctx, stop := extending(ctx, s.NodeNet.net.Extend)
+	defer stop()
 	unanswered := "back"
 	if s.Site.Spec.Policy.KeepNetworkUnanswered {
 		unanswered = "keep"
@@ -37,24 +38,33 @@ func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (stri
 	})
 }
 
-// every calls do again and again until stop is called, which waits for the last call, or ctx ends.
-func every(ctx context.Context, pause time.Duration, do func()) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
+// extending extends the checkpoint again and again until stop is called, which waits for the last call: someone who stops the countdown
+// may take longer than the checkpoint lasts. So NetworkManager puts the old settings back soon after we died, and not before. The
+// context that it returns ends when the checkpoint is gone, which protects nobody any more: then we put them back. It ends
+// after questionLongest, too: an engine that hangs must not keep settings for ever that nobody decided on.
+func extending(ctx context.Context, extend func(context.Context, time.Duration) error) (asking context.Context, stop func()) {
+	asking, over := context.WithCancelCause(ctx)
+	trial, cancel := context.WithTimeout(asking, questionLongest)
 	var running sync.WaitGroup
 	running.Go(func() {
-		ticks := time.NewTicker(pause)
+		ticks := time.NewTicker(questionMore / 3)
 		defer ticks.Stop()
 		for {
 			select {
-			case <-ctx.Done():
+			case <-trial.Done():
+				over(errTooLong)
 				return
 			case <-ticks.C:
-				do()
+				if err := extend(trial, questionMore); err != nil && problem.From(err).Code == network.Late {
+					over(err)
+				}
 			}
 		}
 	})
-	return func() { cancel(); running.Wait() }
+	return asking, func() { cancel(); running.Wait() }
 }
+
+var errTooLong = errors.New("the question about the network settings was open for too long")
 
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
 func (s *Network) refuse(ctx context.Context, report Report, why error) error {
