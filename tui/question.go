@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -12,7 +14,7 @@ type question struct {
 	base
 	id      string
 	row     row
-	stopped bool // the engine was asked to stop the countdown
+	stopped time.Time // when the countdown ends that the engine was asked to stop; it is asked once for each
 }
 
 func newQuestion(d *desk) *question {
@@ -57,10 +59,11 @@ func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
 
 // hold stops the countdown: whoever presses a key is there.
 func (q *question) hold() tea.Cmd {
-	if v := q.snap.Question; !q.held || q.stopped || v.Held || v.Until.IsZero() {
+	v := q.snap.Question
+	if !q.held || v.Held || v.Until.IsZero() || q.stopped.Equal(v.Until) {
 		return nil
 	}
-	q.stopped = true
+	q.stopped = v.Until
 	return q.link.act(engine.Action{Verb: engine.Hold, Question: q.id})
 }
 

@@ -29,6 +29,17 @@ func TestAnyKeyStopsTheCountdown(t *testing.T) {
 			t.Errorf("%s, then an answer: did %v", key, got)
 		}
 	}
+	again := newBench(t, 80, 24, realSite, asking)
+	again.press("z")
+	again.fake.change(func(s *engine.Snapshot) { // the last console went away and came back: the countdown goes on
+		asking(s)
+		s.Question.Until = s.Question.Until.Add(time.Second)
+	})
+	again.refresh()
+	again.press("z", "z")
+	if got := again.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Hold, engine.Hold}) {
+		t.Errorf("a countdown that goes on: did %v", got)
+	}
 	looks := fresh(t, realSite, asking)
 	looks.press("down", "z")
 	if got := looks.fake.verbs(); len(got) > 0 {
