@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"touchdown/backend/message"
@@ -19,12 +18,13 @@ import (
 // How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond
 // the question before that is asked, so that it is we who put the old ones back, unless we died.
 const (
-	leaseWait    = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
-	lookWait     = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
-	trialTime    = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
-	questionTime = 2 * time.Minute                                  // to walk to the switch and back
-	questionMore = questionTime + time.Minute
-	bridgeWait   = 90 * time.Second // configure-ovs waits a minute for a default route
+	leaseWait       = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
+	lookWait        = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
+	trialTime       = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
+	questionTime    = 2 * time.Minute                                  // to walk to the switch and back
+	questionMore    = questionTime + time.Minute
+	questionLongest = 40 * time.Minute // the half hour for which a person may stop the countdown, and what comes before and after
+	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
 )
 
 // Network moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
@@ -177,13 +177,20 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 	}
 	report.Progress(Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
 	wrong := s.look(ctx, node, plan, report)
-	keep, err := s.decide(ctx, wrong, report)
+	answer, err := s.decide(ctx, wrong, report)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("trying the network settings: %w", context.Cause(ctx))
 	case err != nil:
 		return s.refuse(ctx, report, err)
-	case !keep:
+	case answer == "edit":
+		if err := s.refuse(ctx, report, nil); err != nil {
+			return err
+		}
+		p := wrong.problem()
+		p.Correct = true
+		return p
+	case answer != "keep":
 		return s.refuse(ctx, report, wrong.problem())
 	}
 	if err := s.NodeNet.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
@@ -223,57 +230,6 @@ func (s *Network) commit(ctx context.Context, plan *network.Plan) error {
 		return err
 	}
 	return s.NodeNet.net.BuildBridge(ctx, bridgeWait)
-}
-
-// decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
-func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (bool, error) {
-	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
-		return true, nil
-	}
-	if err := s.NodeNet.net.Extend(ctx, questionMore); err != nil {
-		return false, err
-	}
-	unanswered := "back"
-	if s.Site.Spec.Policy.KeepNetworkUnanswered {
-		unanswered = "keep"
-	}
-	answer, err := report.Ask(ctx, Question{
-		ID: "keep-network", Text: message.F("%s Keep the new network settings?", wrong.text()),
-		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
-		Choices: []Choice{{"keep", message.T("Keep the new settings")}, {"back", message.T("Put the old ones back")}},
-		Default: unanswered, Deadline: questionTime.Seconds(),
-	})
-	return answer == "keep", err
-}
-
-// refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
-func (s *Network) refuse(ctx context.Context, report Report, why error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
-	defer stop()
-	if err := s.putBackTrial(ctx, report); err != nil {
-		return errors.Join(err, why)
-	}
-	return why
-}
-
-// putBackTrial puts back the settings before a trial that was not decided. It does nothing when there was none.
-func (s *Network) putBackTrial(ctx context.Context, report Report) error {
-	if last, err := s.noted(report); last.State != trying {
-		return err
-	}
-	before, ok, err := notedAt(report, "before")
-	if err == nil && !ok {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return fmt.Errorf("putting the network settings back: %w", err)
-	}
-	report.Progress(Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
-	if err := s.NodeNet.net.PutBack(ctx, before); err != nil {
-		return err
-	}
-	report.Say(message.T("the network settings that were not kept were put back"))
-	return s.note(report, back)
 }
 
 // Recover puts back what a crash or a power cut left undecided.

@@ -166,7 +166,7 @@ func (d doubts) text() string {
 	return d[0].Title.String() + ": " + strings.TrimSuffix(d[0].Observed.String(), ".") + "."
 }
 
-func (d doubts) problem() error {
+func (d doubts) problem() *problem.Problem {
 	p := &problem.Problem{
 		Code: "NET-BACK", Summary: message.T("The new network settings were not kept; the old ones are back."),
 		Fix: message.T("Look at the answers about the network, fix them and start again."),

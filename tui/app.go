@@ -103,6 +103,7 @@ func (a *app) acted(msg actMsg) {
 		a.actedAside(msg)
 		_, open := a.over.(*fileList)
 		a.actedFile(msg, open)
+	case msg.action.Verb == engine.Hold: // the page tells whether the countdown stopped; an answer may have been faster
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
 	case msg.action.Verb == engine.Inspect:

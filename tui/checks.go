@@ -30,8 +30,12 @@ func (c *checks) overlay() bool { return c.over }
 
 func (c *checks) keys() []key.Binding {
 	k := c.desk.keys
+	enter := k.enter
+	if !c.onRow {
+		enter = means(k.enter, "key.evidence")
+	}
 	return []key.Binding{ // back and log are buttons of the page
-		k.next, k.up, k.enter, k.goOn, k.help, k.plain,
+		k.next, k.up, enter, k.goOn, k.help, k.plain,
 	}
 }
 
@@ -62,6 +66,8 @@ func (c *checks) update(msg tea.Msg) (screen, tea.Cmd) {
 		default:
 			c.onRow = true
 		}
+	case pressed(press, k.enter) && !c.onRow && c.at >= 0 && c.at < n:
+		return newEvidence(c.desk, c.findings()[c.at]), nil
 	default:
 		if hit := c.row.press(press, k, list); hit != nil {
 			return hit.do()
@@ -210,12 +216,23 @@ func (c *checks) detail(found []finding, w int) []string {
 	if show(f.Fix) != "" {
 		lines = append(lines, wrap(t("checks.fix", f.Fix), w, "")...)
 	}
-	for i, e := range f.Evidence {
-		if !c.onRow && i < 3 {
-			lines = append(lines, cut("  "+e, w))
-		}
+	if !c.onRow {
+		lines = append(lines, c.evidence(f, w)...)
 	}
 	return append(lines, tally(found))
+}
+
+// evidenceRoom is how many lines of evidence stand below the list; Enter shows all of it.
+const evidenceRoom = 3
+
+func (c *checks) evidence(f finding, w int) (lines []string) {
+	for i, e := range f.Evidence {
+		if i == evidenceRoom-1 && len(f.Evidence) > evidenceRoom {
+			return append(lines, "  "+t("checks.evidence", len(f.Evidence)-i))
+		}
+		lines = append(lines, cut("  "+e, w))
+	}
+	return lines
 }
 
 // tally counts verdicts: "7 PASS, 1 WARN". What is about earlier answers counts as no verdict: "5 checking, 2 PASS".

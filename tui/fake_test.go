@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -193,6 +194,10 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 		working(&f.snap)
 	case engine.Reply:
 		working(&f.snap)
+	case engine.Hold:
+		held := *f.snap.Question
+		held.Held, held.Until = true, epoch.Add(30*time.Minute)
+		f.snap.Question = &held
 	case engine.Undo:
 		f.snap.State = engine.UndoingAll
 	case engine.Cancel:
@@ -244,6 +249,11 @@ func (f *fake) verbs() []engine.Verb {
 		out = append(out, a.Verb)
 	}
 	return out
+}
+
+// decided is what was asked for that decides anything; that any key stops a countdown does not.
+func (f *fake) decided() []engine.Verb {
+	return slices.DeleteFunc(f.verbs(), func(v engine.Verb) bool { return v == engine.Hold })
 }
 
 func (f *fake) TakePen(_ context.Context, console string, force bool) (string, error) {

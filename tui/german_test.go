@@ -157,7 +157,7 @@ func TestWalkInGerman(t *testing.T) {
 		at("Die Übergabe ist angenommen.")
 		b.press("ctrl+c")
 		at("Diese Konsole verlassen?")
-		want := []engine.Verb{engine.Waive, engine.Review, engine.Start, engine.Reply, engine.HandOver}
+		want := []engine.Verb{engine.Waive, engine.Review, engine.Start, engine.Hold, engine.Reply, engine.HandOver}
 		if got := b.fake.verbs(); !slices.Equal(got, want) {
 			t.Errorf("did %v, want %v", got, want)
 		}

@@ -57,6 +57,17 @@ func scenes() []scene {
 		s.Resumed = epoch
 		s.Notices = []message.Text{message.T("disk full: the journal keeps its last entries in memory")}
 	}
+	tried := func(s *engine.Snapshot) {
+		list := &s.Stages[0].Steps[0].Checks
+		*list = append(*list, steps.Check{
+			ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("It answers, and knows the names that were asked for."),
+			Expected: message.T("an answer in less than a second"),
+			Evidence: []string{"198.51.100.10/24 -> 198.51.100.53",
+				"api.sno.site.example A: Success [198.51.100.10] in 0 ms", "api.sno.site.example AAAA: Success [2001:db8:51::10] in 0 ms",
+				"registry.example.net A: Success [203.0.113.10 203.0.113.11 203.0.113.12 203.0.113.13 203.0.113.14] in 1 ms",
+				"touchdown-8a84f877.apps.sno.site.example A: Success [198.51.100.10] in 1 ms"},
+		})
+	}
 	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
 	pem := func(s *engine.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
 	sealed := func(s *engine.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
@@ -70,6 +81,8 @@ func scenes() []scene {
 		{"checks-looking", on(loading), nil},
 		{"checks", on(), nil},
 		{"checks-focus", on(), []string{"up", "up"}},
+		{"checks-evidence", on(tried), []string{"up", "enter"}},
+		{"checks-more", on(tried), []string{"up"}},
 		{"network", on(), []string{"c"}},
 		{"form", on(), []string{"c", "c"}},
 		{"form-problem", on(), []string{"c", "c", "tab", "'bad_domain", "tab"}},

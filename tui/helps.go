@@ -17,8 +17,8 @@ FAIL  is in the way.     SKIP  could not be looked at; the line says why.
 "checking" stands where an answer was changed and the machine is looked at
 again. The earlier verdict no longer counts, and the review waits.
 
-Up and Down move among the checks; below the list stands what was expected
-and what to try. "Look again" after you have changed something, such as
+Up and Down move among the checks, Enter shows all of one: what was seen,
+what to try. "Look again" after you have changed something, such as
 plugging in a cable. "Waive" takes responsibility for a check: your name and
 the reason go into the report. "Inventory" lists every part of the machine.
 
@@ -99,7 +99,8 @@ Example: l shows the log, b comes back.`,
 and Enter choose it.
 
 If nobody answers in time, the answer marked (default) is taken. Looking at
-the log first does no harm; the time goes on.
+the log first does no harm. Any key stops the countdown, for half an hour at
+most; it begins again when this console goes away.
 
 Example: 1 and Enter give the first answer.`,
 
@@ -154,6 +155,15 @@ Up, Down and PgDn scroll; Left and Right go from one kind of part to the
 next; Enter or b closes the page.
 
 Example: Right until Memory; a slot with "empty" has no module in it.`,
+
+	"evidence": `All that is known of one check: what was found, what was expected and where
+that limit comes from, what to try, and word for word what was seen, which
+is for engineers and in English.
+
+Up, Down and PgDn scroll; Enter or b closes the page.
+
+Example: below "What was seen:" stands each question to a DNS server with
+its answer.`,
 
 	"logIn": `How the people of this site log in to their cluster. The password is new,
 of this node alone; the factory's is no longer accepted. All letters are

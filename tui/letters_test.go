@@ -82,7 +82,7 @@ func TestLettersReachEverything(t *testing.T) {
 	did(engine.Skip)
 	becomes(asking)
 	press("1", "enter")
-	did(engine.Reply)
+	did(engine.Hold, engine.Reply)
 	becomes(failed)
 	press("p", "enter")
 	b.shows("Support bundle: /var/tmp")

@@ -157,6 +157,7 @@ var monkeyAllowed = func() map[engine.Verb][]engine.State {
 	return map[engine.Verb][]engine.State{
 		engine.Act: before, engine.Restore: before, engine.Inspect: before, engine.Review: before, engine.Start: {engine.Reviewed},
 		engine.Edit: {engine.Reviewed, engine.HasFailed, engine.IsDone, engine.IsUndone}, engine.Reply: {engine.InQuestion},
+		engine.Hold:  {engine.InQuestion},
 		engine.Retry: {engine.HasFailed}, engine.Skip: {engine.HasFailed}, engine.Undo: {engine.HasFailed, engine.IsDone},
 		engine.Cancel: {engine.Working, engine.InQuestion, engine.UndoingAll}, engine.HandOver: {engine.IsDone},
 		engine.Waive: idle, engine.Unlock: idle, engine.Reboot: idle, engine.PowerOff: idle,

@@ -218,18 +218,3 @@ func (p *prompts) watch() error {
 	}
 	return p.pause(2 * time.Second)
 }
-
-func (p *prompts) decision() error {
-	q := p.snap.Question
-	p.told = told{}
-	p.write(show(q.Text), show(q.Detail))
-	var names []string
-	for _, c := range q.Choices {
-		names = append(names, show(c.Label))
-	}
-	n, err := p.options(names...)
-	if n >= 0 {
-		p.act(engine.Action{Verb: engine.Reply, Question: q.ID, Value: q.Choices[n].Value})
-	}
-	return err
-}

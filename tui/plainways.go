@@ -8,6 +8,29 @@ import (
 	"touchdown/steps/engine"
 )
 
+func (p *prompts) decision() error {
+	q := p.snap.Question
+	p.told = told{}
+	p.write(show(q.Text), show(q.Detail))
+	var names []string
+	for _, c := range q.Choices {
+		names = append(names, show(c.Label))
+	}
+	counts := !q.Until.IsZero() && !q.Held
+	if counts {
+		p.write(t("question.until", span(q.Until.Sub(p.now()))))
+		names = append(names, t("question.stop"))
+	}
+	n, err := p.options(names...)
+	switch {
+	case counts && n == len(q.Choices):
+		p.act(engine.Action{Verb: engine.Hold, Question: q.ID})
+	case n >= 0:
+		p.act(engine.Action{Verb: engine.Reply, Question: q.ID, Value: q.Choices[n].Value})
+	}
+	return err
+}
+
 func (p *prompts) trouble() error {
 	step, _ := p.current()
 	if v := p.snap.Problem; v != nil {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -10,8 +12,9 @@ import (
 // question asks what a step wants to know.
 type question struct {
 	base
-	id  string
-	row row
+	id      string
+	row     row
+	stopped time.Time // when the countdown ends that the engine was asked to stop; it is asked once for each
 }
 
 func newQuestion(d *desk) *question {
@@ -39,15 +42,29 @@ func (q *question) update(msg tea.Msg) (screen, tea.Cmd) {
 	list := q.buttons()
 	if n := digit(press); n >= 1 && n <= len(q.snap.Question.Choices) {
 		q.row.at = n - 1
-		return q, nil
+		return q, q.hold()
 	}
 	if hit := q.row.choose(press, q.desk.keys, list); hit != nil {
 		if q.hasty() {
-			return q, nil
+			return q, q.hold()
 		}
-		return hit.do()
+		if hit.careful { // an answer
+			return hit.do()
+		}
+		next, cmd := hit.do()
+		return next, tea.Batch(cmd, q.hold())
 	}
-	return q, nil
+	return q, q.hold()
+}
+
+// hold stops the countdown: whoever presses a key is there.
+func (q *question) hold() tea.Cmd {
+	v := q.snap.Question
+	if !q.held || v.Held || v.Until.IsZero() || q.stopped.Equal(v.Until) {
+		return nil
+	}
+	q.stopped = v.Until
+	return q.link.act(engine.Action{Verb: engine.Hold, Question: q.id})
 }
 
 func (q *question) buttons() []button {
@@ -84,8 +101,14 @@ func (q *question) view(w, h int) page {
 	}, w)
 	p := page{x: 0, y: len(lines) + y}
 	lines = append(append(lines, list...), "")
-	if !v.Until.IsZero() {
+	switch {
+	case v.Held:
+		lines = append(lines, wrap(t("question.held", v.Until.UTC().Format("15:04")), w, "")...)
+	case !v.Until.IsZero():
 		lines = append(lines, wrap(t("question.until", span(v.Until.Sub(q.now()))), w, "")...)
+		if q.held {
+			lines = append(lines, wrap(t("question.hold"), w, "")...)
+		}
 	}
 	p.lines = lines
 	return p

@@ -217,7 +217,7 @@ func asking(s *engine.Snapshot) {
 	s.Question = &engine.QuestionView{Step: "rollouts", Until: epoch.Add(95 * time.Second), Question: steps.Question{
 		ID: "keep-network", Text: message.T("Two of five network probes failed. Keep the new network settings?"),
 		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the review."),
-		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}},
+		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}, {Value: "edit", Label: message.T("Put the old ones back and fix the answers")}},
 		Default: "back",
 	}}
 }

@@ -27,12 +27,12 @@ func TestStrayEnter(t *testing.T) {
 		b.press("l", "enter", "enter") // the second one is a bouncing key
 		b.now = b.now.Add(time.Minute)
 		b.press("ctrl+c", "enter", "enter")
-		if got := b.fake.verbs(); len(got) > 0 {
+		if got := b.fake.decided(); len(got) > 0 {
 			t.Errorf("%s: a stray Enter did %v", name, got)
 		}
 		b.now = b.now.Add(enterDelay)
 		b.press("enter")
-		if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{c.does}) {
+		if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{c.does}) {
 			t.Errorf("%s: Enter did %v", name, got)
 		}
 	}
@@ -45,7 +45,7 @@ func TestChosenAtOnce(t *testing.T) {
 	b.fake.change(failed)
 	b.refresh()
 	b.press("r", "enter")
-	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Retry}) {
+	if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{engine.Retry}) {
 		t.Errorf("Enter did %v", got)
 	}
 }
@@ -63,7 +63,7 @@ func TestWordForAnotherReview(t *testing.T) {
 	b.fake.change(reviewed("not read"))
 	b.refresh()
 	b.press("enter")
-	if got := b.fake.verbs(); slices.Contains(got, engine.Start) {
+	if got := b.fake.decided(); slices.Contains(got, engine.Start) {
 		t.Errorf("the keys did %v", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestDialogOfAnotherJob(t *testing.T) {
 	b.fake.change(func(s *engine.Snapshot) { s.Life = engine.LifeMoving })
 	b.refresh()
 	b.press("ctrl+y")
-	if got := b.fake.verbs(); len(got) > 0 {
+	if got := b.fake.decided(); len(got) > 0 {
 		t.Errorf("the keys did %v", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestDialogOfTheBenchLine(t *testing.T) {
 	b.fake.change(func(s *engine.Snapshot) { s.List = engine.ListSite })
 	b.refresh()
 	b.press("ctrl+y")
-	if got := b.fake.verbs(); len(got) > 0 {
+	if got := b.fake.decided(); len(got) > 0 {
 		t.Errorf("the keys did %v", got)
 	}
 }
@@ -107,11 +107,11 @@ func TestUnlockWithoutAHostName(t *testing.T) {
 		b.press("enter", "tab", word, "enter")
 	}
 	unlock("'")
-	if got := b.fake.verbs(); len(got) > 0 {
+	if got := b.fake.decided(); len(got) > 0 {
 		t.Errorf("no word did %v", got)
 	}
 	b.press("'relocate", "enter")
-	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
+	if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
 		t.Errorf("the word did %v:\n%s", got, b.screen())
 	}
 }

@@ -16,7 +16,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.files": "file on a stick", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.evidence": "show all", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.files": "file on a stick", "key.close": "close", "key.cancel": "cancel",
 
 	// Names of keys, as they stand on most keyboards of the language.
 	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
@@ -161,7 +161,8 @@ var texts = map[string]string{
 	"checks.welcome":  "This wizard moves this node to its site. It changes nothing before you have seen what it would do and have agreed.",
 	"checks.stale":    "checking",
 	"checks.looking":  "....  %s: still looking",
-	"checks.expected": "Expected: %s", "checks.source": "   (%s)",
+	"checks.expected": "Expected: %s", "checks.source": "   (%s)", "checks.from": "Source of the limit: %s",
+	"checks.evidence": "(%d more lines; Enter shows all)", "checks.seen": "What was seen:",
 	"checks.waived": "Waived by %s: %s",
 	"checks.fix":    "Try: %s",
 	"checks.again":  "Looking at the machine again ...",
@@ -213,6 +214,9 @@ var texts = map[string]string{
 
 	"question.default": "(default)",
 	"question.until":   "Without an answer the default is taken in %s.",
+	"question.hold":    "Any key stops the countdown.",
+	"question.held":    "The countdown is stopped. Without an answer the default is taken at %s.",
+	"question.stop":    "Stop the countdown",
 
 	"problem.title":    "%s: FAILED",
 	"problem.code":     "Code to read over the phone: %s",

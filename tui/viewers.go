@@ -77,6 +77,30 @@ func newReport(d *desk) (screen, tea.Cmd) { return newReader(d, "report", engine
 // newInventory has the engine look at the machine and tell what it is made of.
 func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", engine.Inventory) }
 
+// evidenceOf is what a reader shows that has all of a check.
+const evidenceOf engine.Document = "evidence"
+
+// newEvidence shows all that is known of a check, with nothing cut.
+func newEvidence(d *desk, f finding) *reader {
+	lines := []string{d.theme.verdict(f.Check) + "  " + show(f.Title), "", show(f.Observed)}
+	if show(f.Expected) != "" {
+		lines = append(lines, "", t("checks.expected", f.Expected))
+	}
+	if f.Source != "" {
+		lines = append(lines, t("checks.from", f.Source))
+	}
+	if f.Waiver != nil {
+		lines = append(lines, "", t("checks.waived", f.Waiver.By, f.Waiver.Reason))
+	}
+	if show(f.Fix) != "" {
+		lines = append(lines, "", t("checks.fix", f.Fix))
+	}
+	if len(f.Evidence) > 0 {
+		lines = append(append(lines, "", t("checks.seen")), f.Evidence...)
+	}
+	return &reader{base: base{d}, key: "evidence", what: evidenceOf, lines: lines}
+}
+
 func newReader(d *desk, key string, what engine.Document) (screen, tea.Cmd) {
 	r := &reader{base: base{d}, key: key, what: what, lines: []string{t(key + ".loading")}}
 	return r, d.link.export(what, nil)

@@ -79,7 +79,7 @@ func TestLettersChooseEnterDoes(t *testing.T) {
 		b := newBench(t, 80, 24, edit)
 		b.now = b.now.Add(time.Minute)
 		b.press("'RetryproxySkipUndoEditwaive12")
-		if got := b.fake.verbs(); len(got) > 0 {
+		if got := b.fake.decided(); len(got) > 0 {
 			t.Errorf("letters did %v", got)
 		}
 	}
@@ -175,7 +175,7 @@ func TestPasteReachesNoButton(t *testing.T) {
 				b := newBench(t, 80, 24, edit)
 				b.now = b.now.Add(time.Minute)
 				b.paste(data)
-				if got := b.fake.verbs(); len(got) > 0 || b.app.over != nil {
+				if got := b.fake.decided(); len(got) > 0 || b.app.over != nil {
 					t.Errorf("%s: pasting %q did %v, opened %v", name, data, got, b.app.over)
 				}
 			}

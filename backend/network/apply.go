@@ -153,9 +153,12 @@ func (p *Plan) inForce(ctx context.Context, l library) (bool, error) {
 	return len(differences(&want, now)) == 0, nil
 }
 
+// Late is the code of the Problem that a trial is over, and its checkpoint gone.
+const Late = "NET-LATE"
+
 func tooLate() error {
 	return &problem.Problem{
-		Code: "NET-LATE", Summary: message.T("The trial of the network settings is over: its time was up, or NetworkManager was restarted. The old settings are back."),
+		Code: Late, Summary: message.T("The trial of the network settings is over: its time was up, or NetworkManager was restarted. The old settings are back."),
 		Fix: message.T("Apply them again, and answer sooner if you were asked."),
 	}
 }

@@ -41,6 +41,7 @@ type server struct {
 	address netip.Addr
 	why     *unreachable // nil: it was asked
 	answers []answer
+	around  around
 }
 
 // answer is one to one name. Both families are asked for in one.
@@ -49,6 +50,7 @@ type answer struct {
 	kind  dnsmessage.Type
 	code  dnsmessage.RCode
 	found []netip.Addr
+	names []string // with PTR
 	took  time.Duration
 	err   error // nobody answered
 }
@@ -59,7 +61,11 @@ func (a answer) String() string {
 	if a.err != nil {
 		return fmt.Sprintf("%s %s: %v", a.name, kind, a.err)
 	}
-	return fmt.Sprintf("%s %s: %s %v in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), a.found, a.took.Milliseconds())
+	var found any = a.found
+	if a.kind == dnsmessage.TypePTR {
+		found = a.names
+	}
+	return fmt.Sprintf("%s %s: %s %v in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), found, a.took.Milliseconds())
 }
 
 // wanted are the names that every server is asked for.
@@ -91,6 +97,16 @@ func random() string {
 	return hex.EncodeToString(b[:])
 }
 
+// kinds are the records of addresses that this machine can use.
+func (d *resolver) kinds() (kinds []dnsmessage.Type) {
+	for _, f := range d.families {
+		if f.usable {
+			kinds = append(kinds, map[string]dnsmessage.Type{"": dnsmessage.TypeA, "-ipv6": dnsmessage.TypeAAAA}[f.suffix])
+		}
+	}
+	return kinds
+}
+
 // askServer asks one server for everything at once.
 func (d *resolver) askServer(ctx context.Context, s *server) {
 	if _, s.why = d.reach(s.address); s.why != nil {
@@ -98,12 +114,7 @@ func (d *resolver) askServer(ctx context.Context, s *server) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, dnsWait)
 	defer cancel()
-	var kinds []dnsmessage.Type
-	for _, f := range d.families {
-		if f.usable {
-			kinds = append(kinds, map[string]dnsmessage.Type{"": dnsmessage.TypeA, "-ipv6": dnsmessage.TypeAAAA}[f.suffix])
-		}
-	}
+	kinds := d.kinds()
 	answers := make(chan answer)
 	n := 0
 	for _, name := range d.wanted() {
@@ -209,8 +220,20 @@ func (a *answer) read(b []byte, id uint16) bool {
 			a.found = append(a.found, netip.AddrFrom4(body.A))
 		case *dnsmessage.AAAAResource:
 			a.found = append(a.found, netip.AddrFrom16(body.AAAA))
+		case *dnsmessage.PTRResource:
+			a.names = append(a.names, printable(strings.TrimSuffix(body.PTR.String(), ".")))
 		}
 	}
+}
+
+// printable is a name without what no host name has: whoever answers may put any bytes into it.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '?'
+	}, name)
 }
 
 // lookup finds the addresses of a host as the node will: the first server that answers is believed.

@@ -48,11 +48,17 @@ var faults = []fault{
 	},
 	{
 		name: "DNS lies", site: func(h *host) { h.site.DNS.Set(site.Lies) }, kept: true,
-		want: []string{"net-dns-1 warn instead of 198.51.100.10", "net-registry warn"},
+		want: []string{
+			"net-dns-1 warn instead of 198.51.100.10", "net-registry warn", "net-api-int skip which is not this node",
+			"net-ptr skip calls 198.51.100.10 by the name api.sno.site.example, which does not lead back",
+		},
 	},
 	{
 		name: "DNS knows nothing", site: func(h *host) { h.site.DNS.Set(site.NXDomain) }, kept: true,
-		want: []string{"net-dns-1 warn does not know api.sno.site.example yet", "net-registry warn address of registry.example.net"},
+		want: []string{
+			"net-dns-1 warn does not know api.sno.site.example yet", "net-registry warn address of registry.example.net",
+			"net-api-int skip Absent, not needed", "net-ptr skip Absent, not needed",
+		},
 	},
 	{
 		name: "DNS has no record of ours yet", kept: true,
@@ -72,7 +78,7 @@ var faults = []fault{
 	},
 	{
 		name: "DNS silent", site: func(h *host) { h.site.DNS.Off() },
-		want: []string{"net-dns-1 fail does not answer", "net-registry warn could not be found"},
+		want: []string{"net-dns-1 fail does not answer", "net-ptr skip no DNS server answers", "net-registry warn could not be found"},
 	},
 	{
 		name: "one DNS server of two silent", typo: func(_ *host, t *probe.Target) { t.DNS = append(t.DNS, nobody("198.51.100.77")) }, kept: true,
@@ -84,7 +90,11 @@ var faults = []fault{
 	},
 	{
 		name: "no DNS server typed", typo: func(_ *host, t *probe.Target) { t.DNS = nil }, kept: true,
-		want: []string{"net-dns-1 skip Absent, not needed"},
+		want: []string{"net-dns-1 skip Absent, not needed", "net-api-int skip Absent, not needed", "net-ptr skip Absent, not needed"},
+	},
+	{
+		name: "DNS knows api-int, too", site: func(h *host) { h.site.DNS.Record("api-int."+h.net.Domain, h.net.Node4) }, kept: true,
+		want: []string{"net-dns-1 pass", "net-api-int pass leads to this node", "net-ptr pass leads back to it"},
 	},
 	{
 		name: "DNS server of the other family", typo: func(h *host, t *probe.Target) { t.DNS = h.net.DNS6 },

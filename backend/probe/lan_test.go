@@ -254,6 +254,8 @@ func (l *lan) serveDNS(t *testing.T, a netip.Addr) {
 			q.Answers = append(q.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AResource{A: to[0].As4()}})
 		case dnsmessage.TypeAAAA:
 			q.Answers = append(q.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.AAAAResource{AAAA: to[1].As16()}})
+		case dnsmessage.TypePTR:
+			q.Answers = append(q.Answers, dnsmessage.Resource{Header: head, Body: &dnsmessage.PTRResource{PTR: dnsmessage.MustNewName("api." + matrix.Domain + ".")}})
 		}
 		out, _ := q.Pack()
 		return out

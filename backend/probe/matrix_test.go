@@ -34,6 +34,10 @@ func targetAt(s matrix.Site, trust authority) Target {
 // told is what the checks are to say of a site: their status by their ID.
 func told(s matrix.Site) map[string]check.Status {
 	want := map[string]check.Status{"net-carrier": check.Pass, "net-mtu": check.Skip}
+	want["net-api-int"] = check.Skip
+	if s.DNS == matrix.Present && s.DHCP != matrix.Wrong {
+		want["net-api-int"] = check.Pass
+	}
 	at := func(has matrix.Has, wrong check.Status) check.Status {
 		if s.DHCP == matrix.Wrong { // nothing can be asked without an address
 			return check.Skip
@@ -47,6 +51,7 @@ func told(s matrix.Site) map[string]check.Status {
 		}
 		want["net-duplicate"+suffix] = at(matrix.Present, "")
 		want["net-gateway"+suffix] = at(s.Gateway, check.Fail)
+		want["net-ptr"+suffix] = at(s.DNS, check.Skip)
 		if i == 0 || s.DNS != matrix.Absent && s.DHCP != matrix.Wrong {
 			want[fmt.Sprintf("net-dns-%d", i+1)] = at(s.DNS, check.Fail)
 		}
@@ -171,7 +176,11 @@ func judged(s matrix.Site, checks []check.Check) (fault string) {
 	if want := told(s); !maps.Equal(got, want) || outcome != s.Outcome() {
 		return fmt.Sprintf("%s, want %s%s\nwant %v", outcome, s.Outcome(), fault, want)
 	}
-	absent := map[string]matrix.Has{"net-dns-1": s.DNS, "net-ntp-1": s.NTP, "net-registry": s.Registry, "net-gateway": s.Gateway, "net-gateway-ipv6": s.Gateway}
+	absent := map[string]matrix.Has{
+		"net-dns-1": s.DNS, "net-ntp-1": s.NTP, "net-registry": s.Registry, "net-gateway": s.Gateway,
+		"net-ptr": s.DNS, "net-ptr-ipv6": s.DNS, "net-api-int": s.DNS,
+		"net-gateway-ipv6": s.Gateway,
+	}
 	for _, c := range checks {
 		has, of := absent[c.ID]
 		said := strings.HasPrefix(c.Observed.String(), "Absent, not needed")

@@ -197,11 +197,16 @@ func (r *run) all(ctx context.Context) error {
 	for _, s := range r.dns.servers {
 		together.Go(func() { r.dns.askServer(ctx, s) })
 	}
-	var asked sync.WaitGroup
+	var asked, around sync.WaitGroup
+	for _, s := range r.dns.servers {
+		around.Go(func() { r.dns.askAround(ctx, s) })
+	}
 	asked.Go(func() {
 		together.Wait()
 		r.dns.judgeServers()
 		close(r.dns.resolved)
+		around.Wait()
+		r.dns.judgeAround()
 	})
 	for _, s := range r.clocks.sources {
 		asked.Go(func() { r.clocks.askSource(ctx, s) })

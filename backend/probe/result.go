@@ -67,6 +67,7 @@ func (r *run) list() []check.Check {
 		}
 		all = append(all, c)
 	}
+	all = append(all, r.dns.aroundChecks()...)
 	for i := range max(1, len(r.clocks.sources)) {
 		c := check.Check{ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.T("Time server")}
 		if len(r.clocks.sources) > 0 {

@@ -72,7 +72,7 @@ func TestOffersAreTriedOutAndNotTaken(t *testing.T) {
 		h.autoconf(&target)
 		target.External = []netip.Addr{h.net.Node6}
 		got := h.probe(target)
-		got.good(t, "net-ntp-1") // routers do not tell time servers
+		got.good(t, "net-ntp-1", "net-ptr-ipv6") // routers do not tell time servers; nobody names an address that a card made
 		if a := got.Result.IPv6.Address; !h.net.Prefix6.Contains(a.Addr()) {
 			t.Errorf("tried out with %s", a)
 		}

@@ -16,6 +16,7 @@ type Problem struct {
 	Summary message.Text // one sentence: what is wrong
 	Fix     message.Text // one thing to try
 	Err     error        // the cause, for an engineer
+	Correct bool         // a person chose to fix the answers, and nothing is left of what was tried: the engine goes back to them
 }
 
 // Error gives the summary, and the cause when there is one.

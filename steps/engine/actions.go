@@ -26,7 +26,7 @@ func allowed(verb Verb) []State {
 		return []State{Reviewed}
 	case Edit:
 		return []State{Reviewed, HasFailed, IsDone, IsUndone}
-	case Reply:
+	case Reply, Hold:
 		return []State{InQuestion}
 	case Retry, Skip:
 		return []State{HasFailed}
@@ -92,18 +92,11 @@ func (c *core) do(a Action) error {
 	case Start:
 		return c.start(a, func() error { return nil })
 	case Edit:
-		c.draft.review = nil
-		if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
-			if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
-				return err
-			}
-			clear(c.inspector.looked) // the work changed what was looked at
-		}
-		c.inspector.again()
-		c.recorder.changed()
-		return nil
+		return edit(c)
 	case Reply:
 		return c.reply(a)
+	case Hold:
+		return hold(c, a)
 	case Retry:
 		if c.job.undoing { // the state changes at once, so that a second key press does not start a second undo
 			return c.undo()
@@ -130,6 +123,20 @@ func (c *core) do(a Action) error {
 		return c.unlock(a)
 	}
 	return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
+}
+
+// edit goes back to the answers, with everything kept.
+func edit(c *core) error {
+	c.draft.review = nil
+	if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
+		if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
+			return err
+		}
+		clear(c.inspector.looked) // the work changed what was looked at
+	}
+	c.inspector.again()
+	c.recorder.changed()
+	return nil
 }
 
 // start accepts the review and begins. last is done when nothing stands against it any more, before the work is on record.
@@ -201,6 +208,17 @@ func (c *core) reply(a Action) error {
 		return fmt.Errorf("%w: %q is not one of the choices", ErrInvalid, a.Value)
 	}
 	return c.question.reply(reply{a.Value, c.control.holder})
+}
+
+// hold stops the countdown of the open question. It is not journalled: after a crash the step asks again.
+func hold(c *core, a Action) error {
+	if q := c.job.question; q == nil || q.ID != a.Question {
+		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
+	}
+	if c.question.hold(c.o.Node.Now()) {
+		c.recorder.changed()
+	}
+	return nil
 }
 
 // skip leaves the failed step out and goes on.

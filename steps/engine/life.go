@@ -5,7 +5,7 @@ import "touchdown/backend/layout"
 // The ages of a node's life, as Snapshot.Life tells them.
 const (
 	LifeFactory  = "factory"      // installed, not prepared for the road
-	LifeBaked    = "baked"        // prepared
+	lifeBaked    = "baked"        // prepared
 	LifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
 	LifeLanding  = "landing"      // the wizard is at work, or stopped on its way
 	LifeLanded   = "landed"       //
@@ -40,7 +40,7 @@ func (c *core) life() string {
 	case c.o.Node.Host.Exists(layout.Armed):
 		return LifeArmed
 	case c.o.Node.Host.Exists(layout.FactoryRecord):
-		return LifeBaked
+		return lifeBaked
 	}
 	return LifeFactory
 }

@@ -18,7 +18,12 @@ type question struct {
 	until    time.Time // when the deadline passes
 	latest   time.Time // when it passes however often a console comes and goes
 	moved    time.Time // when the deadline passes by the node's clock, once it was moved
+	held     bool      // someone stopped the countdown
+	holds    time.Time // how long it may be stopped, all in all
 }
+
+// heldTime is how long a person may stop a countdown. Whoever stops it and walks away must not leave a node undecided for ever.
+const heldTime = 30 * time.Minute
 
 // reply is an answer and who gave it.
 type reply struct{ value, by string }
@@ -48,6 +53,26 @@ func (q *question) reply(a reply) error {
 	return nil
 }
 
+// hold stops the countdown, for heldTime in all. It tells whether it did.
+func (q *question) hold(clock time.Time) bool {
+	if q.held || q.deadline == nil || !q.deadline.Stop() {
+		return false
+	}
+	now := time.Now()
+	if q.holds.IsZero() {
+		q.holds = now.Add(heldTime)
+	}
+	q.held = true
+	q.move(max(q.holds.Sub(now), q.until.Sub(now)), now, clock)
+	return true
+}
+
+// move lets the deadline pass in left.
+func (q *question) move(left time.Duration, now, clock time.Time) {
+	q.deadline.Reset(left)
+	q.until, q.moved = now.Add(left), clock.Add(left)
+}
+
 // restart gives the whole time again when the last console went away, so that a person whose line dropped can
 // come back and answer. Twice the time is the most: a client that comes and goes must not hold the work. It tells whether it did.
 func (q *question) restart(asked *QuestionView, clock time.Time) bool {
@@ -56,11 +81,16 @@ func (q *question) restart(asked *QuestionView, clock time.Time) bool {
 	}
 	now := time.Now() // what counts is the time that passes, whatever the clock is set to meanwhile
 	left := min(seconds(asked.Deadline), q.latest.Sub(now))
-	if left <= q.until.Sub(now) || !q.deadline.Stop() {
+	if q.held { // whoever stopped it went away
+		left = min(seconds(asked.Deadline), q.until.Sub(now))
+	} else if left <= q.until.Sub(now) {
 		return false
 	}
-	q.deadline.Reset(left)
-	q.until, q.moved = now.Add(left), clock.Add(left)
+	if !q.deadline.Stop() {
+		return false
+	}
+	q.held = false
+	q.move(left, now, clock)
 	return true
 }
 
@@ -73,6 +103,7 @@ func (q *question) view(asked *QuestionView) *QuestionView {
 	if !q.moved.IsZero() {
 		v.Until = q.moved
 	}
+	v.Held = q.held
 	return &v
 }
 

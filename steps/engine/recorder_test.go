@@ -88,7 +88,20 @@ func TestQuestionAlone(t *testing.T) {
 	if !q.restart(asked, clock) || !q.view(asked).Until.After(clock.Add(59*time.Second)) || q.view(nil) != nil {
 		t.Errorf("shown until %s", q.view(asked).Until)
 	}
+	if !q.hold(clock) || q.hold(clock) || !q.view(asked).Held || !q.view(asked).Until.After(clock.Add(heldTime-time.Second)) {
+		t.Errorf("stopped, it is shown until %+v", q.view(asked))
+	}
+	q.until, q.holds = q.until.Add(-heldTime+30*time.Second), q.holds.Add(-heldTime+30*time.Second) // almost all of that has passed
+	if !q.restart(asked, clock) || q.view(asked).Held || q.view(asked).Until.After(clock.Add(30*time.Second)) {
+		t.Errorf("the countdown does not go on when the console goes away: %+v", q.view(asked))
+	}
+	if !q.hold(clock) || q.view(asked).Until.After(clock.Add(time.Minute)) {
+		t.Errorf("a console that comes and goes holds it for ever: %+v", q.view(asked))
+	}
 	must(t, q.reply(reply{"yes", "tty1"}))
+	if q.hold(clock) {
+		t.Error("the countdown of an answered question was stopped")
+	}
 	if q.restart(asked, clock) {
 		t.Error("the deadline of an answered question was moved")
 	}

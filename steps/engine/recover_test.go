@@ -238,7 +238,7 @@ func TestLife(t *testing.T) {
 	}
 	expect(LifeFactory)
 	r.host.File(layout.FactoryRecord, "{}")
-	expect(LifeBaked)
+	expect(lifeBaked)
 	r.host.File(layout.Armed, "")
 	expect(LifeArmed)
 	r.w.setFail("light", broken())

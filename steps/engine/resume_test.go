@@ -336,6 +336,55 @@ func asking(r *rig, deadline float64) {
 	}
 }
 
+// TestHeldQuestion: a person at a console stops the countdown, nobody else does, and the answer counts after it would have passed.
+func TestHeldQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, newWorld())
+		defer r.Close()
+		asking(r, 60)
+		pen := take(t, r)
+		r.start(t, r, pen, false)
+		until(t, r, "the question", inState(InQuestion))
+		if err := r.Do(t.Context(), "other", Action{Verb: Hold, Question: "keep"}); !errors.Is(err, ErrNoPen) {
+			t.Errorf("stopped without control: %v", err)
+		}
+		if err := r.Do(t.Context(), pen, Action{Verb: Hold, Question: "other"}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("stopped another question: %v", err)
+		}
+		must(t, r.Do(t.Context(), pen, Action{Verb: Hold, Question: "keep"}))
+		must(t, r.Do(t.Context(), pen, Action{Verb: Hold, Question: "keep"})) // again, by another key
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if s := until(t, r, "the held question", inState(InQuestion)); !s.Question.Held {
+			t.Errorf("question %+v", s.Question)
+		}
+		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "yes"}))
+		until(t, r, "the end", inState(IsDone))
+		if got := r.w.get("answer"); got != "yes" {
+			t.Errorf("answer %q", got)
+		}
+	})
+}
+
+// TestCorrect: a step whose person chose to fix the answers leads back to them, with the failure on record; where nobody is, it fails, and the policy counts.
+func TestCorrect(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		r := newRig(t, newWorld())
+		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
+			return &problem.Problem{Code: "LAMP", Summary: message.T("The bulb is broken."), Fix: message.T("Change it."), Correct: true}
+		}
+		pen := take(t, r)
+		r.start(t, r, pen, alone)
+		s := until(t, r, "the end of the step", func(s *Snapshot) bool {
+			return s.State == IsUndone && alone || s.State == Collecting && !s.Started.IsZero()
+		})
+		if alone == (s.State == Collecting) {
+			t.Errorf("alone %t: state %s", alone, s.State)
+		}
+		r.Close()
+	}
+}
+
 func TestQuestion(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		asking(r, 600)

@@ -226,6 +226,12 @@ func (r *run) fail(id string, err error, took float64) {
 		if err := r.e.core.undo(); err != nil { // stays failed; a person can still undo
 			r.e.o.Node.Log.Error("rolling back", "error", err)
 		}
+		return
+	}
+	if problem.From(err).Correct && !r.e.core.job.unattended && !r.e.core.job.undoing {
+		if err := edit(r.e.core); err != nil { // stays failed; a person can still go back
+			r.e.o.Node.Log.Error("going back to the answers", "error", err)
+		}
 	}
 }
 

@@ -66,6 +66,7 @@ const (
 	Start    Verb = "start"    // accept the review with Fingerprint and begin (reviewed)
 	Edit     Verb = "edit"     // back to collecting with everything kept (reviewed, failed, done)
 	Reply    Verb = "reply"    // answer Question with Value (question)
+	Hold     Verb = "hold"     // stop the countdown of Question: someone is there and thinks (question)
 	Retry    Verb = "retry"    // run the failed step again (failed)
 	Skip     Verb = "skip"     // go on without Step (failed)
 	Waive    Verb = "waive"    // take responsibility for a Check of Step that did not pass; needs By and Reason
@@ -271,6 +272,7 @@ type QuestionView struct {
 	steps.Question
 	Step  string    `json:"step"`
 	Until time.Time `json:"until,omitzero"` // when the policy or the default answers
+	Held  bool      `json:"held,omitempty"` // someone stopped the countdown; Until is half an hour later then
 }
 
 // PenView says who may write.
