@@ -22,29 +22,6 @@ const (
 	Bundle = "bundle"         // a support bundle
 )
 
-// Target is the monitor, and how it is reached. It holds secrets: it is kept in a file of mode 0600, and printed nowhere.
-type Target struct {
-	URL        string `json:"url"`
-	Token      string `json:"token,omitempty"` // sent as a bearer token, over HTTPS alone
-	CA         string `json:"ca,omitempty"`    // PEM; trusted beside the system's authorities
-	Cert       string `json:"cert,omitempty"`  // PEM; the node's own certificate for the monitor
-	Key        string `json:"key,omitempty"`
-	HTTPProxy  string `json:"httpProxy,omitempty"`
-	HTTPSProxy string `json:"httpsProxy,omitempty"`
-	NoProxy    string `json:"noProxy,omitempty"`
-}
-
-// Secrets are the texts of the target that must not be shown.
-func (t Target) Secrets() []string {
-	var texts []string
-	for _, s := range []string{t.Token, t.Key, t.HTTPProxy, t.HTTPSProxy} {
-		if s != "" {
-			texts = append(texts, s)
-		}
-	}
-	return texts
-}
-
 // Item is one delivery.
 type Item struct {
 	Kind string `json:"kind"`
@@ -60,8 +37,8 @@ func (i Item) key() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Outbox is the folder with what waits, and the sender that empties it. Its methods may be called by any goroutine; none of them but
-// Run waits for the network.
+// Outbox is the folder with what waits, and the sender that empties it. Its methods may be called by any goroutine; only Run
+// waits for the network.
 type Outbox struct {
 	folder host.Folder
 	dir    string // where the folder lies for this process
@@ -73,7 +50,7 @@ type Outbox struct {
 	connect func(Target) (http.RoundTripper, error) // how a monitor is reached
 	status  atomic.Pointer[Status]
 
-	mu    sync.Mutex      // held while the folder is changed, never while the network is waited for
+	mu    sync.Mutex      // held while the folder is changed, never during a try
 	tries map[string]*try // under mu; by name, what is not in it is due
 }
 

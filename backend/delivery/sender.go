@@ -75,7 +75,7 @@ func (o *Outbox) step(ctx context.Context) time.Duration {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.settle(*w, out)
+	o.record(*w, out)
 	o.count()
 	_, pause = o.next()
 	return pause
@@ -129,8 +129,8 @@ func (o *Outbox) send(ctx context.Context, w waiting) outcome {
 	return o.post(ctx, t, i, w.key)
 }
 
-// settle keeps what came of a try.
-func (o *Outbox) settle(w waiting, out outcome) {
+// record keeps what came of a try.
+func (o *Outbox) record(w waiting, out outcome) {
 	known := o.tries[w.name]
 	if known == nil {
 		known = &try{first: o.now()}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,71 +45,6 @@ type waiting struct {
 	key  string
 	made time.Time
 	size int64
-}
-
-// Aim says where deliveries go. What an earlier target refused is tried again.
-func (o *Outbox) Aim(t Target) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if old, err := o.target(); err == nil && old == t {
-		return nil
-	}
-	text, err := json.Marshal(t)
-	if err != nil {
-		return fmt.Errorf("encoding the monitor's settings: %w", err)
-	}
-	if err := o.folder.WriteFiles(host.File{Path: targetFile, Data: append(text, '\n'), Perm: 0o600}); err != nil {
-		return unkept(err)
-	}
-	clear(o.tries)
-	o.count()
-	o.stir()
-	return nil
-}
-
-// Target tells where deliveries go; the zero value where no monitor is set, or its settings cannot be read.
-func (o *Outbox) Target() Target {
-	t, _ := o.target()
-	return t
-}
-
-func (o *Outbox) target() (t Target, err error) {
-	data, err := o.file(targetFile, maxTarget)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &t)
-	}
-	if err != nil {
-		return Target{}, fmt.Errorf("reading the monitor's settings: %w", err)
-	}
-	return t, nil
-}
-
-// file reads a file of the folder, if it is a regular one.
-func (o *Outbox) file(name string, limit int64) ([]byte, error) {
-	data, whole, err := host.ReadBeneath(o.dir, name, limit)
-	if err == nil && !whole {
-		err = errDamaged
-	}
-	return data, err //nolint:wrapcheck // the callers say what they read
-}
-
-// Forget removes the target with its secrets, and all that waits.
-func (o *Outbox) Forget() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	all, err := o.list()
-	for _, w := range all {
-		err = errors.Join(err, o.folder.Remove(w.name))
-	}
-	for _, name := range []string{targetFile, lastFile} {
-		err = errors.Join(err, o.folder.Remove(name))
-	}
-	clear(o.tries)
-	o.count()
-	return err
 }
 
 // Post lets a delivery wait for the sender, durably. The same content again is no second delivery. A new bundle takes the place of one
@@ -231,6 +165,15 @@ func (o *Outbox) read(w waiting) (i Item, err error) {
 		return i, fmt.Errorf("reading a delivery: %w", errDamaged)
 	}
 	return i, nil
+}
+
+// file reads a file of the folder, if it is a regular one.
+func (o *Outbox) file(name string, limit int64) ([]byte, error) {
+	data, whole, err := host.ReadBeneath(o.dir, name, limit)
+	if err == nil && !whole {
+		err = errDamaged
+	}
+	return data, err //nolint:wrapcheck // the callers say what they read
 }
 
 var errDamaged = errors.New("its content was damaged on the disk")

@@ -14,12 +14,13 @@ const maxToken = 4 << 10
 type monitor struct {
 	// URL takes them, by POST.
 	URL string `yaml:"url,omitempty" json:"url,omitempty"`
-	// Token is sent to it as a bearer token.
-	Token Secret `yaml:"token,omitempty" json:"token,omitempty"`
 	// CA are authorities that the monitor's certificate may be signed by, beside those of the system and of AdditionalTrustBundle.
 	CA string `yaml:"ca,omitempty" json:"ca,omitempty"`
-	// KeyPair is what the node shows a monitor that asks for a certificate.
-	KeyPair `yaml:",inline"`
+	// Token is sent to it as a bearer token.
+	Token Secret `yaml:"token,omitempty" json:"token,omitempty"`
+	// Key and Cert are what the node shows a monitor that asks for a certificate.
+	Key  Secret `yaml:"key,omitempty" json:"key,omitempty"`
+	Cert string `yaml:"cert,omitempty" json:"cert,omitempty"`
 }
 
 // monitorEntries say where reports and hardware faults are delivered.
@@ -30,24 +31,24 @@ var monitorEntries = []entry{
 		at: func(c *Config) any { return &c.Spec.Monitor.URL },
 	},
 	{
-		Item:  Item{Path: "spec.monitor.token", Type: typeText, Secret: true, Meaning: "bearer token for the monitor; needs a URL with https", Example: "3f1c9a..."},
-		limit: maxToken, check: bearer, younger: true,
-		at: func(c *Config) any { return (*string)(&c.Spec.Monitor.Token) },
-	},
-	{
 		Item:  Item{Path: "spec.monitor.ca", Type: typePEM, Meaning: "authorities of the monitor's certificate; those of spec.additionalTrustBundle count too", Example: "|"},
 		limit: maxPEM, check: CABundle, younger: true,
 		at: func(c *Config) any { return &c.Spec.Monitor.CA },
 	},
 	{
+		Item:  Item{Path: "spec.monitor.token", Type: typeText, Secret: true, Meaning: "bearer token for the monitor; needs a URL with https", Example: "3f1c9a..."},
+		limit: maxToken, check: bearer, younger: true,
+		at: func(c *Config) any { return (*string)(&c.Spec.Monitor.Token) },
+	},
+	{
+		Item:  Item{Path: "spec.monitor.key", Type: typePEM, Secret: true, Meaning: "key of spec.monitor.cert, unencrypted", Example: "|"},
+		limit: maxPEM, check: PrivateKey, younger: true,
+		at: func(c *Config) any { return (*string)(&c.Spec.Monitor.Key) },
+	},
+	{
 		Item:  Item{Path: "spec.monitor.cert", Type: typePEM, Meaning: "certificate that the node shows the monitor, for mutual TLS", Example: "|"},
 		limit: maxPEM, check: Certificate, younger: true,
 		at: func(c *Config) any { return &c.Spec.Monitor.Cert },
-	},
-	{
-		Item:  Item{Path: "spec.monitor.key", Type: typePEM, Secret: true, Meaning: "its key, unencrypted", Example: "|"},
-		limit: maxPEM, check: PrivateKey, younger: true,
-		at: func(c *Config) any { return (*string)(&c.Spec.Monitor.Key) },
 	},
 }
 
@@ -92,24 +93,15 @@ func (v *judge) monitor() {
 	case secret && !strings.HasPrefix(m.URL, "https://"):
 		v.fail("spec.monitor.url", fault(message.T("write https://, or leave token and certificate out"), message.T("is not https, so that others on the way would read the token")))
 	}
-	pair := m.KeyPair
+	chain, noCert := parseCerts(m.Cert)
+	key, noKey := parseKey(string(m.Key))
 	switch {
-	case (pair.Cert == "") != (pair.Key == ""):
+	case (m.Cert == "") != (m.Key == ""):
 		v.fail("spec.monitor.key", fault(message.T("give both, or neither"), message.T("and the certificate of the monitor belong together; one of them is missing")))
-	case pair.Cert != "":
-		v.clientCertificate(pair)
-	}
-}
-
-// clientCertificate judges a pair that is complete.
-func (v *judge) clientCertificate(pair KeyPair) {
-	chain, bad := parseCerts(pair.Cert)
-	key, badKey := parseKey(string(pair.Key))
-	if bad != nil || badKey != nil {
-		return // told of each alone
-	}
-	if !matches(chain[0], key) {
+	case noCert != nil || noKey != nil: // there are none, or each was judged alone
+	case !matches(chain[0], key):
 		v.mismatch("spec.monitor", chain, key)
+	default:
+		v.dates("spec.monitor.cert", chain)
 	}
-	v.dates("spec.monitor.cert", chain)
 }
