@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ var (
 
 // Skip tells that there is no monitor.
 func (s *deliver) Skip() message.Text {
-	if s.Site.Spec.Monitor.URL == "" || s.Outbox == nil {
+	if s.Outbox == nil || s.Site.Spec.Monitor.URL == "" && s.Outbox.Status().Monitor == "" {
 		return message.T("the site config names no monitor")
 	}
 	return message.Text{}
@@ -45,11 +46,15 @@ func (s *deliver) Plan(context.Context, *backend.Node) (Plan, error) {
 	if s.Skip().String() != "" {
 		return Plan{}, nil
 	}
+	what := message.T("Report and hardware faults")
+	if s.Site.Spec.Monitor.URL == "" {
+		return Plan{Changes: []Change{{What: what, Old: message.F("sent to %s", s.Outbox.Status().Monitor), New: message.T("not sent")}}}, nil
+	}
 	u, err := url.Parse(s.Site.Spec.Monitor.URL)
 	if err != nil { // the site config has its own words for that
 		return Plan{}, nil //nolint:nilerr // see above
 	}
-	return Plan{Changes: []Change{{What: message.T("Report and hardware faults"), New: message.F("sent to %s", u.Host)}}}, nil
+	return Plan{Changes: []Change{{What: what, New: message.F("sent to %s", u.Host)}}}, nil
 }
 
 // ID names the step in the journal.
@@ -61,6 +66,12 @@ func (*deliver) Title() message.Text { return message.T("Send the report to the 
 // Run keeps the monitor's settings and the report for the sender.
 func (s *deliver) Run(_ context.Context, node *backend.Node, rep Report) error {
 	if s.Skip().String() != "" { // the answers are the ones that were reviewed, but a list may be run by others
+		return nil
+	}
+	if s.Site.Spec.Monitor.URL == "" { // the one of an earlier site has no business with this one
+		if err := s.Outbox.Forget(); err != nil {
+			undelivered(node, rep, err)
+		}
 		return nil
 	}
 	item, err := signedReport(s.Dir)
@@ -98,7 +109,10 @@ func signedReport(dir string) (delivery.Item, error) {
 	if err == nil && whole {
 		return delivery.Item{Kind: delivery.Report, Type: "application/vnd.dsse.envelope.v1+json", Body: body}, nil
 	}
-	body, _, err = host.ReadRegular(filepath.Join(dir, report.JSONFile), report.MaxJSON)
+	body, whole, err = host.ReadRegular(filepath.Join(dir, report.JSONFile), report.MaxJSON)
+	if err == nil && !whole {
+		err = fmt.Errorf("%s has more than %d bytes", report.JSONFile, report.MaxJSON)
+	}
 	return delivery.Item{Kind: delivery.Report, Type: "application/json", Body: body}, err
 }
 

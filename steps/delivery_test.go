@@ -109,6 +109,33 @@ func TestReportIsDelivered(t *testing.T) {
 	}
 }
 
+// TestMonitorOfAnEarlierSite: a node that moves on to a site without a monitor forgets the earlier one, with its token.
+func TestMonitorOfAnEarlierSite(t *testing.T) {
+	m := newMonitored(t, host.Options{})
+	for _, stage := range steps.Site(site.New(), steps.Wiring{NodeNet: &steps.NodeNetwork{}, Outbox: m.outbox}) {
+		for _, s := range stage.Steps {
+			m.steps[s.ID()] = s
+		}
+	}
+	step := m.steps["delivery"]
+	if step.(steps.Skipper).Skip().String() == "" {
+		t.Error("there is something to do without any monitor")
+	}
+	if err := m.outbox.Aim(delivery.Target{URL: "https://monitor.example.com", Token: "secret"}); err != nil {
+		t.Fatal(err)
+	}
+	if step.(steps.Skipper).Skip().String() != "" {
+		t.Error("the earlier monitor is not looked at")
+	}
+	plan, err := step.(steps.Planner).Plan(t.Context(), m.node)
+	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old.String() != "sent to monitor.example.com" {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	if err := step.Run(t.Context(), m.node, &told{}); err != nil || m.outbox.Target() != (delivery.Target{}) {
+		t.Errorf("%v, %+v", err, m.outbox.Status())
+	}
+}
+
 // TestDeliveryFailsNoLanding: on a full disk, and without a report, the step warns and is done.
 func TestDeliveryFailsNoLanding(t *testing.T) {
 	full := host.Options{Write: func(string, func([]byte) error, []byte) error { return syscall.ENOSPC }}

@@ -360,6 +360,47 @@ type unreachable struct{}
 
 func (unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, syscall.ENETUNREACH }
 
+// TestNewSettingsMeanwhile: what an earlier monitor says while another one is being set counts for the earlier one alone.
+func TestNewSettingsMeanwhile(t *testing.T) {
+	n, right := newNode(t), &seen{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/right" {
+			right.add(r.URL.Path)
+			return
+		}
+		if err := n.Aim(Target{URL: "http://" + r.Host + "/right"}); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	n.must(n.Aim(Target{URL: server.URL + "/wrong"}))
+	n.must(n.Post(item(1)))
+	n.until(2)
+	if got := right.texts(); len(got) != 1 || n.Status().Refused != 0 {
+		t.Errorf("%q, %+v", got, n.Status())
+	}
+}
+
+// TestDamageOnAReadOnlyDisk: what can be neither read nor removed is no reason to go round and round.
+func TestDamageOnAReadOnlyDisk(t *testing.T) {
+	n := newNode(t)
+	n.must(n.Aim(Target{URL: "http://127.0.0.1:1"}))
+	n.must(n.Post(item(1)))
+	all, err := n.list()
+	n.must(err)
+	n.record(all[0], outcome{lost: errDamaged})
+	n.must(n.Post(item(1)))
+	if all, err = n.list(); err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	n.folder = host.Open(host.Options{Root: filepath.Join(n.root, "elsewhere", "\x00")}).Folder(layout.Outbox) // removes nothing
+	n.record(all[0], outcome{lost: errDamaged})
+	if known := n.tries[all[0].name]; known == nil || known.due.Sub(n.now) != mostPause {
+		t.Errorf("the next try: %+v", known)
+	}
+}
+
 // TestDisk: a full disk is told to whoever posts, damage costs the damaged delivery alone, and nothing in the folder makes anyone wait.
 func TestDisk(t *testing.T) {
 	n, m := newNode(t), &seen{}

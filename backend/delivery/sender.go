@@ -69,13 +69,15 @@ func (o *Outbox) step(ctx context.Context) time.Duration {
 	if w == nil {
 		return pause
 	}
-	out := o.send(ctx, *w)
+	t, out := o.send(ctx, *w)
 	if ctx.Err() != nil {
 		return mostPause
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.record(*w, out)
+	if out.done || t == o.Target() { // else it says nothing about the monitor that was set meanwhile
+		o.record(*w, out)
+	}
 	o.count()
 	_, pause = o.next()
 	return pause
@@ -113,20 +115,20 @@ func (o *Outbox) next() (*waiting, time.Duration) {
 	return nil, pause
 }
 
-// send makes one try.
-func (o *Outbox) send(ctx context.Context, w waiting) outcome {
+// send makes one try, and returns with which settings.
+func (o *Outbox) send(ctx context.Context, w waiting) (Target, outcome) {
 	t, err := o.target()
 	if err != nil {
-		return outcome{why: message.T("its settings cannot be read")}
+		return t, outcome{why: message.T("its settings cannot be read")}
 	}
 	i, err := o.read(w)
 	switch {
 	case errors.Is(err, errDamaged), errors.Is(err, fs.ErrNotExist):
-		return outcome{lost: err}
+		return t, outcome{lost: err}
 	case err != nil:
-		return outcome{why: message.T("the disk of this node cannot be read")}
+		return t, outcome{why: message.T("the disk of this node cannot be read")}
 	}
-	return o.post(ctx, t, i, w.key)
+	return t, o.post(ctx, t, i, w.key)
 }
 
 // record keeps what came of a try.
@@ -147,10 +149,12 @@ func (o *Outbox) record(w waiting, out outcome) {
 		o.log.Info("delivered to the monitor", "kind", w.kind(), "key", w.key)
 		o.remember()
 	case out.lost != nil:
-		delete(o.tries, w.name)
+		known.due = o.now().Add(mostPause)
 		if err := o.drop(w, out.lost.Error()); err != nil {
 			o.log.Warn("a damaged delivery cannot be removed", "key", w.key, "error", err)
+			return
 		}
+		delete(o.tries, w.name)
 	case out.refused:
 		known.refused, known.why = true, out.why
 		o.log.Warn("the monitor refuses a delivery; it is sent again once the monitor's settings change, or after a restart", "kind", w.kind(), "key", w.key, "why", out.why.String())
