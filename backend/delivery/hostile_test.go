@@ -118,7 +118,7 @@ func TestTokenStays(t *testing.T) {
 	n := newNode(t)
 	for _, target := range []Target{
 		{URL: server.URL, Token: token},                                                                // nobody vouches for it
-		{URL: open.URL, Token: token},                                                                 // in the clear
+		{URL: open.URL, Token: token},                                                                  // in the clear
 		{URL: server.URL + "/?%zz=" + token, Token: token, CA: "no PEM"},                               // nothing to trust
 		{URL: "https://user:" + token + "@127.0.0.1:1/", Token: token, CA: ca},                         // refused, with the address in the error
 		{URL: server.URL, Token: token, CA: ca, Cert: "x", Key: "y"},                                   // a pair that is none
