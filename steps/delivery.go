@@ -20,6 +20,7 @@ import (
 )
 
 // deliver hands the report over to what brings it to the site's monitor. It waits for nothing, and nothing about it fails a landing.
+// The engine forgets the monitor at the end of an undo: a fault of the hardware may have set it, in a landing that came no further.
 type deliver struct {
 	Site   *site.Config
 	Dir    string           // where the report lies
@@ -29,7 +30,6 @@ type deliver struct {
 var (
 	_ Skipper = (*deliver)(nil)
 	_ Planner = (*deliver)(nil)
-	_ Undoer  = (*deliver)(nil)
 	_ Reader  = (*deliver)(nil)
 )
 
@@ -84,14 +84,6 @@ func (s *deliver) Run(_ context.Context, node *backend.Node, rep Report) error {
 	}
 	rep.Say(message.T("The report is on its way to the monitor; the status tells when it has arrived."))
 	return nil
-}
-
-// Undo forgets the monitor: what is undone is no landing.
-func (s *deliver) Undo(context.Context, *backend.Node, Report) error {
-	if s.Outbox == nil {
-		return nil
-	}
-	return s.Outbox.Forget()
 }
 
 // Reads names what the target is made of.

@@ -79,6 +79,9 @@ func (o *Outbox) Run(ctx context.Context, changed func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	told := Status{}
+	if err := o.sweep(); err != nil {
+		o.log.Warn("what a power cut left of deliveries cannot be removed", "error", err)
+	}
 	for {
 		select {
 		case <-ctx.Done():

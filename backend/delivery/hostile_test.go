@@ -101,6 +101,23 @@ func listen(t *testing.T, says func(io.Writer) error) string {
 	return l.Addr().String()
 }
 
+// TestEcho: a monitor that answers with the token that it got, in something that is no HTTP, puts it on no screen and in no log.
+func TestEcho(t *testing.T) {
+	for _, answer := range []string{token + "\r\n\r\n", "HTTP/1.1 200 OK\r\n" + token + "\r\n\r\n", "HTTP/1.1 200 OK\r\n" + token[:3] + "\x00" + token[3:] + "\r\n\r\n"} {
+		n := newNode(t)
+		n.connect = func(target Target) (http.RoundTripper, error) { // dial sends no token in the clear
+			target.Token = ""
+			return dial(target)
+		}
+		n.must(n.Aim(Target{URL: "http://" + listen(t, forever(answer, "")), Token: token}))
+		n.must(n.Post(item(1)))
+		n.step(t.Context())
+		if s := n.Status(); s.Waiting != 1 || s.Why.String() == "" || strings.Contains(s.Line().String()+n.log.String(), token) {
+			t.Errorf("%q: %q, log %q", answer, s.Line(), n.log.String())
+		}
+	}
+}
+
 const token = "t0ken-of-the-m0nitor"
 
 // TestTokenStays: the token goes to the monitor's own address, over TLS that the site's CA vouches for, and nowhere else: no log, no

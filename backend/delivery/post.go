@@ -65,7 +65,7 @@ func (o *Outbox) post(ctx context.Context, t Target, i Item, key string) outcome
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
-		return outcome{why: message.F("it cannot be reached: %s", short(err))}
+		return outcome{why: message.F("it cannot be reached: %s", short(err, t.Secrets()...))}
 	}
 	defer answer.Body.Close() // the status is all of the answer that counts
 	return judge(answer)
@@ -127,22 +127,28 @@ func dial(t Target) (http.RoundTripper, error) {
 	return &http.Transport{
 		Proxy:           func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		TLSClientConfig: secure, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostHeader,
+		ResponseHeaderTimeout: perTry, // who took a bundle of minutes may not take as long again to answer
 	}, nil
 }
 
-// short is an error for a person. That of net/http names the address, which may be secret; what a server wrote may be hostile.
-func short(err error) string {
+// short is an error for a person. That of net/http names the address, which may be secret; what a server wrote may be hostile, and may
+// repeat a secret that it was sent.
+func short(err error, secrets ...string) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Sprintf("no answer within %s", perTry)
 	}
-	text := []rune(strings.Map(func(r rune) rune {
+	said := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
-	}, err.Error()))
+	}, err.Error())
+	for _, secret := range secrets {
+		said = strings.ReplaceAll(said, secret, "<secret>")
+	}
+	text := []rune(said)
 	return string(text[:min(len(text), mostError)])
 }

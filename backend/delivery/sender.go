@@ -70,7 +70,7 @@ func (o *Outbox) step(ctx context.Context) time.Duration {
 		return pause
 	}
 	t, out := o.send(ctx, *w)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !out.done {
 		return mostPause
 	}
 	o.mu.Lock()
@@ -98,6 +98,7 @@ func (o *Outbox) next() (*waiting, time.Duration) {
 	if err != nil {
 		o.log.Warn("the deliveries to the monitor cannot be listed", "error", err)
 	}
+	var first *waiting // what is due for the longest time: while each try takes longer than a pause, all get their turn
 	for _, w := range all {
 		known := o.tries[w.name]
 		switch {
@@ -106,13 +107,14 @@ func (o *Outbox) next() (*waiting, time.Duration) {
 		case known.refused:
 			continue
 		}
-		wait := known.due.Sub(o.now())
-		if wait <= 0 {
-			return &w, 0
+		if wait := known.due.Sub(o.now()); wait < pause {
+			first, pause = &w, wait
 		}
-		pause = min(pause, wait)
 	}
-	return nil, pause
+	if pause > 0 {
+		return nil, pause
+	}
+	return first, 0
 }
 
 // send makes one try, and returns with which settings.
@@ -154,7 +156,6 @@ func (o *Outbox) record(w waiting, out outcome) {
 			o.log.Warn("a damaged delivery cannot be removed", "key", w.key, "error", err)
 			return
 		}
-		delete(o.tries, w.name)
 	case out.refused:
 		known.refused, known.why = true, out.why
 		o.log.Warn("the monitor refuses a delivery; it is sent again once the monitor's settings change, or after a restart", "kind", w.kind(), "key", w.key, "why", out.why.String())
@@ -169,7 +170,6 @@ func (o *Outbox) later(w waiting, known *try, out outcome) {
 	known.why = out.why
 	if now := o.now(); now.Sub(w.made) > maxAge && now.Sub(known.first) > minTried {
 		if err := o.drop(w, "it is too old"); err == nil {
-			delete(o.tries, w.name)
 			return
 		}
 	}

@@ -122,8 +122,22 @@ func (o *Outbox) drop(w waiting, why string) error {
 	if err := o.folder.Remove(w.name); err != nil {
 		return err
 	}
+	delete(o.tries, w.name)
 	o.log.Warn("a delivery to the monitor is given up", "kind", w.kind(), "key", w.key, "made", w.made, "why", why)
 	return nil
+}
+
+// sweep removes the temporary files that a power cut left; they may hold the token. Nothing of ours begins with a dot but these.
+func (o *Outbox) sweep() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	names, err := o.folder.Names()
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") {
+			err = errors.Join(err, o.folder.Remove(name))
+		}
+	}
+	return err
 }
 
 // list is what waits, the oldest first. A name that we did not make is none of ours.

@@ -36,8 +36,14 @@ func (t Target) Secrets() []string {
 func (o *Outbox) Aim(t Target) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if old, err := o.target(); err == nil && old == t {
+	old, err := o.target()
+	if err == nil && old == t {
 		return nil
+	}
+	if old.URL != t.URL { // what another monitor took is no news of this one
+		if err := o.folder.Remove(lastFile); err != nil {
+			return unkept(err)
+		}
 	}
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -76,11 +82,8 @@ func (o *Outbox) target() (t Target, err error) {
 func (o *Outbox) Forget() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all, err := o.list()
-	for _, w := range all {
-		err = errors.Join(err, o.folder.Remove(w.name))
-	}
-	for _, name := range []string{targetFile, lastFile} {
+	names, err := o.folder.Names() // the temporary ones too: a power cut may have left one with the token
+	for _, name := range append(names, targetFile) {
 		err = errors.Join(err, o.folder.Remove(name))
 	}
 	clear(o.tries)
