@@ -266,7 +266,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRefusedIsSentAgain: with other settings, and after a restart, but not before.
+// TestRefusedIsSentAgain: after a day, with other settings, and after a restart, but not before.
 func TestRefusedIsSentAgain(t *testing.T) {
 	n, asked := newNode(t), &seen{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -285,16 +285,23 @@ func TestRefusedIsSentAgain(t *testing.T) {
 	if got := asked.texts(); len(got) != 1 {
 		t.Errorf("requests of what was refused: %q", got)
 	}
+	n.now = n.now.Add(refusedFor)
+	for range 2 {
+		n.step(t.Context())
+	}
+	if got := asked.texts(); len(got) != 2 {
+		t.Errorf("requests, a day later: %q", got)
+	}
 	n.must(n.Aim(Target{URL: server.URL + "/right"}))
 	n.step(t.Context())
 	n.restart()
 	n.step(t.Context())
-	if got := asked.texts(); len(got) != 3 {
+	if got := asked.texts(); len(got) != 4 {
 		t.Errorf("requests: %q", got)
 	}
 	n.must(n.Aim(Target{URL: server.URL + "/open"}))
 	n.until(1)
-	if line := n.Status().Line().String(); !strings.Contains(line, "delivered 2026-11-24 15:00 UTC") {
+	if line := n.Status().Line().String(); !strings.Contains(line, "delivered 2026-11-25 15:00 UTC") {
 		t.Errorf("%q", line)
 	}
 	n.must(n.Aim(Target{URL: server.URL + "/open", Token: "another"}))

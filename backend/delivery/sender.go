@@ -18,6 +18,7 @@ import (
 const (
 	firstPause = 10 * time.Second
 	mostPause  = time.Hour
+	refusedFor = 24 * time.Hour // what was refused: someone may have corrected the monitor, and nobody comes to the node to restart it
 )
 
 // try is what is known of a waiting delivery since the engine started.
@@ -33,7 +34,7 @@ type try struct {
 type Status struct {
 	Monitor   string       // its host; "" when none is set
 	Waiting   int          // deliveries that the monitor does not have yet
-	Refused   int          // of these; they are tried again with other settings of the monitor, or after a restart
+	Refused   int          // of these; they are tried again after a day, with other settings of the monitor, or after a restart
 	Delivered time.Time    // when the monitor took the last one; zero: none
 	Next      time.Time    // when the next try is due; zero: none is known
 	Why       message.Text // what the last try came to, where something waits
@@ -101,11 +102,8 @@ func (o *Outbox) next() (*waiting, time.Duration) {
 	var first *waiting // what is due for the longest time: while each try takes longer than a pause, all get their turn
 	for _, w := range all {
 		known := o.tries[w.name]
-		switch {
-		case known == nil:
+		if known == nil {
 			return &w, 0
-		case known.refused:
-			continue
 		}
 		if wait := known.due.Sub(o.now()); wait < pause {
 			first, pause = &w, wait
@@ -157,8 +155,8 @@ func (o *Outbox) record(w waiting, out outcome) {
 			return
 		}
 	case out.refused:
-		known.refused, known.why = true, out.why
-		o.log.Warn("the monitor refuses a delivery; it is sent again once the monitor's settings change, or after a restart", "kind", w.kind(), "key", w.key, "why", out.why.String())
+		known.refused, known.why, known.due = true, out.why, o.now().Add(refusedFor)
+		o.log.Warn("the monitor refuses a delivery; it is sent again after a day, once the monitor's settings change, or after a restart", "kind", w.kind(), "key", w.key, "why", out.why.String())
 	default:
 		o.later(w, known, out)
 	}
@@ -167,7 +165,7 @@ func (o *Outbox) record(w waiting, out outcome) {
 // later plans the next try of a delivery, or gives up one that is too old.
 func (o *Outbox) later(w waiting, known *try, out outcome) {
 	known.failed++
-	known.why = out.why
+	known.refused, known.why = false, out.why
 	if now := o.now(); now.Sub(w.made) > maxAge && now.Sub(known.first) > minTried {
 		if err := o.drop(w, "it is too old"); err == nil {
 			return
