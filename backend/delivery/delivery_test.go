@@ -389,6 +389,23 @@ func TestNewSettingsMeanwhile(t *testing.T) {
 	}
 }
 
+// TestForgottenMeanwhile: an acceptance that comes after the monitor was forgotten leaves nothing in the folder.
+func TestForgottenMeanwhile(t *testing.T) {
+	n := newNode(t)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if err := n.Forget(); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	n.must(n.Aim(Target{URL: server.URL}))
+	n.must(n.Post(item(1)))
+	n.step(t.Context())
+	if left, err := filepath.Glob(filepath.Join(n.root, layout.Outbox, "*")); err != nil || len(left) > 0 || n.Status() != (Status{}) {
+		t.Errorf("%q, %v, %+v", left, err, n.Status())
+	}
+}
+
 // TestDamageOnAReadOnlyDisk: what can be neither read nor removed is no reason to go round and round.
 func TestDamageOnAReadOnlyDisk(t *testing.T) {
 	n := newNode(t)

@@ -185,6 +185,9 @@ type last struct {
 }
 
 func (o *Outbox) remember() {
+	if o.Target() == (Target{}) { // it was forgotten during the try
+		return
+	}
 	text, _ := json.Marshal(last{o.now().UTC().Truncate(time.Second)}) // a time
 	if err := o.folder.WriteFiles(host.File{Path: lastFile, Data: text, Perm: 0o600}); err != nil {
 		o.log.Warn("the time of a delivery cannot be kept", "error", err)
