@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"slices"
 
 	"touchdown/backend/message"
 
@@ -26,7 +27,7 @@ func (*advanced) Title() message.Text { return message.T("Choose the advanced se
 // Fields asks for what may all stay unchanged. A value is judged by the rules of the document.
 func (s *advanced) Fields() []Field {
 	fields := append(s.node(), s.registries()...)
-	return append(append(fields, s.logins()...), s.rules()...)
+	return slices.Concat(fields, s.logins(), s.monitor(), s.rules())
 }
 
 // ask is a field of a path, with the schema's check and example.
@@ -71,6 +72,21 @@ func (s *advanced) logins() []Field {
 		kubeadmin,
 		s.ask("spec.credentials.clusterSecret", YesNo, message.T("Credentials in a Secret"), message.T("Password and kubeconfig, in openshift-config, for a hub.")),
 	}
+}
+
+// monitor asks where reports go; the step that sends them plans it.
+func (s *advanced) monitor() []Field {
+	fields := []Field{
+		s.ask("spec.monitor.url", Text, message.T("Monitor"), message.T("A URL that takes reports and hardware faults by POST. Empty: none are sent.")),
+		s.ask("spec.monitor.token", Secret, message.T("Token for the monitor"), message.T("Sent as a bearer token; needs https.")),
+		s.ask("spec.monitor.ca", PEM, message.T("CAs of the monitor"), message.T("Trusted for the monitor alone.")),
+		s.ask("spec.monitor.cert", PEM, message.T("Certificate for the monitor"), message.T("Where the monitor asks who sends.")),
+		s.ask("spec.monitor.key", PEM, message.T("Key of that certificate"), message.T("Its private key, not encrypted.")),
+	}
+	for i := range fields[1:] {
+		fields[i+1].Visible = func() bool { return s.Site.Spec.Monitor.URL != "" }
+	}
+	return fields
 }
 
 // rules asks what applies during the work and at the consoles. No step applies it, so that only the plan of this one tells it.

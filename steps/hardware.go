@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/delivery"
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/layout"
@@ -18,12 +19,13 @@ import (
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
-	Site    *site.Config    // says when consoles lock; nil: that is not looked at
-	Limits  hardware.Limits // what the machine is judged by; zero: the limits of supported OpenShift versions
-	Factory bool            // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
-	NodeNet *NodeNetwork    // where the cables of an order sheet go; nil: that is not looked at
-	Order   *order.Sheet    // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
-	Built   time.Time       // when this program was built: no clock can be earlier; zero: not known
+	Site    *site.Config     // says when consoles lock; nil: that is not looked at
+	Limits  hardware.Limits  // what the machine is judged by; zero: the limits of supported OpenShift versions
+	Factory bool             // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	NodeNet *NodeNetwork     // where the cables of an order sheet go; nil: that is not looked at
+	Order   *order.Sheet     // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
+	Outbox  *delivery.Outbox // brings what is broken to the site's monitor; nil: it is not sent
+	Built   time.Time        // when this program was built: no clock can be earlier; zero: not known
 }
 
 var (
@@ -61,6 +63,7 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 	for _, c := range checks {
 		report.Check(c)
 	}
+	tellFaults(h.Outbox, h.Site, node, report, checks)
 	for _, line := range i.Summary() {
 		report.Say(message.Data(line))
 	}

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"touchdown/backend/delivery"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
@@ -12,15 +13,16 @@ type Wiring struct {
 	Program string // the file of the running program
 	Dir     string // where the report goes: the engine's state folder
 
-	NodeNet *NodeNetwork   // the machine's network, seen by more than one list
-	Media   *media.Watcher // the media in the machine's sockets; nil: none is looked for
+	NodeNet *NodeNetwork     // the machine's network, seen by more than one list
+	Outbox  *delivery.Outbox // brings reports to the site's monitor; nil: nothing does
+	Media   *media.Watcher   // the media in the machine's sockets; nil: none is looked for
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
 func Site(cfg *site.Config, w Wiring) []Stage {
 	return withNodeFiles([]Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
-			&Hardware{Site: cfg, NodeNet: w.NodeNet}, // is the machine what OpenShift needs and as it was shipped, are its cables right, and do its consoles lock?
+			&Hardware{Site: cfg, NodeNet: w.NodeNet, Outbox: w.Outbox}, // is the machine what OpenShift needs and as it was shipped, are its cables right, and do its consoles lock?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
@@ -56,6 +58,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
 			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
+			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox},                                            // to the site's monitor, where it has one
 		}},
 	})
 }

@@ -168,6 +168,9 @@ func (b *dashboard) text(w int) []string {
 			lines = append(lines, "  "+c.line(f, w-2))
 		}
 	}
+	if s.Monitor.String() != "" {
+		lines = append(append(lines, ""), wrap(show(s.Monitor), w, "")...)
+	}
 	if len(s.Met) > 0 {
 		lines = append(lines, "", t("dashboard.met"))
 		for _, m := range s.Met {

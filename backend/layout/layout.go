@@ -40,6 +40,10 @@ const (
 	Installed = State + "/installed.json"
 	// Media is what the node knows of site media: whose signatures it trusts, its own key, which media it has used.
 	Media = State + "/media"
+	// Outbox is where deliveries to the site's monitor wait, with its settings.
+	Outbox = State + "/" + OutboxFolder
+	// OutboxFolder is its name in any state folder.
+	OutboxFolder = "outbox"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
 	ClusterBackup = State + "/cluster-backup"
 	// ImagesState is what Touchdown knows of the image store.

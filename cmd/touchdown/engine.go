@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
+	"touchdown/backend/delivery"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/images"
@@ -98,12 +99,8 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, err
 	}
 	log := newLog(out, mask)
-	cluster, err := kube.Open(f.kubeconfig, log)
-	switch {
-	case err != nil && f.kubeconfig == defaultKubeconfig: // a power cut may have emptied the file: the console opens all the same
-		log.Error("no way into the cluster", "error", err)
-		cluster = kube.Shut(f.kubeconfig, log)
-	case err != nil:
+	cluster, err := f.cluster(log)
+	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	if h.cluster != nil {
@@ -123,15 +120,17 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.
 	var watcher *media.Watcher
+	var outbox *delivery.Outbox
 	if name == engine.ListSite {
+		outbox = delivery.Open(delivery.Options{Host: node.Host, Folder: layout.Outbox, Version: version, Log: log, Now: node.Now})
 		watcher = f.watcher(node.Host)
 		pace = (&steps.FactoryReport{Dir: f.factoryState()}).Pace()
 	}
 	e, err := engine.Open(engine.Options{
-		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher,
+		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) },
 		Stages: func(cfg *site.Config) []steps.Stage {
-			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher})
+			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox})
 			if h.stages != nil {
 				h.stages(stages)
 			}
@@ -142,6 +141,16 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// cluster is the way into the node's cluster.
+func (f *engineFlags) cluster(log *slog.Logger) (*kube.Cluster, error) {
+	cluster, err := kube.Open(f.kubeconfig, log)
+	if err != nil && f.kubeconfig == defaultKubeconfig { // a power cut may have emptied the file: the console opens all the same
+		log.Error("no way into the cluster", "error", err)
+		return kube.Shut(f.kubeconfig, log), nil
+	}
+	return cluster, err
 }
 
 // notices are sentences for every screen.

@@ -144,6 +144,9 @@ func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 	for _, n := range s.Notices {
 		say("notice: %s", n)
 	}
+	if s.Monitor.String() != "" {
+		say("%s", s.Monitor)
+	}
 	for _, stage := range s.Stages {
 		say("%s", stage.Title)
 		for _, step := range stage.Steps {

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/delivery"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/steps"
@@ -52,6 +53,9 @@ type Options struct {
 
 	// Media, when set, watches the machine's sockets for media with a site config; they are used before the node lands.
 	Media *media.Watcher
+
+	// Outbox, when set, holds what waits for the site's monitor; the engine sends it.
+	Outbox *delivery.Outbox
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -151,6 +155,9 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
+	if out := e.o.Outbox; out != nil {
+		e.workers.Go(func() { out.Run(e.closing, e.delivered) })
+	}
 	if e.o.Media != nil {
 		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
 	}
@@ -174,6 +181,14 @@ func (e *Engine) Close() error {
 }
 
 func (e *Engine) now() time.Time { return e.o.Node.Now().UTC() }
+
+// delivered tells the consoles that the deliveries are not what they were.
+func (e *Engine) delivered() {
+	e.mask.also(e.o.Outbox.Target().Secrets()...) // those of the site config are wiped with the hand-over, these stay
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.core.recorder.changed()
+}
 
 // emit journals an event, folds it into the job and publishes it.
 func (e *Engine) emit(event steps.Event) error {

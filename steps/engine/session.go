@@ -157,6 +157,7 @@ type Snapshot struct {
 	Question *QuestionView   `json:"question,omitempty"`
 	Problem  *steps.Trouble  `json:"problem,omitempty"`
 	Notices  []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Monitor  message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
 	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Pen      PenView         `json:"pen"`
 	Volumes  []chosen.Volume `json:"volumes,omitempty"` // what lies on media, once that was asked for with Act, until a file was taken or control changes

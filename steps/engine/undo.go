@@ -39,6 +39,11 @@ func (r *run) undoAll(ctx context.Context) {
 	if err := r.e.originals.wipeSaved(); err != nil {
 		r.e.o.Node.Log.Error("wiping originals", "error", err)
 	}
+	if out := r.e.o.Outbox; out != nil { // the settings of the monitor came with the first fault, so that no step alone owns them
+		if err := out.Forget(); err != nil {
+			r.e.o.Node.Log.Error("forgetting the monitor", "error", err)
+		}
+	}
 	if err := r.e.idle.Back(); err != nil { // the node is as it was; a lock that stays is opened by hand
 		r.e.o.Node.Log.Error("taking the PIN of the consoles back", "error", err)
 		if err := r.e.emit(steps.Event{Kind: steps.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {

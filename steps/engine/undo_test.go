@@ -2,12 +2,17 @@ package engine
 
 import (
 	"context"
+	"log/slog"
+	"path/filepath"
 	"testing"
 
 	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/delivery"
+	"touchdown/backend/host/hosttest"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 )
 
@@ -165,5 +170,31 @@ func TestUndoIsPrepared(t *testing.T) {
 	}
 	if v := s.Stages[2].Steps[0]; v.Status != StepUndone {
 		t.Errorf("the step is %s", v.Status)
+	}
+}
+
+// TestUndoForgetsTheMonitor: a fault of the hardware sets the monitor before any step that could be undone. Its token does not stay on a
+// node whose landing was undone.
+func TestUndoForgetsTheMonitor(t *testing.T) {
+	r := &rig{w: newWorld(), host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
+	o := r.options()
+	o.Outbox = delivery.Open(delivery.Options{Host: r.host.Machine, Folder: layout.Outbox, Log: slog.New(slog.DiscardHandler), Now: r.clock})
+	e, err := Open(o)
+	must(t, err)
+	r.Engine = e
+	t.Cleanup(func() { _ = e.Close() })
+	r.w.setFail("light", broken())
+	pen := take(t, r)
+	r.start(t, r, pen, false)
+	until(t, r, "the failure", inState(HasFailed))
+	must(t, o.Outbox.Aim(delivery.Target{URL: "https://127.0.0.1:1", Token: "secret"}))
+	must(t, o.Outbox.Post(delivery.Item{Kind: delivery.Fault, Body: []byte("{}")}))
+	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
+	if s := until(t, r, "everything back", inState(IsUndone)); s.Monitor.String() != "" || o.Outbox.Target() != (delivery.Target{}) {
+		t.Errorf("the monitor is still known: %q", s.Monitor)
+	}
+	left, err := filepath.Glob(r.host.Path(layout.Outbox) + "/*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }

@@ -19,6 +19,9 @@ func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
 	defer e.mu.Unlock()
 	s := e.core.snapshot(machine)
 	s.Idle = lock
+	if e.o.Outbox != nil {
+		s.Monitor = e.o.Outbox.Status().Line()
+	}
 	return s, nil
 }
 

@@ -86,6 +86,8 @@ type Spec struct {
 	Credentials credentials `yaml:"credentials" json:"credentials"`
 	// Console is how a console locks that nobody uses.
 	Console console `yaml:"console" json:"console"`
+	// Monitor is where reports are delivered; without a URL they are not.
+	Monitor monitor `yaml:"monitor,omitempty" json:"monitor,omitzero"`
 	// Policy is what may happen without asking.
 	Policy Policy `yaml:"policy" json:"policy"`
 }

@@ -75,6 +75,11 @@ func full(t testing.TB) *Config {
 		"spec.credentials.clusterSecret":        "true",
 		"spec.console.pin":                      string(plantedPIN()),
 		"spec.console.lockAfter":                "5m",
+		"spec.monitor.url":                      "https://monitor.example.com",
+		"spec.monitor.token":                    planted,
+		"spec.monitor.ca":                       "x",
+		"spec.monitor.cert":                     "y",
+		"spec.monitor.key":                      planted + "\nz",
 		"spec.policy.allowHostnameChange":       "true",
 		"spec.policy.keepNetworkWhenProbesPass": "false",
 		"spec.policy.keepNetworkUnanswered":     "true",
@@ -127,8 +132,8 @@ func TestSecretsNeverShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(redacted), Redacted); n != 7 {
-		t.Errorf("%d secrets are marked, want 7:\n%s", n, redacted)
+	if n := strings.Count(string(redacted), Redacted); n != 9 {
+		t.Errorf("%d secrets are marked, want 9:\n%s", n, redacted)
 	}
 	asJSON, _ := json.Marshal(c)
 	asYAML, _ := yaml.Marshal(c)
@@ -146,7 +151,7 @@ func TestSecretsNeverShow(t *testing.T) {
 		}
 	}
 	_, err = Parse(redacted, "site.yaml", nil)
-	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 7 {
+	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 9 {
 		t.Errorf("a redacted document is read: %v", err)
 	}
 }
@@ -187,7 +192,7 @@ func TestPINIsKeptAsAHash(t *testing.T) {
 func TestSecretsComeBack(t *testing.T) {
 	c := full(t)
 	bare, secrets := c.WithoutSecrets(), c.Secrets()
-	if len(secrets) != 7 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 7 {
+	if len(secrets) != 9 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 9 {
 		t.Fatalf("secrets: %d taken, %d left, %d of the original", len(secrets), len(bare.Secrets()), len(c.Secrets()))
 	}
 	for path, value := range secrets {

@@ -84,6 +84,7 @@ var schema = slices.Concat(
 	certificateEntries,
 	credentialEntries,
 	consoleEntries,
+	monitorEntries,
 	policyEntries,
 )
 

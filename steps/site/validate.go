@@ -30,6 +30,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
 	v.ingressCA()
 	v.credentials()
+	v.monitor()
 	return v.errs.sorted(), v.warnings.sorted()
 }
 
