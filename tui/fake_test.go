@@ -30,6 +30,7 @@ type fake struct {
 	snap    engine.Snapshot
 	secrets map[string]string
 	tokens  int
+	present int // calls of Present
 	pen     string
 	gone    bool
 	pauseAt int // of looks: from that one on there is no answer; 0: never
@@ -264,6 +265,7 @@ const fakePIN = "739215"
 func (f *fake) Present(_ context.Context, pin string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.present++
 	lock := f.snap.Idle
 	switch {
 	case lock == nil:

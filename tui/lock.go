@@ -23,15 +23,22 @@ type lock struct {
 
 func newLock(c *client) *lock { return &lock{client: c, ed: newEditor("")} }
 
-// here tells the engine that a person uses this console, not with every key.
+// here tells the engine that a person uses this console, not with every key: but at once where a key keeps the node from starting.
 func (l *lock) here() tea.Cmd {
 	now := l.clock()
+	if l.starts() {
+		l.told = now
+		return l.link.present("")
+	}
 	if l.snap == nil || l.snap.Idle == nil || now.Sub(l.told) < presentPause {
 		return nil
 	}
 	l.told = now
 	return l.link.present("")
 }
+
+// starts tells whether the node starts without a person unless a key stops it.
+func (c *client) starts() bool { return c.snap != nil && c.snap.Starts > 0 }
 
 func (l *lock) keys(k keyMap) []key.Binding {
 	return []key.Binding{means(k.enter, "key.pin"), k.erase, k.repaint, k.leave}

@@ -101,9 +101,11 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	a.lastKey = now
 	switch {
-	case a.locked() && pressed(msg, a.keys.repaint):
+	case a.locked() && pressed(msg, a.keys.repaint) && !a.starts():
 		a.wipe++
 		return nil
+	case a.locked() && a.starts():
+		return tea.Batch(a.lock.here(), a.lock.press(msg, a.keys))
 	case a.locked():
 		return a.lock.press(msg, a.keys)
 	}

@@ -19,6 +19,11 @@ const (
 	bakedFile      = layout.Media + "/baked.dsse.json"
 	bakedTrustFile = layout.Media + "/baked.pub"
 
+	// sealedFile has the id of the document that the seal named, and the boot in which it did.
+	sealedFile = layout.Media + "/sealed"
+	// haltedFile has the id of the document whose start a person stopped.
+	haltedFile = layout.Media + "/halted"
+
 	// bakedNote has the id of the document that was put in, for the seal, which comes some reboots later.
 	bakedNote = layout.FactoryState + "/site"
 )
@@ -26,10 +31,10 @@ const (
 // BakedSource is where the answers of that site config come from.
 const BakedSource = "factory"
 
-// Bake puts a site config into the node, in the place of an earlier one: bound to the serial number of this machine, sealed for its own
+// Bake puts a site config into the node, in the place of an earlier one, which may start without a person at the site: bound to the serial number of this machine, sealed for its own
 // key, good for one use. A copy of the disk in another machine is refused there. The document is signed with a key that nobody has
 // afterwards, so that no other one can take its place. It fails with a *problem.Problem where the machine tells no serial number.
-func (k Known) Bake(config []byte) (*envelope.Document, error) {
+func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) {
 	serial := k.machine.Serial()
 	if serial == "" {
 		return nil, &problem.Problem{
@@ -46,6 +51,7 @@ func (k Known) Bake(config []byte) (*envelope.Document, error) {
 		return nil, fmt.Errorf("sealing the site config: %w", err)
 	}
 	d := envelope.New(serial)
+	d.Unattended = unattended
 	if err := d.Seal(config, lock); err != nil {
 		return nil, err
 	}
@@ -70,45 +76,78 @@ func (k Known) Bake(config []byte) (*envelope.Document, error) {
 	return &d, k.machine.WriteFile(bakedFile, signed, 0o600)
 }
 
-// Baked is the id of the document that Bake put in; "" where there was none, or TakeBack took it back. It fails with a *problem.Problem where
+// Baked is the document that Bake put in; nil where there was none, or TakeBack took it back. It fails with a *problem.Problem where
 // the node has not that document, or could not use it at its site.
-func (k Known) Baked() (id string, err error) {
+func (k Known) Baked() (*envelope.Document, error) {
 	note, err := k.machine.ReadFile(bakedNote)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	id = strings.TrimSpace(string(note))
-	if err := usable(k, id); err != nil {
-		return "", &problem.Problem{
+	d, err := usable(k, strings.TrimSpace(string(note)))
+	if err != nil {
+		return nil, &problem.Problem{
 			Code: "MED-SITE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
 			Fix: message.T("Put it in again: touchdown factory --site FILE. To seal the node without it run touchdown factory --reopen first."), Err: err,
 		}
 	}
-	return id, nil
+	return d, nil
 }
 
-// usable tells why the node could not use the document with an id that was put in; nil when it can.
-func usable(k Known, id string) error {
+// usable is the document with an id that was put in, which the node could use.
+func usable(k Known, id string) (*envelope.Document, error) {
 	signed, err := k.machine.ReadFile(bakedFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, _, err := k.verify(signed, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.ID != id {
-		return fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
+		return nil, fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
 	}
 	secret, err := k.secret()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = d.Unseal(secret)
-	return err
+	return d, err
+}
+
+// Seal notes that the node was sealed with a document that starts without a person.
+func (k Known) Seal(id string) error {
+	boot, err := k.machine.BootID()
+	if err != nil {
+		return err
+	}
+	return k.machine.WriteFile(sealedFile, []byte(id+" "+boot+"\n"), 0o600)
+}
+
+// Shipped tells whether the seal named a document and the node was booted since: an engine that starts again on the bench line, in the
+// boot of the seal, lands nothing. What cannot be read is taken for no.
+func (k Known) Shipped(id string) bool {
+	note, err := k.machine.ReadFile(sealedFile)
+	if err != nil {
+		return false
+	}
+	now, err := k.machine.BootID()
+	was := strings.Fields(string(note))
+	return err == nil && now != "" && len(was) == 2 && was[0] == id && was[1] != now
+}
+
+// Halt notes on disk that a person stopped the start of a document, which never starts without a person from then on.
+func (k Known) Halt(id string) error { return k.machine.WriteFile(haltedFile, []byte(id+"\n"), 0o600) }
+
+// Halted tells whether Halt noted a document. A note that cannot be read may be about it.
+func (k Known) Halted(id string) bool {
+	note, err := k.machine.ReadFile(haltedFile)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return strings.TrimSpace(string(note)) == id
 }
 
 // TakeBack wipes the site config of an earlier stay on the bench line, so that the seal asks for none, and returns whether there was one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -48,9 +49,11 @@ func (f *Medium) Name() string {
 // ID is that of its document; "" when nobody whom the node trusts signed it.
 func (f *Medium) ID() string { return f.id }
 
-// Unattended tells whether it asks to start with nobody there. What the factory put into the node never does, whatever it says: nobody
-// brought it to this place, and nobody can pull it out to say no.
-func (f *Medium) Unattended() bool { return f.document.Unattended && !f.baked }
+// Unattended tells whether it asks to start with nobody there (steps/unattended).
+func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unattended }
+
+// Baked tells whether it is no volume: the factory put it into the node.
+func (f *Medium) Baked() bool { return f.baked }
 
 // Sealed tells what its site config opens with.
 func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
@@ -65,6 +68,7 @@ type Watcher struct {
 
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
+	blind bool     // the last look failed: what was found may be something else by now
 	found []*Medium
 	why   map[string]message.Text // by the document's id
 }
@@ -144,11 +148,28 @@ func (w *Watcher) Why(f *Medium) message.Text {
 	return w.why[f.ID()]
 }
 
-// Alone looks again and tells whether a medium is still there and is the only one that the node may use.
-func (w *Watcher) Alone(ctx context.Context, f *Medium) bool {
-	err := w.look(ctx, true)
-	usable := w.Usable()
-	return err == nil && len(usable) == 1 && usable[0].ID() == f.ID()
+// LookAgain reads everything again, and fails unless what it saw is what is in the sockets when it is over.
+func (w *Watcher) LookAgain(ctx context.Context) error {
+	if err := w.look(ctx, true); err != nil {
+		return err
+	}
+	all, err := devices(w.known.machine)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.EqualFunc(all, w.seen, func(d device, is string) bool { return d.is == is }) {
+		return errors.New("something was put in or pulled out while the media were read")
+	}
+	return nil
+}
+
+// Blind tells whether the last look failed.
+func (w *Watcher) Blind() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.blind
 }
 
 func (w *Watcher) forget() {
@@ -162,6 +183,9 @@ func (w *Watcher) forget() {
 func (w *Watcher) look(ctx context.Context, again bool) error {
 	all, err := devices(w.known.machine)
 	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.blind = true
 		return err
 	}
 	var now []string
@@ -184,7 +208,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seen, w.found = now, found
+	w.seen, w.found, w.blind = now, found, false
 	return nil
 }
 

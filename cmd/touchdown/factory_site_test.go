@@ -55,7 +55,7 @@ func TestFactoryReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := media.Of(machine)
-	if _, err := known.Bake([]byte(stickConfig)); err != nil {
+	if _, err := known.Bake([]byte(stickConfig), false); err != nil {
 		t.Fatal(err)
 	}
 	over, end := context.WithCancel(t.Context()) // the wizard ends at once
@@ -67,8 +67,8 @@ func TestFactoryReopen(t *testing.T) {
 		root.SetErr(&said)
 		execute(over, root, append([]string{"factory", "--local", "--unattended", "--state", filepath.Join(dir, "state")}, line...))
 		id, err := known.Baked()
-		if reopen := len(line) > 0; err != nil || reopen != (id == "") || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
-			t.Errorf("%q: %q, %v: %s", line, id, err, said.String())
+		if reopen := len(line) > 0; err != nil || reopen != (id == nil) || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
+			t.Errorf("%q: %+v, %v: %s", line, id, err, said.String())
 		}
 	}
 }

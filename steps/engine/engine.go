@@ -25,8 +25,8 @@ import (
 	"touchdown/steps/site"
 )
 
-// unattended in an event's By marks a job that nobody watches: the policy answers its questions at once.
-const unattended = "unattended"
+// byNobody in an event's By marks a job that nobody watches: the policy answers its questions at once.
+const byNobody = "unattended"
 
 // restartGap is added to the number of events when an engine starts, so that numbers keep rising although
 // those that are not journalled are forgotten.
