@@ -198,7 +198,7 @@ func TestASealNamesTheSiteConfig(t *testing.T) {
 	if err := (&Seal{}).Run(t.Context(), node, r); err != nil || !strings.Contains(fmt.Sprint(r.said), d.ID) || factory.OnLine(node.Host) {
 		t.Errorf("%q, %v", r.said, err)
 	}
-	if !strings.Contains(fmt.Sprint(r.said), "WITHOUT A PERSON") || known.Shipped(d.ID) {
-		t.Errorf("%q, shipped before a boot: %t", r.said, known.Shipped(d.ID))
+	if !strings.Contains(fmt.Sprint(r.said), "WITHOUT A PERSON") || media.StartOf(node.Host, d.ID).Shipped() {
+		t.Errorf("%q, shipped before a boot: %t", r.said, media.StartOf(node.Host, d.ID).Shipped())
 	}
 }

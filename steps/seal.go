@@ -108,7 +108,7 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", d.ID))
 	}
 	if d != nil && d.Unattended {
-		if err := media.Of(node.Host).Seal(d.ID); err != nil {
+		if err := media.StartOf(node.Host, d.ID).Seal(); err != nil {
 			return err
 		}
 		report.Say(message.F("The next boot of machine %s STARTS THE LANDING WITHOUT A PERSON, after a countdown of a minute on each console.", d.Serial))

@@ -28,7 +28,7 @@ func (a *app) batch(msg batchMsg) tea.Cmd {
 	}
 	if a.locked() {
 		a.lock.batch(msg.items)
-		if a.starts() {
+		if starts(a.snap) {
 			return a.lock.here()
 		}
 		return nil

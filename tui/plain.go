@@ -47,7 +47,7 @@ func prompting(ctx context.Context, session engine.Session, o Options, line talk
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
-	go p.announce()
+	go announce(p)
 	if p.board.of != nil {
 		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
 	}

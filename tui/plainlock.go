@@ -38,7 +38,7 @@ func (p *prompts) plainLock() error {
 const announcePause = 2 * time.Second
 
 // announce tells a person at a prompt that the node is about to start without one.
-func (p *prompts) announce() {
+func announce(p *prompts) {
 	for said := ""; ; {
 		select {
 		case <-p.ctx.Done():
@@ -46,7 +46,7 @@ func (p *prompts) announce() {
 		case <-time.After(announcePause):
 		}
 		s := p.link.look().snap
-		if s == nil || s.Starts == 0 || len(s.Notices) == 0 {
+		if !starts(s) || len(s.Notices) == 0 {
 			said = ""
 			continue
 		}

@@ -21,7 +21,7 @@ type talk struct {
 	tty   *os.File // that in is; nil for no terminal
 	out   io.Writer
 	lines chan string  // closed at the end of the input
-	news  chan string  // what is told while a line is waited for
+	news  chan string  // what is told while the prompt waits for a line
 	heard func() error // what a line that a person typed does before it is an answer
 
 	screens bool // the terminal has screens to go back to

@@ -101,10 +101,10 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	a.lastKey = now
 	switch {
-	case a.locked() && pressed(msg, a.keys.repaint) && !a.starts():
+	case a.locked() && pressed(msg, a.keys.repaint) && !starts(a.snap):
 		a.wipe++
 		return nil
-	case a.locked() && a.starts():
+	case a.locked() && starts(a.snap):
 		return tea.Batch(a.lock.here(), a.lock.press(msg, a.keys))
 	case a.locked():
 		return a.lock.press(msg, a.keys)

@@ -19,11 +19,6 @@ const (
 	bakedFile      = layout.Media + "/baked.dsse.json"
 	bakedTrustFile = layout.Media + "/baked.pub"
 
-	// sealedFile has the id of the document that the seal named, and the boot in which it did.
-	sealedFile = layout.Media + "/sealed"
-	// haltedFile has the id of the document whose start a person stopped.
-	haltedFile = layout.Media + "/halted"
-
 	// bakedNote has the id of the document that was put in, for the seal, which comes some reboots later.
 	bakedNote = layout.FactoryState + "/site"
 )
@@ -115,39 +110,6 @@ func usable(k Known, id string) (*envelope.Document, error) {
 	}
 	_, err = d.Unseal(secret)
 	return d, err
-}
-
-// Seal notes that the node was sealed with a document that starts without a person.
-func (k Known) Seal(id string) error {
-	boot, err := k.machine.BootID()
-	if err != nil {
-		return err
-	}
-	return k.machine.WriteFile(sealedFile, []byte(id+" "+boot+"\n"), 0o600)
-}
-
-// Shipped tells whether the seal named a document and the node was booted since: an engine that starts again on the bench line, in the
-// boot of the seal, lands nothing. What cannot be read is taken for no.
-func (k Known) Shipped(id string) bool {
-	note, err := k.machine.ReadFile(sealedFile)
-	if err != nil {
-		return false
-	}
-	now, err := k.machine.BootID()
-	was := strings.Fields(string(note))
-	return err == nil && now != "" && len(was) == 2 && was[0] == id && was[1] != now
-}
-
-// Halt notes on disk that a person stopped the start of a document, which never starts without a person from then on.
-func (k Known) Halt(id string) error { return k.machine.WriteFile(haltedFile, []byte(id+"\n"), 0o600) }
-
-// Halted tells whether Halt noted a document. A note that cannot be read may be about it.
-func (k Known) Halted(id string) bool {
-	note, err := k.machine.ReadFile(haltedFile)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return strings.TrimSpace(string(note)) == id
 }
 
 // TakeBack wipes the site config of an earlier stay on the bench line, so that the seal asks for none, and returns whether there was one.

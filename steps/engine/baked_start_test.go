@@ -26,7 +26,7 @@ func bakedRig(t *testing.T) (*sealedRig, *envelope.Document) {
 	r.host.Boot()
 	d, err := r.known.Bake([]byte(strings.Replace(onStick, "shop", "baked", 1)), true)
 	must(t, err)
-	must(t, r.known.Seal(d.ID))
+	must(t, media.StartOf(r.host.Machine, d.ID).Seal())
 	r.host.Boot()
 	return r, d
 }

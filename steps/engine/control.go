@@ -99,18 +99,11 @@ func (c *control) view() PenView {
 
 // TakePen implements Session.
 func (e *Engine) TakePen(ctx context.Context, console string, force bool) (string, error) {
-	e.halt()
+	someoneIsHere(e)
 	if err := e.idle.May(ctx); err != nil {
 		return "", err
 	}
 	return e.takePen(console, force)
-}
-
-// halt stops a start without a person: one is here.
-func (e *Engine) halt() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.core.halt()
 }
 
 // takePen is TakePen for the engine itself, too.

@@ -29,7 +29,7 @@ type countdown struct {
 func (d *countdown) over(id string, now time.Time) bool { return d.id == id && !now.Before(d.until) }
 
 // countDown begins the countdown of a document or goes on with it, and tells every screen.
-func (c *core) countDown(id string, now time.Time) {
+func countDown(c *core, id string, now time.Time) {
 	if c.counting.id != id {
 		c.counting = countdown{id, now.Add(countdownTime)}
 	}
@@ -42,7 +42,7 @@ func (c *core) countDown(id string, now time.Time) {
 }
 
 // endCountDown ends it, if one runs.
-func (c *core) endCountDown() {
+func endCountDown(c *core) {
 	if c.counting == (countdown{}) {
 		return
 	}
@@ -51,26 +51,35 @@ func (c *core) endCountDown() {
 	c.recorder.changed()
 }
 
+// someoneIsHere stops a start without a person.
+func someoneIsHere(e *Engine) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	halt(e.core)
+}
+
 // halt stops the countdown, or the start that follows it, because a person is here: for good, over restarts too.
-func (c *core) halt() {
+func halt(c *core) {
 	if c.counting == (countdown{}) {
 		return
 	}
 	c.haltedID = c.counting.id
-	if err := media.Of(c.o.Node.Host).Halt(c.haltedID); err != nil {
+	if err := media.StartOf(c.o.Node.Host, c.haltedID).Halt(); err != nil {
 		c.o.Node.Log.Error("noting that the start was stopped", "error", err)
 		c.notices[haltNotice] = message.T("That the start was stopped could not be noted: after a restart the countdown begins again.")
 	}
-	c.endCountDown()
+	endCountDown(c)
 	text := message.T("A key stopped the landing that was to start with the site config in the node.")
 	c.recorder.warn(mediumStep, c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
 }
 
 // halted tells whether a person stopped the start of a document.
-func (c *core) halted(id string) bool { return c.haltedID == id || media.Of(c.o.Node.Host).Halted(id) }
+func halted(c *core, id string) bool {
+	return c.haltedID == id || media.StartOf(c.o.Node.Host, id).Halted()
+}
 
 // starting is how many seconds are left until the node starts without a person, one at least while a key can stop it; else 0.
-func (c *core) starting() float64 {
+func starting(c *core) float64 {
 	if c.counting == (countdown{}) {
 		return 0
 	}

@@ -24,7 +24,7 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 	life := c.life()
 	f := unattended.Facts{
 		Sealed: life == LifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
-		Typed: c.draft.begun(), Taken: c.draft.taken(), Blind: e.o.Media.Blind(), Review: review,
+		Typed: c.draft.begun(), Taken: isTaken(c.draft), Blind: e.o.Media.Blind(), Review: review,
 	}
 	if !c.control.free() && (pen == "" || c.control.token != pen) {
 		f.Control = c.control.holder
@@ -32,8 +32,8 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 	for _, m := range e.o.Media.Found() {
 		d := unattended.Document{ID: m.ID(), Verdict: verdict(m), Asks: m.Unattended(), Tried: e.tried[m.ID()]}
 		if m.Baked() {
-			f.Baked, f.Shipped = &d, media.Of(c.o.Node.Host).Shipped(d.ID)
-			f.Halted, f.Counted = c.halted(d.ID), c.counting.over(d.ID, e.o.Node.Now())
+			f.Baked, f.Shipped = &d, media.StartOf(c.o.Node.Host, d.ID).Shipped()
+			f.Halted, f.Counted = halted(c, d.ID), c.counting.over(d.ID, e.o.Node.Now())
 		} else {
 			f.Media = append(f.Media, d)
 		}
@@ -138,15 +138,15 @@ func (e *lander) startFrom(pen string, f *media.Medium, taken *media.Taken) erro
 	if err := c.start(a, taken.Use); err != nil {
 		return err
 	}
-	c.endCountDown()
+	endCountDown(c)
 	c.notices[startedBy] = message.F("The landing was started by medium %s.", f.Name())
 	text := message.F("The landing was started by medium %s, with nobody at a console: document %s, signed with key %s.", f.Name(), f.ID(), f.Signer)
 	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
 	return nil
 }
 
-// taken tells whether a person took the answers of a document. Those that the node put in itself, for a start that failed, are none.
-func (d *draft) taken() bool {
+// isTaken tells whether a person took the answers of a document. Those that the node put in itself, for a start that failed, are none.
+func isTaken(d *draft) bool {
 	for _, source := range d.site.Sources {
 		if byDocument(source) {
 			return true

@@ -111,9 +111,9 @@ func (e *lander) decided() unattended.Decision {
 	defer e.mu.Unlock()
 	is := e.decide("", nil)
 	if is.Act == unattended.CountDown {
-		e.core.countDown(is.Document, e.o.Node.Now())
+		countDown(e.core, is.Document, e.o.Node.Now())
 	} else if is.Document != e.core.counting.id || is.Act == unattended.Nothing {
-		e.core.endCountDown()
+		endCountDown(e.core)
 	}
 	return is
 }
@@ -132,7 +132,7 @@ func (e *lander) tryFrom(f *media.Medium) message.Text {
 	e.o.Media.Tell(f, message.Text{})
 	err := e.landFrom(e.closing, f)
 	e.mu.Lock()
-	e.core.endCountDown()
+	endCountDown(e.core)
 	e.mu.Unlock()
 	if err == nil {
 		return message.Text{}
