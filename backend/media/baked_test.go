@@ -159,3 +159,39 @@ func TestBakedForTheSeal(t *testing.T) {
 		t.Errorf("taken back again: %t, %v", was, err)
 	}
 }
+
+// TestStartOf: a document is shipped once the seal named it and the node was booted since, and halted for good; another one is neither.
+func TestStartOf(t *testing.T) {
+	h := hosttest.New(t)
+	h.Boot()
+	is, other := media.StartOf(h.Machine, "document"), media.StartOf(h.Machine, "other")
+	says := func(when string, shipped, halted bool) {
+		t.Helper()
+		if is.Shipped() != shipped || is.Halted() != halted || other.Shipped() || other.Halted() {
+			t.Errorf("%s: shipped %t, halted %t, the other one %t, %t", when, is.Shipped(), is.Halted(), other.Shipped(), other.Halted())
+		}
+	}
+	says("at first", false, false)
+	h.Boot()
+	says("booted", false, false)
+	if err := is.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	says("sealed", false, false)
+	h.Boot()
+	says("sealed and booted", true, false)
+	if err := is.Halt(); err != nil {
+		t.Fatal(err)
+	}
+	says("halted", true, true)
+	if err := media.Of(h.Machine).Forget(); err != nil {
+		t.Fatal(err)
+	}
+	says("unbaked", false, false)
+	if err := os.MkdirAll(h.Path(layout.Media+"/halted/x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !is.Halted() {
+		t.Error("a note that cannot be read is taken for none")
+	}
+}
