@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/idle"
+	"touchdown/steps/site/pin"
 	"touchdown/test/stick"
 )
 
@@ -87,7 +89,10 @@ func TestAKeyStopsTheCountdown(t *testing.T) {
 	for name, press := range map[string]func(*testing.T, *sealedRig){
 		"a key": func(t *testing.T, r *sealedRig) { must(t, r.Present(idle.At(t.Context(), "tty1"), "")) },
 		"a key at a locked console": func(t *testing.T, r *sealedRig) {
-			_ = r.Present(idle.At(t.Context(), "tty1"), "not the PIN")
+			must(t, idle.Bake(r.host.Machine, pin.Make("258025")))
+			if err := r.Present(idle.At(t.Context(), "tty1"), ""); !errors.Is(err, idle.ErrLocked) {
+				t.Errorf("it is not locked: %v", err)
+			}
 		},
 		"control": func(t *testing.T, r *sealedRig) { must(t, r.ReleasePen(t.Context(), take(t, r))) },
 	} {
