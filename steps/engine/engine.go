@@ -152,7 +152,7 @@ func (e *Engine) begin() {
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
 	if e.o.Media != nil {
-		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
+		e.workers.Go((&lander{Engine: e, tried: map[string]try{}}).watchMedia)
 	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()

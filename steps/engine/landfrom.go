@@ -30,7 +30,10 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 		f.Control = c.control.holder
 	}
 	for _, m := range e.o.Media.Found() {
-		d := unattended.Document{ID: m.ID(), Verdict: verdict(m), Asks: m.Unattended(), Tried: e.tried[m.ID()]}
+		if m.Crowded() { // no medium
+			continue
+		}
+		d := unattended.Document{ID: m.ID(), Verdict: verdict(m), Asks: m.Unattended(), Tried: e.tried[m.ID()].why}
 		if m.Baked() {
 			f.Baked, f.Shipped = &d, media.StartOf(c.o.Node.Host, d.ID).Shipped()
 			f.Halted, f.Counted = halted(c, d.ID), c.counting.over(d.ID, e.o.Node.Now())
@@ -48,6 +51,8 @@ func verdict(f *media.Medium) unattended.Verdict {
 		return unattended.Trusted
 	case f.Refused.Code == "MED-USED":
 		return unattended.Used
+	case f.Unread():
+		return unattended.Unread
 	}
 	return unattended.Refused
 }

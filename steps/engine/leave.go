@@ -162,7 +162,7 @@ func (e *lander) unstarted() *leaving {
 	if len(ids) == 0 || !beforeLanding(e.core) {
 		return nil
 	}
-	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].String()))
+	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].why.String()))
 	return &leaving{id: ids[0], what: fmt.Sprintf("%s %q", ids[0], text), files: []volume.File{{Name: questionFile, Data: []byte(text)}}}
 }
 

@@ -21,14 +21,20 @@ const startedBy = "medium"
 // lander starts the landing of a sealed node from a medium that asks for it, with nobody there.
 type lander struct {
 	*Engine
-	tried map[string]message.Text // by the document's id: what became of it; until it is pulled out
-	there []string                // ids of the documents that the last look found
+	tried map[string]try // by the document's id, until it is pulled out
+	there []string       // ids of the documents that the last look found
 
 	leftIn string // what was in the sockets when it was told what was left
 	leftAt string // what was to be left, and what was in the sockets, when leave tried last
 
 	leftLast string            // what was left last, also where that could not be noted
 	leftTold map[string]string // by the document's id: what was to be left, and what was told of it in an event
+}
+
+// try is one that did not start the landing.
+type try struct {
+	why   message.Text
+	heard int // core.heard when it began
 }
 
 // watchMedia looks for media for as long as the engine lives. It tells what it found, and starts the landing when the one medium that
@@ -78,7 +84,7 @@ func (e *lander) judgeMedia() {
 		switch verdict(f) {
 		case unattended.Used:
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
-		case unattended.Refused:
+		case unattended.Refused, unattended.Unread:
 			say = append(say, message.F("Medium %s is not used: %s. Why: page Network, Checks.", f.Name(), f.Refused.Code))
 		}
 	}
@@ -109,10 +115,21 @@ func (e *lander) judgeMedia() {
 func (e *lander) decided() unattended.Decision {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	is := e.decide("", nil)
-	if is.Act == unattended.CountDown {
-		countDown(e.core, is.Document, e.o.Node.Now())
-	} else if is.Document != e.core.counting.id || is.Act == unattended.Nothing {
+	is, now := e.decide("", nil), e.o.Node.Now()
+	if is.Act == unattended.Wait && e.core.counting.again && e.core.counting.over(is.Document, now) {
+		delete(e.tried, is.Document)
+		e.core.counting.again = false
+		is = e.decide("", nil)
+		if f := e.asking(is.Document); f == nil || !f.Baked() { // no key stops a stick that starts: pulling it out does
+			endCountDown(e.core)
+		}
+	}
+	switch f := e.asking(is.Document); {
+	case is.Act == unattended.CountDown:
+		countDown(e.core, is.Document, now)
+	case is.Act == unattended.Wait && e.tried[is.Document].heard == e.core.heard:
+		waitToTry(e.core, is.Document, f != nil && f.Baked(), now)
+	case is.Document != e.core.counting.id || is.Act <= unattended.Wait:
 		endCountDown(e.core)
 	}
 	return is
@@ -130,6 +147,9 @@ func (e *lander) asking(id string) *media.Medium {
 // tryFrom starts the landing from a medium, and returns what came of it where it did not start.
 func (e *lander) tryFrom(f *media.Medium) message.Text {
 	e.o.Media.Tell(f, message.Text{})
+	e.mu.Lock()
+	heard := e.core.heard
+	e.mu.Unlock()
 	err := e.landFrom(e.closing, f)
 	e.mu.Lock()
 	endCountDown(e.core)
@@ -138,8 +158,8 @@ func (e *lander) tryFrom(f *media.Medium) message.Text {
 		return message.Text{}
 	}
 	e.o.Node.Log.Warn("medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
-	e.tried[f.ID()] = message.Data(e.mask.Mask(reason(err)))
-	return e.tried[f.ID()]
+	e.tried[f.ID()] = try{message.Data(e.mask.Mask(reason(err))), heard}
+	return e.tried[f.ID()].why
 }
 
 // lookAgain has the steps look again: what they tell of media is another thing now.

@@ -9,16 +9,19 @@
 //     starts. Whoever takes the values out again hands back.
 //   - While someone has control, nothing starts. Giving control back without an answer hands back.
 //   - A stick goes before the document that the factory put into the node, whatever the stick says: someone brought it later.
-//   - A medium that is refused or cannot be read, and a second one that could be used, stop everything: a person decides. A stick that
+//   - A document that is refused, and a second medium that could be used, stop everything: a person decides. A stick that
 //     was used on this node already can stay beside one that starts; it stops the factory's document, as every stick does.
+//   - A medium that cannot be read, on which nobody knows what is, stops the factory's document alone: it may be the stick that someone
+//     brought. Beside a stick it counts nothing: many servers have a drive of their own that is none.
 //   - A stick starts when its document says unattended, the node trusts it, and it is the only one.
 //   - The factory's document starts when it says unattended, was made for exactly this machine, the seal named it, the node was booted
 //     since, and no stick with a site config is there. A countdown comes first, and the sockets are looked at until its end. A stick that comes meanwhile ends it. A key at any console
 //     stops it, for this document for good: whoever pressed the key goes on, with the document's answers or with others.
 //   - Nothing starts with a review that found a problem, or a warning that the document does not take responsibility for
 //     (spec.policy.keepGoingOnWarnings).
-//   - A document whose start failed is not tried again until it is pulled out and put in, or the engine starts again, as it does after a
-//     reboot or a power cut.
+//   - A document whose start failed waits, and is tried again while nobody touches a console: a router that boots together with the node
+//     is late. After a key it is not tried until it is pulled out and put in, or the engine starts again, as it does after a reboot or a
+//     power cut.
 //
 // A document counts as used from the moment before the first change (backend/media): none starts twice.
 package unattended
@@ -35,7 +38,8 @@ type Verdict int
 
 // The verdicts.
 const (
-	Refused Verdict = iota // it is foreign, damaged, not signed or cannot be read
+	Refused Verdict = iota // it is foreign, changed or not signed
+	Unread                 // what is on the medium could not be read
 	Used                   // it was used on this node
 	Trusted                // the node may use it
 )
@@ -80,6 +84,7 @@ type Act int
 // The acts. Each asks for what the one before it asks for, and more.
 const (
 	Nothing   Act = iota
+	Wait          // until Document.Tried is taken back; nothing else stands against the start
 	CountDown     // until Facts.Counted
 	Try           // take the document's answers and make the review
 	Start
@@ -89,7 +94,7 @@ const (
 type Decision struct {
 	Act      Act
 	Document string       // its ID; of the one that starts, or the one that asked first; "" when none asks
-	Why      message.Text // why nothing is done; zero when something is, or when none asks
+	Why      message.Text // why nothing is done, or it waits; zero when something is done, or when none asks
 }
 
 // Decide applies the rules.
@@ -98,12 +103,14 @@ func Decide(f Facts) Decision {
 	if asks == nil {
 		return Decision{}
 	}
-	for _, against := range []func(*Document) message.Text{f.node, f.person, f.sockets, tried, f.factory, f.review} {
+	for _, against := range []func(*Document) message.Text{f.node, f.person, f.sockets, f.factory, f.review} {
 		if why := against(asks); why != (message.Text{}) {
 			return Decision{Document: asks.ID, Why: why}
 		}
 	}
 	switch {
+	case asks.Tried != (message.Text{}):
+		return Decision{Act: Wait, Document: asks.ID, Why: asks.Tried}
 	case asks == f.Baked && !f.Counted:
 		return Decision{Act: CountDown, Document: asks.ID}
 	case f.Review == nil:
@@ -162,6 +169,8 @@ func (f *Facts) sockets(asks *Document) message.Text {
 		return message.T("the sockets for media could not be looked at")
 	case slices.ContainsFunc(f.Media, is(Refused)):
 		return message.T("a medium that is not used is there, too; take it out")
+	case asks == f.Baked && slices.ContainsFunc(f.Media, is(Unread)):
+		return message.T("a medium that cannot be read is there, too; take it out")
 	case asks != f.Baked && usable > 1:
 		return message.T("another medium is there, too; leave the right one in")
 	case asks == f.Baked && len(f.Media) > 0:
@@ -169,9 +178,6 @@ func (f *Facts) sockets(asks *Document) message.Text {
 	}
 	return message.Text{}
 }
-
-// tried is what came of an earlier try.
-func tried(asks *Document) message.Text { return asks.Tried }
 
 // factory is what stands against the document in the node alone.
 func (f *Facts) factory(asks *Document) message.Text {

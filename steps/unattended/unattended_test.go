@@ -16,6 +16,7 @@ var (
 	attended  = unattended.Document{ID: "attended", Verdict: unattended.Trusted}
 	used      = unattended.Document{ID: "used", Verdict: unattended.Used, Asks: true}
 	refused   = unattended.Document{Verdict: unattended.Refused}
+	unread    = unattended.Document{Verdict: unattended.Unread}
 	refusedAs = unattended.Document{ID: "refused", Verdict: unattended.Refused, Asks: true}
 )
 
@@ -27,6 +28,8 @@ var sockets = []struct {
 	{nil, ""}, {[]unattended.Document{attended}, ""}, {[]unattended.Document{used}, ""}, {[]unattended.Document{refused}, ""},
 	{[]unattended.Document{stick, second}, ""}, {[]unattended.Document{stick, attended}, ""}, {[]unattended.Document{attended, stick}, ""},
 	{[]unattended.Document{stick, refused}, ""}, {[]unattended.Document{refusedAs, stick}, ""}, {[]unattended.Document{used, refused}, ""},
+	{[]unattended.Document{unread}, ""}, {[]unattended.Document{stick, refused, unread}, ""}, {[]unattended.Document{attended, unread}, ""},
+	{[]unattended.Document{stick, unread}, "stick"}, {[]unattended.Document{unread, stick}, "stick"},
 	{[]unattended.Document{stick}, "stick"}, {[]unattended.Document{stick, used}, "stick"}, {[]unattended.Document{used, stick}, "stick"},
 }
 
@@ -80,7 +83,7 @@ func TestDecideInEveryCase(t *testing.T) {
 					if got.Act != want.Act || want.Act != unattended.Nothing && got.Document != want.Document {
 						t.Fatalf("%d with %q, not %d with %q: %+v, sockets %v", got.Act, got.Document, want.Act, want.Document, f, socket.media)
 					}
-					if told := got.Why != (message.Text{}); told != (got.Act == unattended.Nothing && got.Document != "") {
+					if told := got.Why != (message.Text{}); told != (got.Act <= unattended.Wait && got.Document != "") {
 						t.Fatalf("%+v: %+v", got, f)
 					}
 					cases++
@@ -89,7 +92,7 @@ func TestDecideInEveryCase(t *testing.T) {
 			}
 		}
 	}
-	if cases != len(sockets)*5*6*2048 || len(acts) != 4 {
+	if cases != len(sockets)*5*6*2048 || len(acts) != 5 {
 		t.Errorf("%d cases, %v", cases, acts)
 	}
 }
@@ -97,16 +100,20 @@ func TestDecideInEveryCase(t *testing.T) {
 // wanted is what has to come of facts: a node where every fact is right has one document that may start, and everything else is nothing.
 func wanted(f unattended.Facts, stick string, baked bool, seen int) unattended.Decision {
 	tried := len(f.Media) > 0 && f.Media[0].Tried != message.Text{} || f.Baked != nil && f.Baked.Tried != message.Text{}
-	if f.Begun || f.Lost || f.Typed || f.Taken || f.Blind || tried || f.Control != "" || !f.Sealed || seen > 2 {
+	if f.Begun || f.Lost || f.Typed || f.Taken || f.Blind || f.Control != "" || !f.Sealed || seen > 2 {
 		return unattended.Decision{}
 	}
 	switch {
+	case stick != "" && tried:
+		return unattended.Decision{Act: unattended.Wait, Document: stick}
 	case stick != "" && seen == 0:
 		return unattended.Decision{Act: unattended.Try, Document: stick}
 	case stick != "":
 		return unattended.Decision{Act: unattended.Start, Document: stick}
 	case len(f.Media) > 0 || !baked || f.Halted || !f.Shipped:
 		return unattended.Decision{}
+	case tried:
+		return unattended.Decision{Act: unattended.Wait, Document: "baked"}
 	case !f.Counted:
 		return unattended.Decision{Act: unattended.CountDown, Document: "baked"}
 	case seen == 0:
@@ -126,6 +133,7 @@ func TestWhy(t *testing.T) {
 		"a person took the answers":                 func(f *unattended.Facts) { f.Taken = true },
 		"tty1 has control":                          func(f *unattended.Facts) { f.Control = "tty1" },
 		"could not be looked at":                    func(f *unattended.Facts) { f.Blind = true },
+		"a medium that cannot be read is there":     func(f *unattended.Facts) { f.Media = []unattended.Document{unread} },
 		"a medium that is not used is there":        func(f *unattended.Facts) { f.Media = []unattended.Document{refused} },
 		"leave the right one in":                    func(f *unattended.Facts) { f.Media = []unattended.Document{stick, second} },
 		"which goes before the site config in":      func(f *unattended.Facts) { f.Media = []unattended.Document{attended} },
@@ -140,7 +148,7 @@ func TestWhy(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		change(&f)
-		if got := unattended.Decide(f); got.Act != unattended.Nothing || !strings.Contains(fmt.Sprint(got.Why), want) {
+		if got := unattended.Decide(f); got.Act > unattended.Wait || !strings.Contains(fmt.Sprint(got.Why), want) {
 			t.Errorf("%q, not %q", got.Why, want)
 		}
 	}
