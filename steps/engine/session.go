@@ -39,7 +39,7 @@ type Session interface {
 	// Present tells that a person uses the console of ctx (idle.At). Once nobody has for as long as the site config says, every
 	// write of that console fails with idle.ErrLocked until Present is given the PIN: after a wrong one it fails with
 	// idle.ErrWrong, and with idle.ErrSoon until the wait is over. Who asks without a console is never locked. While Snapshot.Starts
-	// counts down, Present ends that for good, also when it fails.
+	// counts down, Present ends that, also when it fails: for good, or for a medium until it is put in again.
 	Present(ctx context.Context, pin string) error
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
