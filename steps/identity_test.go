@@ -173,7 +173,7 @@ func TestASealNamesTheSiteConfig(t *testing.T) {
 		t.Errorf("without a site config: %+v, %v", p, err)
 	}
 	known := media.Of(node.Host)
-	d, err := known.Bake([]byte("spec: {}"))
+	d, err := known.Bake([]byte("spec: {}"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,16 @@ func TestASealNamesTheSiteConfig(t *testing.T) {
 	if err := (&Seal{}).Run(t.Context(), node, r); problem.From(err).Code != "MED-SITE" || !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
 		t.Errorf("a node that lost it is sealed: %v", err)
 	}
-	if d, err = known.Bake([]byte("spec: {}")); err != nil {
+	if d, err = known.Bake([]byte("spec: {}"), true); err != nil {
 		t.Fatal(err)
+	}
+	if p, err := (&Seal{}).Plan(t.Context(), node); err != nil || !strings.Contains(fmt.Sprint(p.Changes), "WITHOUT A PERSON") {
+		t.Errorf("the plan does not tell that the node starts: %+v, %v", p, err)
 	}
 	if err := (&Seal{}).Run(t.Context(), node, r); err != nil || !strings.Contains(fmt.Sprint(r.said), d.ID) || factory.OnLine(node.Host) {
 		t.Errorf("%q, %v", r.said, err)
+	}
+	if !strings.Contains(fmt.Sprint(r.said), "WITHOUT A PERSON") || media.StartOf(node.Host, d.ID).Shipped() {
+		t.Errorf("%q, shipped before a boot: %t", r.said, media.StartOf(node.Host, d.ID).Shipped())
 	}
 }

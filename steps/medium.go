@@ -60,6 +60,9 @@ func mediumChecks(watcher *media.Watcher, tell func(Check)) {
 		case watcher.Why(f) != message.Text{}:
 			c.Status, c.Observed = check.Skip, message.F("starts nothing: %s", watcher.Why(f))
 			c.Fix = message.T("Take its answers on the page Network, or fix the cause and put it in again.")
+			if f.Baked() {
+				c.Fix = message.T("Take its answers on the page Network, or fix the cause and restart the node.")
+			}
 		default:
 			c.Observed = message.F("signed with key %s", f.Signer)
 		}

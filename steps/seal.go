@@ -86,22 +86,32 @@ func (*Seal) Title() message.Text { return message.T("Seal the node") }
 
 // Plan names the site config that goes with the node. It refuses where that was lost before the work begins, not after three reboots.
 func (*Seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
-	id, err := media.Of(node.Host).Baked()
-	if err != nil || id == "" {
+	d, err := media.Of(node.Host).Baked()
+	if err != nil || d == nil {
 		return Plan{}, err
 	}
-	return Plan{Changes: []Change{{What: message.T("Site config in the node"), New: message.F("document %s", id)}}}, nil
+	is := message.F("document %s; a person starts the landing", d.ID)
+	if d.Unattended {
+		is = message.F("document %s; THE LANDING STARTS WITHOUT A PERSON", d.ID)
+	}
+	return Plan{Changes: []Change{{What: message.T("Site config in the node"), New: is}}}, nil
 }
 
 // Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
 // rest again.
 func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
-	id, err := media.Of(node.Host).Baked() // an undo of the bake took it away
+	d, err := media.Of(node.Host).Baked() // an undo of the bake took it away
 	if err != nil {
 		return err
 	}
-	if id != "" {
-		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", id))
+	if d != nil {
+		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", d.ID))
+	}
+	if d != nil && d.Unattended {
+		if err := media.StartOf(node.Host, d.ID).Seal(); err != nil {
+			return err
+		}
+		report.Say(message.F("The next boot of machine %s STARTS THE LANDING WITHOUT A PERSON, after a countdown of a minute on each console.", d.Serial))
 	}
 	if !rests(node.Host) { // else it is in the ledger, which asks its API
 		if err := starts(ctx, node, report); err != nil {

@@ -28,6 +28,9 @@ func (a *app) batch(msg batchMsg) tea.Cmd {
 	}
 	if a.locked() {
 		a.lock.batch(msg.items)
+		if starts(a.snap) {
+			return a.lock.here()
+		}
 		return nil
 	}
 	cmds := []tea.Cmd{a.lock.here()}

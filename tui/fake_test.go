@@ -31,6 +31,7 @@ type fake struct {
 	snap    engine.Snapshot
 	secrets map[string]string
 	tokens  int
+	present int // calls of Present
 	pen     string
 	gone    bool
 	deaf    bool // never answers, not even when the asker gives up
@@ -278,6 +279,7 @@ const fakePIN = "739215"
 func (f *fake) Present(_ context.Context, pin string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.present++
 	lock := f.snap.Idle
 	switch {
 	case lock == nil:

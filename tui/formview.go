@@ -6,6 +6,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
+	"touchdown/steps/unattended"
 )
 
 // Columns of a form: what the longest label and the source of a value may take.
@@ -194,7 +195,11 @@ func (f sheet) source(v engine.FieldView) string {
 		}
 		return t("form.required")
 	}
-	source := worded("source", v.Source)
+	brought, byNode := unattended.Bare(v.Source)
+	source := worded("source", brought)
+	if byNode {
+		source = t("source.tried", source)
+	}
 	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
 		source = t("source.file", name)
 	}

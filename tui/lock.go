@@ -5,6 +5,8 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/engine"
 )
 
 // presentPause is how often the engine is told that a person is here, while keys come. A console locks after a minute at least.
@@ -23,15 +25,22 @@ type lock struct {
 
 func newLock(c *client) *lock { return &lock{client: c, ed: newEditor("")} }
 
-// here tells the engine that a person uses this console, not with every key.
+// here tells the engine that a person uses this console, not with every key: but at once where a key keeps the node from starting.
 func (l *lock) here() tea.Cmd {
 	now := l.clock()
+	if starts(l.snap) {
+		l.told = now
+		return l.link.present("")
+	}
 	if l.snap == nil || l.snap.Idle == nil || now.Sub(l.told) < presentPause {
 		return nil
 	}
 	l.told = now
 	return l.link.present("")
 }
+
+// starts tells whether the node starts without a person unless a key stops it.
+func starts(s *engine.Snapshot) bool { return s != nil && s.Starts > 0 }
 
 func (l *lock) keys(k keyMap) []key.Binding {
 	return []key.Binding{means(k.enter, "key.pin"), k.erase, k.repaint, k.leave}

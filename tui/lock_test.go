@@ -147,3 +147,36 @@ func TestPlainLock(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// TestAnyKeyStopsTheCountdown: while the node is about to start without a person, each key tells the engine that one is here, at a locked
+// console too; before and after, none does so where no PIN is set.
+func TestAnyKeyStopsTheCountdown(t *testing.T) {
+	for name, edit := range map[string]func(*engine.Snapshot){
+		"open": func(*engine.Snapshot) {}, "locked": func(s *engine.Snapshot) { s.Idle = &idle.View{After: 600} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 80, 24, edit)
+			here := func() int {
+				b.fake.mu.Lock()
+				defer b.fake.mu.Unlock()
+				return b.fake.present
+			}
+			b.press("tab")
+			if n := here(); n != 0 {
+				t.Errorf("told %d times without a countdown", n)
+			}
+			for n, press := range []func(){func() { b.press("x") }, func() { b.press("ctrl+l") }, func() { b.press("down") }, func() { b.paste("xy") }} {
+				b.fake.change(func(s *engine.Snapshot) { s.Starts = 30 })
+				b.refresh()
+				if press(); here() != n+1 {
+					t.Errorf("key %d: told %d times", n, here())
+				}
+			}
+			b.fake.change(func(s *engine.Snapshot) { s.Starts = 0 })
+			b.refresh()
+			if b.press("tab"); here() != 4 {
+				t.Errorf("told %d times", here())
+			}
+		})
+	}
+}

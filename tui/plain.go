@@ -38,7 +38,7 @@ func prompting(ctx context.Context, session engine.Session, o Options, line talk
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
-	line.ctx, line.out, line.lines = ctx, Safe(line.out, true), make(chan string)
+	line.ctx, line.out, line.lines, line.news = ctx, Safe(line.out, true), make(chan string), make(chan string)
 	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &line}
 	p.talk.heard = p.heard
 	if first != nil {
@@ -47,6 +47,7 @@ func prompting(ctx context.Context, session engine.Session, o Options, line talk
 	go p.listen()
 	defer p.link.release()
 	go p.link.follow() // keeps the pen
+	go announce(p)
 	if p.board.of != nil {
 		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
 	}

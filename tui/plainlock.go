@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"touchdown/steps/idle"
 )
@@ -17,6 +18,9 @@ func (p *prompts) plainLock() error {
 	typed, err := p.prompted(t("lock.pin"))
 	p.echo(true)
 	p.write(" ")
+	if err == nil && typed == "" {
+		_ = p.heard() // the console stays locked, and the line is a key all the same
+	}
 	if err == nil && strings.HasSuffix(typed, interrupt) {
 		return p.askToLeave() // to the login, which wants a password; the console comes back locked
 	}
@@ -30,9 +34,36 @@ func (p *prompts) plainLock() error {
 	return nil
 }
 
-// heard tells the engine that a person typed a line. Its error means that the console is locked and the line is nothing.
+// announcePause is how often a console that waits for a line looks whether the node is about to start without a person.
+const announcePause = 2 * time.Second
+
+// announce tells a person at a prompt that the node is about to start without one.
+func announce(p *prompts) {
+	for said := ""; ; {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-time.After(announcePause):
+		}
+		s := p.link.look().snap
+		if !starts(s) || len(s.Notices) == 0 {
+			said = ""
+			continue
+		}
+		if line := show(s.Notices[0]); line != said { // the countdown goes before other notices
+			select {
+			case p.news <- line:
+				said = line
+			default: // nobody waits for a line
+			}
+		}
+	}
+}
+
+// heard tells the engine that a person typed a line. Its error means that the console is locked and the line is nothing. What the console
+// saw last may be old: the engine is told where no PIN is set, too, as a line keeps it from starting without a person.
 func (p *prompts) heard() error {
-	if p.snap == nil || p.snap.Idle == nil {
+	if p.snap == nil {
 		return nil
 	}
 	msg, ok := p.link.present("")().(presentMsg)

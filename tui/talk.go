@@ -21,6 +21,7 @@ type talk struct {
 	tty   *os.File // that in is; nil for no terminal
 	out   io.Writer
 	lines chan string  // closed at the end of the input
+	news  chan string  // what is told while the prompt waits for a line
 	heard func() error // what a line that a person typed does before it is an answer
 
 	screens bool // the terminal has screens to go back to
@@ -90,15 +91,19 @@ func (p *talk) read(prompt string) (string, error) {
 }
 
 func (p *talk) prompted(prompt string) (string, error) {
-	fmt.Fprintf(p.out, "%s ", prompt)
-	select {
-	case <-p.ctx.Done():
-		return "", p.ctx.Err()
-	case line, ok := <-p.lines:
-		if !ok {
-			return "", ErrHungUp
+	for {
+		fmt.Fprintf(p.out, "%s ", prompt)
+		select {
+		case <-p.ctx.Done():
+			return "", p.ctx.Err()
+		case news := <-p.news: // and the prompt again, below it
+			p.write(" ", news)
+		case line, ok := <-p.lines:
+			if !ok {
+				return "", ErrHungUp
+			}
+			return line, nil
 		}
-		return line, nil
 	}
 }
 

@@ -30,6 +30,7 @@ var texts = map[string]string{
 	"unit.parts": "parts", "unit.seconds": "seconds", "unit.requests": "requests", "unit.certificates": "certificates",
 	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
 	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.chosen": "%[1]s, stick %[2]s", "source.factory": "factory",
+	"source.tried": "tried: %s",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",
 	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set",

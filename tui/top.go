@@ -102,9 +102,11 @@ func (a *app) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	a.lastKey = now
 	switch {
-	case a.locked() && pressed(msg, a.keys.repaint):
+	case a.locked() && pressed(msg, a.keys.repaint) && !starts(a.snap):
 		a.wipe++
 		return nil
+	case a.locked() && starts(a.snap):
+		return tea.Batch(a.lock.here(), a.lock.press(msg, a.keys))
 	case a.locked():
 		return a.lock.press(msg, a.keys)
 	}

@@ -26,10 +26,10 @@ const (
 // BakedSource is where the answers of that site config come from.
 const BakedSource = "factory"
 
-// Bake puts a site config into the node, in the place of an earlier one: bound to the serial number of this machine, sealed for its own
+// Bake puts a site config into the node, in the place of an earlier one, which may start without a person at the site: bound to the serial number of this machine, sealed for its own
 // key, good for one use. A copy of the disk in another machine is refused there. The document is signed with a key that nobody has
 // afterwards, so that no other one can take its place. It fails with a *problem.Problem where the machine tells no serial number.
-func (k Known) Bake(config []byte) (*envelope.Document, error) {
+func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) {
 	serial := k.machine.Serial()
 	if serial == "" {
 		return nil, &problem.Problem{
@@ -46,6 +46,7 @@ func (k Known) Bake(config []byte) (*envelope.Document, error) {
 		return nil, fmt.Errorf("sealing the site config: %w", err)
 	}
 	d := envelope.New(serial)
+	d.Unattended = unattended
 	if err := d.Seal(config, lock); err != nil {
 		return nil, err
 	}
@@ -70,45 +71,45 @@ func (k Known) Bake(config []byte) (*envelope.Document, error) {
 	return &d, k.machine.WriteFile(bakedFile, signed, 0o600)
 }
 
-// Baked is the id of the document that Bake put in; "" where there was none, or TakeBack took it back. It fails with a *problem.Problem where
+// Baked is the document that Bake put in; nil where there was none, or TakeBack took it back. It fails with a *problem.Problem where
 // the node has not that document, or could not use it at its site.
-func (k Known) Baked() (id string, err error) {
+func (k Known) Baked() (*envelope.Document, error) {
 	note, err := k.machine.ReadFile(bakedNote)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	id = strings.TrimSpace(string(note))
-	if err := usable(k, id); err != nil {
-		return "", &problem.Problem{
+	d, err := usable(k, strings.TrimSpace(string(note)))
+	if err != nil {
+		return nil, &problem.Problem{
 			Code: "MED-SITE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
 			Fix: message.T("Put it in again: touchdown factory --site FILE. To seal the node without it run touchdown factory --reopen first."), Err: err,
 		}
 	}
-	return id, nil
+	return d, nil
 }
 
-// usable tells why the node could not use the document with an id that was put in; nil when it can.
-func usable(k Known, id string) error {
+// usable is the document with an id that was put in, which the node could use.
+func usable(k Known, id string) (*envelope.Document, error) {
 	signed, err := k.machine.ReadFile(bakedFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, _, err := k.verify(signed, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if d.ID != id {
-		return fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
+		return nil, fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
 	}
 	secret, err := k.secret()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = d.Unseal(secret)
-	return err
+	return d, err
 }
 
 // TakeBack wipes the site config of an earlier stay on the bench line, so that the seal asks for none, and returns whether there was one.

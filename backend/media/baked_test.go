@@ -26,10 +26,10 @@ func TestBaked(t *testing.T) {
 	if err := s.known.Forget(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.known.Bake([]byte("an earlier one")); err != nil {
+	if _, err := s.known.Bake([]byte("an earlier one"), false); err != nil {
 		t.Fatal(err)
 	}
-	d, err := s.known.Bake([]byte(config))
+	d, err := s.known.Bake([]byte(config), false)
 	if err != nil || d.Serial != "SN1" {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -39,7 +39,7 @@ func TestBaked(t *testing.T) {
 	}
 	w := s.watch()
 	f := s.sees("the baked site config", func(found []*media.Medium) bool { return only(found) && found[0].Refused == nil })[0]
-	if f.ID() != d.ID || f.Unattended() || f.Name() != "FACTORY (in the node)" || !w.Alone(t.Context(), f) {
+	if f.ID() != d.ID || f.Unattended() || !f.Baked() || f.Name() != "FACTORY (in the node)" {
 		t.Errorf("%s: %+v", f.Name(), f)
 	}
 	taken, err := w.Take(d.ID, "")
@@ -79,7 +79,7 @@ func TestBakedRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
-			if _, err := s.known.Bake([]byte(config)); err != nil {
+			if _, err := s.known.Bake([]byte(config), false); err != nil {
 				t.Fatal(err)
 			}
 			test.spoil(t, s)
@@ -94,20 +94,19 @@ func TestBakedRefused(t *testing.T) {
 // TestBakedIsTakenAway: an unbake wipes it with the keys; a machine without a serial number gets none; a stick beside it is a second medium.
 func TestBakedIsTakenAway(t *testing.T) {
 	s := newSocket(t)
-	if _, err := s.known.Bake([]byte(config)); err != nil {
+	if _, err := s.known.Bake([]byte(config), false); err != nil {
 		t.Fatal(err)
 	}
 	stick.Plug(t, s.Root(), "sdb", stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, s.key))
-	w := s.watch()
-	found := s.sees("both", func(found []*media.Medium) bool { return len(found) == 2 })
-	if w.Alone(t.Context(), found[1]) {
-		t.Error("it would start beside a stick")
+	s.watch()
+	if found := s.sees("both", func(found []*media.Medium) bool { return len(found) == 2 }); found[0].Baked() || !found[1].Baked() {
+		t.Errorf("%s, %s", found[0].Name(), found[1].Name())
 	}
 	if err := s.known.Forget(); err != nil || s.Exists(bakedDocument) {
 		t.Errorf("%v, still there %t", err, s.Exists(bakedDocument))
 	}
 	nameless := hosttest.New(t)
-	if _, err := media.Of(nameless.Machine).Bake([]byte(config)); problem.From(err).Code != "MED-SER" || nameless.Exists(bakedDocument) {
+	if _, err := media.Of(nameless.Machine).Bake([]byte(config), false); problem.From(err).Code != "MED-SER" || nameless.Exists(bakedDocument) {
 		t.Errorf("no serial number: %v", err)
 	}
 }
@@ -118,14 +117,18 @@ func TestBakedForTheSeal(t *testing.T) {
 	s := newSocket(t)
 	wants := func(when, want, code string) {
 		t.Helper()
-		id, err := s.known.Baked()
+		d, err := s.known.Baked()
+		id := ""
+		if d != nil {
+			id = d.ID
+		}
 		if id != want || code == "" && err != nil || code != "" && problem.From(err).Code != code {
 			t.Errorf("%s: %q, %v", when, id, err)
 		}
 	}
 	bake := func() string {
 		t.Helper()
-		d, err := s.known.Bake([]byte(config))
+		d, err := s.known.Bake([]byte(config), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,5 +157,41 @@ func TestBakedForTheSeal(t *testing.T) {
 	wants("taken back", "", "")
 	if was, err := s.known.TakeBack(); was || err != nil {
 		t.Errorf("taken back again: %t, %v", was, err)
+	}
+}
+
+// TestStartOf: a document is shipped once the seal named it and the node was booted since, and halted for good; another one is neither.
+func TestStartOf(t *testing.T) {
+	h := hosttest.New(t)
+	h.Boot()
+	is, other := media.StartOf(h.Machine, "document"), media.StartOf(h.Machine, "other")
+	says := func(when string, shipped, halted bool) {
+		t.Helper()
+		if is.Shipped() != shipped || is.Halted() != halted || other.Shipped() || other.Halted() {
+			t.Errorf("%s: shipped %t, halted %t, the other one %t, %t", when, is.Shipped(), is.Halted(), other.Shipped(), other.Halted())
+		}
+	}
+	says("at first", false, false)
+	h.Boot()
+	says("booted", false, false)
+	if err := is.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	says("sealed", false, false)
+	h.Boot()
+	says("sealed and booted", true, false)
+	if err := is.Halt(); err != nil {
+		t.Fatal(err)
+	}
+	says("halted", true, true)
+	if err := media.Of(h.Machine).Forget(); err != nil {
+		t.Fatal(err)
+	}
+	says("unbaked", false, false)
+	if err := os.MkdirAll(h.Path(layout.Media+"/halted/x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !is.Halted() {
+		t.Error("a note that cannot be read is taken for none")
 	}
 }

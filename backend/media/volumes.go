@@ -101,14 +101,14 @@ func deviceOf(m *host.Machine, sys, name string) (device, bool) {
 }
 
 // each has the devices read, those of each disk within what one disk may cost: read returns how many bytes it read. It tells of how many
-// volumes of a disk were left out.
-func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int)) {
+// volumes of a disk were left out, and whether because it has too many.
+func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int, crowded bool)) {
 	for n, disk := range byDisk(all) {
 		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
 		for i, d := range disk {
 			within := time.Until(until)
 			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
-				leftOut(d.disk, len(disk)-i)
+				leftOut(d.disk, len(disk)-i, i >= w.Limits.Volumes)
 				break
 			}
 			left -= read(d, within)
@@ -117,8 +117,8 @@ func (w *Watcher) each(all []device, read func(d device, within time.Duration) i
 }
 
 // unreadOf tells of a disk that it has more than is read of one.
-func unreadOf(disk string, volumes int) *Medium {
-	return &Medium{Device: disk, Refused: &problem.Problem{
+func unreadOf(disk string, volumes int, crowded bool) *Medium {
+	return &Medium{Device: disk, crowded: crowded, Refused: &problem.Problem{
 		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
 		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
 	}}

@@ -2,8 +2,8 @@ package media
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -29,6 +29,7 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
+	crowded  bool               // it is a disk with more volumes than are read of one
 	baked    bool               // it is no volume: the factory put it into the node
 	path     string             // of its device
 	kind     string             // of its file system
@@ -48,9 +49,23 @@ func (f *Medium) Name() string {
 // ID is that of its document; "" when nobody whom the node trusts signed it.
 func (f *Medium) ID() string { return f.id }
 
-// Unattended tells whether it asks to start with nobody there. What the factory put into the node never does, whatever it says: nobody
-// brought it to this place, and nobody can pull it out to say no.
-func (f *Medium) Unattended() bool { return f.document.Unattended && !f.baked }
+// Unattended tells whether it asks to start with nobody there (steps/unattended).
+func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unattended }
+
+// Baked tells whether it is no volume: the factory put it into the node.
+func (f *Medium) Baked() bool { return f.baked }
+
+// unreadable are the problems of a volume on which nobody knows what is.
+var unreadable = []string{"MED-MORE", "MED-HALT", "MED-BAD", "MED-READ"}
+
+// Unread tells whether it could not be read, so that nobody knows whether a site config is on it.
+func (f *Medium) Unread() bool {
+	return f.signed == nil && f.Refused != nil && slices.Contains(unreadable, f.Refused.Code)
+}
+
+// Crowded tells whether it stands for the volumes of a disk that has too many: it is no medium that touchdown media write made, and many
+// servers have such a disk on an internal USB or SD socket.
+func (f *Medium) Crowded() bool { return f.crowded }
 
 // Sealed tells what its site config opens with.
 func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
@@ -65,6 +80,7 @@ type Watcher struct {
 
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
+	blind bool     // the last look failed: what was found may be something else by now
 	found []*Medium
 	why   map[string]message.Text // by the document's id
 }
@@ -144,11 +160,28 @@ func (w *Watcher) Why(f *Medium) message.Text {
 	return w.why[f.ID()]
 }
 
-// Alone looks again and tells whether a medium is still there and is the only one that the node may use.
-func (w *Watcher) Alone(ctx context.Context, f *Medium) bool {
-	err := w.look(ctx, true)
-	usable := w.Usable()
-	return err == nil && len(usable) == 1 && usable[0].ID() == f.ID()
+// LookAgain reads everything again, and fails unless what it saw is what is in the sockets when it is over.
+func (w *Watcher) LookAgain(ctx context.Context) error {
+	if err := w.look(ctx, true); err != nil {
+		return err
+	}
+	all, err := devices(w.known.machine)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.EqualFunc(all, w.seen, func(d device, is string) bool { return d.is == is }) {
+		return errors.New("something was put in or pulled out while the media were read")
+	}
+	return nil
+}
+
+// Blind tells whether the last look failed.
+func (w *Watcher) Blind() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.blind
 }
 
 func (w *Watcher) forget() {
@@ -162,6 +195,9 @@ func (w *Watcher) forget() {
 func (w *Watcher) look(ctx context.Context, again bool) error {
 	all, err := devices(w.known.machine)
 	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.blind = true
 		return err
 	}
 	var now []string
@@ -184,7 +220,7 @@ func (w *Watcher) look(ctx context.Context, again bool) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seen, w.found = now, found
+	w.seen, w.found, w.blind = now, found, false
 	return nil
 }
 
@@ -217,7 +253,7 @@ func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 			found = append(found, f)
 		}
 		return bytes
-	}, func(disk string, volumes int) { found = append(found, unreadOf(disk, volumes)) })
+	}, func(disk string, volumes int, crowded bool) { found = append(found, unreadOf(disk, volumes, crowded)) })
 	return found
 }
 
@@ -249,44 +285,4 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 		return nil, bytes
 	}
 	return f, bytes
-}
-
-// Taken is a site config from a medium.
-type Taken struct {
-	Text   []byte       // YAML
-	Source string       // where its answers come from: "stick SITECONFIG"
-	Use    func() error // notes on disk that it was used; nothing may change on its word before
-}
-
-// Take opens the site config of a document, by its id, on a medium that the last look found: with a passphrase, or with the node's
-// own key. A device's name would do for whatever was put into the socket since a person looked. It fails with a *problem.Problem.
-func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
-	found := w.Found()
-	i := slices.IndexFunc(found, func(f *Medium) bool { return f.id != "" && f.id == id })
-	if i < 0 {
-		return nil, &problem.Problem{
-			Code: "MED-GONE", Summary: message.T("The medium that was chosen is no longer there."),
-			Fix: message.T("Put it in again and wait until it is listed, or choose another one that is listed."),
-		}
-	}
-	f := w.judged(found[i])
-	if f.Refused != nil {
-		return nil, f.Refused
-	}
-	secret := passphrase
-	if f.Sealed() == envelope.ForNode {
-		var err error
-		if secret, err = w.known.secret(); err != nil {
-			return nil, err
-		}
-	}
-	text, err := f.document.Unseal(secret)
-	if err != nil {
-		return nil, err
-	}
-	source := "stick " + cmp.Or(f.Label, f.Device)
-	if f.baked {
-		source = BakedSource
-	}
-	return &Taken{Text: text, Source: source, Use: func() error { return usedUp(w.known, f) }}, nil
 }

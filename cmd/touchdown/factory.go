@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/media"
 	"touchdown/steps"
 )
 
@@ -65,7 +66,7 @@ func unbakeCommand(t *target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unbake", Short: "Take back what bake did", Args: cobra.NoArgs,
 		Long: `Unbake removes the MachineConfigs and puts the port's profile, the policies and OperatorHub back. The node reboots once;
-run the same command again after it. The program itself stays.`,
+run the same command again after it. The site config that the factory put in is wiped. The program itself stays.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return unbake(t, cmd) },
 	}
 	t.engine.add(cmd)
@@ -151,7 +152,16 @@ func unbake(t *target, cmd *cobra.Command) error {
 	if err := line.undo(cmd.Context(), steps.Bake(version, "", steps.BakeOptions{Arm: true})); err != nil {
 		return err
 	}
-	if !line.changed {
+	// The undo of a bake within the list leaves the note of the site config, so that the seal refuses a node that lost it. Whoever takes
+	// back the bake itself has done with it: the next list needs none.
+	was, err := media.Of(line.node.Host).TakeBack()
+	if err != nil {
+		return err
+	}
+	if was {
+		fmt.Fprintln(line.out, "The site config that was in the node is wiped and forgotten; touchdown factory --site FILE puts one in again.")
+	}
+	if !line.changed && !was {
 		fmt.Fprintln(line.out, "There was nothing to take back.")
 	}
 	return nil

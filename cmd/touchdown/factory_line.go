@@ -28,6 +28,7 @@ type factoryFlags struct {
 	ledger             ledger.Choice
 	mediaKey, order    string
 	site               string
+	startsAlone        bool // with site
 }
 
 func factoryCommand(c *common) *cobra.Command {
@@ -57,11 +58,15 @@ touchdown media write --recipient, is in the ledger.
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
 good for one use. At its site they are offered on the page Network, as those of a stick are; a person takes them, and nothing starts
 before. The command replaces what was put in before; --reopen without --site takes it away, as unbake and the
-landing do. The seal refuses a node that has lost it.`,
+landing do. The seal refuses a node that has lost it.
+
+With --site FILE --site-unattended the sealed node starts its landing without a person: after a countdown of a minute, which every
+console shows and any key stops, when no stick with a site config is there, nobody has given an answer, and every check passes.`,
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
   touchdown factory --site site.yaml
+  touchdown factory --site site.yaml --site-unattended
   touchdown factory --unattended -f line.yaml -o json`,
 	}, bakeCommand(&c.target), unbakeCommand(&c.target))
 	of := cmd.RunE
@@ -87,6 +92,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
+	cmd.Flags().BoolVar(&f.startsAlone, "site-unattended", false, "with --site: at its site the node starts without asking anyone")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
 	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
@@ -109,6 +115,9 @@ func (f *factoryFlags) prepareOrder() (func(*host.Machine) error, error) {
 }
 
 func (f *factoryFlags) run(cmd *cobra.Command) error {
+	if f.startsAlone && f.site == "" {
+		return usage(errors.New("--site-unattended goes with --site: the site config that the node starts with"))
+	}
 	cfg, err := f.policy()
 	if err != nil {
 		return err
@@ -178,39 +187,7 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 	if f.dryRun {
 		return nil
 	}
-	if answers == nil {
-		return f.takeSiteBack(cmd, machine)
-	}
-	d, err := media.Of(machine).Bake(answers)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(complaints(cmd), "%s: document %s is in the node, for serial number %s alone\n", f.site, d.ID, d.Serial)
-	return nil
-}
-
-// takeSiteBack wipes the site config of an earlier stay when a sealed node comes back: whoever takes it back may send it elsewhere.
-func (f *factoryFlags) takeSiteBack(cmd *cobra.Command, machine *host.Machine) error {
-	if !f.reopen {
-		return nil
-	}
-	was, err := media.Of(machine).TakeBack()
-	if was && err == nil {
-		fmt.Fprintln(complaints(cmd), "the site config that was in the node is wiped; --site FILE puts one in again")
-	}
-	return err
-}
-
-// siteAnswers reads the site config that goes with the node; nil where none is named.
-func (f *factoryFlags) siteAnswers(cmd *cobra.Command) ([]byte, error) {
-	if f.site == "" {
-		return nil, nil
-	}
-	cfg, err := loadSite(cmd, f.site)
-	if err != nil {
-		return nil, err
-	}
-	return cfg.Marshal(false)
+	return f.keepSite(cmd, machine, answers)
 }
 
 // takeBack lets a sealed node's cluster start again on the bench line. It outgrows its backup, which is not offered from then on.

@@ -55,7 +55,7 @@ func TestFactoryReopen(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := media.Of(machine)
-	if _, err := known.Bake([]byte(stickConfig)); err != nil {
+	if _, err := known.Bake([]byte(stickConfig), false); err != nil {
 		t.Fatal(err)
 	}
 	over, end := context.WithCancel(t.Context()) // the wizard ends at once
@@ -67,8 +67,38 @@ func TestFactoryReopen(t *testing.T) {
 		root.SetErr(&said)
 		execute(over, root, append([]string{"factory", "--local", "--unattended", "--state", filepath.Join(dir, "state")}, line...))
 		id, err := known.Baked()
-		if reopen := len(line) > 0; err != nil || reopen != (id == "") || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
-			t.Errorf("%q: %q, %v: %s", line, id, err, said.String())
+		if reopen := len(line) > 0; err != nil || reopen != (id == nil) || reopen != strings.Contains(said.String(), "is wiped") || !factory.OnLine(machine) {
+			t.Errorf("%q: %+v, %v: %s", line, id, err, said.String())
 		}
+	}
+}
+
+// TestFactorySiteUnattended: the flag goes with --site, the document in the node says it, and so does the command.
+func TestFactorySiteUnattended(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "site.yaml")
+	if err := os.WriteFile(file, []byte(stickConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	machine := host.Open(host.Options{Root: dir})
+	if err := machine.WriteFile("/sys/class/dmi/id/product_serial", []byte("SN1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(t.Context()) // the wizard ends at once
+	end()
+	for want, line := range map[string][]string{
+		"--site-unattended goes with --site": {"--site-unattended"}, "STARTS THE LANDING WITHOUT A PERSON": {"--site", file, "--site-unattended"},
+	} {
+		root := newRoot(hooks{root: dir})
+		var said strings.Builder
+		root.SetOut(&said)
+		root.SetErr(&said)
+		execute(over, root, append([]string{"factory", "--local", "--unattended", "--state", filepath.Join(dir, "state")}, line...))
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q: %s", line, said.String())
+		}
+	}
+	if d, err := media.Of(machine).Baked(); err != nil || d == nil || !d.Unattended || d.Serial != "SN1" {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

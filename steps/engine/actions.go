@@ -176,7 +176,7 @@ func (c *core) start(a Action, last func() error) error {
 	}
 	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
-		event.By = unattended
+		event.By = byNobody
 	}
 	if err := c.recorder.emit(event); err != nil {
 		return err

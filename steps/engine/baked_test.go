@@ -10,9 +10,9 @@ import (
 
 const bakedDocument = layout.Media + "/baked.dsse.json"
 
-// TestABakedSiteConfigNeverStarts: one whose text says unattended starts nothing on a sealed node that nobody has touched. It is offered all
-// the same, and its answers are taken by a person.
-func TestABakedSiteConfigNeverStarts(t *testing.T) {
+// TestABakedSiteConfigThatNoSealNamed starts nothing, whatever it says, on a sealed node that nobody has touched. It is offered all the
+// same, and its answers are taken by a person.
+func TestABakedSiteConfigThatNoSealNamed(t *testing.T) {
 	r := newSealedRig(t)
 	recipient, err := r.known.Recipient()
 	must(t, err)
@@ -41,11 +41,11 @@ func TestABakedSiteConfigNeverStarts(t *testing.T) {
 	}
 }
 
-// TestABakedSiteConfigAsks: it is offered as a stick's answers are, and wiped when they were taken. A stick that starts the landing does not
-// beside it. The hand-over of a landing that did without it wipes it.
+// TestABakedSiteConfigAsks: it is offered as a stick's answers are, and wiped when they were taken. A stick that starts the landing goes
+// before it. The hand-over of a landing that did without it wipes it.
 func TestABakedSiteConfigAsks(t *testing.T) {
 	r := newSealedRig(t)
-	d, err := r.known.Bake([]byte(onStick))
+	d, err := r.known.Bake([]byte(onStick), false)
 	must(t, err)
 	r.open(t)
 	r.look(t)
@@ -64,13 +64,13 @@ func TestABakedSiteConfigAsks(t *testing.T) {
 	must(t, r.Close())
 
 	both := newSealedRig(t)
-	_, err = both.known.Bake([]byte(onStick))
+	_, err = both.known.Bake([]byte(strings.Replace(onStick, "shop", "baked", 1)), true)
 	must(t, err)
 	both.plug(t, "sdb", forNobody())
 	both.open(t)
-	until(t, both, "why nothing starts", noticed("SITECONFIG (sdb) starts nothing", "another medium is there, too"))
-	if s, err := both.Snapshot(t.Context()); err != nil || !s.Started.IsZero() {
-		t.Errorf("%v, %v", s.Started, err)
+	until(t, both, "the landing from the stick", inState(IsDone))
+	if got := both.w.get("names"); got != "shop.stick.example" || !both.host.Exists(bakedDocument) {
+		t.Errorf("landed as %s", got)
 	}
 	both.mu.Lock()
 	err = both.core.handOver()

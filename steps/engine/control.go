@@ -99,9 +99,15 @@ func (c *control) view() PenView {
 
 // TakePen implements Session.
 func (e *Engine) TakePen(ctx context.Context, console string, force bool) (string, error) {
+	someoneIsHere(e)
 	if err := e.idle.May(ctx); err != nil {
 		return "", err
 	}
+	return e.takePen(console, force)
+}
+
+// takePen is TakePen for the engine itself, too.
+func (e *Engine) takePen(console string, force bool) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	token, err := e.core.control.take(console, force)

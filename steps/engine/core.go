@@ -37,6 +37,9 @@ type core struct {
 	unlocked bool
 	given    *handout.LogIn // what people were given last, in memory alone; nil: nothing, or the hand-over was accepted
 	resumed  time.Time
+	counting countdown // of the document in the node
+	heard    int       // how often a person used a console or took control
+	haltedID string    // of the document whose start a person stopped, should the disk not take the note
 }
 
 // newCore makes the parts of an engine that has done nothing yet.

@@ -26,8 +26,8 @@ import (
 	"touchdown/steps/site"
 )
 
-// unattended in an event's By marks a job that nobody watches: the policy answers its questions at once.
-const unattended = "unattended"
+// byNobody in an event's By marks a job that nobody watches: the policy answers its questions at once.
+const byNobody = "unattended"
 
 // restartGap is added to the number of events when an engine starts, so that numbers keep rising although
 // those that are not journalled are forgotten.
@@ -159,7 +159,7 @@ func (e *Engine) begin() {
 		e.workers.Go(func() { out.Run(e.closing, e.delivered) })
 	}
 	if e.o.Media != nil {
-		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
+		e.workers.Go((&lander{Engine: e, tried: map[string]try{}}).watchMedia)
 	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()

@@ -56,7 +56,7 @@ func (f *Foreground) begin() *run {
 	e.core.recorder.each = f.Each
 	cfg := &site.Config{} // without a policy: no watchdog, no roll-back
 	e.core.draft.open(cfg)
-	_ = e.emit(steps.Event{Kind: steps.Started, By: unattended}) // nobody is asked; it is written nowhere, so it cannot fail
+	_ = e.emit(steps.Event{Kind: steps.Started, By: byNobody}) // nobody is asked; it is written nowhere, so it cannot fail
 	return &run{e: e, cfg: cfg, stages: f.Stages}
 }
 

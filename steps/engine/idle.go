@@ -15,6 +15,7 @@ func newIdle(e *Engine) *idle.Lock {
 
 // Present implements Session.
 func (e *Engine) Present(ctx context.Context, pin string) error {
+	someoneIsHere(e) // at a console that is locked, too: it takes no PIN to keep a node from starting
 	err := e.idle.Present(ctx, pin)
 	if pin != "" { // how long nobody may try another one concerns all consoles
 		e.mu.Lock()

@@ -230,7 +230,7 @@ func upgraded(e steps.Event) steps.Event {
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
 func (j *job) begin(e steps.Event) {
 	j.state, j.started, j.ended = Working, e.Time, time.Time{}
-	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == unattended
+	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == byNobody
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/unattended"
 )
 
 // fromMedium begins the source of an answer that a medium brought, as media.Taken has it.
@@ -157,10 +158,11 @@ func (e *lander) unstarted() *leaving {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ids := slices.Sorted(maps.Keys(e.tried))
+	ids = slices.DeleteFunc(ids, func(id string) bool { f := e.asking(id); return f == nil || f.Baked() }) // there is no medium to write to
 	if len(ids) == 0 || !beforeLanding(e.core) {
 		return nil
 	}
-	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].String()))
+	text := e.mask.Mask(forReaders(e.core, "The landing has not started.", "", e.tried[ids[0]].why.String()))
 	return &leaving{id: ids[0], what: fmt.Sprintf("%s %q", ids[0], text), files: []volume.File{{Name: questionFile, Data: []byte(text)}}}
 }
 
@@ -193,7 +195,7 @@ func broughtByMedium(c *core) bool {
 		return false
 	}
 	for _, source := range c.draft.site.Sources {
-		if strings.HasPrefix(source, fromMedium) {
+		if source, _ = unattended.Bare(source); strings.HasPrefix(source, fromMedium) {
 			return true
 		}
 	}

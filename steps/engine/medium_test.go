@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -52,6 +53,8 @@ type sealedRig struct {
 	*rig
 	key   envelope.SigningKey
 	known media.Known
+
+	volumes int // that are read of one disk; 0: as on a node
 }
 
 // offering is the step that offers the answers of media, without the rest of its page.
@@ -92,6 +95,7 @@ func (r *sealedRig) open(t *testing.T) {
 	o := r.options()
 	o.Media = media.NewWatcher(r.host.Machine)
 	o.Media.Every = time.Millisecond
+	o.Media.Limits.Volumes = cmp.Or(r.volumes, o.Media.Limits.Volumes)
 	r.w.asks = func(cfg *site.Config) []steps.Stage {
 		return []steps.Stage{{ID: "network", Steps: []steps.Step{&offering{steps.Site(cfg, steps.Wiring{Media: o.Media})[1].Steps[0]}}}}
 	}
@@ -133,7 +137,7 @@ func (r *sealedRig) look(t *testing.T) {
 		defer r.mu.Unlock()
 		return beforeLanding(r.core)
 	}, func() {
-		(&lander{Engine: r.Engine, tried: map[string]message.Text{}}).judgeMedia()
+		(&lander{Engine: r.Engine, tried: map[string]try{}}).judgeMedia()
 		end()
 	})
 }
@@ -384,6 +388,10 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.mu.Lock()
 	r.w.cable = true
 	r.w.mu.Unlock()
+	until(t, r, "the wait for the next try", tells(again))
+	must(t, r.ReleasePen(t.Context(), take(t, r)))
+	until(t, r, "that it does not wait", func(s *Snapshot) bool { return s.Starts == 0 && noticed("SITECONFIG (sdb) starts nothing")(s) })
+	r.ahead.Add(int64(tryAgainTime)) // who was there decides: this stick does not land, another one does below
 	stick.Pull(t, r.host.Root(), "sdb")
 	until(t, r, "that it is gone", func(s *Snapshot) bool { return !noticed("SITECONFIG")(s) })
 	d = forNobody()
@@ -391,6 +399,28 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	until(t, r, "the landing", inState(IsDone))
 	if !r.used(t, d.ID) {
 		t.Error("it is not noted as used")
+	}
+}
+
+// TestAStickIsTriedAgain: what the review found may be over after a while. What the first try left in the draft is no person's.
+func TestAStickIsTriedAgain(t *testing.T) {
+	r := newSealedRig(t)
+	r.still.Store(time.Now().UnixNano())
+	r.w.cable = false
+	r.open(t)
+	d := forNobody()
+	r.plug(t, "sdb", d)
+	until(t, r, "the wait", tells(again))
+	r.w.mu.Lock()
+	r.w.cable = true
+	r.w.mu.Unlock()
+	if s, err := r.Snapshot(t.Context()); err != nil || !s.Started.IsZero() || r.used(t, d.ID) {
+		t.Fatalf("started %v, %v", s.Started, err)
+	}
+	r.ahead.Add(int64(tryAgainTime))
+	until(t, r, "the landing", inState(IsDone))
+	if !r.used(t, d.ID) || media.StartOf(r.host.Machine, d.ID).Halted() {
+		t.Error("it is not noted as used, or noted as stopped")
 	}
 }
 

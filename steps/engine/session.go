@@ -38,7 +38,8 @@ type Session interface {
 	ReleasePen(ctx context.Context, pen string) error
 	// Present tells that a person uses the console of ctx (idle.At). Once nobody has for as long as the site config says, every
 	// write of that console fails with idle.ErrLocked until Present is given the PIN: after a wrong one it fails with
-	// idle.ErrWrong, and with idle.ErrSoon until the wait is over. Who asks without a console is never locked.
+	// idle.ErrWrong, and with idle.ErrSoon until the wait is over. Who asks without a console is never locked. While Snapshot.Starts
+	// counts down, Present ends that, also when it fails: for good, or for a medium until it is put in again.
 	Present(ctx context.Context, pin string) error
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
@@ -160,8 +161,9 @@ type Snapshot struct {
 	Monitor  message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
 	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Pen      PenView         `json:"pen"`
-	Volumes  []chosen.Volume `json:"volumes,omitempty"` // what lies on media, once that was asked for with Act, until a file was taken or control changes
-	Idle     *idle.View      `json:"idle,omitempty"`    // when the console that asked locks; nil: no PIN is set
+	Volumes  []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
+	Starts   float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
+	Idle     *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
 }
 
 type plainSnapshot Snapshot
