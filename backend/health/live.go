@@ -1,0 +1,104 @@
+package health
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+)
+
+// mostTurns bounds what a Live remembers: the newest are kept.
+const mostTurns = 40
+
+// Live is how a cluster is, told for as long as somebody looks.
+type Live struct {
+	Since  time.Time            `json:"since"`           // since when something has failed, or nothing has; not before the look began
+	Away   time.Time            `json:"away,omitzero"`   // when the API last answered, while it does not
+	Well   time.Time            `json:"well,omitzero"`   // when nothing had failed for the last time, while something has; zero: not since the look began
+	Status check.Status         `json:"status"`          // fail, warn or pass: the worst
+	Counts map[check.Status]int `json:"counts"`          // how many checks ended how
+	Checks []check.Check        `json:"checks"`          // that failed or warn, the most basic first
+	Turns  []Turn               `json:"turns,omitempty"` // since all was well the last time, oldest first
+}
+
+// Turn is a verdict that became another one.
+type Turn struct {
+	At       time.Time    `json:"at"`
+	ID       string       `json:"id"` // of the check
+	Title    message.Text `json:"title"`
+	Status   check.Status `json:"status"` // the new one
+	Observed message.Text `json:"observed"`
+}
+
+// story is a Live as it grows.
+type story struct {
+	Live
+	last map[string]check.Status // by check; nil: nothing was judged yet
+}
+
+// take judges a state, and tells whether there is something to tell.
+func (l *story) take(s *State, o Options, answered time.Time) (news bool) {
+	checks := Judge(s, o)
+	next := l.Live
+	next.Away = time.Time{}
+	if s.Away != nil {
+		next.Away = answered
+	}
+	next.Counts, next.Checks = map[check.Status]int{}, nil
+	for _, c := range checks {
+		next.Counts[c.Status]++
+		if c.Status == check.Fail || c.Status == check.Warn {
+			c.Evidence = nil // a look of the report has it
+			next.Checks = append(next.Checks, c)
+		}
+	}
+	next.Status = verdict(next.Counts)
+	first, bad, was := l.last == nil, next.Status == check.Fail, l.Status == check.Fail
+	turns := l.turns(checks, s)
+	if first || bad != was {
+		next.Since, next.Well = s.At, time.Time{}
+	}
+	if bad && !was {
+		next.Turns = nil // of an earlier trouble
+		if !first {
+			next.Well = s.At
+		}
+	}
+	next.Turns = append(slices.Clone(next.Turns), turns...)
+	next.Turns = next.Turns[max(0, len(next.Turns)-mostTurns):]
+	news = first || !reflect.DeepEqual(next, l.Live)
+	l.Live = next
+	return news
+}
+
+// turns are the verdicts that changed. What is skipped behind an API that is away is no change, nor is what comes back unchanged.
+func (l *story) turns(checks []check.Check, s *State) (turns []Turn) {
+	first := l.last == nil
+	if first {
+		l.last = map[string]check.Status{}
+	}
+	bad := func(s check.Status) bool { return s == check.Fail || s == check.Warn }
+	for _, c := range checks {
+		if c.Status == check.Skip && s.Away != nil || l.last[c.ID] == c.Status {
+			continue
+		}
+		was := l.last[c.ID]
+		l.last[c.ID] = c.Status
+			if !first && (bad(was) || bad(c.Status)) {
+			turns = append(turns, Turn{At: s.At, ID: c.ID, Title: c.Title, Status: c.Status, Observed: c.Observed})
+		}
+	}
+	return turns
+}
+
+// verdict is the worst of what was judged.
+func verdict(counts map[check.Status]int) check.Status {
+	for _, worst := range []check.Status{check.Fail, check.Warn} {
+		if counts[worst] > 0 {
+			return worst
+		}
+	}
+	return check.Pass
+}
