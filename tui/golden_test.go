@@ -98,6 +98,8 @@ func scenes() []scene {
 		{"dashboard-moving", on(func(s *engine.Snapshot) { s.Locked = true }), nil},
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
+		{"dashboard-live", on(locked, troubled), nil},
+		{"dashboard-away", on(locked, unanswered), nil},
 		{"undone", on(undone), nil},
 		{"factory-checks", on(realFactory), nil},
 		{"factory-sealed", on(sealed), nil},

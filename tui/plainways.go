@@ -72,6 +72,8 @@ func (p *prompts) bundled() string {
 func (p *prompts) finish() error {
 	d := dashboard{base: base{p.desk}}
 	p.write(d.text(minWidth)...)
+	p.news = p.liveNews(&d)
+	defer func() { p.news = nil }()
 	type way struct {
 		name string
 		do   func(error) error

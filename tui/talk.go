@@ -20,8 +20,9 @@ type talk struct {
 	in    io.Reader
 	tty   *os.File // that in is; nil for no terminal
 	out   io.Writer
-	lines chan string  // closed at the end of the input
-	heard func() error // what a line that a person typed does before it is an answer
+	lines chan string     // closed at the end of the input
+	heard func() error    // what a line that a person typed does before it is an answer
+	news  func() []string // what happened while a prompt waits for an answer; nil: nothing is told
 
 	screens bool // the terminal has screens to go back to
 }
@@ -91,14 +92,25 @@ func (p *talk) read(prompt string) (string, error) {
 
 func (p *talk) prompted(prompt string) (string, error) {
 	fmt.Fprintf(p.out, "%s ", prompt)
-	select {
-	case <-p.ctx.Done():
-		return "", p.ctx.Err()
-	case line, ok := <-p.lines:
-		if !ok {
-			return "", ErrHungUp
+	for {
+		var look <-chan time.Time
+		if p.news != nil {
+			look = time.After(heartbeat)
 		}
-		return line, nil
+		select {
+		case <-p.ctx.Done():
+			return "", p.ctx.Err()
+		case line, ok := <-p.lines:
+			if !ok {
+				return "", ErrHungUp
+			}
+			return line, nil
+		case <-look:
+			if lines := p.news(); len(lines) > 0 {
+				p.write(append([]string{" "}, lines...)...)
+				fmt.Fprintf(p.out, "%s ", prompt)
+			}
+		}
 	}
 }
 

@@ -38,9 +38,8 @@ type story struct {
 	last map[string]check.Status // by check; nil: nothing was judged yet
 }
 
-// take judges a state, and tells whether there is something to tell.
-func (l *story) take(s *State, o Options, answered time.Time) (news bool) {
-	checks := Judge(s, o)
+// take goes on with what a state was judged to be, and tells whether there is something to tell.
+func (l *story) take(checks []check.Check, s *State, answered time.Time) (news bool) {
 	next := l.Live
 	next.Away = time.Time{}
 	if s.Away != nil {
@@ -86,7 +85,7 @@ func (l *story) turns(checks []check.Check, s *State) (turns []Turn) {
 		}
 		was := l.last[c.ID]
 		l.last[c.ID] = c.Status
-			if !first && (bad(was) || bad(c.Status)) {
+		if !first && (bad(was) || bad(c.Status)) {
 			turns = append(turns, Turn{At: s.At, ID: c.ID, Title: c.Title, Status: c.Status, Observed: c.Observed})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/kube"
 )
 
@@ -39,7 +40,7 @@ type Watcher struct {
 }
 
 // Run judges the cluster until ctx ends, and tells what it finds each time that it is another story than before.
-func (w *Watcher) Run(ctx context.Context, tell func(Live)) {
+func (w *Watcher) Run(ctx context.Context, tell func(Live, []check.Check)) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if w.after == nil {
@@ -53,8 +54,10 @@ func (w *Watcher) Run(ctx context.Context, tell func(Live)) {
 	w.follow(ctx)
 	var told story
 	for ctx.Err() == nil {
-		if w.round(ctx) && told.take(w.state, w.options, w.answeredAt) {
-			tell(told.Live)
+		if w.round(ctx) {
+			if checks := Judge(w.state, w.options); told.take(checks, w.state, w.answeredAt) {
+				tell(told.Live, checks)
+			}
 		}
 		select {
 		case <-ctx.Done():

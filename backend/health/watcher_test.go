@@ -79,7 +79,7 @@ func watching(t *testing.T, cluster *kube.Cluster, clock *handClock) *watched {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.Run(ctx, func(l health.Live) {
+		w.Run(ctx, func(l health.Live, _ []check.Check) {
 			out.mu.Lock()
 			defer out.mu.Unlock()
 			out.lives = append(out.lives, l)

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/health"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/handout"
@@ -37,6 +38,7 @@ type core struct {
 	unlocked bool
 	given    *handout.LogIn // what people were given last, in memory alone; nil: nothing, or the hand-over was accepted
 	resumed  time.Time
+	live     *health.Live // how the cluster is; nil: nobody looks, or not known yet
 }
 
 // newCore makes the parts of an engine that has done nothing yet.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
@@ -157,6 +158,7 @@ type Snapshot struct {
 	Problem  *steps.Trouble  `json:"problem,omitempty"`
 	Notices  []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
 	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
+	Live     *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
 	Pen      PenView         `json:"pen"`
 	Volumes  []chosen.Volume `json:"volumes,omitempty"` // what lies on media, once that was asked for with Act, until a file was taken or control changes
 	Idle     *idle.View      `json:"idle,omitempty"`    // when the console that asked locks; nil: no PIN is set
