@@ -132,7 +132,7 @@ func (b *dashboard) text(w int) []string {
 	if s.Locked {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
 	}
-	lines = append(lines, b.live(w)...)
+	lines = append(lines, (&live{b.base}).lines(w)...)
 	if s.State == engine.IsDone && s.Cluster != "" {
 		reached := []string{t("dashboard.cluster", s.Cluster), t("dashboard.api", s.Cluster), t("dashboard.console", s.Cluster)}
 		if is := b.address(); is != "" {

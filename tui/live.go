@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
 	"touchdown/steps"
@@ -10,8 +9,11 @@ import (
 // liveTurns is how many changes the dashboard shows; the newest count.
 const liveTurns = 8
 
-// live tells how the cluster of a landed node is now: the verdict, what speaks against it, and what changed since all was well.
-func (b *dashboard) live(w int) []string {
+// live is how the cluster of a landed node is now, on its dashboard and in line mode.
+type live struct{ base }
+
+// lines are all that there is to tell: the verdict, what speaks against it, and what changed since all was well.
+func (b *live) lines(w int) []string {
 	l := b.snap.Live
 	if l == nil {
 		return nil
@@ -35,28 +37,8 @@ func (b *dashboard) live(w int) []string {
 	return lines
 }
 
-// liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
-func (p *prompts) liveNews(d *dashboard) func() []string {
-	said := ""
-	if p.snap.Live != nil {
-		said = strings.Join(d.newest(minWidth), "\n")
-	}
-	return func() []string {
-		p.absorb(p.link.look())
-		if p.snap == nil || p.snap.Live == nil {
-			return nil
-		}
-		lines := d.newest(minWidth)
-		if text := strings.Join(lines, "\n"); text != said {
-			said = text
-			return lines
-		}
-		return nil
-	}
-}
-
 // newest is the verdict and the last change.
-func (b *dashboard) newest(w int) []string {
+func (b *live) newest(w int) []string {
 	lines := b.verdict(w)
 	if turns := b.snap.Live.Turns; len(turns) > 0 {
 		lines = append(lines, b.turn(len(turns)-1, w))
@@ -65,7 +47,7 @@ func (b *dashboard) newest(w int) []string {
 }
 
 // verdict is one sentence on how the cluster is.
-func (b *dashboard) verdict(w int) (lines []string) {
+func (b *live) verdict(w int) (lines []string) {
 	l := b.snap.Live
 	text := t("live.well", b.moment(l.Since))
 	switch {
@@ -81,7 +63,7 @@ func (b *dashboard) verdict(w int) (lines []string) {
 }
 
 // moment is a time of today, or a day and a time.
-func (b *dashboard) moment(at time.Time) string {
+func (b *live) moment(at time.Time) string {
 	at, now := at.UTC(), b.now().UTC()
 	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return at.Format("15:04")
@@ -90,7 +72,7 @@ func (b *dashboard) moment(at time.Time) string {
 }
 
 // turn is a change as a line.
-func (b *dashboard) turn(i, w int) string {
+func (b *live) turn(i, w int) string {
 	v, c := b.snap.Live.Turns[i], checks{base: b.base}
 	at := b.moment(v.At)
 	return "  " + at + "  " + c.line(finding{Check: steps.Check{Title: v.Title, Status: v.Status, Observed: v.Observed}}, w-4-len(at))

@@ -43,7 +43,7 @@ func TestLineModeTellsWhatChanged(t *testing.T) {
 	l := newLink(t.Context(), f, "ttyS0", time.Second)
 	p := &prompts{desk: newDesk(l, Options{Name: "ttyS0", Clock: func() time.Time { return epoch }})}
 	p.absorb(l.look())
-	news := p.liveNews(&dashboard{base: base{p.desk}})
+	news := liveNews(p)
 	if lines := news(); lines != nil {
 		t.Errorf("nothing is known yet, and it says %q", lines)
 	}

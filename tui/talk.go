@@ -16,15 +16,14 @@ import (
 
 // talk is a line terminal: lines go out, lines come in.
 type talk struct {
-	ctx   context.Context //nolint:containedctx // ends with Plain
-	in    io.Reader
-	tty   *os.File // that in is; nil for no terminal
-	out   io.Writer
-	lines chan string     // closed at the end of the input
-	heard func() error    // what a line that a person typed does before it is an answer
-	news  func() []string // what happened while a prompt waits for an answer; nil: nothing is told
-
-	screens bool // the terminal has screens to go back to
+	ctx     context.Context //nolint:containedctx // ends with Plain
+	in      io.Reader
+	tty     *os.File // that in is; nil for no terminal
+	out     io.Writer
+	lines   chan string     // closed at the end of the input
+	heard   func() error    // what a line that a person typed does before it is an answer
+	news    func() []string // what happened while a prompt waits for an answer; nil: nothing is told
+	screens bool            // the terminal has screens to go back to
 }
 
 // listen reads lines until the input ends.

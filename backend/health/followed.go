@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
 )
@@ -44,11 +45,7 @@ func (w *Watcher) follow(ctx context.Context) {
 	keep(k, "pods", kube.Ref{Version: "v1", Resource: "pods"}, func(s *State) *[]corev1.Pod { return &s.Pods })
 	keep(k, "csrs", kube.Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"}, func(s *State) *[]certificatesv1.CertificateSigningRequest { return &s.CSRs })
 	keep(k, "routes", kube.Ref{Group: "route.openshift.io", Version: "v1", Resource: "routes"}, func(s *State) *[]routev1.Route { return &s.Routes })
-	heads := kube.FollowHeads(ctx, w.Cluster, kube.Ref{Version: "v1", Resource: "secrets"}, w.up.pass, w.poke)
-	w.lists = append(w.lists, followed{cut: heads.Cut, fill: func(s *State) (is bool) {
-		s.Secrets, is = known(s.Errors, "secrets", heads)
-		return is
-	}})
+	keep(k, "secrets", kube.Ref{Version: "v1", Resource: "secrets"}, func(s *State) *[]metav1.PartialObjectMetadata { return &s.Secrets })
 	w.followWide(k)
 }
 

@@ -12,7 +12,7 @@ import (
 // mostTurns bounds what a Live remembers: the newest are kept.
 const mostTurns = 40
 
-// Live is how a cluster is, told for as long as somebody looks.
+// Live is how a cluster is, told for as long as someone looks.
 type Live struct {
 	Since  time.Time            `json:"since"`           // since when something has failed, or nothing has; not before the look began
 	Away   time.Time            `json:"away,omitzero"`   // when the API last answered, while it does not

@@ -20,7 +20,7 @@ const (
 // gathering is how long a Watcher lets changes gather before it judges: a roll-out changes some hundred objects.
 const gathering = time.Second
 
-// Watcher judges one cluster for as long as somebody looks. The objects come by watches, so a cluster at rest is hardly asked.
+// Watcher judges one cluster for as long as someone looks. The objects come by watches, so a cluster at rest is hardly asked.
 type Watcher struct {
 	Cluster *kube.Cluster
 	Options func(context.Context) Options // what the cluster should look like; asked now and then, since its owner may change that

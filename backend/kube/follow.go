@@ -36,20 +36,14 @@ type Followed[T any] struct {
 }
 
 // Follow follows the objects of a kind until ctx ends. Each request waits for ready. changed is called after each change, from a goroutine
-// of its own, and must not block.
+// of its own, and must not block. Of PartialObjectMetadata only the metadata comes to this program, of a Secret not its content.
 func Follow[T any](ctx context.Context, c *Cluster, kind Ref, ready func(context.Context) error, changed func()) *Followed[T] {
 	f := &Followed[T]{ready: ready, changed: changed, items: map[string]T{}}
-	go follow(ctx, f, kind, &unstructured.Unstructured{}, c.stream.Resource(kind.kind()))
-	return f
-}
-
-// Heads is what FollowHeads keeps of an object: its metadata.
-type Heads = Followed[metav1.PartialObjectMetadata]
-
-// FollowHeads is Follow for the metadata alone: the content of a Secret never comes to this program.
-func FollowHeads(ctx context.Context, c *Cluster, kind Ref, ready func(context.Context) error, changed func()) *Heads {
-	f := &Heads{ready: ready, changed: changed, items: map[string]metav1.PartialObjectMetadata{}}
-	go follow(ctx, f, kind, &metav1.PartialObjectMetadata{}, c.heads.Resource(kind.kind()))
+	if _, heads := any(new(T)).(*metav1.PartialObjectMetadata); heads {
+		go follow(ctx, f, kind, &metav1.PartialObjectMetadata{}, c.heads.Resource(kind.kind()))
+	} else {
+		go follow(ctx, f, kind, &unstructured.Unstructured{}, c.stream.Resource(kind.kind()))
+	}
 	return f
 }
 

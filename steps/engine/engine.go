@@ -152,7 +152,7 @@ func (e *Engine) begin() {
 	defer e.mu.Unlock()
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
-	e.workers.Go(e.live)
+	e.workers.Go((&lookout{e}).run)
 	if e.o.Media != nil {
 		e.workers.Go((&lander{Engine: e, tried: map[string]message.Text{}}).watchMedia)
 	}

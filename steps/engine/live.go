@@ -16,38 +16,41 @@ import (
 // liveGrace is for how long the cluster is watched after the last console left: one that opens its stream again has not left.
 const liveGrace = time.Minute
 
-// clusterWatcher is a step that tells how the cluster is for as long as somebody looks.
+// clusterWatcher is a step that tells how the cluster is for as long as someone looks.
 type clusterWatcher interface {
 	Watch(ctx context.Context, node *backend.Node, tell func(health.Live, []steps.Check))
 }
 
-// live has the cluster of a landed node watched while consoles look: by one watcher, for however many.
-func (e *Engine) live() {
+// lookout is the engine as it sees to it that the cluster of a landed node is watched.
+type lookout struct{ *Engine }
+
+// run has the cluster of a landed node watched while consoles look: by one watcher, for however many.
+func (e *lookout) run() {
 	select {
 	case <-e.recovered:
 	case <-e.closing.Done():
 	}
-	for e.awaitLive(true, 0) {
-		watcher := e.clusterWatcher()
+	for e.await(true, 0) {
+		watcher := e.watcher()
 		ctx, stop := context.WithCancel(e.closing)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			watcher.Watch(ctx, e.o.Node, func(l health.Live, _ []steps.Check) { e.setLive(&l) })
+			watcher.Watch(ctx, e.o.Node, func(l health.Live, _ []steps.Check) { e.show(&l) })
 		})
-		e.awaitLive(false, liveGrace)
+		e.await(false, liveGrace)
 		stop()
 		watching.Wait()
-		e.setLive(nil)
+		e.show(nil)
 	}
 }
 
-// awaitLive waits until it has been wanted, or not wanted, for as long as grace that the cluster is watched. It returns false when the
+// await waits until it has been wanted, or not wanted, for as long as grace that the cluster is watched. It returns false when the
 // engine ends.
-func (e *Engine) awaitLive(want bool, grace time.Duration) bool {
+func (e *lookout) await(want bool, grace time.Duration) bool {
 	var over <-chan time.Time
 	for {
 		_, changed := e.hub.after(math.MaxUint64)
-		switch is := e.clusterWatcher() != nil; {
+		switch is := e.watcher() != nil; {
 		case is != want:
 			over = nil
 		case grace == 0:
@@ -66,8 +69,8 @@ func (e *Engine) awaitLive(want bool, grace time.Duration) bool {
 	}
 }
 
-// clusterWatcher is the step that can watch the cluster now; nil while nobody looks, or there is nothing to watch.
-func (e *Engine) clusterWatcher() clusterWatcher {
+// watcher is the step that can watch the cluster now; nil while nobody looks, or there is nothing to watch.
+func (e *lookout) watcher() clusterWatcher {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.core.control.watching == 0 || e.core.state() != IsDone || e.o.List == ListFactory {
@@ -83,8 +86,8 @@ func (e *Engine) clusterWatcher() clusterWatcher {
 	return nil
 }
 
-// setLive shows the consoles how the cluster is.
-func (e *Engine) setLive(l *health.Live) {
+// show tells the consoles how the cluster is.
+func (e *lookout) show(l *health.Live) {
 	if l != nil {
 		l.Checks, l.Turns = slices.Clone(l.Checks), slices.Clone(l.Turns) // the watcher keeps its own
 		for i := range l.Checks {
