@@ -13,16 +13,16 @@ import (
 
 // troubled is a landed node whose cluster has had a fault for 20 minutes.
 func troubled(s *engine.Snapshot) {
-	degraded := steps.Check{ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Status: steps.Fail, Observed: message.Data("authentication is degraded: no route to it")}
-	warned := steps.Check{ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: steps.Warn, Observed: message.Data("insights is not available")}
+	degraded := steps.Check{ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Status: steps.Fail, Observed: message.Data("authentication: OAuthServerRouteEndpointAccessible")}
+	warned := steps.Check{ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: steps.Warn, Observed: message.Data("insights: NotReachable")}
 	began := epoch.Add(-20 * time.Minute)
 	s.Live = &health.Live{
 		Since: began, Well: began, Status: steps.Fail, Counts: map[steps.Status]int{steps.Pass: 38, steps.Warn: 1, steps.Fail: 1},
 		Checks: []steps.Check{degraded, warned},
 		Turns: []health.Turn{
 			{At: began, ID: degraded.ID, Title: degraded.Title, Status: steps.Fail, Observed: degraded.Observed},
-			{At: began.Add(time.Minute), ID: "pods", Title: message.T("Pods work"), Status: steps.Fail, Observed: message.Data("openshift-authentication/oauth crashes again and again")},
-			{At: began.Add(9 * time.Minute), ID: "pods", Title: message.T("Pods work"), Status: steps.Pass, Observed: message.Data("250 pods, all well")},
+			{At: began.Add(time.Minute), ID: "pods", Title: message.T("Node"), Status: steps.Fail, Observed: message.Data("openshift-authentication/oauth: CrashLoopBackOff")},
+			{At: began.Add(9 * time.Minute), ID: "pods", Title: message.T("Node"), Status: steps.Pass, Observed: message.Data("250 pods")},
 		},
 	}
 }
@@ -31,7 +31,7 @@ func troubled(s *engine.Snapshot) {
 func unanswered(s *engine.Snapshot) {
 	s.Live = &health.Live{
 		Since: epoch.Add(-5 * time.Hour), Well: epoch.Add(-5 * time.Hour), Away: epoch.Add(-5 * time.Hour), Status: steps.Fail,
-		Checks: []steps.Check{{ID: "api", Title: message.T("Cluster answers (API readyz)"), Status: steps.Fail, Observed: message.Data("no answer: connection refused")}},
+		Checks: []steps.Check{{ID: "api", Title: message.T("Cluster answers (API readyz)"), Status: steps.Fail, Observed: message.Data("dial tcp 127.0.0.1:6443")}},
 	}
 }
 
