@@ -272,6 +272,13 @@ var faults = []fault{
 		failingFor("MultipleErrors", "Multiple errors are preventing progress:\n* Cluster operator insights is degraded\n* Could not update deployment \"openshift-x/y\" (1 of 900)"),
 		"version", check.Fail, "failing",
 	},
+	{
+		"cluster that fails in two ways without a heading",
+		failingFor("MultipleErrors", "Could not update deployment \"openshift-x/y\" (1 of 900)\n* Cluster operator insights is degraded"),
+		"version", check.Fail, "failing",
+	},
+	{"cluster that fails without a cause", failingFor("MultipleErrors", "Multiple errors are preventing progress:"), "version", check.Fail, "failing"},
+	{"cluster that fails in words nobody knows", failingFor("MultipleErrors", "Multiple errors are preventing progress: * Cluster operator insights is degraded"), "version", check.Fail, "failing"},
 	{"cluster that fails for insights online", func(s *health.State) {
 		failingFor("ClusterOperatorDegraded", "Cluster operator insights is degraded")(s)
 		s.Version.Status.Conditions[3].Status = "True"

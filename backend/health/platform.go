@@ -89,7 +89,7 @@ func onlyOptional(failing *configv1.ClusterOperatorStatusCondition) bool {
 		return false
 	}
 	lines := strings.Split(strings.TrimSpace(failing.Message), "\n")
-	if failing.Reason == "MultipleErrors" {
+	if lines[0] == "Multiple errors are preventing progress:" {
 		lines = lines[1:]
 	}
 	for _, line := range lines {
