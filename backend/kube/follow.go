@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -22,6 +23,12 @@ import (
 // listTime bounds one reading of a whole list; a watch has no bound but the API's, of some minutes.
 const listTime = 30 * time.Second
 
+// listPage is how many objects come in one answer: a node has some hundred pods, and the engine little memory.
+const listPage = 50
+
+// lastApplied is a copy of a whole object among its annotations, of a Secret with its content.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
 // Followed are all objects of one kind as the API tells of them: they are read once, then watched. client-go's reflector reads them again
 // where the API no longer knows what it told last, and waits longer and longer where it is away.
 type Followed[T any] struct {
@@ -33,6 +40,8 @@ type Followed[T any] struct {
 	read  bool         // the list was read at least once
 	err   error        // why it could not be read; what was known before stays
 	cut   bool         // a request had no answer since Cut told it last
+
+	unanswered int // tries of the list since it was read
 }
 
 // Follow follows the objects of a kind until ctx ends. Each request waits for ready. changed is called after each change, from a goroutine
@@ -53,38 +62,71 @@ type source[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// follow lets a reflector keep f. It would log over the screen; what it meets is told by Items and Cut.
+// init silences client-go for good: its reflector would write over the screen, and not all of it heeds the logger of a context.
+func init() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) } //nolint:gochecknoinits // klog wants it before anything can log
+
+// follow lets a reflector keep f. What it meets is told by Items and Cut.
 func follow[T any, L runtime.Object](ctx context.Context, f *Followed[T], kind Ref, object any, from source[L]) {
-	cache.NewReflectorWithOptions(&cache.ListWatch{
+	r := cache.NewReflectorWithOptions(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			if err := f.ready(ctx); err != nil {
 				return nil, err
 			}
 			short, cancel := context.WithTimeout(ctx, listTime)
 			defer cancel()
+			if o.ResourceVersion == "0" {
+				o.ResourceVersion = "" // the API's cache does not list in pages
+			}
 			l, err := from.List(short, o)
-			f.refused(ctx, err, func() { f.err = err })
-			return l, err
+			if err != nil {
+				f.refused(ctx, err, f.missed)
+				return nil, err
+			}
+			return l, meta.EachListItem(l, strip)
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if err := f.ready(ctx); err != nil {
 				return nil, err
 			}
 			w, err := from.Watch(ctx, o)
-			f.refused(ctx, err, func() {})
+			f.refused(ctx, err, func(error) {})
 			return w, err
 		},
-	}, object, f, cache.ReflectorOptions{Name: kind.Resource}).RunWithContext(klog.NewContext(ctx, klog.Logger{}))
+	}, object, f, cache.ReflectorOptions{Name: kind.Resource})
+	r.WatchListPageSize = listPage
+	r.RunWithContext(ctx)
 }
 
 // refused notes why the API did not answer, unless the reflector only has to read the list again.
-func (f *Followed[T]) refused(ctx context.Context, err error, what func()) {
+func (f *Followed[T]) refused(ctx context.Context, err error, what func(error)) {
 	if err != nil && ctx.Err() == nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-		var answer apierrors.APIStatus
 		f.note(func() {
-			what()
-			f.cut = f.cut || !errors.As(err, &answer)
+			what(err)
+			f.cut = f.cut || !answered(err)
 		})
+	}
+}
+
+// answered tells whether the API itself said no.
+func answered(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer)
+}
+
+// missed notes that the list could not be read. A request that had no answer counts from the third one: whether the API is away is
+// found out by Cut.
+func (f *Followed[T]) missed(err error) {
+	if f.unanswered++; answered(err) || f.unanswered >= 3 {
+		f.err = err
+	}
+}
+
+// Back tells that the API was away and answers again: that lists had no answer meanwhile says nothing of them.
+func (f *Followed[T]) Back() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unanswered = 0; f.err != nil && !answered(f.err) {
+		f.err = nil
 	}
 }
 
@@ -148,20 +190,36 @@ func (f *Followed[T]) Replace(objects []any, _ string) error {
 		}
 		items[key] = item
 	}
-	f.note(func() { f.items, f.read, f.err = items, true, errors.Join(errs...) })
+	f.note(func() { f.items, f.read, f.err, f.unanswered = items, true, errors.Join(errs...), 0 })
 	return nil // what could not be understood would not be understood when it is read again
 }
 
 // Resync implements cache.ReflectorStore.
 func (f *Followed[T]) Resync() error { return nil }
 
-// kept is an object without what only takes memory.
-func kept[T any](object any) (key string, item T, err error) {
+// strip takes from an object what only takes memory, and what may be secret.
+func strip(object runtime.Object) error {
 	m, err := meta.Accessor(object)
 	if err != nil {
-		return "", item, fmt.Errorf("reading an object: %w", err)
+		return fmt.Errorf("reading an object: %w", err)
 	}
 	m.SetManagedFields(nil)
+	if notes := m.GetAnnotations(); notes[lastApplied] != "" {
+		delete(notes, lastApplied)
+		m.SetAnnotations(notes)
+	}
+	return nil
+}
+
+// kept is an object as it is kept.
+func kept[T any](object any) (key string, item T, err error) {
+	whole, is := object.(runtime.Object)
+	if !is {
+		return "", item, fmt.Errorf("reading an object: it is a %T", object)
+	}
+	if err := strip(whole); err != nil {
+		return "", item, err
+	}
 	if key, err = cache.MetaNamespaceKeyFunc(object); err != nil {
 		return "", item, fmt.Errorf("reading the name of an object: %w", err)
 	}
