@@ -13,6 +13,9 @@ func init() { alertsTime = wait.Timeout(alertsTime) } //nolint:gochecknoinits //
 // Gathering is how long a Watcher lets changes gather.
 const Gathering = gathering
 
+// RestartTime is for how long an API that is away is no fault.
+const RestartTime = restartTime
+
 // NewWatcher is a Watcher with a clock of the test's.
 func NewWatcher(c *kube.Cluster, o func(context.Context) Options, after func(time.Duration) <-chan time.Time) *Watcher {
 	return &Watcher{Cluster: c, Options: o, after: after}

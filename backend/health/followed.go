@@ -21,6 +21,7 @@ import (
 type followed struct {
 	fill func(*State) (known bool) // takes what it has into a state
 	cut  func() bool
+	back func() // the API answers again
 }
 
 // keeper keeps the lists of one Watcher.
@@ -66,7 +67,7 @@ func (w *Watcher) followWide(k keeper) {
 // keep follows a list of the first part of a look.
 func keep[T any](k keeper, what string, kind kube.Ref, in func(*State) *[]T) {
 	f := kube.Follow[T](k.ctx, k.Cluster, kind, k.up.pass, k.poke)
-	k.lists = append(k.lists, followed{cut: f.Cut, fill: func(s *State) (is bool) {
+	k.lists = append(k.lists, followed{cut: f.Cut, back: f.Back, fill: func(s *State) (is bool) {
 		*in(s), is = known(s.Errors, what, f)
 		return is
 	}})
@@ -75,7 +76,7 @@ func keep[T any](k keeper, what string, kind kube.Ref, in func(*State) *[]T) {
 // keepOne follows the only object of a kind.
 func keepOne[T any](k keeper, what string, kind kube.Ref, in func(*State) **T) {
 	f := kube.Follow[T](k.ctx, k.Cluster, kind, k.up.pass, k.poke)
-	k.lists = append(k.lists, followed{cut: f.Cut, fill: func(s *State) bool {
+	k.lists = append(k.lists, followed{cut: f.Cut, back: f.Back, fill: func(s *State) bool {
 		all, is := known(s.Errors, what, f)
 		if *in(s) = nil; len(all) > 0 {
 			*in(s) = &all[0]
@@ -87,7 +88,7 @@ func keepOne[T any](k keeper, what string, kind kube.Ref, in func(*State) **T) {
 // keepWide follows a list of the second part.
 func keepWide[T any](k keeper, what string, kind kube.Ref, in func(*Wide) *[]T) {
 	f := kube.Follow[T](k.ctx, k.Cluster, kind, k.up.pass, k.poke)
-	k.lists = append(k.lists, followed{cut: f.Cut, fill: func(s *State) (is bool) {
+	k.lists = append(k.lists, followed{cut: f.Cut, back: f.Back, fill: func(s *State) (is bool) {
 		*in(s.Wide), is = known(s.Wide.Errors, what, f)
 		return is
 	}})

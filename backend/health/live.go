@@ -12,10 +12,15 @@ import (
 // mostTurns bounds what a Live remembers: the newest are kept.
 const mostTurns = 40
 
+// restartTime is for how long the API of a single node may be away, or not ready, before that is a fault: it restarts within about a minute
+// at each of its revisions.
+const restartTime = 2 * time.Minute
+
 // Live is how a cluster is, told for as long as someone looks.
 type Live struct {
 	Since  time.Time            `json:"since"`           // since when something has failed, or nothing has; not before the look began
-	Away   time.Time            `json:"away,omitzero"`   // when the API last answered, while it does not
+	Pause  time.Time            `json:"pause,omitzero"`  // when the API was last ready, while it is away for no longer than a restart takes; all else is as it was then
+	Away   time.Time            `json:"away,omitzero"`   // when the API was last ready, while it has not answered for longer
 	Well   time.Time            `json:"well,omitzero"`   // when nothing had failed for the last time, while something has; zero: not since the look began
 	Status check.Status         `json:"status"`          // fail, warn or pass: the worst
 	Counts map[check.Status]int `json:"counts"`          // how many checks ended how
@@ -38,12 +43,18 @@ type story struct {
 	last map[string]check.Status // by check; nil: nothing was judged yet
 }
 
-// take goes on with what a state was judged to be, and tells whether there is something to tell.
-func (l *story) take(checks []check.Check, s *State, answered time.Time) (news bool) {
+// take goes on with what a state was judged to be, and tells whether there is something to tell. ready is when the API was last ready.
+func (l *story) take(checks []check.Check, s *State, ready time.Time) (news bool) {
 	next := l.Live
-	next.Away = time.Time{}
+	next.Pause, next.Away = time.Time{}, time.Time{}
+	if restarts(s, ready) {
+		next.Pause = ready
+		news = !reflect.DeepEqual(next, l.Live)
+		l.Live = next
+		return news
+	}
 	if s.Away != nil {
-		next.Away = answered
+		next.Away = ready
 	}
 	next.Counts, next.Checks = map[check.Status]int{}, nil
 	for _, c := range checks {
@@ -70,6 +81,12 @@ func (l *story) take(checks []check.Check, s *State, answered time.Time) (news b
 	news = first || !reflect.DeepEqual(next, l.Live)
 	l.Live = next
 	return news
+}
+
+// restarts tells whether the API has not been ready for as short as when it restarts.
+func restarts(s *State, ready time.Time) bool {
+	gone := s.At.Sub(ready)
+	return (s.Away != nil || s.NotReady != nil) && s.Torn == nil && gone >= 0 && gone < restartTime
 }
 
 // turns are the verdicts that changed. What is skipped behind an API that is away is no change, nor is what comes back unchanged.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -98,6 +99,19 @@ func (p *plane) put(t *testing.T, resource string, object metav1.Object) {
 	p.send(resource, map[string]any{"type": kind, "object": json.RawMessage(text)})
 }
 
+// since are the objects that changed after a version: a watch begins with them. p.mu is held.
+func (p *plane) since(resource, version string) (missed []json.RawMessage) {
+	from, _ := strconv.Atoi(version)
+	for _, object := range p.lists[resource] {
+		var o struct{ Metadata metav1.ObjectMeta }
+		_ = json.Unmarshal(object, &o) // put made it
+		if at, _ := strconv.Atoi(o.Metadata.ResourceVersion); at > from {
+			missed = append(missed, object)
+		}
+	}
+	return missed
+}
+
 // expire tells those who watch a resource that what they know is too old.
 func (p *plane) expire(resource string) {
 	p.mu.Lock()
@@ -181,9 +195,13 @@ func (p *plane) serve(w http.ResponseWriter, r *http.Request) {
 		p.streams[resource] = map[chan any]bool{}
 	}
 	p.streams[resource][stream] = true
+	missed := p.since(resource, r.URL.Query().Get("resourceVersion"))
 	p.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	out := http.NewResponseController(w)
+	for _, object := range missed {
+		_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": object})
+	}
 	_ = out.Flush()
 	for {
 		select {

@@ -30,13 +30,13 @@ type Watcher struct {
 	up      *gate
 	lists   []followed
 
-	options    Options
-	optionsAt  time.Time
-	state      *State
-	asked      time.Time // when the API was last asked whether it is ready; zero: ask now
-	pause      time.Duration
-	wide       time.Time // when what changes slowly was last asked for
-	answeredAt time.Time // when the API last answered
+	options   Options
+	optionsAt time.Time
+	state     *State
+	asked     time.Time // when the API was last asked whether it is ready; zero: ask now
+	pause     time.Duration
+	wide      time.Time // when what changes slowly was last asked for
+	readyAt   time.Time // when the API was last ready
 }
 
 // Run judges the cluster until ctx ends, and tells what it finds each time that it is another story than before.
@@ -49,13 +49,13 @@ func (w *Watcher) Run(ctx context.Context, tell func(Live, []check.Check)) {
 	w.changed, w.up = make(chan struct{}, 1), newGate()
 	w.freshOptions(ctx)
 	now := w.options.now()
-	w.state, w.answeredAt = newState(now), now
+	w.state, w.readyAt = newState(now), now
 	w.state.Wide = newWide(now)
 	w.follow(ctx)
 	var told story
 	for ctx.Err() == nil {
 		if w.round(ctx) {
-			if checks := Judge(w.state, w.options); told.take(checks, w.state, w.answeredAt) {
+			if checks := Judge(w.state, w.options); told.take(checks, w.state, w.readyAt) {
 				tell(told.Live, checks)
 			}
 		}
@@ -75,10 +75,16 @@ func (w *Watcher) Run(ctx context.Context, tell func(Live, []check.Check)) {
 func (w *Watcher) round(ctx context.Context) bool {
 	s, now := w.state, w.options.now()
 	s.At = now
-	known := w.fill()
+	known, was := w.fill(), s.Away
 	due := w.rest() <= 0
 	if due {
 		w.answers(ctx, now)
+	}
+	if was != nil && s.Away == nil {
+		for _, l := range w.lists {
+			l.back()
+		}
+		known = w.fill()
 	}
 	if s.Away != nil {
 		return ctx.Err() == nil
@@ -96,7 +102,10 @@ func (w *Watcher) round(ctx context.Context) bool {
 func (w *Watcher) answers(ctx context.Context, now time.Time) {
 	w.asked = now
 	if w.state.answers(ctx, w.Cluster, w.options) {
-		w.pause, w.answeredAt = askEvery, now
+		w.pause = askEvery
+		if w.state.NotReady == nil {
+			w.readyAt = now
+		}
 		w.up.open()
 		return
 	}

@@ -159,11 +159,18 @@ func TestWatcherOutlivesTheAPI(t *testing.T) {
 	clock := &handClock{now: now}
 	w := watching(t, cluster, clock)
 	wait.Until(t, "the first verdict", func() bool { return len(w.last().Counts) > 0 })
-	answered := clock.time()
+	first, answered := w.last(), clock.time()
 	p.set(func() { p.away = true })
 	p.cut()
+	wait.Until(t, "the pause", func() bool { return !w.last().Pause.IsZero() })
+	if l := w.last(); len(l.Checks) != len(first.Checks) || len(l.Turns) != 0 || status(l, "api") != check.Pass || !l.Away.IsZero() {
+		t.Errorf("a restart of the API is a fault: %+v", l)
+	}
+	for clock.time().Sub(answered) < health.RestartTime {
+		clock.move(t)
+	}
 	wait.Until(t, "the fault", func() bool { return !w.last().Away.IsZero() })
-	if l := w.last(); l.Status != check.Fail || l.Away.Before(answered) || len(l.Checks) != 1 {
+	if l := w.last(); l.Status != check.Fail || !l.Pause.IsZero() || l.Away.Before(answered) || len(l.Checks) != 1 {
 		t.Errorf("%+v", l)
 	}
 	away, lists, before := w.last().Away, p.count("list pods")+p.count("watch pods"), p.count("")
@@ -181,6 +188,11 @@ func TestWatcherOutlivesTheAPI(t *testing.T) {
 	broken := operator("authentication", "True", "False", "True", "no route")
 	p.put(t, "clusteroperators", &broken)
 	wait.Until(t, "what changed meanwhile", func() bool { return w.last().Away.IsZero() && status(w.last(), "operators") == check.Fail })
+	for _, turn := range w.last().Turns {
+		if turn.ID != "api" && turn.ID != "operators" && turn.ID != "node" { // the node could not give a sign of life either
+			t.Errorf("it turned, though only the API was away: %+v", turn)
+		}
+	}
 }
 
 // TestWatcherReadsAgain: what the API no longer remembers is read again.
