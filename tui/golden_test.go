@@ -99,6 +99,7 @@ func scenes() []scene {
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
 		{"dashboard-live", on(locked, troubled), nil},
+		{"dashboard-pause", on(locked, paused), nil},
 		{"dashboard-away", on(locked, unanswered), nil},
 		{"undone", on(undone), nil},
 		{"factory-checks", on(realFactory), nil},

@@ -51,6 +51,8 @@ func (b *live) verdict(w int) (lines []string) {
 	l := b.snap.Live
 	text := t("live.well", b.moment(l.Since))
 	switch {
+	case !l.Pause.IsZero():
+		text = t("live.pause", b.moment(l.Pause))
 	case !l.Away.IsZero():
 		text = t("live.away", b.moment(l.Away))
 	case l.Status == steps.Fail:

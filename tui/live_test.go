@@ -35,6 +35,11 @@ func unanswered(s *engine.Snapshot) {
 	}
 }
 
+// paused is one whose API restarts.
+func paused(s *engine.Snapshot) {
+	s.Live = &health.Live{Since: epoch.Add(-5 * time.Hour), Pause: epoch.Add(-time.Minute), Status: steps.Pass}
+}
+
 // TestLineModeTellsWhatChanged: while a prompt waits, each change is told once.
 func TestLineModeTellsWhatChanged(t *testing.T) {
 	f := newFake()

@@ -271,6 +271,7 @@ var texts = map[string]string{
 
 	"live.well":  "The cluster is well. Nothing has failed since %s.",
 	"live.bad":   "The cluster has NOT been well since %s.",
+	"live.pause": "The cluster's API has not been ready since %s. That is normal for about a minute, while it restarts.",
 	"live.away":  "The cluster has not answered since %s.",
 	"live.until": "All was well until %s. Since then:",
 	"live.turns": "What changed:",
