@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 )
 
 // listTime bounds one reading of a whole list; a watch has no bound but the API's, of some minutes.
@@ -25,9 +23,6 @@ const listTime = 30 * time.Second
 
 // listPage is how many objects come in one answer: a node has some hundred pods, and the engine little memory.
 const listPage = 50
-
-// lastApplied is a copy of a whole object among its annotations, of a Secret with its content.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Followed are all objects of one kind as the API tells of them: they are read once, then watched. client-go's reflector reads them again
 // where the API no longer knows what it told last, and waits longer and longer where it is away.
@@ -61,9 +56,6 @@ type source[L runtime.Object] interface {
 	List(ctx context.Context, o metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
-
-// init silences client-go for good: its reflector would write over the screen, and not all of it heeds the logger of a context.
-func init() { klog.SetSlogLogger(slog.New(slog.DiscardHandler)) } //nolint:gochecknoinits // klog wants it before anything can log
 
 // follow lets a reflector keep f. What it meets is told by Items and Cut.
 func follow[T any, L runtime.Object](ctx context.Context, f *Followed[T], kind Ref, object any, from source[L]) {
@@ -196,42 +188,3 @@ func (f *Followed[T]) Replace(objects []any, _ string) error {
 
 // Resync implements cache.ReflectorStore.
 func (f *Followed[T]) Resync() error { return nil }
-
-// strip takes from an object what only takes memory, and what may be secret.
-func strip(object runtime.Object) error {
-	m, err := meta.Accessor(object)
-	if err != nil {
-		return fmt.Errorf("reading an object: %w", err)
-	}
-	m.SetManagedFields(nil)
-	if notes := m.GetAnnotations(); notes[lastApplied] != "" {
-		delete(notes, lastApplied)
-		m.SetAnnotations(notes)
-	}
-	return nil
-}
-
-// kept is an object as it is kept.
-func kept[T any](object any) (key string, item T, err error) {
-	whole, is := object.(runtime.Object)
-	if !is {
-		return "", item, fmt.Errorf("reading an object: it is a %T", object)
-	}
-	if err := strip(whole); err != nil {
-		return "", item, err
-	}
-	if key, err = cache.MetaNamespaceKeyFunc(object); err != nil {
-		return "", item, fmt.Errorf("reading the name of an object: %w", err)
-	}
-	switch o := object.(type) {
-	case T:
-		return key, o, nil
-	case *T:
-		return key, *o, nil
-	case *unstructured.Unstructured:
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &item); err != nil {
-			return key, item, fmt.Errorf("reading %s: %w", key, err)
-		}
-	}
-	return key, item, nil
-}
