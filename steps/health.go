@@ -102,6 +102,18 @@ func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
 	return h.looker.Look(ctx, node.Kube, options)
 }
 
+// Watch judges the cluster until ctx ends, and tells what it finds whenever that changed. It changes nothing.
+func (h *Health) Watch(ctx context.Context, node *backend.Node, tell func(health.Live, []Check)) {
+	w := health.Watcher{Cluster: node.Kube, Options: func(ctx context.Context) health.Options {
+		options := h.options(node)
+		if options.Domain != "" {
+			h.owners(ctx, node.Kube.WithProgress(func(Progress) {}).Within(lookOwnersTime), node, &options)
+		}
+		return options
+	}}
+	w.Run(ctx, tell)
+}
+
 // options say what the cluster should look like, but for what its owner chose.
 func (h *Health) options(node *backend.Node) health.Options {
 	o := health.Options{Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Now: node.Now}

@@ -139,6 +139,7 @@ func (b *dashboard) text(w int) []string {
 	if s.Locked {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
 	}
+	lines = append(lines, (&live{b.base}).lines(w)...)
 	if s.State == engine.IsDone && s.Cluster != "" {
 		reached := []string{t("dashboard.cluster", s.Cluster), t("dashboard.api", s.Cluster), t("dashboard.console", s.Cluster)}
 		if is := b.address(); is != "" {
@@ -153,6 +154,9 @@ func (b *dashboard) text(w int) []string {
 	var found []finding
 	for _, stage := range s.Stages {
 		found = append(found, findings(stage)...)
+	}
+	if s.Live != nil { // how it is now counts more than how it was; the report keeps that
+		return append(lines, hang(t("dashboard.landing", tally(found)), w, "", 2)...)
 	}
 	if len(found) > 0 {
 		lines = append(lines, t("dashboard.checks", tally(found)))

@@ -150,7 +150,7 @@ func TestPlainLock(t *testing.T) {
 
 // TestAnyKeyStopsTheCountdown: while the node is about to start without a person, each key tells the engine that one is here, at a locked
 // console too; before and after, none does so where no PIN is set.
-func TestAnyKeyStopsTheCountdown(t *testing.T) {
+func TestAnyKeyKeepsTheNodeFromStarting(t *testing.T) {
 	for name, edit := range map[string]func(*engine.Snapshot){
 		"open": func(*engine.Snapshot) {}, "locked": func(s *engine.Snapshot) { s.Idle = &idle.View{After: 600} },
 	} {

@@ -92,9 +92,31 @@ func (p *prompts) bundled() string {
 	return t("bundle.saved", msg.saved)
 }
 
+// liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
+func liveNews(p *prompts) func() []string {
+	l, said := live{base{p.desk}}, ""
+	if p.snap.Live != nil {
+		said = strings.Join(l.newest(minWidth), "\n")
+	}
+	return func() []string {
+		p.absorb(p.link.look())
+		if p.snap == nil || p.snap.Live == nil {
+			return nil
+		}
+		lines := l.newest(minWidth)
+		if text := strings.Join(lines, "\n"); text != said {
+			said = text
+			return lines
+		}
+		return nil
+	}
+}
+
 func (p *prompts) finish() error {
 	d := dashboard{base: base{p.desk}}
 	p.write(d.text(minWidth)...)
+	p.changes = liveNews(p)
+	defer func() { p.changes = nil }()
 	type way struct {
 		name string
 		do   func(error) error

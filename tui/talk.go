@@ -16,13 +16,14 @@ import (
 
 // talk is a line terminal: lines go out, lines come in.
 type talk struct {
-	ctx   context.Context //nolint:containedctx // ends with Plain
-	in    io.Reader
-	tty   *os.File // that in is; nil for no terminal
-	out   io.Writer
-	lines chan string  // closed at the end of the input
-	news  chan string  // what is told while the prompt waits for a line
-	heard func() error // what a line that a person typed does before it is an answer
+	ctx     context.Context //nolint:containedctx // ends with Plain
+	in      io.Reader
+	tty     *os.File // that in is; nil for no terminal
+	out     io.Writer
+	lines   chan string     // closed at the end of the input
+	news    chan string     // what is told while the prompt waits for a line
+	changes func() []string // what happened while the prompt waits; nil: nothing is told
+	heard   func() error    // what a line that a person typed does before it is an answer
 
 	screens bool // the terminal has screens to go back to
 }
@@ -93,16 +94,35 @@ func (p *talk) read(prompt string) (string, error) {
 func (p *talk) prompted(prompt string) (string, error) {
 	for {
 		fmt.Fprintf(p.out, "%s ", prompt)
+		line, news, err := p.next()
+		if len(news) == 0 {
+			return line, err
+		}
+		p.write(append([]string{" "}, news...)...) // and the prompt again, below it
+	}
+}
+
+// next is the line that a person types, or news that come before it.
+func (p *talk) next() (line string, news []string, err error) {
+	for {
+		var look <-chan time.Time
+		if p.changes != nil {
+			look = time.After(heartbeat)
+		}
 		select {
 		case <-p.ctx.Done():
-			return "", p.ctx.Err()
-		case news := <-p.news: // and the prompt again, below it
-			p.write(" ", news)
+			return "", nil, p.ctx.Err()
+		case text := <-p.news:
+			return "", []string{text}, nil
 		case line, ok := <-p.lines:
 			if !ok {
-				return "", ErrHungUp
+				return "", nil, ErrHungUp
 			}
-			return line, nil
+			return line, nil, nil
+		case <-look:
+			if news := p.changes(); len(news) > 0 {
+				return "", news, nil
+			}
 		}
 	}
 }

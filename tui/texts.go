@@ -273,6 +273,14 @@ var texts = map[string]string{
 	"dashboard.code":    "Scan for the web console",
 	"dashboard.checks":  "Checks: %s",
 	"dashboard.met":     "Problems during the run:",
+	"dashboard.landing": "Landing: %s; the report has them all",
+
+	"live.well":  "The cluster is well. Nothing has failed since %s.",
+	"live.bad":   "The cluster has NOT been well since %s.",
+	"live.pause": "The cluster's API has not been ready since %s. That is normal for about a minute, while it restarts.",
+	"live.away":  "The cluster has not answered since %s.",
+	"live.until": "All was well until %s. Since then:",
+	"live.turns": "What changed:",
 
 	"plain.language":  "%s: %s",
 	"plain.keyboard":  "To change the keyboard layout, type %[1]s and its name, such as %[1]s de.",

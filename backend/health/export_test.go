@@ -1,5 +1,22 @@
 package health
 
-import "touchdown/test/wait"
+import (
+	"context"
+	"time"
+
+	"touchdown/backend/kube"
+	"touchdown/test/wait"
+)
 
 func init() { alertsTime = wait.Timeout(alertsTime) } //nolint:gochecknoinits // for all tests: a busy machine answers late
+
+// Gathering is how long a Watcher lets changes gather.
+const Gathering = gathering
+
+// RestartTime is for how long an API that is away is no fault.
+const RestartTime = restartTime
+
+// NewWatcher is a Watcher with a clock of the test's.
+func NewWatcher(c *kube.Cluster, o func(context.Context) Options, after func(time.Duration) <-chan time.Time) *Watcher {
+	return &Watcher{Cluster: c, Options: o, after: after}
+}

@@ -259,6 +259,30 @@ var faults = []fault{
 	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
 	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},
 	{"insights offline warns", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators-optional", check.Warn, "insights"},
+	{"cluster that fails for insights offline", failingFor("ClusterOperatorDegraded", "Cluster operator insights is degraded"), "version", check.Pass, "need the Internet"},
+	{"cluster that fails for two operators offline", failingFor("ClusterOperatorsDegraded", "Cluster operators insights, openshift-samples are degraded"), "version", check.Pass, "need the Internet"},
+	{
+		"cluster that fails in two ways offline",
+		failingFor("MultipleErrors", "Multiple errors are preventing progress:\n* Cluster operator insights is not available\n* Cluster operators marketplace, openshift-samples are degraded"),
+		"version", check.Pass, "need the Internet",
+	},
+	{"cluster that fails for another operator too", failingFor("ClusterOperatorsDegraded", "Cluster operators insights, network are degraded"), "version", check.Fail, "failing"},
+	{
+		"cluster that fails for a manifest too",
+		failingFor("MultipleErrors", "Multiple errors are preventing progress:\n* Cluster operator insights is degraded\n* Could not update deployment \"openshift-x/y\" (1 of 900)"),
+		"version", check.Fail, "failing",
+	},
+	{
+		"cluster that fails in two ways without a heading",
+		failingFor("MultipleErrors", "Could not update deployment \"openshift-x/y\" (1 of 900)\n* Cluster operator insights is degraded"),
+		"version", check.Fail, "failing",
+	},
+	{"cluster that fails without a cause", failingFor("MultipleErrors", "Multiple errors are preventing progress:"), "version", check.Fail, "failing"},
+	{"cluster that fails in words nobody knows", failingFor("MultipleErrors", "Multiple errors are preventing progress: * Cluster operator insights is degraded"), "version", check.Fail, "failing"},
+	{"cluster that fails for insights online", func(s *health.State) {
+		failingFor("ClusterOperatorDegraded", "Cluster operator insights is degraded")(s)
+		s.Version.Status.Conditions[3].Status = "True"
+	}, "version", check.Fail, "failing"},
 	{"insights behind an update service of the owner's", func(s *health.State) { // which answers without the internet
 		s.Version.Spec.Upstream = "https://updates.site.example/api/upgrades_info/v1/graph"
 		s.Version.Status.Conditions[3].Status = "True"
@@ -395,6 +419,14 @@ func TestFaultsAreFound(t *testing.T) {
 				t.Errorf("%s is %s with the fix %q", c.id, got.Status, got.Fix)
 			}
 		})
+	}
+}
+
+// failingFor has the version operator report a failure as it does at rest.
+func failingFor(reason, text string) func(*health.State) {
+	return func(s *health.State) {
+		c := &s.Version.Status.Conditions[1]
+		c.Status, c.Reason, c.Message = "True", reason, text
 	}
 }
 

@@ -100,21 +100,35 @@ func (l *Looker) Look(ctx context.Context, c *kube.Cluster, o Options) []check.C
 
 // lookNarrow reads what decides from second to second whether the cluster works.
 func lookNarrow(ctx context.Context, c *kube.Cluster, o Options) *State {
-	s := &State{At: o.now(), Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
+	s := newState(o.now())
+	if s.answers(ctx, c, o) {
+		together(ctx, s.reads(c), s.fail)
+		s.inquire(ctx, c, o)
+	}
+	return s
+}
+
+func newState(at time.Time) *State {
+	return &State{At: at, Errors: map[string]error{}, Leases: map[string]time.Time{}, Sites: map[string]Answer{}, Served: map[string]Shown{}}
+}
+
+// answers asks the API whether it is ready, and tells whether it answers at all.
+func (s *State) answers(ctx context.Context, c *kube.Cluster, o Options) bool {
+	s.Away, s.NotReady, s.Torn = nil, nil, nil
 	s.ready(ctx, c)
 	if o.Database != nil && (s.Away != nil || s.NotReady != nil) {
 		s.Torn = o.Database()
 	}
-	if s.Away != nil {
-		return s
-	}
-	together(ctx, s.reads(c), s.fail)
-	s.Detour = c.Detour()
+	return s.Away == nil
+}
+
+// inquire finds out what no object of the cluster tells.
+func (s *State) inquire(ctx context.Context, c *kube.Cluster, o Options) {
+	s.Detour, s.Names = c.Detour(), Names{}
 	s.readLeases(ctx, c)
 	s.probe(ctx, c, o)
 	s.askNames(ctx, c, o)
 	s.askOut(ctx, o)
-	return s
 }
 
 func (s *State) askOut(ctx context.Context, o Options) {

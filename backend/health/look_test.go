@@ -17,6 +17,13 @@ import (
 // api is a cluster's API that answers as handler does.
 func api(t testing.TB, handler http.HandlerFunc) (*kube.Cluster, *httptest.Server) {
 	t.Helper()
+	cluster, server, _ := apiFile(t, handler)
+	return cluster, server
+}
+
+// apiFile is api, with the kubeconfig.
+func apiFile(t testing.TB, handler http.HandlerFunc) (*kube.Cluster, *httptest.Server, string) {
+	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.EnableHTTP2 = true // as the real one
 	server.StartTLS()
@@ -35,7 +42,7 @@ users: [{name: a, user: {}}], clusters: [{name: a, cluster: {server: %q, certifi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cluster, server
+	return cluster, server, config
 }
 
 func TestEmptyClusterNeverPasses(t *testing.T) {

@@ -25,7 +25,7 @@ var (
 // hides tells that a fault takes away what the other one shows: nobody can see a cordon on a node that the cluster does not know.
 func hides(a, b fault) bool {
 	whole := []string{"no node", "no operators yet", "operators not readable", "no version kind", "API away"}
-	return a.id == b.id || slices.Contains(whole, a.name)
+	return a.id == b.id || slices.Contains(whole, a.name) || b.id == "operators-optional" && strings.HasSuffix(a.name, " online")
 }
 
 // planted are the faults that some check has to name.

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,7 @@ func judgeVersion(s *State) check.Check {
 		return absent(c)
 	}
 	var faults []string
+	fine := message.Data(s.Version.Status.Desired.Version)
 	for _, want := range []struct {
 		kind   configv1.ClusterStatusConditionType
 		status configv1.ConditionStatus
@@ -65,6 +67,8 @@ func judgeVersion(s *State) check.Check {
 		// The version operator writes all three with each of its reports (openshift/cluster-version-operator pkg/cvo/status.go).
 		if cond == nil {
 			faults = append(faults, "does not say whether it is "+strings.ToLower(string(want.kind)))
+		} else if want.kind == "Failing" && offline(s) && onlyOptional(cond) {
+			fine = message.F("%s; failing only for services that need the Internet", fine)
 		} else if cond.Status != want.status {
 			faults = append(faults, strings.TrimRight(want.says+": "+firstLine(cond.Message), ": "))
 		}
@@ -72,7 +76,29 @@ func judgeVersion(s *State) check.Check {
 	if h := s.Version.Status.History; len(h) > 0 && h[0].State != configv1.CompletedUpdate {
 		faults = append(faults, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
 	}
-	return found(c, check.Fail, faults, message.Data(s.Version.Status.Desired.Version))
+	return found(c, check.Fail, faults, fine)
+}
+
+// operatorTrouble is what the version operator says of operators that are degraded or not available.
+var operatorTrouble = regexp.MustCompile(`^(?:\* )?Cluster operators? (\S+(?:, \S+)*) (?:is|are) (?:degraded|not available)$`)
+
+// onlyOptional tells whether a cluster is failing for optional operators alone: the version operator takes over each one that is degraded.
+// Several causes are a heading and a list (openshift/cluster-version-operator pkg/cvo/sync_worker.go, newMultipleError).
+func onlyOptional(failing *configv1.ClusterOperatorStatusCondition) bool {
+	if failing.Status != configv1.ConditionTrue {
+		return false
+	}
+	lines := strings.Split(strings.TrimSpace(failing.Message), "\n")
+	if lines[0] == "Multiple errors are preventing progress:" {
+		lines = lines[1:]
+	}
+	for _, line := range lines {
+		names := operatorTrouble.FindStringSubmatch(line)
+		if names == nil || slices.ContainsFunc(strings.Split(names[1], ", "), func(name string) bool { return optional[name] == "" }) {
+			return false
+		}
+	}
+	return len(lines) > 0
 }
 
 func versionCondition(v *configv1.ClusterVersion, kind configv1.ClusterStatusConditionType) *configv1.ClusterOperatorStatusCondition {

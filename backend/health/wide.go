@@ -57,8 +57,18 @@ func (s *State) lookWide(ctx context.Context, c *kube.Cluster, o Options) {
 	if s.Away != nil {
 		return
 	}
-	w := &Wide{Errors: map[string]error{}, Parts: map[string][]Part{}, at: s.At}
-	reads := w.reads(c)
+	w := newWide(s.At)
+	w.ask(ctx, s, c, o, w.lists(c))
+	s.Wide = w
+}
+
+func newWide(at time.Time) *Wide {
+	return &Wide{Errors: map[string]error{}, Parts: map[string][]Part{}, at: at}
+}
+
+// ask makes the given reads, and all those that are no list of objects.
+func (w *Wide) ask(ctx context.Context, s *State, c *kube.Cluster, o Options, reads []read) {
+	reads = append(reads, w.asks(c)...)
 	if o.Units != nil {
 		w.Asked = true
 		reads = append(reads, read{"units", func(ctx context.Context) (err error) {
@@ -74,7 +84,6 @@ func (s *State) lookWide(ctx context.Context, c *kube.Cluster, o Options) {
 		reads = append(reads, read{"alerts", func(ctx context.Context) error { return w.readAlerts(ctx, c, server) }})
 	}
 	together(ctx, reads, w.fail)
-	s.Wide = w
 }
 
 func (w *Wide) fail(what string, err error) {
@@ -83,8 +92,7 @@ func (w *Wide) fail(what string, err error) {
 	w.Errors[what] = err
 }
 
-func (w *Wide) reads(c *kube.Cluster) []read {
-	get := metav1.GetOptions{}
+func (w *Wide) lists(c *kube.Cluster) []read {
 	return []read{
 		{"deployments", rawList(c, &w.Deployments, "/apis/apps/v1/deployments")},
 		{"daemonsets", rawList(c, &w.DaemonSets, "/apis/apps/v1/daemonsets")},
@@ -96,6 +104,12 @@ func (w *Wide) reads(c *kube.Cluster) []read {
 		{"apiservices", rawList(c, &w.APIServices, "/apis/apiregistration.k8s.io/v1/apiservices")},
 		{"slices", rawList(c, &w.Slices, "/apis/discovery.k8s.io/v1/endpointslices")},
 		{"clients", rawList(c, &w.Identity.Clients, "/apis/oauth.openshift.io/v1/oauthclients")},
+	}
+}
+
+func (w *Wide) asks(c *kube.Cluster) []read {
+	get := metav1.GetOptions{}
+	return []read{
 		{"events", func(ctx context.Context) error { return w.readEvents(ctx, c) }},
 		{"webhooks", func(ctx context.Context) error { return w.readWebhooks(ctx, c) }},
 		{"latency", func(ctx context.Context) error { return w.readLatency(ctx, c) }},

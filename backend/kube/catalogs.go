@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// CatalogSource is a list of operators that can be installed. A pod serves it, whose name begins with that of the source.
-type CatalogSource struct {
+// catalogSource is a list of operators that can be installed. A pod serves it, whose name begins with that of the source.
+type catalogSource struct {
 	Namespace, Name string
 	// Default tells that it belongs to the marketplace operator, which puts a changed one back (operator-framework/operator-marketplace,
 	// release-4.14 to release-4.21, pkg/defaults).
@@ -18,18 +18,18 @@ type CatalogSource struct {
 }
 
 // CatalogSources are those of the cluster; there are none without OLM, which is an optional capability.
-func (c *Cluster) CatalogSources(ctx context.Context) ([]CatalogSource, error) {
+func (c *Cluster) CatalogSources(ctx context.Context) ([]catalogSource, error) {
 	all, _, err := c.List(ctx, Ref{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "catalogsources"})
 	if err != nil {
 		return nil, err
 	}
-	var sources []CatalogSource
+	var sources []catalogSource
 	for _, object := range all {
 		meta, _ := object["metadata"].(map[string]any)
 		notes, _ := meta["annotations"].(map[string]any)
 		spec, _ := object["spec"].(map[string]any)
 		image, _ := spec["image"].(string)
-		s := CatalogSource{
+		s := catalogSource{
 			Default: notes["operatorframework.io/managed-by"] == "marketplace-operator",
 			Tagged:  image != "" && !strings.Contains(image, "@"),
 		}
@@ -41,6 +41,6 @@ func (c *Cluster) CatalogSources(ctx context.Context) ([]CatalogSource, error) {
 }
 
 // Serves tells whether a pod, given as NAMESPACE/NAME, is the source's.
-func (s CatalogSource) Serves(pod string) bool {
+func (s catalogSource) Serves(pod string) bool {
 	return strings.HasPrefix(pod, s.Namespace+"/"+s.Name+"-")
 }

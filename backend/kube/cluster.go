@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	certificatesv1 "k8s.io/client-go/kubernetes/typed/certificates/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
 
@@ -41,6 +42,8 @@ type Cluster struct {
 	Pace          Pace
 
 	dyn    dynamic.Interface
+	stream dynamic.Interface  // for watches, which may last
+	heads  metadata.Interface // the same for metadata alone
 	rest   *rest.Config
 	ways   *ways
 	log    *slog.Logger
@@ -94,7 +97,9 @@ func open(config *rest.Config, w *ways) (*Cluster, error) {
 	}
 	w.adjust(config)
 	client := &http.Client{Transport: &transport{w, c.writes}, Timeout: config.Timeout}
-	errs := make([]error, 7)
+	lasts, lasting := rest.CopyConfig(config), &http.Client{Transport: client.Transport}
+	lasts.Timeout = 0
+	errs := make([]error, 9)
 	c.Core, errs[0] = corev1.NewForConfigAndClient(config, client)
 	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(config, client)
 	c.Config, errs[2] = configv1.NewForConfigAndClient(config, client)
@@ -102,6 +107,8 @@ func open(config *rest.Config, w *ways) (*Cluster, error) {
 	c.Route, errs[4] = routev1.NewForConfigAndClient(config, client)
 	c.MachineConfig, errs[5] = machinev1.NewForConfigAndClient(config, client)
 	c.dyn, errs[6] = dynamic.NewForConfigAndClient(config, client)
+	c.stream, errs[7] = dynamic.NewForConfigAndClient(lasts, lasting)
+	c.heads, errs[8] = metadata.NewForConfigAndClient(lasts, lasting)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("making the API's clients: %w", err)
 	}

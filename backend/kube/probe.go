@@ -17,17 +17,17 @@ import (
 // probeTime is how long one probe may take.
 const probeTime = 10 * time.Second
 
-// Served is what a server showed for a name.
-type Served struct {
+// served is what a server showed for a name.
+type served struct {
 	Chain []*x509.Certificate // leaf first
 	Trust error               // why the chain is not good for the name and the CAs; nil when it is
 }
 
 // Leaf is the server's own certificate.
-func (s Served) Leaf() *x509.Certificate { return s.Chain[0] }
+func (s served) Leaf() *x509.Certificate { return s.Chain[0] }
 
 // Fingerprint is the SHA-256 of the server's own certificate, in hex.
-func (s Served) Fingerprint() string { return Fingerprint(s.Chain[0]) }
+func (s served) Fingerprint() string { return Fingerprint(s.Chain[0]) }
 
 // Fingerprint is the SHA-256 of a certificate, in hex.
 func Fingerprint(cert *x509.Certificate) string {
@@ -37,7 +37,7 @@ func Fingerprint(cert *x509.Certificate) string {
 
 // Probe asks address (host:port) for the certificate that it serves to name, and judges it by roots at the time now. It
 // fails only where no certificate came.
-func Probe(ctx context.Context, address, name string, roots *x509.CertPool, now time.Time) (Served, error) {
+func Probe(ctx context.Context, address, name string, roots *x509.CertPool, now time.Time) (served, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	dialer := tls.Dialer{Config: &tls.Config{
@@ -46,14 +46,14 @@ func Probe(ctx context.Context, address, name string, roots *x509.CertPool, now 
 	}}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return Served{}, fmt.Errorf("probing %s for %s: %w", address, name, err)
+		return served{}, fmt.Errorf("probing %s for %s: %w", address, name, err)
 	}
 	defer conn.Close()
 	tlsConn, ok := conn.(*tls.Conn)
 	if !ok || len(tlsConn.ConnectionState().PeerCertificates) == 0 {
-		return Served{}, fmt.Errorf("probing %s for %s: %w", address, name, errors.New("no certificate"))
+		return served{}, fmt.Errorf("probing %s for %s: %w", address, name, errors.New("no certificate"))
 	}
-	s := Served{Chain: tlsConn.ConnectionState().PeerCertificates}
+	s := served{Chain: tlsConn.ConnectionState().PeerCertificates}
 	s.Trust = verify(s.Chain, name, roots, now)
 	return s, nil
 }

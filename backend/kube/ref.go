@@ -51,9 +51,14 @@ func Route(namespace, name string) Ref {
 }
 
 func (c *Cluster) resource(r Ref) dynamic.ResourceInterface {
-	all := c.dyn.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource})
+	all := c.dyn.Resource(r.kind())
 	if r.Namespace == "" {
 		return all
 	}
 	return all.Namespace(r.Namespace)
+}
+
+// kind is the kind of the object.
+func (r Ref) kind() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }

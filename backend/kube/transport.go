@@ -40,6 +40,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	if r.URL.Query().Get("watch") == "true" && resp.StatusCode == http.StatusOK {
+		return resp, nil // it is read as it comes
+	}
 	// Read here: client-go would write a connection that ends within an answer over the screen.
 	body, err := io.ReadAll(resp.Body)
 	resp.Body.Close()

@@ -48,7 +48,7 @@ func checkCommand(c *common) *cobra.Command {
 			"touchdown check network -f site.yaml",
 		}, {
 			"cluster", "Check whether the cluster is healthy",
-			"Cluster looks once at everything that the wizard's health check waits for. -f FILE names the site config that the node\nwas landed with: its names are then looked at, too.",
+			"Cluster looks once at everything that the wizard's health check waits for. -f FILE names the site config that the node\nwas landed with: its names are then looked at, too. With --watch\nit follows the cluster and prints what changes.",
 			"touchdown check cluster --watch",
 		}, {
 			"images", "Check the image store",
@@ -80,7 +80,7 @@ func (k *checking) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&k.common.output, "output", "o", "text", "text, json or junit")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "junit"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
-	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more")
+	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more; the cluster tells its changes itself")
 	if k.subject == "network" || k.subject == "cluster" {
 		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged alone")
 	}
@@ -107,6 +107,9 @@ func (k *checking) run(cmd *cobra.Command) error {
 	}
 	if err := k.hardware.load(k.watch); err != nil {
 		return err
+	}
+	if k.watch && k.subject == "cluster" {
+		return k.follow(cmd.Context(), node, &steps.Health{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}, show)
 	}
 	look := k.looker(node, cfg)
 	done, err := k.once(cmd.Context(), node, look, show)
@@ -137,9 +140,7 @@ func (k *checking) once(ctx context.Context, node *backend.Node, look looker, sh
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	name, _ := node.Host.Hostname()
-	c := &checked{Schema: checkSchema, Subject: k.subject, Node: name, At: began.UTC(), Seconds: node.Now().Sub(began).Seconds(), Checks: checks}
-	c.count()
+	c := k.checked(node, began, checks)
 	return c, show(c)
 }
 
@@ -178,8 +179,8 @@ func (k *checking) looker(node *backend.Node, cfg *site.Config) looker {
 		}
 		return inspecting(entry, node)
 	case "cluster":
-		health := &steps.Health{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
-		return func(ctx context.Context) ([]check.Check, error) { return health.Look(ctx, node), nil }
+		step := &steps.Health{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
+		return func(ctx context.Context) ([]check.Check, error) { return step.Look(ctx, node), nil }
 	}
 	return func(context.Context) ([]check.Check, error) {
 		status, err := imagesStatus(node.Host)

@@ -144,6 +144,10 @@ func (e *Engine) attach(token string, n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	left := e.core.control.attach(token, n)
+	select {
+	case e.attached <- struct{}{}:
+	default:
+	}
 	switch e.core.control.watching {
 	case 0:
 		if e.core.question.restart(e.core.job.question, e.now()) {

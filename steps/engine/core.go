@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/health"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/handout"
@@ -37,9 +38,10 @@ type core struct {
 	unlocked bool
 	given    *handout.LogIn // what people were given last, in memory alone; nil: nothing, or the hand-over was accepted
 	resumed  time.Time
-	counting countdown // of the document in the node
-	heard    int       // how often a person used a console or took control
-	haltedID string    // of the document whose start a person stopped, should the disk not take the note
+	counting countdown    // of the document in the node
+	heard    int          // how often a person used a console or took control
+	haltedID string       // of the document whose start a person stopped, should the disk not take the note
+	live     *health.Live // how the cluster is; nil: nobody looks, or not known yet
 }
 
 // newCore makes the parts of an engine that has done nothing yet.

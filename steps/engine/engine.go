@@ -88,6 +88,7 @@ type Engine struct {
 
 	oneRound chan struct{} // holds one value while a round of inspections runs; sent to before mu is taken
 	oneGift  chan struct{} // the same while Give works
+	attached chan struct{} // holds one value after a stream of events came or went
 
 	packing sync.Mutex // held while a support bundle is made
 	summary made       // under packing; the last one for a serial line
@@ -140,7 +141,7 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 		o.Node.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}),
+		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}), attached: make(chan struct{}, 1),
 		originals: store, progressPause: progressPause,
 	}
 	e.closing, e.close = context.WithCancel(context.Background())
@@ -158,6 +159,7 @@ func (e *Engine) begin() {
 	if out := e.o.Outbox; out != nil {
 		e.workers.Go(func() { out.Run(e.closing, e.delivered) })
 	}
+	e.workers.Go((&lookout{e}).run)
 	if e.o.Media != nil {
 		e.workers.Go((&lander{Engine: e, tried: map[string]try{}}).watchMedia)
 	}

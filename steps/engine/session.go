@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
@@ -160,6 +161,7 @@ type Snapshot struct {
 	Notices  []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
 	Monitor  message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
 	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
+	Live     *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
 	Pen      PenView         `json:"pen"`
 	Volumes  []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
 	Starts   float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/health"
+	"touchdown/backend/message"
+	"touchdown/steps"
+)
+
+// watchingStep tells one verdict, and then another one whenever it is asked to.
+type watchingStep struct {
+	began, ended chan struct{}
+	says         chan message.Text
+}
+
+func (*watchingStep) ID() string          { return "watching" }
+func (*watchingStep) Title() message.Text { return message.Data("Watch") }
+func (*watchingStep) Run(context.Context, *backend.Node, steps.Report) error {
+	return nil
+}
+
+func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, tell func(health.Live, []steps.Check)) {
+	s.began <- struct{}{}
+	for {
+		select {
+		case <-ctx.Done():
+			s.ended <- struct{}{}
+			return
+		case text := <-s.says:
+			tell(health.Live{Checks: []steps.Check{{ID: "operators", Status: steps.Fail, Observed: text}}}, nil)
+		}
+	}
+}
+
+// TestOneWatcherForAllConsoles: the cluster is watched from when the work is done, once for however many consoles, and no longer than a
+// minute after the last of them left.
+func TestOneWatcherForAllConsoles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, step := newWorld(), &watchingStep{make(chan struct{}, 9), make(chan struct{}, 9), make(chan message.Text)}
+		w.more = []steps.Stage{{ID: "health", Title: message.Data("Health"), Steps: []steps.Step{step}}}
+		r := newRig(t, w)
+		defer r.Close()
+		console := func() (leave func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			left := make(chan struct{})
+			go func() {
+				defer close(left)
+				_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+			}()
+			return func() { cancel(); <-left }
+		}
+		first := console()
+		synctest.Wait()
+		if len(step.began) != 0 {
+			t.Fatal("it watches before the work")
+		}
+		pen := take(t, r)
+		r.start(t, r, pen, false)
+		until(t, r, "the end", inState(IsDone))
+		second := console()
+		synctest.Wait()
+		if n := len(step.began); n != 1 {
+			t.Fatalf("%d watchers", n)
+		}
+		step.says <- message.Data("it is degraded")
+		synctest.Wait()
+		if s, err := r.Snapshot(t.Context()); err != nil || s.Live == nil || s.Live.Checks[0].Observed.String() != "it is degraded" {
+			t.Errorf("%v, %+v", err, s.Live)
+		}
+		first()
+		second()
+		time.Sleep(liveGrace / 2)
+		second = console() // in time
+		time.Sleep(2 * liveGrace)
+		synctest.Wait()
+		if len(step.ended) != 0 {
+			t.Error("it ended under the eyes of a console")
+		}
+		second()
+		time.Sleep(liveGrace + time.Second)
+		synctest.Wait()
+		if s, err := r.Snapshot(t.Context()); err != nil || len(step.ended) != 1 || len(step.began) != 1 || s.Live != nil {
+			t.Errorf("%v: %d began, %d ended, %+v", err, len(step.began), len(step.ended), s.Live)
+		}
+	})
+}
