@@ -44,6 +44,7 @@ func (s *advanced) node() []Field {
 		s.ask("metadata.name", Text, message.T("Label of the site"), message.T("For people and reports only.")),
 		s.ask("spec.policy.allowHostnameChange", YesNo, message.T("Allow another node name"), message.T("OpenShift does not support it; undo does not take it back.")),
 		hostname, search,
+		s.ask("spec.wiring", Lines, message.T("Where the cables go"), message.T("A YAML list of nic, switch, port, vlan and mtu. The hardware check compares it with the switches.")),
 		s.ask("spec.networkConfig", Lines, message.T("Network as nmstate YAML"), message.T("Replaces the answers on the page Network.")),
 		s.ask("spec.sshKeys", Lines, message.T("SSH keys"), message.T("Public keys for the user core, one a line.")),
 	}

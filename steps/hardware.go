@@ -42,7 +42,7 @@ func (h *Hardware) Reads() []string {
 	if h.Site == nil {
 		return nil
 	}
-	return []string{pinPath, "spec.console.lockAfter"}
+	return []string{pinPath, "spec.console.lockAfter", "spec.wiring"}
 }
 
 // Inspect implements Inspector.

@@ -59,6 +59,8 @@ type Spec struct {
 	Network Network `yaml:"network,omitempty" json:"network,omitzero"`
 	// NetworkConfig is a desired state of nmstate in its own words, instead of Network. It can hold a password.
 	NetworkConfig Secret `yaml:"networkConfig,omitempty" json:"networkConfig,omitempty"`
+	// Wiring is where the cables go. It sets nothing: the hardware check compares it with what the switches announce.
+	Wiring []cable `yaml:"wiring,omitempty" json:"wiring,omitempty"`
 	// AdditionalNTPSources are the site's time servers, names or addresses.
 	AdditionalNTPSources []string `yaml:"additionalNTPSources,omitempty" json:"additionalNTPSources,omitempty"`
 	// Time sets the clock of a site without a time server.
@@ -176,6 +178,7 @@ func (s Spec) clone() Spec {
 		}
 	}
 	s.RegistryCerts = slices.Clone(s.RegistryCerts)
+	s.Wiring = slices.Clone(s.Wiring)
 	return s
 }
 

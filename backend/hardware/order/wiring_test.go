@@ -40,7 +40,7 @@ func TestSwappedCables(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s, seen := wired(r, 2+r.IntN(5))
-		for _, c := range s.Wiring(seen, nil) {
+		for _, c := range s.Wiring().Checks(seen, nil) {
 			if c.Status != check.Pass {
 				t.Fatalf("seed %d, as wanted: %+v", seed, c)
 			}
@@ -48,7 +48,7 @@ func TestSwappedCables(t *testing.T) {
 		order := r.Perm(len(seen))
 		a, b := order[0], order[1]
 		swap(&seen[a], &seen[b])
-		for n, c := range s.Wiring(seen, nil) {
+		for n, c := range s.Wiring().Checks(seen, nil) {
 			want := map[int]string{a: fmt.Sprintf("Move the cable from eno%d to eno%d.", b+1, a+1), b: fmt.Sprintf("Move the cable from eno%d to eno%d.", a+1, b+1)}[n]
 			if (c.Status == check.Fail) != (want != "") || c.Fix.String() != want {
 				t.Fatalf("seed %d, eno%d and eno%d swapped, eno%d: %+v, want %q", seed, a+1, b+1, n+1, c, want)
@@ -89,7 +89,7 @@ func TestWiringIsJudged(t *testing.T) {
 	} {
 		s, seen := wired(rand.New(rand.NewPCG(1, 1)), 2)
 		c.hurt(s, seen)
-		got := s.Wiring(seen, nil)
+		got := s.Wiring().Checks(seen, nil)
 		if got[0].Status != c.status || !strings.Contains(got[0].Observed.String()+" "+got[0].Fix.String(), c.says) {
 			t.Errorf("a cable %s: %+v", name, got[0])
 		}
@@ -102,10 +102,10 @@ func TestWiringIsJudged(t *testing.T) {
 	}
 	s, seen := wired(rand.New(rand.NewPCG(1, 1)), 2)
 	s.Ports[0].NIC = "eno9"
-	if got := s.Wiring(seen, []string{"0000:60:00.0"}); got[0].Status != check.Skip || !strings.Contains(got[0].Observed.String(), "0000:60:00.0") || got[1].Status != check.Pass {
+	if got := s.Wiring().Checks(seen, []string{"0000:60:00.0"}); got[0].Status != check.Skip || !strings.Contains(got[0].Observed.String(), "0000:60:00.0") || got[1].Status != check.Pass {
 		t.Errorf("a port that a pod has: %+v", got)
 	}
-	if (*Sheet)(nil).Wiring(nil, nil) != nil {
+	if len((*Sheet)(nil).Wiring().Checks(nil, nil)) != 0 {
 		t.Error("no sheet has cables")
 	}
 }
