@@ -26,7 +26,18 @@ func (*advanced) Title() message.Text { return message.T("Choose the advanced se
 // Fields asks for what may all stay unchanged. A value is judged by the rules of the document.
 func (s *advanced) Fields() []Field {
 	fields := append(s.node(), s.registries()...)
-	return append(append(fields, s.logins()...), s.rules()...)
+	return append(append(append(fields, s.logins()...), s.rules()...), s.machine()...)
+}
+
+// machine asks what the hardware check judges by. It changes nothing on the node.
+func (s *advanced) machine() []Field {
+	profile := s.ask("spec.hardware.profile", Pick, message.T("Hardware profile"), message.T("What the machine has to be. Empty: what OpenShift asks for."))
+	profile.Choices = hardwareProfiles()
+	return []Field{
+		profile,
+		s.ask("spec.hardware.diskTest", YesNo, message.T("Test the disk"), message.T("Before the review: 22 MiB in about 30 s, nothing is left behind.")),
+		s.ask("spec.wiring", Lines, message.T("Where the cables go"), message.T("A YAML list of nic, switch, port, vlan and mtu. The hardware check compares it with the switches.")),
+	}
 }
 
 // ask is a field of a path, with the schema's check and example.
@@ -44,7 +55,6 @@ func (s *advanced) node() []Field {
 		s.ask("metadata.name", Text, message.T("Label of the site"), message.T("For people and reports only.")),
 		s.ask("spec.policy.allowHostnameChange", YesNo, message.T("Allow another node name"), message.T("OpenShift does not support it; undo does not take it back.")),
 		hostname, search,
-		s.ask("spec.wiring", Lines, message.T("Where the cables go"), message.T("A YAML list of nic, switch, port, vlan and mtu. The hardware check compares it with the switches.")),
 		s.ask("spec.networkConfig", Lines, message.T("Network as nmstate YAML"), message.T("Replaces the answers on the page Network.")),
 		s.ask("spec.sshKeys", Lines, message.T("SSH keys"), message.T("Public keys for the user core, one a line.")),
 	}

@@ -38,32 +38,43 @@ type latency struct {
 // DiskLatency writes at most 22 MiB for about 30 s where etcd writes, and judges how long each block takes to reach the
 // disk. The file never has a name, so that it is gone at the end, and after a power cut.
 func DiskLatency(ctx context.Context, m *host.Machine, progress func(done, all int)) check.Check {
-	c := check.Check{
+	c := latencyCheck()
+	folder, l, why := tryDisk(ctx, m, progress)
+	if l.writes == 0 {
+		return skipped(c, why)
+	}
+	return l.judge(c, folder)
+}
+
+func latencyCheck() check.Check {
+	return check.Check{
 		ID: "hw-disk-latency", Title: message.T("Disk latency"), Expected: message.F("99 %% of all writes on the disk within %d ms", latencyLimit.Milliseconds()),
 		Source: "etcd: fdatasync p99 below 10 ms; " + assisted + ": installation_disk_speed_threshold_ms 10",
 		Fix:    message.T("Use a faster disk for the system: the cluster's database (etcd) loses its leader on a slow one. Repeat the test when nothing else writes."),
 	}
-	folder := latencyFolder(m)
-	if folder == "" {
-		return skipped(c, message.T("not looked at: the machine has no /var/lib"))
+}
+
+// tryDisk measures, where the disk has room for it. Without a write it says why there is none.
+func tryDisk(ctx context.Context, m *host.Machine, progress func(done, all int)) (folder string, l latency, why message.Text) {
+	if folder = latencyFolder(m); folder == "" {
+		return "", l, message.T("not looked at: the machine has no /var/lib")
 	}
 	free, err := m.Free(folder)
 	if err == nil && free < latencyRoom+latencyBlock*latencyWrites {
-		return skipped(c, message.F("not looked at: %s has only %s free, and the test leaves 1 GiB", folder, gib(free)))
+		return folder, l, message.F("not looked at: %s has only %s free, and the test leaves 1 GiB", folder, gib(free))
 	}
 	var file *os.File
 	if err == nil {
 		file, err = host.Scratch(m, folder)
 	}
 	if err != nil {
-		return skipped(c, message.F("not looked at: %s", err.Error()))
+		return folder, l, message.F("not looked at: %s", err.Error())
 	}
 	defer func() { _ = file.Close() }()
-	l, err := measure(ctx, scratch{file}, time.Now, progress)
-	if err != nil {
-		return skipped(c, message.F("not looked at: %s", err.Error()))
+	if l, err = measure(ctx, scratch{file}, time.Now, progress); err != nil {
+		return folder, latency{}, message.F("not looked at: %s", err.Error())
 	}
-	return l.judge(c, folder)
+	return folder, l, message.Text{}
 }
 
 // latencyFolder is etcd's folder, which can be on a separate disk; without it, the folder in which etcd would make it.

@@ -60,6 +60,8 @@ func full(t testing.TB) *Config {
 		"spec.networkConfig":                    "\n  # a comment\n  interfaces:\n  - name: enp1s0\n    802.1x: {password: \"" + planted + "\"}\n",
 		"spec.additionalNTPSources":             "ntp.example.com 198.51.100.123",
 		"spec.time.utc":                         "2026-06-01T12:00:00Z",
+		"spec.hardware.profile":                 "vdu",
+		"spec.hardware.diskTest":                "true",
 		"spec.wiring":                           "- {nic: eno1, switch: sw-7, port: Gi1/0/4, vlan: 20, mtu: 9000}\n- {nic: '52-54-00-00-00-01', port: '4'}\n",
 		"spec.sshKeys":                          "ssh-ed25519 AAAA one, two\r\n\nssh-rsa AAAA",
 		"spec.imageDigestMirrors":               "- {source: a.b/c, mirrors: ['d.e:5000', \"f.g\"], mirrorSourcePolicy: NeverContactSource}\n- {}\n",

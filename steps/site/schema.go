@@ -78,6 +78,7 @@ type entry struct {
 var schema = slices.Concat(
 	headEntries,
 	networkEntries,
+	hardwareEntries,
 	wiringEntries,
 	timeEntries,
 	registryEntries,
