@@ -120,7 +120,7 @@ func (c *checks) buttons() []button {
 	}
 	if slices.ContainsFunc(found, ofHardware) {
 		list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
-		if _, ok := d.asked(profilePath); ok {
+		if _, ok := asked(d.client, profilePath); ok {
 			list = append(list, button{key: k.fitness, label: t("button.fitness"), do: func() (screen, tea.Cmd) { return newFitness(d, c.stage), nil }})
 		}
 	}

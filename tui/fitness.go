@@ -7,7 +7,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -53,7 +52,7 @@ func (f *fitness) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 // asked is a field of the page, and whether this list of steps has it: the bench line does not.
-func (c *client) asked(path string) (engine.FieldView, bool) {
+func asked(c *client, path string) (engine.FieldView, bool) {
 	list := c.allFields()
 	i := slices.IndexFunc(list, func(v engine.FieldView) bool { return v.Path == path })
 	if i < 0 {
@@ -68,16 +67,16 @@ func (f *fitness) buttons() []button {
 	if !d.held || d.snap.State != engine.Collecting {
 		return list
 	}
-	if v, ok := d.asked(profilePath); ok && len(v.Choices) > 0 {
+	if v, ok := asked(d.client, profilePath); ok && len(v.Choices) > 0 {
 		list = append(list, button{key: k.profile, label: t("button.profile"), do: func() (screen, tea.Cmd) {
 			return f, d.set(profilePath, nextChoice(v.Choices, v.Value))
 		}})
 	}
-	if v, ok := d.asked(diskTestPath); ok {
+	if v, ok := asked(d.client, diskTestPath); ok {
 		label, wanted := t("button.diskTest"), "true"
 		if v.Value == "true" {
 			label, wanted = t("button.diskForget"), "false"
-			if c, told := f.disk(); !told || c.Evidence == nil && c.Status == check.Skip {
+			if c, told := f.disk(); !told || c.Evidence == nil && c.Status == steps.Skip {
 				label = t("button.diskStop")
 			}
 		}
@@ -112,7 +111,7 @@ func (f *fitness) view(w, h int) page {
 
 func (f *fitness) text(w int) []string {
 	by := message.Data(t("fitness.minimum"))
-	if v, _ := f.desk.asked(profilePath); v.Value != "" {
+	if v, _ := asked(f.client, profilePath); v.Value != "" {
 		by = message.Data(v.Value)
 		if i := slices.IndexFunc(v.Choices, func(c steps.Choice) bool { return c.Value == v.Value }); i >= 0 {
 			by = v.Choices[i].Label
@@ -123,7 +122,7 @@ func (f *fitness) text(w int) []string {
 	lines := []string{f.theme.head.Render(t("fitness.title")), ""}
 	lines = append(append(lines, wrap(t("fitness.by", by), w, "")...), wrap(f.verdict(found), w, "")...)
 	for _, c := range found {
-		if c.Status != check.Fail || c.stale {
+		if c.Status != steps.Fail || c.stale {
 			continue
 		}
 		lines = append(append(lines, ""), wrap(show(c.Title)+": "+show(c.Observed), w, "")...)
@@ -137,7 +136,7 @@ func (f *fitness) text(w int) []string {
 	told := t("fitness.noDisk")
 	if c, ok := f.disk(); ok {
 		told = f.theme.verdict(c.Check) + "  " + show(c.Observed)
-	} else if v, _ := f.desk.asked(diskTestPath); v.Value == "true" {
+	} else if v, _ := asked(f.client, diskTestPath); v.Value == "true" {
 		told = t("fitness.diskSoon")
 	}
 	return append(append(lines, ""), wrap(t("fitness.disk", told), w, "")...)
@@ -150,7 +149,7 @@ func (f *fitness) verdict(found []finding) string {
 		switch {
 		case c.stale:
 			return t("fitness.looking")
-		case c.Status == check.Fail:
+		case c.Status == steps.Fail:
 			failed = append(failed, show(c.Title))
 		}
 	}

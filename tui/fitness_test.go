@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -17,8 +16,8 @@ func unfit(s *engine.Snapshot) {
 	answer(s, diskTestPath, "true")
 	h := at(s, "hardware")
 	h.Checks = append(slices.Clone(h.Checks), steps.Check{
-		ID: "hw-memory", Title: message.T("Memory"), Status: check.Fail, Observed: message.Data("16.0 GiB"), Expected: message.Data("32 GiB"),
-	}, steps.Check{ID: diskLatency, Title: message.T("Disk latency"), Status: check.Skip, Observed: message.F("measuring: %d %% of the writes", 40)})
+		ID: "hw-memory", Title: message.T("Memory"), Status: steps.Fail, Observed: message.Data("16.0 GiB"), Expected: message.Data("32 GiB"),
+	}, steps.Check{ID: diskLatency, Title: message.T("Disk latency"), Status: steps.Skip, Observed: message.F("measuring: %d %% of the writes", 40)})
 }
 
 // answer sets the value of a field wherever it is asked.
