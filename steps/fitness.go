@@ -49,6 +49,11 @@ func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
 	return sheet, nil
 }
 
+// wantsDiskTest reports whether the disk is measured in this list, and the site config asks for it.
+func (h *Hardware) wantsDiskTest() bool {
+	return h.Tests && h.Site != nil && h.Site.Spec.Hardware.DiskTest
+}
+
 // testDisk measures the disk once when the site config asks for it. Whoever takes the wish back while it lasts ends it: the engine ends
 // a look whose answers were replaced.
 func (h *Hardware) testDisk(ctx context.Context, node *backend.Node, report Report) error {
@@ -56,7 +61,7 @@ func (h *Hardware) testDisk(ctx context.Context, node *backend.Node, report Repo
 		return nil
 	}
 	test := hardware.DiskTest{Host: node.Host}
-	if !h.Site.Spec.Hardware.DiskTest {
+	if !h.wantsDiskTest() {
 		return test.Forget()
 	}
 	if c, done := test.Kept(); done {

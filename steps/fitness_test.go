@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 
@@ -19,7 +21,9 @@ type tellsChecks struct {
 	checks map[string]Check
 }
 
-func (r *tellsChecks) Check(c Check) { r.checks[c.ID] = c }
+func (r *tellsChecks) Check(c Check)     { r.checks[c.ID] = c }
+func (*tellsChecks) Say(message.Text)    {}
+func (*tellsChecks) Progress(p Progress) {}
 
 func lookAtHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]Check {
 	t.Helper()
@@ -27,6 +31,15 @@ func lookAtHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]Chec
 	if err := h.Inspect(t.Context(), &backend.Node{Host: m.Machine, Now: time.Now}, seen); err != nil {
 		t.Fatal(err)
 	}
+	return seen.checks
+}
+
+func runHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]Check {
+	t.Helper()
+	seen := &tellsChecks{checks: map[string]Check{}}
+	ended, end := context.WithCancel(t.Context())
+	end() // it does not wait for a link
+	_ = h.Run(ended, &backend.Node{Host: m.Machine, Now: time.Now}, seen)
 	return seen.checks
 }
 
@@ -93,6 +106,9 @@ func TestDiskTestOfASite(t *testing.T) {
 	m.File(layout.DiskTest, `{"at":"2026-06-01T12:00:00Z","folder":"/var/lib/etcd","writes":300,"p99":12000000,"max":40000000}`)
 	if c, ok := told(); !ok || c.Status != check.Fail {
 		t.Errorf("measured before: %+v", c)
+	}
+	if c := runHardware(t, h, m)["hw-disk-latency"]; c.Status != check.Fail {
+		t.Errorf("the report: %+v", c)
 	}
 	if c, ok := lookAtHardware(t, &Hardware{Site: cfg}, m)["hw-disk-latency"]; ok {
 		t.Errorf("a look that tests nothing: %+v", c)

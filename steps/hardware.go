@@ -62,8 +62,10 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 	for _, c := range checks {
 		report.Check(c)
 	}
-	if c, done := (hardware.DiskTest{Host: node.Host}).Kept(); done && h.Tests {
-		report.Check(c)
+	if h.wantsDiskTest() {
+		if c, done := (hardware.DiskTest{Host: node.Host}).Kept(); done {
+			report.Check(c)
+		}
 	}
 	for _, line := range i.Summary() {
 		report.Say(message.Data(line))
