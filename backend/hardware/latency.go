@@ -3,6 +3,7 @@ package hardware
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ const (
 	latencyBlock  = 2300
 	latencyWrites = (22 << 20) / latencyBlock
 	latencyEnough = 30 * time.Second // a disk that is not done by then has failed
+	latencyHang   = 20 * time.Second // a write that takes longer is not waited for
 	latencyLeast  = 100              // fewer writes have no 99th percentile
 	latencyRoom   = 1 << 30          // has to stay free beside the file
 )
@@ -70,7 +72,6 @@ func tryDisk(ctx context.Context, m *host.Machine, progress func(done, all int))
 	if err != nil {
 		return folder, l, message.F("not looked at: %s", err.Error())
 	}
-	defer func() { _ = file.Close() }()
 	if l, err = measure(ctx, scratch{file}, time.Now, progress); err != nil {
 		return folder, latency{}, message.F("not looked at: %s", err.Error())
 	}
@@ -101,7 +102,7 @@ func short(d time.Duration) string {
 
 // syncer takes a block and returns when it is on the disk.
 type syncer interface {
-	Write(block []byte) (int, error)
+	io.WriteCloser
 	Sync() error
 }
 
@@ -110,13 +111,33 @@ type scratch struct{ *os.File }
 
 func (s scratch) Sync() error { return unix.Fdatasync(int(s.Fd())) }
 
-// measure times each write with its fdatasync.
+// apart writes in a goroutine of its own: one write of a disk that hangs cannot be ended, and must hold up nobody else. It closes the
+// disk when no more blocks come and the last one was answered.
+func apart(disk syncer, blocks <-chan []byte) <-chan error {
+	answers := make(chan error, 1) // nobody waits for the answer of a disk that hung
+	go func() {
+		defer func() { _ = disk.Close() }()
+		for block := range blocks {
+			_, err := disk.Write(block)
+			if err == nil {
+				err = disk.Sync()
+			}
+			answers <- err
+		}
+	}()
+	return answers
+}
+
+// measure times each write with its fdatasync, and closes the disk. The one that hangs is the last, and counts as long as it was
+// waited for.
 func measure(ctx context.Context, disk syncer, now func() time.Time, progress func(done, all int)) (latency, error) {
 	block, took := make([]byte, latencyBlock), make([]time.Duration, 0, latencyWrites)
 	for n := range block {
 		block[n] = byte(n * 7) // not zeros, which some disks do not write
 	}
-	slow := 0
+	blocks := make(chan []byte)
+	defer close(blocks)
+	answers, slow := apart(disk, blocks), 0
 	for began := now(); len(took) < latencyWrites; {
 		if err := ctx.Err(); err != nil {
 			return latency{}, fmt.Errorf("the test was stopped: %w", err)
@@ -125,11 +146,16 @@ func measure(ctx context.Context, disk syncer, now func() time.Time, progress fu
 		if before.Sub(began) > latencyEnough {
 			break
 		}
-		if _, err := disk.Write(block); err != nil {
-			return latency{}, fmt.Errorf("writing to the disk: %w", err)
-		}
-		if err := disk.Sync(); err != nil {
-			return latency{}, fmt.Errorf("writing to the disk: %w", err)
+		blocks <- block
+		select {
+		case err := <-answers:
+			if err != nil {
+				return latency{}, fmt.Errorf("writing to the disk: %w", err)
+			}
+		case <-ctx.Done():
+			return latency{}, fmt.Errorf("the test was stopped: %w", ctx.Err())
+		case <-time.After(latencyHang):
+			return latency{writes: len(took) + 1, p99: latencyHang, max: latencyHang}, nil
 		}
 		if took = append(took, now().Sub(before)); len(took)%100 == 1 {
 			progress(len(took), latencyWrites)
