@@ -20,6 +20,6 @@ var hardwareEntries = []entry{
 	},
 	{
 		Item: Item{Path: "spec.hardware.diskTest", Type: typeBool, Default: "false", Meaning: "measure before the review how fast the disk is: writes at most 22 MiB for about 30 s and leaves nothing behind; the result is in the report", Example: "false"},
-		at:   func(c *Config) any { return &c.Spec.Hardware.DiskTest }, younger: true,
+		at:   func(c *Config) any { return &c.Spec.Hardware.DiskTest }, younger: true, spared: true,
 	},
 }
