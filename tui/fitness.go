@@ -76,7 +76,7 @@ func (f *fitness) buttons() []button {
 		label, wanted := t("button.diskTest"), "true"
 		if v.Value == "true" {
 			label, wanted = t("button.diskForget"), "false"
-			if c, told := f.disk(); !told || c.Evidence == nil && c.Status == steps.Skip {
+			if c, told := f.disk(); !told || runs(c) {
 				label = t("button.diskStop")
 			}
 		}
@@ -101,6 +101,9 @@ func (f *fitness) disk() (finding, bool) {
 	}
 	return found[i], true
 }
+
+// runs reports whether the disk's test has not ended: what has ended tells when.
+func runs(c finding) bool { return c.Status == steps.Skip && len(c.Evidence) == 0 }
 
 func (f *fitness) view(w, h int) page {
 	buttons, x, y := f.row.view(f.theme, f.buttons(), true, w)
@@ -135,7 +138,10 @@ func (f *fitness) text(w int) []string {
 	}
 	told := t("fitness.noDisk")
 	if c, ok := f.disk(); ok {
-		told = f.theme.verdict(c.Check) + "  " + show(c.Observed)
+		told = show(c.Observed)
+		if !runs(c) {
+			told = f.theme.verdict(c.Check) + "  " + told
+		}
 	} else if v, _ := asked(f.client, diskTestPath); v.Value == "true" {
 		told = t("fitness.diskSoon")
 	}

@@ -52,6 +52,14 @@ func TestVerdictPage(t *testing.T) {
 	b.press("p", "x")
 	sent(profilePath, "retail")
 	sent(diskTestPath, "false")
+	b = newBench(t, 80, 24, realSite, unfit, func(s *engine.Snapshot) {
+		h := at(s, "hardware")
+		h.Checks[len(h.Checks)-1].Evidence = []string{"tested at 2026-06-01T12:00:00Z"}
+	})
+	b.press("f")
+	if screen := b.screen(); !strings.Contains(screen, "Forget the test") || !strings.Contains(screen, "Disk test: SKIP") {
+		t.Errorf("a test that could not measure is over:\n%s", screen)
+	}
 	b = newBench(t, 80, 24, realSite)
 	b.press("f", "x", "p")
 	sent(profilePath, "sno")
