@@ -27,7 +27,18 @@ func (*advanced) Title() message.Text { return message.T("Choose the advanced se
 // Fields asks for what may all stay unchanged. A value is judged by the rules of the document.
 func (s *advanced) Fields() []Field {
 	fields := append(s.node(), s.registries()...)
-	return slices.Concat(fields, s.logins(), s.monitor(), s.rules())
+	return slices.Concat(fields, s.logins(), s.monitor(), s.rules(), s.machine())
+}
+
+// machine asks what the hardware check judges by. It changes nothing on the node.
+func (s *advanced) machine() []Field {
+	profile := s.ask("spec.hardware.profile", Pick, message.T("Hardware profile"), message.T("What the machine has to be. Empty: what OpenShift asks for."))
+	profile.Choices = hardwareProfiles()
+	return []Field{
+		profile,
+		s.ask("spec.hardware.diskTest", YesNo, message.T("Test the disk"), message.T("Before the review: 22 MiB in about 30 s, nothing is left behind.")),
+		s.ask("spec.wiring", Lines, message.T("Where the cables go"), message.T("A YAML list of nic, switch, port, vlan and mtu. The hardware check compares it with the switches.")),
+	}
 }
 
 // ask is a field of a path, with the schema's check and example.

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/message"
+	"touchdown/backend/network"
 )
 
 // How long a look may take until a port has a link, and until a switch has announced itself. Work that a power cut interrupted goes
@@ -20,26 +21,31 @@ const (
 	cableWait = 35 * time.Second
 )
 
-// cables compares where the cables go with the order sheet, at a site.
+// cables compares where the cables go with the site config or the order sheet, at a site.
 func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []Check {
 	if h.NodeNet == nil {
 		return nil
 	}
-	sheet := h.Order
-	if sheet == nil {
-		kept, err := order.Kept(node.Host)
-		if err != nil {
-			return []Check{spoiltSheet(err, check.Skip)}
-		}
-		sheet = kept
-	}
-	if sheet == nil || len(sheet.Ports) == 0 {
+	wiring, err := h.wiring(node)
+	switch {
+	case err != nil:
+		return []Check{spoiltSheet(err, check.Skip)}
+	case len(wiring.Ports) == 0:
 		return nil
 	}
 	ports, err := h.NodeNet.net.Ports(ctx)
 	if err != nil {
 		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", err.Error())}}
 	}
+	var unseen []string
+	for _, d := range i.PassedOn() {
+		unseen = append(unseen, d.Address)
+	}
+	return wiring.Checks(ends(ports), unseen)
+}
+
+// ends are the cables as they are seen at the ports of the machine.
+func ends(ports []network.Port) []order.Cable {
 	seen := make([]order.Cable, 0, len(ports))
 	for _, p := range ports {
 		seen = append(seen, order.Cable{
@@ -47,11 +53,24 @@ func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.I
 			Switch: p.Neighbour.System, Port: p.Neighbour.Port, VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
 		})
 	}
-	var unseen []string
-	for _, d := range i.PassedOn() {
-		unseen = append(unseen, d.Address)
+	return seen
+}
+
+// wiring is where the cables have to go. The site config knows the site's switches; the order sheet was written before the machine
+// had a site.
+func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
+	if h.Site != nil && len(h.Site.Spec.Wiring) > 0 {
+		w := order.Wiring{By: "site config"}
+		for _, c := range h.Site.Spec.Wiring {
+			w.Ports = append(w.Ports, order.Port(c))
+		}
+		return w, nil
 	}
-	return sheet.Wiring(seen, unseen)
+	if h.Order != nil {
+		return h.Order.Wiring(), nil
+	}
+	sheet, err := order.Kept(node.Host)
+	return sheet.Wiring(), err
 }
 
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.

@@ -19,9 +19,10 @@ import (
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
-	Site    *site.Config     // says when consoles lock; nil: that is not looked at
+	Site    *site.Config     // says when consoles lock, where cables go and by what the machine is judged; nil: that is not looked at
 	Limits  hardware.Limits  // what the machine is judged by; zero: the limits of supported OpenShift versions
 	Factory bool             // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
+	Tests   bool             // whether it measures the disk when the site config asks for it
 	NodeNet *NodeNetwork     // where the cables of an order sheet go; nil: that is not looked at
 	Order   *order.Sheet     // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
 	Outbox  *delivery.Outbox // brings what is broken to the site's monitor; nil: it is not sent
@@ -44,7 +45,7 @@ func (h *Hardware) Reads() []string {
 	if h.Site == nil {
 		return nil
 	}
-	return []string{pinPath, "spec.console.lockAfter"}
+	return []string{pinPath, "spec.console.lockAfter", "spec.wiring", "spec.hardware.profile", "spec.hardware.diskTest"}
 }
 
 // Inspect implements Inspector.
@@ -53,7 +54,7 @@ func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Repor
 	for _, c := range checks {
 		report.Check(c)
 	}
-	return nil
+	return h.testDisk(ctx, node, report)
 }
 
 // Run looks again. It does not return a failed check as an error: the engine fails a step of which a check failed,
@@ -64,16 +65,27 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 		report.Check(c)
 	}
 	tellFaults(h.Outbox, h.Site, node, report, checks)
+	if h.wantsDiskTest() {
+		if c, done := (hardware.DiskTest{Host: node.Host}).Kept(); done {
+			report.Check(c)
+		}
+	}
 	for _, line := range i.Summary() {
 		report.Say(message.Data(line))
 	}
 	return ctx.Err()
 }
 
-// ordered is what the machine has to be: what the caller wants, or on the bench line the order sheet that was kept.
+// ordered is what the machine has to be: what the caller wants, the profile of the site config, or on the bench line the order sheet
+// that was kept.
 func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
-	if h.Order != nil || !h.Factory {
+	switch {
+	case h.Order != nil:
 		return h.Order, nil
+	case h.Site != nil:
+		return h.profile(node)
+	case !h.Factory:
+		return nil, nil
 	}
 	sheet, err := order.Kept(node.Host)
 	if err == nil {

@@ -22,7 +22,7 @@ type Wiring struct {
 func Site(cfg *site.Config, w Wiring) []Stage {
 	return withNodeFiles([]Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
-			&Hardware{Site: cfg, NodeNet: w.NodeNet, Outbox: w.Outbox}, // is the machine what OpenShift needs and as it was shipped, are its cables right, and do its consoles lock?
+			&Hardware{Site: cfg, NodeNet: w.NodeNet, Tests: true, Outbox: w.Outbox}, // is the machine what OpenShift needs and as it was shipped, are its cables right, and do its consoles lock?
 		}},
 		{ID: "network", Title: message.T("Network"), Steps: []Step{
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out

@@ -126,6 +126,9 @@ func (c *checks) buttons() []button {
 	}
 	if slices.ContainsFunc(found, ofHardware) {
 		list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
+		if _, ok := asked(d.client, profilePath); ok {
+			list = append(list, button{key: k.fitness, label: t("button.fitness"), do: func() (screen, tea.Cmd) { return newFitness(d, c.stage), nil }})
+		}
 	}
 	return append(list, common(d, c)...)
 }

@@ -120,6 +120,7 @@ func scenes() []scene {
 		{"report", on(finished), []string{"r"}},
 		{"login", on(finished), []string{"g"}},
 		{"inventory", on(), []string{"t"}},
+		{"fitness", on(realSite, unfit), []string{"f"}},
 		{"inventory-part", on(), []string{"t", "right", "right", "right", "left"}},
 		{"log", on(working), []string{"l"}},
 		{"log-find", on(working), []string{"l", "/", "'names"}},

@@ -165,6 +165,19 @@ Up, Down and PgDn scroll; Enter or b closes the page.
 Example: below "What was seen:" stands each question to a DNS server with
 its answer.`,
 
+	"fitness": `The verdict on this machine: by what it is judged, what is missing, and
+what helps. Nothing is changed on it.
+
+"Next profile" judges by another one: the minimum of single-node OpenShift,
+a telecom or retail site, or the order sheet that the factory left here.
+
+"Test the disk" writes 22 MiB in about 30 s and leaves nothing behind. The
+same key stops it; stopping or forgetting it takes the result away. The
+result is in the report. Other pages wait with their checks meanwhile.
+
+Example: FAIL for the disk while something else writes to it: wait, forget
+the test and start it again.`,
+
 	"logIn": `How the people of this site log in to their cluster. The password is new,
 of this node alone; the factory's is no longer accepted. All letters are
 lower case; it never contains i, l, o, 0 or 1.

@@ -16,7 +16,7 @@ var texts = map[string]string{
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
-	"key.checks": "checks", "key.evidence": "show all", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.files": "file on a stick", "key.close": "close", "key.cancel": "cancel",
+	"key.checks": "checks", "key.evidence": "show all", "key.language": "language", "key.keyboard": "keyboard", "key.act": "try", "key.inventory": "inventory", "key.part": "part", "key.logIn": "credentials", "key.advanced": "advanced", "key.files": "file on a stick", "key.fitness": "verdict", "key.profile": "profile", "key.diskTest": "disk test", "key.close": "close", "key.cancel": "cancel",
 
 	// Names of keys, as they stand on most keyboards of the language.
 	"cap.tab": "Tab", "cap.enter": "Enter", "cap.space": "Space", "cap.esc": "Esc", "cap.home": "Home", "cap.end": "End",
@@ -40,7 +40,7 @@ var texts = map[string]string{
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
 	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
-	"button.files": "File on a stick", "button.inventory": "Inventory", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
+	"button.files": "File on a stick", "button.inventory": "Inventory", "button.fitness": "Verdict", "button.profile": "Next profile", "button.diskTest": "Test the disk", "button.diskStop": "Stop the test", "button.diskForget": "Forget the test", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
 	"button.follow": "Follow", "button.unfollow": "Stop following",
 
@@ -169,7 +169,18 @@ var texts = map[string]string{
 	"checks.again":  "Looking at the machine again ...",
 	"checks.more":   "(%d to %d of %d; Up and Down move)",
 	"checks.done":   "Looked at the machine again.",
-	"verdict.pass":  "PASS", "verdict.warn": "WARN", "verdict.fail": "FAIL", "verdict.skip": "SKIP", "verdict.waived": "WAIVED",
+
+	"fitness.title":    "Hardware verdict",
+	"fitness.minimum":  "what OpenShift asks for",
+	"fitness.by":       "Judged by: %s.",
+	"fitness.fit":      "This machine is fit: no check failed.",
+	"fitness.unfit":    "This machine is NOT fit: %s.",
+	"fitness.looking":  "The machine is still being checked.",
+	"fitness.disk":     "Disk test: %s",
+	"fitness.noDisk":   "not run. It writes 22 MiB in about 30 s and leaves nothing behind.",
+	"fitness.diskSoon": "starts with the next look at the machine.",
+
+	"verdict.pass": "PASS", "verdict.warn": "WARN", "verdict.fail": "FAIL", "verdict.skip": "SKIP", "verdict.waived": "WAIVED",
 	"verdict.stale": "checking",
 
 	"restore.title": "Restore the page: %s",

@@ -3,6 +3,7 @@ package hardware
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ const (
 	latencyBlock  = 2300
 	latencyWrites = (22 << 20) / latencyBlock
 	latencyEnough = 30 * time.Second // a disk that is not done by then has failed
+	latencyHang   = 20 * time.Second // a write that takes longer is not waited for
 	latencyLeast  = 100              // fewer writes have no 99th percentile
 	latencyRoom   = 1 << 30          // has to stay free beside the file
 )
@@ -38,32 +40,42 @@ type latency struct {
 // DiskLatency writes at most 22 MiB for about 30 s where etcd writes, and judges how long each block takes to reach the
 // disk. The file never has a name, so that it is gone at the end, and after a power cut.
 func DiskLatency(ctx context.Context, m *host.Machine, progress func(done, all int)) check.Check {
-	c := check.Check{
+	c := latencyCheck()
+	folder, l, why := tryDisk(ctx, m, progress)
+	if l.writes == 0 {
+		return skipped(c, why)
+	}
+	return l.judge(c, folder)
+}
+
+func latencyCheck() check.Check {
+	return check.Check{
 		ID: "hw-disk-latency", Title: message.T("Disk latency"), Expected: message.F("99 %% of all writes on the disk within %d ms", latencyLimit.Milliseconds()),
 		Source: "etcd: fdatasync p99 below 10 ms; " + assisted + ": installation_disk_speed_threshold_ms 10",
 		Fix:    message.T("Use a faster disk for the system: the cluster's database (etcd) loses its leader on a slow one. Repeat the test when nothing else writes."),
 	}
-	folder := latencyFolder(m)
-	if folder == "" {
-		return skipped(c, message.T("not looked at: the machine has no /var/lib"))
+}
+
+// tryDisk measures, where the disk has room for it. Without a write it says why there is none.
+func tryDisk(ctx context.Context, m *host.Machine, progress func(done, all int)) (folder string, l latency, why message.Text) {
+	if folder = latencyFolder(m); folder == "" {
+		return "", l, message.T("not looked at: the machine has no /var/lib")
 	}
 	free, err := m.Free(folder)
 	if err == nil && free < latencyRoom+latencyBlock*latencyWrites {
-		return skipped(c, message.F("not looked at: %s has only %s free, and the test leaves 1 GiB", folder, gib(free)))
+		return folder, l, message.F("not looked at: %s has only %s free, and the test leaves 1 GiB", folder, gib(free))
 	}
 	var file *os.File
 	if err == nil {
 		file, err = host.Scratch(m, folder)
 	}
 	if err != nil {
-		return skipped(c, message.F("not looked at: %s", err.Error()))
+		return folder, l, message.F("not looked at: %s", err.Error())
 	}
-	defer func() { _ = file.Close() }()
-	l, err := measure(ctx, scratch{file}, time.Now, progress)
-	if err != nil {
-		return skipped(c, message.F("not looked at: %s", err.Error()))
+	if l, err = measure(ctx, scratch{file}, time.Now, progress); err != nil {
+		return folder, latency{}, message.F("not looked at: %s", err.Error())
 	}
-	return l.judge(c, folder)
+	return folder, l, message.Text{}
 }
 
 // latencyFolder is etcd's folder, which can be on a separate disk; without it, the folder in which etcd would make it.
@@ -90,7 +102,7 @@ func short(d time.Duration) string {
 
 // syncer takes a block and returns when it is on the disk.
 type syncer interface {
-	Write(block []byte) (int, error)
+	io.WriteCloser
 	Sync() error
 }
 
@@ -104,13 +116,33 @@ func (s scratch) Sync() error {
 	return nil
 }
 
-// measure times each write with its fdatasync.
+// apart writes in a goroutine of its own: one write of a disk that hangs cannot be ended, and must hold up nobody else. It closes the
+// disk when no more blocks come and the last one was answered.
+func apart(disk syncer, blocks <-chan []byte) <-chan error {
+	answers := make(chan error, 1) // nobody waits for the answer of a disk that hung
+	go func() {
+		defer func() { _ = disk.Close() }()
+		for block := range blocks {
+			_, err := disk.Write(block)
+			if err == nil {
+				err = disk.Sync()
+			}
+			answers <- err
+		}
+	}()
+	return answers
+}
+
+// measure times each write with its fdatasync, and closes the disk. The one that hangs is the last, and counts as long as it was
+// waited for.
 func measure(ctx context.Context, disk syncer, now func() time.Time, progress func(done, all int)) (latency, error) {
 	block, took := make([]byte, latencyBlock), make([]time.Duration, 0, latencyWrites)
 	for n := range block {
 		block[n] = byte(n * 7) // not zeros, which some disks do not write
 	}
-	slow := 0
+	blocks := make(chan []byte)
+	defer close(blocks)
+	answers, slow := apart(disk, blocks), 0
 	for began := now(); len(took) < latencyWrites; {
 		if err := ctx.Err(); err != nil {
 			return latency{}, fmt.Errorf("the test was stopped: %w", err)
@@ -119,11 +151,16 @@ func measure(ctx context.Context, disk syncer, now func() time.Time, progress fu
 		if before.Sub(began) > latencyEnough {
 			break
 		}
-		if _, err := disk.Write(block); err != nil {
-			return latency{}, fmt.Errorf("writing to the disk: %w", err)
-		}
-		if err := disk.Sync(); err != nil {
-			return latency{}, fmt.Errorf("writing to the disk: %w", err)
+		blocks <- block
+		select {
+		case err := <-answers:
+			if err != nil {
+				return latency{}, fmt.Errorf("writing to the disk: %w", err)
+			}
+		case <-ctx.Done():
+			return latency{}, fmt.Errorf("the test was stopped: %w", ctx.Err())
+		case <-time.After(latencyHang):
+			return latency{writes: len(took) + 1, p99: latencyHang, max: latencyHang}, nil
 		}
 		if took = append(took, now().Sub(before)); len(took)%100 == 1 {
 			progress(len(took), latencyWrites)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,8 @@ func (s *slow) Sync() error {
 	s.n++
 	return nil
 }
+
+func (*slow) Close() error { return nil }
 
 func (s *slow) now() time.Time { return s.at }
 
@@ -73,6 +76,52 @@ func TestDiskLatencyIsJudged(t *testing.T) {
 	}
 	if _, err := measure(t.Context(), &slow{fails: os.ErrPermission}, time.Now, nil); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("a disk that takes nothing: %v", err)
+	}
+}
+
+// hung is a disk whose writes after some never end.
+type hung struct {
+	slow
+	after  int
+	ends   chan struct{}
+	closed chan struct{}
+}
+
+func (h *hung) Sync() error {
+	if h.after--; h.after < 0 {
+		<-h.ends
+	}
+	return nil
+}
+
+func (h *hung) Close() error { close(h.closed); return nil }
+
+// TestHungDisk: a disk that hangs has failed and holds nobody up, neither the test nor who stops it. It is closed when it answers.
+func TestHungDisk(t *testing.T) {
+	for _, after := range []int{0, 250} {
+		for _, stopped := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				disk := &hung{after: after, ends: make(chan struct{}), closed: make(chan struct{})}
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				if stopped {
+					time.AfterFunc(time.Second, stop)
+				}
+				began := time.Now()
+				l, err := measure(ctx, disk, time.Now, func(int, int) {})
+				waited := time.Since(began)
+				close(disk.ends)
+				<-disk.closed
+				switch c := l.judge(check.Check{}, "/var/lib"); {
+				case stopped:
+					if !errors.Is(err, context.Canceled) || waited != time.Second {
+						t.Errorf("stopped after %s: %v", waited, err)
+					}
+				case err != nil || c.Status != check.Fail || l.writes != after+1 || waited != latencyHang:
+					t.Errorf("%s: %+v, %v", waited, c, err)
+				}
+			})
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ const (
 	Shipped = FactoryState + "/shipped.json"
 	// Order is the order sheet that the factory was given: what the machine has to have, and where its cables go.
 	Order = FactoryState + "/order.yaml"
+	// DiskTest has the figures of the disk test that was asked for at a site.
+	DiskTest = State + "/disk-test.json"
 	// ReportKey is the node's own key (Ed25519, PEM): it signs the reports of this node. It is made where it is first used, and stays.
 	ReportKey = State + "/report-key.pem"
 	// ReportPublic is the public half of ReportKey. The factory's ledger has it, too.

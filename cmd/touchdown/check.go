@@ -40,7 +40,7 @@ func checkCommand(c *common) *cobra.Command {
 	for _, s := range []struct{ subject, short, long, example string }{
 		{
 			"hardware", "Check whether this machine is what OpenShift needs",
-			"Hardware judges processors, memory, disks, ports, firmware and clock, and what changed since the factory, as the wizard's\nhardware check does. It needs no engine and no cluster.",
+			"Hardware judges processors, memory, disks, ports, firmware and clock, and what changed since the factory, as the wizard's\nhardware check does. It needs no engine and no cluster. -f FILE names the site\nconfig: the cables are then looked at, too, and whether the consoles lock.",
 			"touchdown check hardware -o junit > hardware.xml",
 		}, {
 			"network", "Check whether the network answers",
@@ -81,7 +81,7 @@ func (k *checking) flags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "junit"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
 	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more; the cluster tells its changes itself")
-	if k.subject == "network" || k.subject == "cluster" {
+	if k.subject != "images" {
 		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged alone")
 	}
 	if k.subject == "hardware" {
@@ -171,7 +171,7 @@ func (k *checking) config() (*site.Config, error) {
 func (k *checking) looker(node *backend.Node, cfg *site.Config) looker {
 	switch k.subject {
 	case "hardware":
-		return k.hardware.looker(node)
+		return k.hardware.looker(node, cfg)
 	case "network":
 		entry := &steps.NetworkEntry{Site: cfg, NodeNet: steps.NewNodeNetwork(node)}
 		if cfg.Spec.Network.IsZero() && cfg.Spec.NetworkConfig == "" {

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/steps"
+	"touchdown/steps/site"
 )
 
 // hardwareFlags are those of `check hardware`.
@@ -46,10 +47,13 @@ func (f *hardwareFlags) load(watch bool) (err error) {
 	return nil
 }
 
-func (f *hardwareFlags) looker(node *backend.Node) looker {
+func (f *hardwareFlags) looker(node *backend.Node, cfg *site.Config) looker {
 	step := &steps.Hardware{Order: f.sheet}
+	if cfg.Kind != "" { // one was given
+		step.Site = cfg
+	}
 	look := inspecting(step, node)
-	if f.sheet != nil && len(f.sheet.Ports) > 0 {
+	if len(cfg.Spec.Wiring) > 0 || len(f.sheet.Wiring().Ports) > 0 {
 		step.NodeNet = steps.NewNodeNetwork(node)
 		look = waiting(step, node)
 	}

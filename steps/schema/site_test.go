@@ -137,6 +137,7 @@ func TestSchemaAgrees(t *testing.T) {
 		head + "  network: {dnsServers: 198.51.100.1}\n": true, head + "  policy: {watchdog: 30}\n": true,
 		head + "  network: {ipv4: {method: guess}}\n": true, head + "  pullSecret: '{}'\n  pullSecretFile: a\n": true,
 		strings.Replace(head, "v1alpha1", "v2", 1): true, strings.Replace(head, "  clusterName: a\n", "", 1): true,
+		head + "  wiring: [{nic: eno1, switch: sw-7, vlan: 20}]\n": false, head + "  wiring: [{switch: sw-7}]\n": true, head + "  wiring: [{nic: eno1, vlan: tagged}]\n": true,
 		head + "  registryCerts: [{registryHostname: a.example.com}]\n": true, head + "  proxy: [a]\n": true,
 	} {
 		if err := jsonschema.Judge(t, s, asJSON(t, []byte(name))); (err != nil) != wrong {

@@ -59,6 +59,10 @@ type Spec struct {
 	Network Network `yaml:"network,omitempty" json:"network,omitzero"`
 	// NetworkConfig is a desired state of nmstate in its own words, instead of Network. It can hold a password.
 	NetworkConfig Secret `yaml:"networkConfig,omitempty" json:"networkConfig,omitempty"`
+	// Hardware is what the machine has to be, as the hardware check judges it.
+	Hardware machine `yaml:"hardware,omitempty" json:"hardware,omitzero"`
+	// Wiring is where the cables go. It sets nothing: the hardware check compares it with what the switches announce.
+	Wiring []cable `yaml:"wiring,omitempty" json:"wiring,omitempty"`
 	// AdditionalNTPSources are the site's time servers, names or addresses.
 	AdditionalNTPSources []string `yaml:"additionalNTPSources,omitempty" json:"additionalNTPSources,omitempty"`
 	// Time sets the clock of a site without a time server.
@@ -178,6 +182,7 @@ func (s Spec) clone() Spec {
 		}
 	}
 	s.RegistryCerts = slices.Clone(s.RegistryCerts)
+	s.Wiring = slices.Clone(s.Wiring)
 	return s
 }
 

@@ -137,6 +137,15 @@ func TestRelocationTogether(t *testing.T) {
 			map[string]string{"spec.hostname": "node", "spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "false"},
 			"spec.hostname: is given, but the reboot that it takes is not allowed; write spec.policy.allowReboot: true", "",
 		},
+		{"cables", map[string]string{wiring: "- {nic: eno1, switch: sw-7, port: Gi1/0/4}\n- {nic: '52:54:00:00:00:01', vlan: 20}\n- {nic: eno3, switch: sw-8, port: Gi1/0/4}"}, "", ""},
+		{"a port twice", map[string]string{wiring: "- {nic: '52:54:00:00:00:AA', vlan: 20}\n- {nic: 52-54-00-00-00-aa, mtu: 9000}"}, `spec.wiring[1].nic: is there twice: "52-54-00-00-00-aa"; keep one of them`, ""},
+		{
+			"two cables in one socket",
+			map[string]string{wiring: "- {nic: eno1, switch: sw-7, port: Gi1/0/4}\n- {nic: eno2, switch: SW-7, port: Gi1/0/4}"},
+			`spec.wiring[1].port: is there twice: "SW-7 Gi1/0/4"; correct one of the two: a port of a switch takes one cable`, "",
+		},
+		{"a cable to nowhere", map[string]string{wiring: "- {nic: eno1}"}, "spec.wiring[0]: does not say where the cable goes; add one of switch, port, vlan, mtu, or remove the item", ""},
+		{"a cable of no port", map[string]string{wiring: "- {switch: sw-7}"}, "spec.wiring[0].nic: is missing; write it like enp1s0", ""},
 		{"mirrors", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": mirror, "spec.removeFactoryMirrors": "true"}, "", ""},
 		{"source twice", map[string]string{"spec.imageDigestMirrors": mirror + mirror}, `spec.imageDigestMirrors[1].source: is there twice: "a.b/c"; put all mirrors of a source into one item`, ""},
 		{"mirror of itself", map[string]string{"spec.imageTagMirrors": "- {source: a.b, mirrors: [c.d, a.b]}"}, "spec.imageTagMirrors[0].mirrors: names the source itself; remove it", ""},
@@ -217,6 +226,7 @@ func TestCloneSharesNoList(t *testing.T) {
 		list[0] = "changed"
 	}
 	d.Spec.ImageDigestMirrors[0].Source, d.Spec.ImageTagMirrors[0].Source, d.Spec.RegistryCerts[0].RegistryHostname = "changed", "changed", "changed"
+	d.Spec.Wiring[0].Switch = "changed"
 	if !reflect.DeepEqual(c.Spec, want.Spec) {
 		t.Errorf("\n got %+v\nwant %+v", c.Spec, want.Spec)
 	}

@@ -35,7 +35,7 @@ func (e *entry) node(c *Config, path string) *yaml.Node {
 		return e.groupsNode(c)
 	}
 	value, _ := c.Get(path)
-	if value == "" {
+	if value == "" || e.spared && value == e.Default {
 		return nil
 	}
 	switch e.Type {

@@ -72,12 +72,15 @@ type entry struct {
 	fixed  string // the only value there is
 
 	younger bool // than the first release: set it in each new entry, see Config.Counted
+	spared  bool // while it is the default, a document is written without it: an earlier release refuses a key that it does not know
 }
 
 // schema is the one description of the document: Parse, Get, Set, Marshal, Explain, Example and Reference read it.
 var schema = slices.Concat(
 	headEntries,
 	networkEntries,
+	hardwareEntries,
+	wiringEntries,
 	timeEntries,
 	registryEntries,
 	proxyEntries,

@@ -24,6 +24,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 		}
 	}
 	v.network()
+	v.wiring()
 	v.relocation()
 	v.domain()
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)

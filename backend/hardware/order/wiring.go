@@ -40,16 +40,29 @@ const (
 	unlinked  = "no link"
 )
 
-// Wiring compares where the cables go with where the sheet wants them, a check for each port of the sheet. A port that is not seen may
-// be that of a card whose port cannot be seen, by its PCI address.
-func (s *Sheet) Wiring(seen []Cable, unseen []string) []check.Check {
+// Wiring is where the cables of a machine have to go.
+type Wiring struct {
+	By    string // what says so: "order sheet A-17", "site config"
+	Ports []Port
+}
+
+// Wiring is where the sheet wants the cables, nowhere for no sheet.
+func (s *Sheet) Wiring() Wiring {
 	if s == nil {
-		return nil
+		return Wiring{}
 	}
-	checks := make([]check.Check, 0, len(s.Ports))
-	for _, p := range s.Ports {
-		c := s.check("", message.F("Cable in %s", p.NIC), message.Data(p.words()))
-		c.ID, c.Status = "wiring-"+strings.ReplaceAll(strings.ToLower(p.NIC), ":", "-"), check.Pass
+	return Wiring{By: "order sheet " + s.Name, Ports: s.Ports}
+}
+
+// Checks compares where the cables go with where they have to, a check for each port. A port that is not seen may be that of a card
+// whose port cannot be seen, by its PCI address.
+func (w Wiring) Checks(seen []Cable, unseen []string) []check.Check {
+	checks := make([]check.Check, 0, len(w.Ports))
+	for _, p := range w.Ports {
+		c := check.Check{
+			ID: "wiring-" + strings.ToLower(strings.ReplaceAll(p.NIC, ":", "-")), Title: message.F("Cable in %s", p.NIC), Status: check.Pass,
+			Expected: message.Data(p.words()), Source: w.By,
+		}
 		at := slices.IndexFunc(seen, p.at)
 		if at < 0 && len(unseen) > 0 {
 			c.Status = check.Skip
@@ -59,21 +72,21 @@ func (s *Sheet) Wiring(seen []Cable, unseen []string) []check.Check {
 		}
 		if at < 0 {
 			c.Status, c.Observed = check.Fail, message.F("the machine has no network port %s", p.NIC)
-			c.Fix = message.T("Correct the name in the order sheet, or look whether the network card is seated.")
+			c.Fix = message.T("Correct the name in the order sheet or site config, or look whether the network card is seated.")
 			checks = append(checks, c)
 			continue
 		}
 		c.Observed = message.Data(seen[at].words())
-		checks = append(checks, s.judge(c, p, seen[at], s.misplaced(p, seen)))
+		checks = append(checks, judge(c, p, seen[at], w.misplaced(p, seen)))
 	}
 	return checks
 }
 
-// misplaced is the port of the machine that has the cable of p. A cable that is where the sheet wants it is not misplaced, even if p,
-// which may name a switch alone, could have it too.
-func (s *Sheet) misplaced(p Port, seen []Cable) string {
+// misplaced is the port of the machine that has the cable of p. A cable that is where it has to be is not misplaced, even if p, which
+// may name a switch alone, could have it too.
+func (w Wiring) misplaced(p Port, seen []Cable) string {
 	at := slices.IndexFunc(seen, func(c Cable) bool {
-		right := slices.ContainsFunc(s.Ports, func(q Port) bool { return q.at(c) && q.end(c) })
+		right := slices.ContainsFunc(w.Ports, func(q Port) bool { return q.at(c) && q.end(c) })
 		return c.Link && c.heard() && p.end(c) && !p.at(c) && !right
 	})
 	if at < 0 {
@@ -83,10 +96,10 @@ func (s *Sheet) misplaced(p Port, seen []Cable) string {
 }
 
 // judge decides about one cable: where it goes, then what is set at that end.
-func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
+func judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 	placed := p.Switch != "" || p.Port != ""
-	switch {
-	case placed && elsewhere != "" && (!here.heard() || !p.end(here)):
+	switch { // more than one cable can go to a switch: where its port is not named, a link that is not heard yet may be right
+	case placed && elsewhere != "" && (!here.heard() || !p.end(here)) && (here.heard() || !here.Link || p.Switch != "" && p.Port != ""):
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
 	case !here.Up && !here.Link:
 		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)
@@ -113,12 +126,12 @@ func (*Sheet) judge(c check.Check, p Port, here Cable, elsewhere string) check.C
 // frameHead is what an Ethernet frame has beside the packet: two addresses, the type and the check sum.
 const frameHead = 18
 
-// at reports whether a port of the machine is the one of the sheet.
+// at reports whether a port of the machine is the one that is named, where a MAC may be written with dashes.
 func (p Port) at(c Cable) bool {
-	return p.NIC == c.NIC || c.MAC != "" && strings.EqualFold(p.NIC, c.MAC)
+	return p.NIC == c.NIC || c.MAC != "" && strings.EqualFold(strings.ReplaceAll(p.NIC, "-", ":"), c.MAC)
 }
 
-// end reports whether a cable ends where the sheet wants it.
+// end reports whether a cable ends where it has to.
 func (p Port) end(c Cable) bool {
 	return (p.Switch == "" || sameSwitch(p.Switch, c.Switch)) && (p.Port == "" || samePort(p.Port, c.Port))
 }
