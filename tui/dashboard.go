@@ -140,6 +140,16 @@ func (b *dashboard) text(w int) []string {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)
 	}
 	lines = append(lines, (&live{b.base}).lines(w)...)
+	lines = append(lines, b.reached(w)...)
+	if s.Monitor.String() != "" {
+		lines = append(append(lines, ""), wrap(show(s.Monitor), w, "")...)
+	}
+	return append(append(lines, ""), b.landing(w)...)
+}
+
+// reached tells where the cluster is reached.
+func (b *dashboard) reached(w int) (lines []string) {
+	s := b.snap
 	if s.State == engine.IsDone && s.Cluster != "" {
 		reached := []string{t("dashboard.cluster", s.Cluster), t("dashboard.api", s.Cluster), t("dashboard.console", s.Cluster)}
 		if is := b.address(); is != "" {
@@ -150,13 +160,18 @@ func (b *dashboard) text(w int) []string {
 			lines = append(lines, hang(line, w, "", 10)...)
 		}
 	}
-	lines = append(lines, "")
+	return lines
+}
+
+// landing tells how the landing went. Where the cluster is looked at, how it is now counts more, and the report keeps the rest.
+func (b *dashboard) landing(w int) (lines []string) {
+	s := b.snap
 	var found []finding
 	for _, stage := range s.Stages {
 		found = append(found, findings(stage)...)
 	}
-	if s.Live != nil { // how it is now counts more than how it was; the report keeps that
-		return append(lines, hang(t("dashboard.landing", tally(found)), w, "", 2)...)
+	if s.Live != nil {
+		return hang(t("dashboard.landing", tally(found)), w, "", 2)
 	}
 	if len(found) > 0 {
 		lines = append(lines, t("dashboard.checks", tally(found)))
@@ -171,9 +186,6 @@ func (b *dashboard) text(w int) []string {
 		if f.Status == "pass" && strings.HasPrefix(f.step, "health") {
 			lines = append(lines, "  "+c.line(f, w-2))
 		}
-	}
-	if s.Monitor.String() != "" {
-		lines = append(append(lines, ""), wrap(show(s.Monitor), w, "")...)
 	}
 	if len(s.Met) > 0 {
 		lines = append(lines, "", t("dashboard.met"))

@@ -157,7 +157,7 @@ func (e *Engine) begin() {
 	e.workers.Go(e.recover)
 	e.workers.Go(e.watch)
 	if out := e.o.Outbox; out != nil {
-		e.workers.Go(func() { out.Run(e.closing, e.delivered) })
+		e.workers.Go(func() { out.Run(e.closing, func() { delivered(e) }) })
 	}
 	e.workers.Go((&lookout{e}).run)
 	if e.o.Media != nil {
@@ -185,7 +185,7 @@ func (e *Engine) Close() error {
 func (e *Engine) now() time.Time { return e.o.Node.Now().UTC() }
 
 // delivered tells the consoles that the deliveries are not what they were.
-func (e *Engine) delivered() {
+func delivered(e *Engine) {
 	e.mask.also(e.o.Outbox.Target().Secrets()...) // those of the site config are wiped with the hand-over, these stay
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -24,7 +24,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 		}
 	}
 	v.network()
-	v.wiring()
+	judgeWiring(v)
 	v.relocation()
 	v.domain()
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)

@@ -71,8 +71,8 @@ var wiringEntries = []entry{
 	},
 }
 
-// wiring judges the cables against each other: each port once, and each socket of a switch once.
-func (v *judge) wiring() {
+// judgeWiring judges the cables against each other: each port once, and each socket of a switch once.
+func judgeWiring(v *judge) {
 	var nics, sockets []string
 	for i, c := range v.config.Spec.Wiring {
 		here := itemPath(wiring, i)
