@@ -1,4 +1,4 @@
-// Package delivery brings what a node has to say to the monitor of its site: reports, hardware faults, support bundles. What is
+// Package delivery brings what a node has to say to the monitor of its site: reports and hardware faults. What is
 // posted waits in a folder of the node until the monitor has taken it, through power cuts and reboots; nobody waits for that.
 package delivery
 
@@ -19,7 +19,6 @@ import (
 const (
 	Report = "report"         // a hand-over or factory report, signed where the node can sign
 	Fault  = "hardware-fault" // the checks of the hardware that failed
-	Bundle = "bundle"         // a support bundle
 )
 
 // Item is one delivery.

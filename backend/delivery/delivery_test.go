@@ -74,7 +74,7 @@ func item(i int) Item {
 	return Item{Kind: Report, Type: "application/json", Body: fmt.Appendf(nil, `{"report":%d}`, i)}
 }
 
-// monitor takes what is delivered, or fails in some way of its own.
+// monitor takes what is delivered, or fails in its own way.
 type monitor struct {
 	*httptest.Server
 	mu     sync.Mutex

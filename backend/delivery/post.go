@@ -24,7 +24,7 @@ import (
 // What one try may cost. Chosen, but for what a header holds.
 const (
 	perTry     = 30 * time.Second
-	slowest    = 8 << 10  // bytes a second of a line that still brings a bundle through
+	slowest    = 8 << 10  // bytes a second of a line that still brings a large report through
 	mostHeader = 16 << 10 // bytes of an answer's header, where Go would take 10 MiB; the body is not read at all
 	mostError  = 160      // characters of an error that a person reads
 )
@@ -98,7 +98,7 @@ func passing(code int) bool {
 	return false
 }
 
-// dial makes what reaches a monitor. Each try has a connection of its own: deliveries are rare.
+// dial makes what reaches a monitor. Each try opens a new connection: deliveries are rare.
 func dial(t Target) (http.RoundTripper, error) {
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -127,7 +127,7 @@ func dial(t Target) (http.RoundTripper, error) {
 	return &http.Transport{
 		Proxy:           func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		TLSClientConfig: secure, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostHeader,
-		ResponseHeaderTimeout: perTry, // who took a bundle of minutes may not take as long again to answer
+		ResponseHeaderTimeout: perTry, // who took minutes for a body may not take as long again to answer
 	}, nil
 }
 

@@ -17,8 +17,8 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Bounds of the folder. Chosen: a landing posts one report and a few faults, a bundle has some megabytes; /var of a node has
-// gigabytes to spare, and a site without its monitor for a month has no use for what waited.
+// Bounds of the folder. Chosen: a landing posts one report and a few faults; /var of a node has gigabytes to spare,
+// and a site without its monitor for a month has no use for what waited.
 const (
 	// MaxItem is the most bytes of one delivery.
 	MaxItem = 16 << 20
@@ -47,8 +47,8 @@ type waiting struct {
 	size int64
 }
 
-// Post lets a delivery wait for the sender, durably. The same content again is no second delivery. A new bundle takes the place of one
-// that waits.
+// Post lets a delivery wait for the sender, durably. The same content again is no second delivery. Where there is no
+// room, the oldest goes.
 func (o *Outbox) Post(i Item) error {
 	if len(i.Body) > MaxItem {
 		return &problem.Problem{
@@ -71,7 +71,7 @@ func (o *Outbox) Post(i Item) error {
 		return fmt.Errorf("encoding a delivery: %w", err)
 	}
 	data := append(append(head, '\n'), i.Body...)
-	if err := o.room(all, int64(len(data)), i.Kind); err != nil {
+	if err := o.room(all, int64(len(data))); err != nil {
 		return unkept(err)
 	}
 	name := fmt.Sprintf("%020d-%s-%s%s", max(o.now().UnixNano(), 0), i.Kind, key, ending)
@@ -83,33 +83,22 @@ func (o *Outbox) Post(i Item) error {
 	return nil
 }
 
-// room removes deliveries until another one fits: a bundle for a newer one, else bundles before what is smaller, and the oldest first.
-func (o *Outbox) room(all []waiting, size int64, kind string) error {
+// room removes deliveries until another one fits, the oldest first.
+func (o *Outbox) room(all []waiting, size int64) error {
 	many := len(all) + 1
 	for _, w := range all {
 		size += w.size
 	}
-	bundles, others := split(all)
-	for _, w := range slices.Concat(bundles, others) {
-		if kind == Bundle && w.kind() == Bundle || size > maxAll || many > maxMany {
-			if err := o.drop(w, "a newer one needs its place"); err != nil {
-				return err
-			}
-			size, many = size-w.size, many-1
+	for _, w := range all {
+		if size <= maxAll && many <= maxMany {
+			return nil
 		}
+		if err := o.drop(w, "a newer one needs its place"); err != nil {
+			return err
+		}
+		size, many = size-w.size, many-1
 	}
 	return nil
-}
-
-func split(all []waiting) (bundles, others []waiting) {
-	for _, w := range all {
-		if w.kind() == Bundle {
-			bundles = append(bundles, w)
-		} else {
-			others = append(others, w)
-		}
-	}
-	return bundles, others
 }
 
 func (w waiting) kind() string {

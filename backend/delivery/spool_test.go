@@ -33,23 +33,27 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d wait, the first of %s", len(all), all[0].made)
 	}
 	big := func(fill byte, size int) Item {
-		return Item{Kind: Bundle, Type: "application/gzip", Body: bytes.Repeat([]byte{fill}, size)}
+		return Item{Kind: Fault, Type: "application/json", Body: bytes.Repeat([]byte{fill}, size)}
 	}
 	for fill := range byte(3) {
 		n.now = n.now.Add(time.Second)
 		n.must(n.Post(big(fill, MaxItem)))
-	}
-	if all, _ = n.list(); len(all) != maxMany || all[maxMany-2].kind() != Report {
-		t.Errorf("%d wait, the last but one a %s", len(all), all[maxMany-2].kind())
-	}
-	report := big(1, MaxItem)
-	report.Kind = Report
-	n.must(n.Post(report)) // beside the bundle some bytes too many
-	if all, _ = n.list(); len(all) != maxMany || all[maxMany-1].size < MaxItem || all[0].kind() != Report {
-		t.Errorf("%d wait, the last of %d bytes", len(all), all[len(all)-1].size)
+		var size int64
+		all, err = n.list()
+		n.must(err)
+		for _, w := range all {
+			size += w.size
+		}
+		if newest := big(fill, MaxItem); size > maxAll || all[len(all)-1].key != newest.key() {
+			t.Errorf("after %d large ones %d wait with %d bytes", fill+1, len(all), size)
+		}
 	}
 	if got := problem.From(n.Post(big(9, MaxItem+1))).Code; got != "MON-BIG" {
 		t.Errorf("code %q", got)
+	}
+	for i := range maxMany {
+		n.now = n.now.Add(time.Second)
+		n.must(n.Post(item(1000 + i)))
 	}
 	// Nobody answers; the clock leaps to 2056, and goes on for a day.
 	n.must(n.Aim(Target{URL: "http://monitor.example.com"}))

@@ -116,7 +116,7 @@ func (s scratch) Sync() error {
 	return nil
 }
 
-// apart writes in a goroutine of its own: one write of a disk that hangs cannot be ended, and must hold up nobody else. It closes the
+// apart writes in a separate goroutine: one write of a disk that hangs cannot be ended, and must hold up nobody else. It closes the
 // disk when no more blocks come and the last one was answered.
 func apart(disk syncer, blocks <-chan []byte) <-chan error {
 	answers := make(chan error, 1) // nobody waits for the answer of a disk that hung

@@ -278,7 +278,7 @@ var faults = []fault{
 		"version", check.Fail, "failing",
 	},
 	{"cluster that fails without a cause", failingFor("MultipleErrors", "Multiple errors are preventing progress:"), "version", check.Fail, "failing"},
-	{"cluster that fails in words nobody knows", failingFor("MultipleErrors", "Multiple errors are preventing progress: * Cluster operator insights is degraded"), "version", check.Fail, "failing"},
+	{"cluster that fails with an unknown message", failingFor("MultipleErrors", "Multiple errors are preventing progress: * Cluster operator insights is degraded"), "version", check.Fail, "failing"},
 	{"cluster that fails for insights online", func(s *health.State) {
 		failingFor("ClusterOperatorDegraded", "Cluster operator insights is degraded")(s)
 		s.Version.Status.Conditions[3].Status = "True"

@@ -209,7 +209,7 @@ func TestWatcherReadsAgain(t *testing.T) {
 	wait.Until(t, "the fault", func() bool { return status(w.last(), "operators") == check.Fail })
 }
 
-// TestWatcherReadsItsKubeconfigAgain: the API takes no token of before; the file has the new one.
+// TestWatcherReadsItsKubeconfigAgain: the API refuses the old token; the file has the new one.
 func TestWatcherReadsItsKubeconfigAgain(t *testing.T) {
 	t.Parallel()
 	p, cluster := newPlane(t)

@@ -39,8 +39,8 @@ type Followed[T any] struct {
 	unanswered int // tries of the list since it was read
 }
 
-// Follow follows the objects of a kind until ctx ends. Each request waits for ready. changed is called after each change, from a goroutine
-// of its own, and must not block. Of PartialObjectMetadata only the metadata comes to this program, of a Secret not its content.
+// Follow follows the objects of a kind until ctx ends. Each request waits for ready. changed is called after each change, from
+// another goroutine, and must not block. Of PartialObjectMetadata only the metadata comes to this program, of a Secret not its content.
 func Follow[T any](ctx context.Context, c *Cluster, kind Ref, ready func(context.Context) error, changed func()) *Followed[T] {
 	f := &Followed[T]{ready: ready, changed: changed, items: map[string]T{}}
 	if _, heads := any(new(T)).(*metav1.PartialObjectMetadata); heads {

@@ -37,7 +37,7 @@ func strip(object runtime.Object) error {
 	return nil
 }
 
-// kept is an object as it is kept.
+// kept is what stays in memory of an object.
 func kept[T any](object any) (key string, item T, err error) {
 	whole, is := object.(runtime.Object)
 	if !is {

@@ -55,10 +55,10 @@ func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unat
 // Baked tells whether it is no volume: the factory put it into the node.
 func (f *Medium) Baked() bool { return f.baked }
 
-// unreadable are the problems of a volume on which nobody knows what is.
+// unreadable are the problems of a volume whose content cannot be known.
 var unreadable = []string{"MED-MORE", "MED-HALT", "MED-BAD", "MED-READ"}
 
-// Unread tells whether it could not be read, so that nobody knows whether a site config is on it.
+// Unread tells whether it could not be read, so that a site config may be on it or not.
 func (f *Medium) Unread() bool {
 	return f.signed == nil && f.Refused != nil && slices.Contains(unreadable, f.Refused.Code)
 }

@@ -476,12 +476,13 @@ func keep(b *bench, originals []byte) {
 			b.configuredAgain()
 		}
 		b.shell("systemctl restart NetworkManager")
-		b.await(15*time.Second, up)
+		// The addresses stay while NetworkManager starts; resolv.conf is whole once it has.
+		b.await(15*time.Second, up+" && nmcli -t -f STARTUP general status | grep -q started && grep -q nameserver /etc/resolv.conf")
 		before := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if err := b.node.Reboot(b.within(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
-		b.await(40*time.Second, up)
+		b.await(40*time.Second, up+" && nmcli -t -f STARTUP general status | grep -q started && grep -q nameserver /etc/resolv.conf")
 		after := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if before != after {
 			b.Errorf("the boot changed\n%s\nto\n%s", before, after)

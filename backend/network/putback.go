@@ -76,7 +76,7 @@ func (b puttingBack) settings(ctx context.Context) error {
 		}
 	}
 	wait := time.Duration(0)
-	if boot != b.o.Boot { // the profiles on the disk are those of before: this boot makes of them what it can
+	if boot != b.o.Boot { // the old profiles are on the disk: this boot brings up what it can of them
 		if err := b.WaitForBoot(ctx); err != nil {
 			return err
 		}

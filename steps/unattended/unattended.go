@@ -11,7 +11,7 @@
 //   - A stick goes before the document that the factory put into the node, whatever the stick says: someone brought it later.
 //   - A document that is refused, and a second medium that could be used, stop everything: a person decides. A stick that
 //     was used on this node already can stay beside one that starts; it stops the factory's document, as every stick does.
-//   - A medium that cannot be read, on which nobody knows what is, stops the factory's document alone: it may be the stick that someone
+//   - A medium that cannot be read, whatever is on it, stops the factory's document alone: it may be the stick that someone
 //     brought. Beside a stick it counts nothing: many servers have a drive of their own that is none.
 //   - A stick starts when its document says unattended, the node trusts it, and it is the only one.
 //   - The factory's document starts when it says unattended, was made for exactly this machine, the seal named it, the node was booted

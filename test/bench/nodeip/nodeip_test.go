@@ -108,7 +108,7 @@ var places = []struct {
 	{"a hint that is no address", single, landed, "198.51.100", "it fails; " + unchanged},
 }
 
-// node makes the place in namespaces of its own, as nodeip-configuration.service finds it, runs node-ip, and prints what came of it.
+// node makes the place in new namespaces, as nodeip-configuration.service finds it, runs node-ip, and prints what came of it.
 const node = `set -e
 a() { case $1 in *:*) set -- "$@" nodad ;; esac; ip address add "$@" dev br-ex; }
 r() { case $* in *:*) ip -6 route add "$@" dev br-ex ;; *) ip route add "$@" dev br-ex ;; esac; }

@@ -64,7 +64,7 @@ func (j *journal) Note(key string, value []byte) error {
 func (j *journal) Noted(key string) ([]byte, error) { return j.Saved("note-" + key) }
 
 // TestNodeConfigSteps lands the node's configuration, steps and all, where the real machine-config-controller renders: once for the whole
-// batch, what it renders is on the node, a second run writes nothing, and undo brings back the rendering of before, by its name.
+// batch, what it renders is on the node, a second run writes nothing, and undo brings back the old rendering, by its name.
 func TestNodeConfigSteps(t *testing.T) {
 	t.Parallel()
 	h := hosttest.New(t)

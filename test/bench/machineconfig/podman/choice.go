@@ -15,7 +15,7 @@ import (
 type choice struct {
 	hints []net.IP // addresses in the network that is wanted
 	six   bool     // IPv6 first
-	ovn   bool     // OVN-Kubernetes has an IPv6 address of its own on br-ex
+	ovn   bool     // OVN-Kubernetes has its own IPv6 address on br-ex
 }
 
 func isSix(ip net.IP) bool { return ip.To4() == nil }
