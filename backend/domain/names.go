@@ -9,7 +9,6 @@ import (
 
 	"touchdown/backend/message"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
@@ -66,7 +65,7 @@ func Read(ctx context.Context, c *kube.Cluster) (Now, error) {
 		if moved, ok := strings.CutPrefix(ingress.Spec.AppsDomain, "apps."); ok {
 			now.Domain = moved
 		}
-		now.NodeIP = internalIP(nodes.Items)
+		now.NodeIP = kube.InternalIP(nodes.Items)
 		return nil
 	})
 	if err != nil {
@@ -84,15 +83,4 @@ func Read(ctx context.Context, c *kube.Cluster) (Now, error) {
 		}
 	}
 	return now, nil
-}
-
-func internalIP(nodes []corev1.Node) string {
-	for i := range nodes {
-		for _, a := range nodes[i].Status.Addresses {
-			if a.Type == corev1.NodeInternalIP {
-				return a.Address
-			}
-		}
-	}
-	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	configv1 "github.com/openshift/api/config/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/kube"
 )
@@ -23,7 +22,7 @@ func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
 	if api == "" {
 		api = c.Address()
 	}
-	if address := internalIP(s.Nodes); ingress == "" && address != "" {
+	if address := kube.InternalIP(s.Nodes); ingress == "" && address != "" {
 		ingress = net.JoinHostPort(address, "443")
 	}
 	var all sync.WaitGroup
@@ -89,15 +88,4 @@ func apiHost(infra *configv1.Infrastructure) string {
 		return ""
 	}
 	return u.Hostname()
-}
-
-func internalIP(nodes []corev1.Node) string {
-	for i := range nodes {
-		for _, a := range nodes[i].Status.Addresses {
-			if a.Type == corev1.NodeInternalIP {
-				return a.Address
-			}
-		}
-	}
-	return ""
 }

@@ -22,7 +22,7 @@ const (
 	configState   = "machineconfiguration.openshift.io/state"
 )
 
-// Pool returns a pool of machines and the cluster's nodes, which on a single node are the same.
+// Pool returns a pool of machines, and its nodes.
 func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConfigPool, []corev1.Node, error) {
 	var pool *machinev1.MachineConfigPool
 	var nodes []corev1.Node
@@ -34,7 +34,7 @@ func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConf
 		}
 		list, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err == nil {
-			nodes = list.Items
+			nodes = PoolNodes(pool, list.Items)
 		}
 		return err
 	})

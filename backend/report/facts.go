@@ -11,7 +11,6 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
@@ -63,7 +62,7 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, domain string, 
 			return err
 		}
 		f.Cluster = Cluster{ID: string(version.Spec.ClusterID), Version: version.Status.Desired.Version, OldDomain: domainOf(infra.Status.APIServerURL)}
-		f.Internal, f.networks = internal(nodes.Items), networks(network)
+		f.Internal, f.networks = kube.InternalIP(nodes.Items), networks(network)
 		return nil
 	})
 	if err != nil {
@@ -178,17 +177,6 @@ func networks(n *configv1.Network) []netip.Prefix {
 		}
 	}
 	return all
-}
-
-func internal(nodes []corev1.Node) string {
-	for i := range nodes {
-		for _, a := range nodes[i].Status.Addresses {
-			if a.Type == corev1.NodeInternalIP {
-				return a.Address
-			}
-		}
-	}
-	return ""
 }
 
 func model(m *host.Machine) string {
