@@ -67,7 +67,7 @@ func (s *Network) Skip() message.Text {
 }
 
 // Plan tells what changes, and that connections break for a moment.
-func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
+func (s *Network) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		return Plan{}, err
@@ -76,7 +76,9 @@ func (s *Network) Plan(ctx context.Context, _ *backend.Node) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan, err := s.NodeNet.net.Compile(ctx, networkSettings(s.Site), originals)
+	settings := networkSettings(s.Site)
+	settings.Inside = insideNetworks(node)
+	plan, err := s.NodeNet.net.Compile(ctx, settings, originals)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -105,6 +107,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 		return err
 	}
 	settings := networkSettings(s.Site)
+	settings.Inside = insideNetworks(node)
 	plan, err := s.NodeNet.net.Compile(ctx, settings, originals)
 	if err != nil {
 		return err

@@ -163,10 +163,19 @@ func registryOf(cfg *site.Config) (host string, roots *x509.CertPool) {
 	return host, roots
 }
 
+// insideNetworks are those of OVN-Kubernetes, as the factory noted them.
+func insideNetworks(node *backend.Node) []network.Reserved {
+	record, err := factory.LoadRecord(node.Host)
+	if err != nil {
+		return network.OVNDefaults
+	}
+	return network.Inside(record.InsideNetworks)
+}
+
 // networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
 // does not run yet.
 func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
-	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
+	facts := network.Facts{Now: now, Ports: ports, Reserved: insideNetworks(node)}
 	record, err := factory.LoadRecord(node.Host)
 	if err != nil {
 		return facts // a node that was not baked here: the defaults have to do

@@ -23,6 +23,9 @@ func (n Names) routed(ctx context.Context, c *kube.Cluster) error {
 	if err != nil {
 		return err
 	}
+	if err := listens(router); err != nil {
+		return err
+	}
 	spec, _ := router["spec"].(map[string]any)
 	if spec["namespaceSelector"] == nil && spec["routeSelector"] == nil {
 		return nil
@@ -55,6 +58,29 @@ func (n Names) routed(ctx context.Context, c *kube.Cluster) error {
 		}
 	}
 	return nil
+}
+
+// listens refuses a router that is not at port 443 of the node: which address leads to it then, its owner alone can tell. status says what
+// is in force; the operator chooses HostNetwork on the platforms that the bake takes (openshift/cluster-ingress-operator
+// pkg/operator/controller/ingress/controller.go, setDefaultPublishingStrategy, 4.14 to 4.21).
+func listens(router map[string]any) error {
+	status, _ := router["status"].(map[string]any)
+	strategy, _ := status["endpointPublishingStrategy"].(map[string]any)
+	kind, _ := strategy["type"].(string)
+	host, _ := strategy["hostNetwork"].(map[string]any)
+	port, given := host["httpsPort"].(int64)
+	if kind == "" || kind == "HostNetwork" && (!given || port == 0 || port == 443) {
+		return nil
+	}
+	where := kind
+	if kind == "HostNetwork" {
+		where = fmt.Sprintf("%s, port %d", kind, port)
+	}
+	return &problem.Problem{
+		Code:    "RTR-PORT",
+		Summary: message.F("The router default is not at port 443 of this node (endpointPublishingStrategy %s), where the new names lead.", where),
+		Fix:     message.T("Nothing was written. The cluster's owner can move it there, or move the names by hand. Then retry, or start without a new name."),
+	}
 }
 
 // labels are what a selector sees of the component's route once it has its new host, and of its namespace. The login keeps its

@@ -70,6 +70,9 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 	if err != nil {
 		return false, err
 	}
+	if err := n.resolved(ctx, c, hosts); err != nil {
+		return false, err
+	}
 	ingress := func(spec map[string]any) error { return n.ingress(spec, hosts) }
 	published := func(ctx context.Context, c *kube.Cluster) error { return published(ctx, c, hosts.OAuth()) }
 	for i, write := range []struct {

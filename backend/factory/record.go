@@ -32,6 +32,7 @@ type Record struct {
 	Addresses       []string          `json:"nodeAddresses"`
 	ClusterNetworks []string          `json:"clusterNetworks"`
 	ServiceNetworks []string          `json:"serviceNetworks"`
+	InsideNetworks  map[string]string `json:"insideNetworks,omitempty"` // of OVN-Kubernetes, where the cluster names others than the defaults
 	Proxy           bool              `json:"proxy"`
 	Ports           []Port            `json:"ports"`
 	Uplink          string            `json:"uplink"`       // the port under br-ex
@@ -60,6 +61,11 @@ func MakeRecord(ctx context.Context, m *host.Machine, c *kube.Cluster, wanted []
 	if err := r.readCluster(ctx, c); err != nil {
 		return r, err
 	}
+	operator, err := c.Get(ctx, kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "networks", Name: "cluster"})
+	if err != nil {
+		return r, err
+	}
+	r.InsideNetworks = InsideNetworks(operator)
 	u, err := FindUplink(ctx, m, cluster.Own)
 	if err != nil {
 		return r, err
@@ -86,7 +92,7 @@ func (r *Record) readCluster(ctx context.Context, c *kube.Cluster) error {
 		if err != nil {
 			return err
 		}
-		network, err := c.Config.Networks().Get(ctx, "cluster", metav1.GetOptions{})
+		networks, err := c.Config.Networks().Get(ctx, "cluster", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -96,8 +102,8 @@ func (r *Record) readCluster(ctx context.Context, c *kube.Cluster) error {
 		}
 		r.Version, r.ClusterID = version.Status.Desired.Version, string(version.Spec.ClusterID)
 		r.Infrastructure = infra.Status.InfrastructureName
-		r.ClusterNetworks, r.ServiceNetworks = nil, network.Status.ServiceNetwork
-		for _, n := range network.Status.ClusterNetwork {
+		r.ClusterNetworks, r.ServiceNetworks = nil, networks.Status.ServiceNetwork
+		for _, n := range networks.Status.ClusterNetwork {
 			r.ClusterNetworks = append(r.ClusterNetworks, n.CIDR)
 		}
 		r.Proxy = proxy.Spec.HTTPProxy != "" || proxy.Spec.HTTPSProxy != ""

@@ -7,11 +7,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"touchdown/backend/message"
 
-	"github.com/miekg/dns"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -70,7 +68,7 @@ func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
 	}
 	for _, name := range []string{login, "api." + domain} {
 		a := NameAnswer{Name: name}
-		a.Addrs, a.Err = resolve(ctx, s.Names.Server, name)
+		a.Addrs, a.Err = kube.Resolve(ctx, s.Names.Server, name)
 		s.Names.Answers = append(s.Names.Answers, a)
 	}
 }
@@ -107,43 +105,6 @@ func nodeAddresses(nodes []corev1.Node) []netip.Addr {
 		}
 	}
 	return all
-}
-
-// resolve asks one server for the addresses of a name.
-func resolve(ctx context.Context, server, name string) ([]netip.Addr, error) {
-	var all []netip.Addr
-	var failed error
-	for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		client := &dns.Client{Timeout: 3 * time.Second}
-		answer, _, err := client.ExchangeContext(ctx, new(dns.Msg).SetQuestion(dns.Fqdn(name), kind), server)
-		switch {
-		case err != nil:
-			failed = err
-			continue
-		case answer.Rcode == dns.RcodeNameError:
-			failed = fmt.Errorf("no such name")
-			continue
-		case answer.Rcode != dns.RcodeSuccess:
-			failed = fmt.Errorf("the name server answers %s", dns.RcodeToString[answer.Rcode])
-			continue
-		}
-		for _, rr := range answer.Answer {
-			var ip net.IP
-			switch rr := rr.(type) {
-			case *dns.A:
-				ip = rr.A
-			case *dns.AAAA:
-				ip = rr.AAAA
-			}
-			if addr, ok := netip.AddrFromSlice(ip); ok {
-				all = append(all, addr.Unmap())
-			}
-		}
-	}
-	if len(all) > 0 {
-		return all, nil // a server that has no answer of one kind only
-	}
-	return nil, failed
 }
 
 func judgeNames(s *State) check.Check {

@@ -40,7 +40,37 @@ func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 			Err: errors.New(unrendered),
 		}
 	}
+	if !p.Made {
+		if err := p.layered(ctx, c); err != nil {
+			return err
+		}
+	}
 	return rendering(ctx, c)
+}
+
+// layered refuses a pool whose operating system the cluster builds: each of its configurations is another build, which fetches the
+// release's image and pushes its own to a registry, and then a reboot, whatever the node disruption policies say
+// (openshift/machine-config-operator release-4.21, pkg/controller/build/reconciler.go, updateMachineConfigPool; the API of release-4.18).
+func (p Pause) layered(ctx context.Context, c *Cluster) error {
+	configs, _, err := c.List(ctx, Ref{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineosconfigs"})
+	if err != nil {
+		return err
+	}
+	for _, config := range configs {
+		meta, _ := config["metadata"].(map[string]any)
+		spec, _ := config["spec"].(map[string]any)
+		pool, _ := spec["machineConfigPool"].(map[string]any)
+		if pool["name"] != p.Pool {
+			continue
+		}
+		return &problem.Problem{
+			Code:    "NCF-OSB",
+			Summary: message.F("The cluster builds the operating system of this node (MachineOSConfig %v): each new configuration would build another image, push it to a registry and restart the node.", meta["name"]),
+			Fix: message.F("Nothing was written. The cluster's owner can go back to the image of the release, which restarts the node: "+
+				"oc delete machineosconfig %v. Then retry.", meta["name"]),
+		}
+	}
+	return nil
 }
 
 // rendering refuses what needs a new configuration of the pool where nothing would make one: the operator puts the cluster's own settings

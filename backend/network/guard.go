@@ -71,9 +71,13 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 	return nil
 }
 
-// reserved are the networks inside of the node that every node has.
+// reserved are the networks inside of the node.
 func (p *Plan) reserved() []Reserved {
-	return append(slices.Clone(OVNDefaults), ownReserved(p.Settings.Own)...)
+	inside := p.Settings.Inside
+	if len(inside) == 0 {
+		inside = OVNDefaults
+	}
+	return append(slices.Clone(inside), ownReserved(p.Settings.Own)...)
 }
 
 // interfaces wants the changed ones to be ports, bonds and VLANs, and br-ex as this package itself changes it.

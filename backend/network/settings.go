@@ -27,8 +27,9 @@ type Settings struct {
 	IPv6      Family
 	DNS       []string
 	Search    []string
-	Raw       []byte   // nmstate YAML instead of all of the above
-	Own       host.Own // the node's own addresses, kept in any case; none: the current ones
+	Raw       []byte     // nmstate YAML instead of all of the above
+	Own       host.Own   // the node's own addresses, kept in any case; none: the current ones
+	Inside    []Reserved `json:"-"` // networks inside the node, which no document may use; none: OVNDefaults
 }
 
 // Bond bundles ports.

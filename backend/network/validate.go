@@ -25,10 +25,10 @@ type Reserved struct {
 type Facts struct {
 	Now      *Current
 	Ports    []Port
-	Reserved []Reserved // the cluster's: pods, services, and OVN's own (OVNDefaults where the cluster names no others)
+	Reserved []Reserved // the cluster's: pods, services, and OVN's own (Inside)
 }
 
-// OVNDefaults are the networks that OVN-Kubernetes uses inside the node where network.operator/cluster names no others
+// OVNDefaults are the networks that OVN-Kubernetes uses inside the node where networks/cluster of its operator names no others
 // (openshift/cluster-network-operator pkg/network/ovn_kubernetes.go). A cluster that was installed before 4.17 keeps the older
 // masquerade network, which is not a part of the newer one; the older one of IPv6 is.
 var OVNDefaults = []Reserved{

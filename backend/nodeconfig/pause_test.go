@@ -81,6 +81,25 @@ func TestAMachineConfigOperatorThatDoesNotRun(t *testing.T) {
 	}
 }
 
+// A node whose operating system the cluster builds takes a new configuration only with another build: that is said before anything is
+// written. One that is built for other machines is no matter.
+func TestANodeWhoseSystemTheClusterBuilds(t *testing.T) {
+	for built, want := range map[string]string{"master": "NCF-OSB", "worker": ""} {
+		o, c := newOperator(t)
+		o.api.Put("/apis/machineconfiguration.openshift.io/v1/machineosconfigs/layers", `{"metadata":{"name":"layers"},"spec":{
+			"machineConfigPool":{"name":"`+built+`"},"imageBuilder":{"imageBuilderType":"Job"},"renderedImagePushSpec":"registry.plant.example/os:latest"}}`)
+		changes, err := nodeconfig.Changes(t.Context(), c, site())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.api.Changes()
+		err = batch(c, false).Run(t.Context(), changes)
+		if want == "" && err != nil || want != "" && (code(err) != want || !strings.Contains(err.Error(), "MachineOSConfig layers") || len(o.api.Changes()) > 0) {
+			t.Errorf("built for %s: %v", built, err)
+		}
+	}
+}
+
 // What the operator could not render before the work is told before anything is written. Once the work has written, the reason may be
 // its own, and correcting the values has to get through.
 func TestWhatCouldNotBeRenderedBefore(t *testing.T) {

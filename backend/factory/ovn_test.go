@@ -1,0 +1,37 @@
+package factory_test
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"touchdown/backend/factory"
+)
+
+// The objects are the network operator's, of 4.14 with the older field and of 4.18 with the newer ones.
+func TestNetworksThatTheClusterNames(t *testing.T) {
+	const ovn = `{"spec":{"defaultNetwork":{"type":"OVNKubernetes","ovnKubernetesConfig":`
+	for name, test := range map[string]struct {
+		object string
+		want   map[string]string
+	}{
+		"as installed":   {ovn + `{"mtu":1400,"genevePort":6081,"gatewayConfig":{"ipv4":{},"ipv6":{},"routingViaHost":false}}}}}`, nil},
+		"no such object": {`null`, nil},
+		"OpenShiftSDN":   {`{"spec":{"defaultNetwork":{"type":"OpenShiftSDN","openshiftSDNConfig":{"mtu":1450}}}}`, nil},
+		"older field":    {ovn + `{"v4InternalSubnet":"100.68.0.0/16"}}}}`, map[string]string{"OVN join IPv4": "100.68.0.0/16"}},
+		"newer fields": {ovn + `{"ipv4":{"internalJoinSubnet":"10.99.0.0/16","internalTransitSwitchSubnet":"10.98.0.0/16"},"ipv6":{"internalJoinSubnet":"fd96::/64"},
+			"gatewayConfig":{"ipv4":{"internalMasqueradeSubnet":"198.18.0.0/24"}}}}}}`, map[string]string{
+			"OVN join IPv4": "10.99.0.0/16", "OVN transit IPv4": "10.98.0.0/16", "OVN join IPv6": "fd96::/64", "OVN masquerade IPv4": "198.18.0.0/24",
+		}},
+		"both":                 {ovn + `{"v4InternalSubnet":"100.68.0.0/16","ipv4":{"internalJoinSubnet":"100.69.0.0/16"}}}}}`, map[string]string{"OVN join IPv4": "100.69.0.0/16"}},
+		"what nobody can read": {ovn + `{"v4InternalSubnet":"fd00::/64","ipv4":{"internalJoinSubnet":7},"gatewayConfig":[]}}}}`, nil},
+	} {
+		var operator map[string]any
+		if err := json.Unmarshal([]byte(test.object), &operator); err != nil {
+			t.Fatal(name, err)
+		}
+		if got := factory.InsideNetworks(operator); !maps.Equal(got, test.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

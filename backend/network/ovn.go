@@ -1,0 +1,26 @@
+package network
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// The ends of a network's name by which the two families are told apart.
+const named4, named6 = " IPv4", " IPv6"
+
+// Inside are the networks inside the node: OVNDefaults, with those in the place of the default ones that the cluster names. named has
+// their prefixes by names such as "OVN join IPv4"; what cannot be read names none.
+func Inside(named map[string]string) []Reserved {
+	var own []Reserved
+	for _, key := range slices.Sorted(maps.Keys(named)) {
+		if p, err := netip.ParsePrefix(named[key]); err == nil {
+			own = append(own, Reserved{strings.TrimSuffix(strings.TrimSuffix(key, named4), named6), p})
+		}
+	}
+	instead := func(r Reserved) bool {
+		return slices.ContainsFunc(own, func(o Reserved) bool { return o.Name == r.Name && o.Prefix.Addr().Is4() == r.Prefix.Addr().Is4() })
+	}
+	return append(slices.DeleteFunc(slices.Clone(OVNDefaults), instead), own...)
+}
