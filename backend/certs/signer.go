@@ -5,8 +5,10 @@ import (
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/hex"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -85,7 +87,10 @@ func (s *Signer) Roots() *x509.CertPool {
 }
 
 // Fingerprint is the SHA-256 of a certificate, in hex.
-func Fingerprint(cert *x509.Certificate) string { return kube.Fingerprint(cert) }
+func Fingerprint(cert *x509.Certificate) string {
+	sum := sha256.Sum256(cert.Raw)
+	return hex.EncodeToString(sum[:])
+}
 
 // Issue makes a certificate for names. The key is RSA because all of OpenShift's own are: a cluster whose TLS profile
 // lists only RSA ciphers could not serve an ECDSA one.

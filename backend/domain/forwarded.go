@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 
+	machine "touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -21,17 +22,17 @@ func (n Names) resolved(ctx context.Context, c *kube.Cluster, hosts Served) erro
 		return err
 	}
 	for _, part := range components {
-		host := hosts[part.name]
-		if !host.Moves() {
+		to := hosts[part.name]
+		if !to.Moves() {
 			continue
 		}
 		asked, failed := "", error(nil)
-		for _, server := range upstreams(object, host.Name) {
+		for _, server := range upstreams(object, to.Name) {
 			if server == "" {
 				asked = "" // the node's
 				break
 			}
-			addrs, err := kube.Resolve(ctx, server, host.Name)
+			addrs, err := machine.Resolve(ctx, server, to.Name)
 			if len(addrs) > 0 {
 				asked = ""
 				break
@@ -41,7 +42,7 @@ func (n Names) resolved(ctx context.Context, c *kube.Cluster, hosts Served) erro
 		if asked != "" {
 			return &problem.Problem{
 				Code:    "DNS-FWD",
-				Summary: message.F("The cluster's pods would not find %s: its DNS operator sends that name to %s, which gives no address.", host.Name, asked),
+				Summary: message.F("The cluster's pods would not find %s: its DNS operator sends that name to %s, which gives no address.", to.Name, asked),
 				Fix: message.F("Nothing refers to the new names yet. Let that server lead *.%s to this node; or the cluster's owner changes spec.servers or "+
 					"spec.upstreamResolvers: oc edit dns.operator default. Then retry, or start without a new name.", Apps(n.Domain)),
 				Err: failed,

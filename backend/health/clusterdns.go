@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 )
 
@@ -68,7 +69,7 @@ func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
 	}
 	for _, name := range []string{login, "api." + domain} {
 		a := NameAnswer{Name: name}
-		a.Addrs, a.Err = kube.Resolve(ctx, s.Names.Server, name)
+		a.Addrs, a.Err = host.Resolve(ctx, s.Names.Server, name)
 		s.Names.Answers = append(s.Names.Answers, a)
 	}
 }

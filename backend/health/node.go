@@ -128,7 +128,7 @@ func judgePools(s *State) check.Check {
 		names = append(names, p.Name)
 		var nodes []corev1.Node
 		if p.Status.MachineCount > 0 {
-			nodes = kube.PoolNodes(p, s.Nodes)
+			nodes = s.Nodes
 		}
 		why := kube.PoolPending(p, nodes, "")
 		degraded := kube.PoolDegraded(p)

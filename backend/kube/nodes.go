@@ -32,8 +32,8 @@ func InternalIP(nodes []corev1.Node) string {
 	return first
 }
 
-// PoolNodes are those of the nodes that a pool chooses; all, where it chooses by nothing or none has its labels.
-func PoolNodes(pool *machinev1.MachineConfigPool, nodes []corev1.Node) []corev1.Node {
+// poolNodes are those of the nodes that a pool chooses; all, where it chooses by nothing or none has its labels.
+func poolNodes(pool *machinev1.MachineConfigPool, nodes []corev1.Node) []corev1.Node {
 	selector, err := metav1.LabelSelectorAsSelector(pool.Spec.NodeSelector)
 	if pool.Spec.NodeSelector == nil || err != nil {
 		return nodes

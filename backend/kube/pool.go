@@ -22,7 +22,7 @@ const (
 	configState   = "machineconfiguration.openshift.io/state"
 )
 
-// Pool returns a pool of machines, and its nodes.
+// Pool returns a pool of machines, and the cluster's nodes.
 func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConfigPool, []corev1.Node, error) {
 	var pool *machinev1.MachineConfigPool
 	var nodes []corev1.Node
@@ -34,7 +34,7 @@ func (c *Cluster) Pool(ctx context.Context, name string) (*machinev1.MachineConf
 		}
 		list, err := c.Core.Nodes().List(ctx, metav1.ListOptions{})
 		if err == nil {
-			nodes = PoolNodes(pool, list.Items)
+			nodes = list.Items
 		}
 		return err
 	})
@@ -100,6 +100,7 @@ func PoolPending(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before 
 	case s.MachineCount != s.UpdatedMachineCount || s.MachineCount != s.ReadyMachineCount:
 		return message.F("%d of %d machines are ready", s.ReadyMachineCount, s.MachineCount)
 	}
+	nodes = poolNodes(pool, nodes)
 	for i := range nodes {
 		a := nodes[i].Annotations
 		if a[currentConfig] != a[desiredConfig] || a[configState] != "Done" {

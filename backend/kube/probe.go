@@ -27,11 +27,8 @@ type served struct {
 func (s served) Leaf() *x509.Certificate { return s.Chain[0] }
 
 // Fingerprint is the SHA-256 of the server's own certificate, in hex.
-func (s served) Fingerprint() string { return Fingerprint(s.Chain[0]) }
-
-// Fingerprint is the SHA-256 of a certificate, in hex.
-func Fingerprint(cert *x509.Certificate) string {
-	sum := sha256.Sum256(cert.Raw)
+func (s served) Fingerprint() string {
+	sum := sha256.Sum256(s.Chain[0].Raw)
 	return hex.EncodeToString(sum[:])
 }
 
