@@ -32,6 +32,7 @@ type Record struct {
 	Addresses       []string          `json:"nodeAddresses"`
 	ClusterNetworks []string          `json:"clusterNetworks"`
 	ServiceNetworks []string          `json:"serviceNetworks"`
+	PodMTU          int               `json:"clusterNetworkMTU,omitempty"` // bytes; 0: not known, as in records of earlier releases
 	Proxy           bool              `json:"proxy"`
 	Ports           []Port            `json:"ports"`
 	Uplink          string            `json:"uplink"`       // the port under br-ex
@@ -96,7 +97,7 @@ func (r *Record) readCluster(ctx context.Context, c *kube.Cluster) error {
 		}
 		r.Version, r.ClusterID = version.Status.Desired.Version, string(version.Spec.ClusterID)
 		r.Infrastructure = infra.Status.InfrastructureName
-		r.ClusterNetworks, r.ServiceNetworks = nil, network.Status.ServiceNetwork
+		r.ClusterNetworks, r.ServiceNetworks, r.PodMTU = nil, network.Status.ServiceNetwork, network.Status.ClusterNetworkMTU
 		for _, n := range network.Status.ClusterNetwork {
 			r.ClusterNetworks = append(r.ClusterNetworks, n.CIDR)
 		}

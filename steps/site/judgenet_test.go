@@ -54,6 +54,15 @@ func TestNetworkTogether(t *testing.T) {
 		{"static IPv6 beside DHCP", but("ipv4.method", "dhcp", "ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "64"), "", ""},
 		{"subnet of two", network("ipv4.address", "198.51.100.0", "ipv4.gateway", "198.51.100.1", "ipv4.prefixLength", "31"), "", ""},
 		{"single IPv6 address", but("ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "128", "ipv6.gateway", "fe80::1", "dnsServers", "2001:db8::53"), "", ""},
+		{
+			"every name leads to the node", network("dnsSearch", "example.com, apps.a.b"),
+			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+		},
+		{
+			"every name leads to the node, below", network("dnsSearch", "x.apps.a.b"),
+			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+		},
+		{"the cluster's own domain", network("dnsSearch", "store.example.com, myapps.a.b"), "", ""},
 		{"netmask", network("ipv4.prefixLength", "255.255.255.128"), "", ""},
 		{
 			"no address", network("ipv4.address", "", "ipv4.prefixLength", ""),
@@ -261,6 +270,27 @@ func TestLists(t *testing.T) {
 	for _, path := range []string{"spec.registryCerts[2].registryPort", "spec.registryCerts[].registryPort", "spec.registryCerts[01].registryPort", "spec.registryCerts[1]"} {
 		if got, ok := c.Get(path); ok {
 			t.Errorf("%s gives %q", path, got)
+		}
+	}
+}
+
+// TestDesiredStateNames holds that a desired state names its servers and search domains as spec.network does, and that no error repeats
+// what it has there.
+func TestDesiredStateNames(t *testing.T) {
+	for config, want := range map[string]string{
+		"server: [198.51.100.53, '2001:db8::53'], search: [example.com, a.b]": "",
+		"server: [127.0.0.1]":                          "has below dns-resolver, server, what cannot be one, in its line 3",
+		"server: [s3same]":                             "has below dns-resolver, server, what cannot be one, in its line 3",
+		"server: ['fe80::1%eth0']":                     "has below dns-resolver, server, what cannot be one, in its line 3",
+		"search: [example.com, '~.']":                  "has below dns-resolver, search, what cannot be one, in its line 3",
+		"search: ['a.b c.d']":                          "has below dns-resolver, search, what cannot be one, in its line 3",
+		"server: [1.1.1.1, 1.1.1.2, 1.1.1.3, 1.1.1.4]": "has 4 entries below dns-resolver, server, more than the 3 that are allowed",
+		"search: [example.com, apps.a.b]":              `has "apps.a.b": every name below it leads to this node`,
+	} {
+		text := "interfaces:\n- {name: enp1s0, ipv4: {enabled: true, dhcp: true}}\ndns-resolver: {config: {" + config + "}}\n"
+		errs, _ := verdicts(t, map[string]string{networkConfig: text})
+		if (want == "") != (errs == "") || !strings.Contains(errs, want) || strings.Contains(errs, "s3same") {
+			t.Errorf("%s: %q", config, errs)
 		}
 	}
 }
