@@ -156,6 +156,12 @@ func TestRelocationTogether(t *testing.T) {
 		{"a cable to nowhere", map[string]string{wiring: "- {nic: eno1}"}, "spec.wiring[0]: does not say where the cable goes; add one of switch, port, vlan, mtu, or remove the item", ""},
 		{"a cable of no port", map[string]string{wiring: "- {switch: sw-7}"}, "spec.wiring[0].nic: is missing; write it like enp1s0", ""},
 		{"mirrors", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": mirror, "spec.removeFactoryMirrors": "true"}, "", ""},
+		{
+			"a source with two policies",
+			map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": "- {source: a.b/c, mirrors: [x.y], mirrorSourcePolicy: NeverContactSource}"},
+			"spec.imageTagMirrors[0].mirrorSourcePolicy: is NeverContactSource, and spec.imageDigestMirrors has AllowContactingSource for the same source; write the same in both", "",
+		},
+		{"a source by digest and by tag", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": "- {source: a.b/c, mirrors: [x.y], mirrorSourcePolicy: AllowContactingSource}"}, "", ""},
 		{"source twice", map[string]string{"spec.imageDigestMirrors": mirror + mirror}, `spec.imageDigestMirrors[1].source: is there twice: "a.b/c"; put all mirrors of a source into one item`, ""},
 		{"mirror of itself", map[string]string{"spec.imageTagMirrors": "- {source: a.b, mirrors: [c.d, a.b]}"}, "spec.imageTagMirrors[0].mirrors: names the source itself; remove it", ""},
 		{
