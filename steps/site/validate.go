@@ -102,6 +102,9 @@ func (v *judge) domain() {
 	if v.config.Domain() == "" || v.errs.At(path) != nil || v.errs.At("spec.clusterName") != nil {
 		return
 	}
+	if inCluster(v.config.Domain()) {
+		v.fail(path, fault(message.T("use the domain of the site"), message.F("gives with the cluster name %s, the domain of the services inside every cluster", shown(v.config.Domain()))))
+	}
 	if most := maxDNSName - len(longestRoute); len(v.config.Domain()) > most {
 		v.fail(path, fault(message.T("choose a shorter cluster name or domain"), message.F("gives with the cluster name a domain of %d characters; with the cluster's own host names in front %d are the most", len(v.config.Domain()), most)))
 	}
