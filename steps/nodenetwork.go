@@ -187,5 +187,6 @@ func networkFacts(now *network.Current, ports []network.Port, node *backend.Node
 			}
 		}
 	}
+	facts.LeastMTU = network.LeastMTU(record.PodMTU, slices.ContainsFunc(record.ClusterNetworks, func(s string) bool { return strings.Contains(s, ":") }))
 	return facts
 }

@@ -32,7 +32,8 @@ type Record struct {
 	Addresses       []string          `json:"nodeAddresses"`
 	ClusterNetworks []string          `json:"clusterNetworks"`
 	ServiceNetworks []string          `json:"serviceNetworks"`
-	InsideNetworks  map[string]string `json:"insideNetworks,omitempty"` // of OVN-Kubernetes, where the cluster names others than the defaults
+	InsideNetworks  map[string]string `json:"insideNetworks,omitempty"`    // of OVN-Kubernetes, where the cluster names others than the defaults
+	PodMTU          int               `json:"clusterNetworkMTU,omitempty"` // bytes; 0: not known, as in records of earlier releases
 	Proxy           bool              `json:"proxy"`
 	Ports           []Port            `json:"ports"`
 	Uplink          string            `json:"uplink"`       // the port under br-ex
@@ -102,7 +103,7 @@ func (r *Record) readCluster(ctx context.Context, c *kube.Cluster) error {
 		}
 		r.Version, r.ClusterID = version.Status.Desired.Version, string(version.Spec.ClusterID)
 		r.Infrastructure = infra.Status.InfrastructureName
-		r.ClusterNetworks, r.ServiceNetworks = nil, networks.Status.ServiceNetwork
+		r.ClusterNetworks, r.ServiceNetworks, r.PodMTU = nil, networks.Status.ServiceNetwork, networks.Status.ClusterNetworkMTU
 		for _, n := range networks.Status.ClusterNetwork {
 			r.ClusterNetworks = append(r.ClusterNetworks, n.CIDR)
 		}

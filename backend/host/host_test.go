@@ -214,6 +214,12 @@ func TestSerialIgnoresPlaceholders(t *testing.T) {
 		{"Default string", "0123456789", ""},
 		{"0000000000", "None", ""},
 		{"System Serial Number", "", ""},
+		{"Not Provided", "01234567890123456789AB", ""},
+		{"XXXXXXXXXX", "123456789ABCDEF", ""},
+		{"11111111", "Serial Number", ""},
+		{"1234567X", "", "1234567X"},
+		{"777", "", "777"},
+		{"234567", "", "234567"},
 	} {
 		m := hosttest.New(t)
 		m.File("/sys/class/dmi/id/product_serial", c.product)

@@ -203,10 +203,12 @@ func placeholder(serial string) bool {
 	switch s {
 	case "", "none", "n/a", "na", "unknown", "default string", "default", "system serial number", "chassis serial number",
 		"base board serial number", "to be filled by o.e.m", "to be filled by oem", "not specified", "not applicable",
-		"not available", "invalid", "oem", "123456789", "1234567890":
+		"not available", "not provided", "not present", "not set", "no serial number", "none provided", "invalid", "oem", "empty", "null",
+		"undefined", "serial", "serial number", "serialnumber":
 		return true
 	}
-	return false
+	const inOrder = "123456789012345678901234567890" // as 01234567890123456789AB
+	return len(s) > 3 && strings.Trim(s, s[:1]) == "" || len(s) > 5 && strings.HasPrefix(inOrder, strings.TrimRight(s, "abcdef"))
 }
 
 // cause drops the path that os put into err: ours, without the root of a test, is in the text already.

@@ -155,12 +155,19 @@ func (d document) links() error {
 		if err := linkName(name); err != nil {
 			return "", fmt.Errorf("%s %w", place, err)
 		}
+		if !scriptName.MatchString(name) || name == "all" || name == "default" {
+			return "", fmt.Errorf("%s has a name that scripts of the node would not read as one; use letters, digits, dot, dash and underscore", place)
+		}
 		if forbidden.MatchString(name) {
 			return "", fmt.Errorf("%s is an interface of OpenShift's own network; describe the ports", place)
 		}
 		return name, nil
 	})
 }
+
+// scriptName is what a name of an interface consists of that goes through the node's own scripts (configure-ovs, dispatchers) as one
+// word. The kernel keeps "all" and "default" for settings of all interfaces (Documentation/networking/ip-sysctl.rst).
+var scriptName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]*$`)
 
 // references goes over all names of interfaces in the document, and puts what f returns in their place.
 func (d document) references(f func(place, name string) (string, error)) error {

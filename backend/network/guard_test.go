@@ -3,6 +3,7 @@ package network
 import (
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -54,6 +55,14 @@ func withRule(rule string) string {
 	return siteDocument("") + "route-rules: {config: [{" + rule + "}]}\n"
 }
 
+func named(servers string) string {
+	return strings.Replace(siteDocument(""), "[198.51.100.53]", "["+servers+"]", 1)
+}
+
+func addressedBy(ip string) string {
+	return strings.Replace(siteDocument(""), "{ip: 198.51.100.10, prefix-length: 24", "{ip: "+ip, 1)
+}
+
 // harmful are documents that would change what is not a site's.
 var harmful = map[string]string{
 	"br-ex as the port of a bridge": another("enp2s0", "linux-bridge", "  bridge: {port: [{name: br-ex}]}\n"),
@@ -89,34 +98,55 @@ var harmful = map[string]string{
 	"a rule to everything":          withRule("priority: 5, route-table: 77, ip-to: 0.0.0.0/0"),
 	"a rule for packets of OVN":     withRule("priority: 5, route-table: 77, ip-from: 198.51.100.10/32, fwmark: 1"),
 	"the internal address, again":   another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.10, prefix-length: 24}]}\n"),
+	"the cluster's DNS asks itself": named("172.30.0.10"),
+	"the node asks itself":          named("198.51.100.10"),
+	"it asks its internal address":  named("192.168.127.10"),
+	"it asks its loopback":          named("127.0.0.1"),
+	"it asks nobody":                named("0.0.0.0"),
+	"four name servers":             named("198.51.100.53, 198.51.100.54, 198.51.100.55, 198.51.100.56"),
+	"loopback as an address":        addressedBy("127.0.0.1, prefix-length: 8"),
+	"multicast as an address":       addressedBy("224.0.0.5, prefix-length: 24"),
+	"no address at all":             addressedBy("0.0.0.0, prefix-length: 8"),
+	"a broadcast address":           addressedBy("198.51.100.255, prefix-length: 24"),
+	"a subnet as an address":        addressedBy("198.51.100.0, prefix-length: 24"),
+	"OVN does not start":            siteDocument("  mtu: 1400\n"),
+	"OVN does not start on a VLAN":  strings.Replace(rawVLAN, "id: 7", "id: 7}\n  mtu: 1400\n#", 1),
+	"a command as a name":           another("\"$(id)\"", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n"),
+	"an option as a name":           another("\"-x\"", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n"),
+	"a pattern as a name":           another("\"*\"", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n"),
+	"the settings of all ports":     another("all", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n"),
+	"a second bridge of OVN":        another("br-ex1", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n"),
 	"a file of the machine":         siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/../shadow}\n"),
 	"the machine's environment":     siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /proc/self/environ}\n"),
 }
 
 // harmless are documents that a site may need.
 var harmless = map[string]string{
-	"a static address":               siteDocument(""),
-	"the internal address":           strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
-	"the internal address as a /32":  strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
-	"the subnet of the installation": another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
-	"DHCP":                           "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
-	"the other port":                 strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
-	"a VLAN":                         rawVLAN,
-	"a bond":                         carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0], options: {miimon: 100}}\n"),
-	"storage beside":                 another("enp2s0", "ethernet", "  mtu: 9000\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
-	"a VLAN beside":                  another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
-	"a route of the site":            withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
-	"a route that goes":              withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
-	"a rule for the site":            withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
-	"802.1x":                         siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
-	"802.1x by certificate":          siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
-	"several name servers":           strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
+	"a static address":                siteDocument(""),
+	"the internal address":            strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
+	"the internal address as a /32":   strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
+	"the subnet of the installation":  another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.168.127.20, prefix-length: 24}]}\n"),
+	"DHCP":                            "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true}\n",
+	"the other port":                  strings.ReplaceAll(siteDocument(""), "enp1s0", "enp2s0"),
+	"a VLAN":                          rawVLAN,
+	"a bond":                          carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0], options: {miimon: 100}}\n"),
+	"storage beside":                  another("enp2s0", "ethernet", "  mtu: 9000\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a VLAN beside":                   another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
+	"a route of the site":             withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route that goes":               withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
+	"a rule for the site":             withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
+	"802.1x":                          siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
+	"802.1x by certificate":           siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
+	"a port of the service processor": another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 169.254.200.2, prefix-length: 24}]}\n"),
+	"a link-local address of IPv6":    siteDocument("  ipv6: {enabled: true, address: [{ip: \"fe80::1\", prefix-length: 64}]}\n"),
+	"an MTU that is enough":           siteDocument("  mtu: 1458\n"),
+	"several name servers":            strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
 }
 
 // TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.
 func TestADocumentChangesTheSitesOwn(t *testing.T) {
 	now := busy(t)
-	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: OVNDefaults}
+	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: append([]Reserved{{"service", netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...), LeastMTU: LeastMTU(1400, false)}
 	all := maps.Clone(harmful)
 	maps.Copy(all, harmless)
 	for name, text := range all {

@@ -220,4 +220,4 @@ func (d document) with(s *state) (document, error) {
 }
 
 // forbidden are names that OpenShift's own network uses: a document of a site has no business with them.
-var forbidden = regexp.MustCompile(`(?i)^(br-ex|br-int|ovs-system|genev_sys.*|ovn.*|patch-.*)$`)
+var forbidden = regexp.MustCompile(`(?i)^(br-ex1?|br-int|br-local|ovs-system|genev_sys.*|ovn.*|patch-.*)$`)

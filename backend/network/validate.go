@@ -26,6 +26,7 @@ type Facts struct {
 	Now      *Current
 	Ports    []Port
 	Reserved []Reserved // the cluster's: pods, services, and OVN's own (Inside)
+	LeastMTU int        // in bytes, see LeastMTU; 0: not known
 }
 
 // OVNDefaults are the networks that OVN-Kubernetes uses inside the node where networks/cluster of its operator names no others
@@ -47,9 +48,6 @@ const (
 	minMTU = 1280
 	maxMTU = 9216
 )
-
-// maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
-const maxServers = 3
 
 // customised is the mark of a br-ex that the installer was told to make from an nmstate document (OpenShift 4.16 and later).
 // A boot does not build it from the ports' profiles, so that settings kept there would do nothing.
@@ -101,9 +99,7 @@ func (f *faults) devices() {
 	if v := f.s.VLAN; v < 0 || v > 4094 {
 		f.add("network.vlanID", "%d is no VLAN; they are 1 to 4094", v)
 	}
-	if m := f.s.MTU; m != 0 && (m < minMTU || m > maxMTU) {
-		f.add("network.mtu", "%d bytes is out of range; it can be %d to %d", m, minMTU, maxMTU)
-	}
+	f.mtu("network.mtu", fmt.Sprintf("%d bytes", f.s.MTU), f.s.MTU, true)
 	// The kernel's names of interfaces have at most 15 characters.
 	if name := f.s.device(); len(name) > 15 {
 		f.add("network.vlanID", "the name %s would be too long for an interface", name)
@@ -232,8 +228,7 @@ func last(p netip.Prefix) netip.Addr {
 }
 
 func (f *faults) overlaps(path string, subnet netip.Prefix) {
-	all := slices.Clone(f.facts.Reserved)
-	for _, r := range all {
+	for _, r := range f.facts.Reserved {
 		if r.Prefix.Overlaps(subnet) {
 			f.add(path, "the subnet %s overlaps %s network %s", subnet.Masked(), r.Name, r.Prefix)
 			return
@@ -243,20 +238,10 @@ func (f *faults) overlaps(path string, subnet netip.Prefix) {
 
 func (f *faults) servers() {
 	const path = "network.dnsServers"
-	if len(f.s.DNS) > maxServers {
-		f.add(path, "there are %d; at most %d are asked", len(f.s.DNS), maxServers)
-	}
 	for i, text := range f.s.DNS {
-		addr, err := netip.ParseAddr(text)
+		addr, ok := f.server(path, text, f.s.DNS[:i], f.s.IPv4.Address, f.s.IPv6.Address)
 		switch {
-		case err != nil || addr.Zone() != "":
-			f.add(path, "%q is no address; a name server is given by its address", text)
-		case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback():
-			f.add(path, "%s cannot be a name server's address", addr)
-		case text == f.s.IPv4.Address || text == f.s.IPv6.Address || slices.Contains(f.s.Own, addr):
-			f.add(path, "%s is this node; it would ask itself for ever", addr)
-		case slices.Contains(f.s.DNS[:i], text):
-			f.add(path, "%s is there twice", text)
+		case !ok:
 		case addr.Is4() && !reachable(f.s.IPv4), addr.Is6() && !reachable(f.s.IPv6):
 			f.add(path, "%s cannot be reached: the node has no address of that family", addr)
 		case f.beyond(addr):

@@ -21,6 +21,7 @@ func TestValidate(t *testing.T) {
 	raw := func(text string) Settings { return Settings{Raw: []byte(text)} }
 	facts := Facts{
 		Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}},
+		LeastMTU: LeastMTU(1400, false),
 		Reserved: append([]Reserved{{"the pods'", netip.MustParsePrefix("10.128.0.0/14")}, {"the services'", netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...),
 	}
 	for _, c := range []struct {
@@ -43,6 +44,8 @@ func TestValidate(t *testing.T) {
 		{"interface beside the bond", base(func(s *Settings) { s.Interface = "enp2s0"; s.Bond = Bond{"active-backup", []string{"enp1s0"}} }), "network.interface"},
 		{"VLAN 4095", base(func(s *Settings) { s.VLAN = 4095 }), "network.vlanID"},
 		{"MTU 900", base(func(s *Settings) { s.MTU = 900 }), "network.mtu"},
+		{"MTU that the pods just fit through", base(func(s *Settings) { s.MTU = 1458 }), ""},
+		{"MTU with which OVN does not start", base(func(s *Settings) { s.MTU = 1457 }), "network.mtu"},
 		{"leading zero", base(func(s *Settings) { s.IPv4.Address = "198.51.100.010" }), "network.ipv4.address"},
 		{"address missing", base(func(s *Settings) { s.IPv4.Address = "" }), "network.ipv4.address"},
 		{"IPv6 where IPv4 belongs", base(func(s *Settings) { s.IPv4.Address = "2001:db8::1" }), "network.ipv4.address"},
@@ -68,6 +71,10 @@ func TestValidate(t *testing.T) {
 		{"a name as name server", base(func(s *Settings) { s.DNS = []string{"dns.example"} }), "network.dnsServers"},
 		{"name server of a family that is off", base(func(s *Settings) { s.DNS = []string{"2001:db8::53"} }), "network.dnsServers"},
 		{"the node as name server", base(func(s *Settings) { s.DNS = []string{"198.51.100.10"} }), "network.dnsServers"},
+		{"the cluster's DNS as name server", base(func(s *Settings) { s.DNS = []string{"172.30.0.10"} }), "network.dnsServers"},
+		{"a pod as name server", base(func(s *Settings) { s.DNS = []string{"10.128.0.5"} }), "network.dnsServers"},
+		{"OVN's router as name server", base(func(s *Settings) { s.DNS = []string{"100.64.0.2"} }), "network.dnsServers"},
+		{"the metadata service as name server", base(func(s *Settings) { s.DNS = []string{"169.254.169.254"} }), "network.dnsServers"},
 		{"nmstate", raw(rawVLAN), ""},
 		{"nmstate with br-ex", raw(strings.ReplaceAll(rawVLAN, "enp2s0.7", "br-ex")), "networkConfig"},
 		{"nmstate with an unknown key", raw(rawVLAN + "dns: {}\n"), "networkConfig"},

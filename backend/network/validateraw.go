@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"slices"
 
 	"touchdown/backend/problem"
 )
@@ -38,19 +39,24 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 // networks wants what a document says about addresses, routes and rules to lie outside of the cluster's networks, which only the
 // facts name.
 func (f *faults) networks(path string, d document, view *state) {
+	carrier := view.carrier()
+	below := append(view.under(carrier), carrier)
+	var own []string
 	for _, i := range view.Interfaces {
-		if i.MTU != 0 && (i.MTU < minMTU || i.MTU > maxMTU) {
-			f.add(path, "%s has an MTU that is not %d to %d bytes", i.Name, minMTU, maxMTU)
-		}
+		f.mtu(path, "the MTU of "+i.Name, i.MTU, slices.Contains(below, i.Name))
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
 			if fam == nil {
 				continue
 			}
 			for _, a := range fam.Address {
-				if p := a.prefix(); p.IsValid() && !f.s.Own.Has(p) {
-					f.overlaps(path, p)
-				}
+				own = append(own, a.IP)
+				f.siteAddress(path, a, i.Name == carrier)
 			}
+		}
+	}
+	if view.DNS != nil && view.DNS.Config != nil {
+		for n, text := range view.DNS.Config.Server {
+			f.server(path, text, view.DNS.Config.Server[:n], own...)
 		}
 	}
 	for _, kind := range []string{"routes", "route-rules"} {
@@ -66,6 +72,22 @@ func (f *faults) networks(path string, d document, view *state) {
 			}
 		}
 	}
+}
+
+// siteAddress judges an address of a document. A link-local one of IPv6 every port has anyway; one of IPv4 leads to a service
+// processor on some servers, and to no site.
+func (f *faults) siteAddress(path string, a address, carrying bool) {
+	p := a.prefix()
+	if !p.IsValid() || f.s.Own.Has(p) || p.Addr().Is6() && p.Addr().IsLinkLocalUnicast() {
+		return
+	}
+	if _, ok := f.address(path, a.IP, p.Addr().Is6()); !ok {
+		return
+	}
+	if carrying || !p.Addr().IsLinkLocalUnicast() {
+		f.host(path, p)
+	}
+	f.overlaps(path, p)
 }
 
 // problemText is the sentence of a Problem, or the error.

@@ -1,6 +1,7 @@
 package nodeconfig
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ import (
 
 // mirrorName is what our objects are called.
 const mirrorName = "touchdown-site"
+
+// contacted is the policy of a source where none is written.
+const contacted = "AllowContactingSource"
 
 func digestSets(name string) kube.Ref {
 	return kube.Ref{Group: "config.openshift.io", Version: "v1", Resource: "imagedigestmirrorsets", Name: name}
@@ -39,10 +43,10 @@ func (w Want) mirrors(ctx context.Context, c Reader) ([]Change, error) {
 		}
 	}
 	if !w.RemoveFactoryMirrors {
-		return all, nil
+		return all, w.clash(ctx, c)
 	}
 	var kept []string
-	for _, m := range append(slices.Clone(w.DigestMirrors), w.TagMirrors...) {
+	for _, m := range w.all() {
 		kept = append(kept, m.Mirrors...)
 	}
 	for _, kind := range []kube.Ref{digestSets(""), tagSets(""), policies("")} {
@@ -59,6 +63,38 @@ func (w Want) mirrors(ctx context.Context, c Reader) ([]Change, error) {
 		}
 	}
 	return all, nil
+}
+
+func (w Want) all() []Mirror { return slices.Concat(w.DigestMirrors, w.TagMirrors) }
+
+// clash refuses a policy that another object of the cluster, which stays, contradicts: the Machine Config Operator then renders no mirrors
+// at all, and this wait would never end.
+func (w Want) clash(ctx context.Context, c Reader) error {
+	if len(w.all()) == 0 {
+		return nil
+	}
+	for _, kind := range []kube.Ref{digestSets(""), tagSets(""), policies("")} {
+		found, _, err := c.List(ctx, kind)
+		if err != nil {
+			return err
+		}
+		for _, o := range found {
+			if name(o) == mirrorName {
+				continue
+			}
+			for source, policy := range policiesOf(o) {
+				if !slices.ContainsFunc(w.all(), func(m Mirror) bool { return m.Source == source && cmp.Or(m.Policy, contacted) != policy }) {
+					continue
+				}
+				return &problem.Problem{
+					Code:    "MIR-POL",
+					Summary: message.F("The mirrors of %s have the policy %s in this cluster's %s, and another one in the site config. OpenShift would use no mirrors at all.", source, policy, name(o)),
+					Fix:     message.T("Write the same mirrorSourcePolicy in the site config, or removeFactoryMirrors: true."),
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (w Want) mirrorObjects(ctx context.Context, c Reader) ([]object, error) {
@@ -157,18 +193,38 @@ func removal(ref kube.Ref, o map[string]any, kept []string) Change {
 	}
 }
 
-// placesOf returns the mirrors that an object of any of the kinds names.
-func placesOf(o map[string]any) []string {
-	var out []string
+// entriesOf returns the items of an object of any of the kinds.
+func entriesOf(o map[string]any) (entries []map[string]any) {
 	for _, field := range []string{"imageDigestMirrors", "imageTagMirrors", "repositoryDigestMirrors"} {
 		list, _ := below(o, "spec")[field].([]any)
 		for _, item := range list {
-			entry, _ := item.(map[string]any)
-			mirrors, _ := entry["mirrors"].([]any)
-			for _, m := range mirrors {
-				if place, ok := m.(string); ok && !slices.Contains(out, place) {
-					out = append(out, place)
-				}
+			if entry, ok := item.(map[string]any); ok {
+				entries = append(entries, entry)
+			}
+		}
+	}
+	return entries
+}
+
+// policiesOf returns the policies of an object by source.
+func policiesOf(o map[string]any) map[string]string {
+	found := map[string]string{}
+	for _, entry := range entriesOf(o) {
+		source, _ := entry["source"].(string)
+		policy, _ := entry["mirrorSourcePolicy"].(string)
+		found[source] = cmp.Or(policy, contacted)
+	}
+	return found
+}
+
+// placesOf returns the mirrors that an object of any of the kinds names.
+func placesOf(o map[string]any) []string {
+	var out []string
+	for _, entry := range entriesOf(o) {
+		mirrors, _ := entry["mirrors"].([]any)
+		for _, m := range mirrors {
+			if place, ok := m.(string); ok && !slices.Contains(out, place) {
+				out = append(out, place)
 			}
 		}
 	}

@@ -339,6 +339,27 @@ func TestOlderClustersGetWhatTheyKnow(t *testing.T) {
 	}
 }
 
+// TestAPolicyOfAnotherIsNotContradicted: the Machine Config Operator refuses all mirrors where two objects have a source with two policies.
+func TestAPolicyOfAnotherIsNotContradicted(t *testing.T) {
+	_, c := newOperator(t)
+	of := func(policy string) nodeconfig.Want {
+		return nodeconfig.Want{TagMirrors: []nodeconfig.Mirror{{Source: "quay.example/a", Mirrors: []string{"reg.site.example/a"}, Policy: policy}}}
+	}
+	for _, policy := range []string{"", "AllowContactingSource"} {
+		if changes, err := nodeconfig.Changes(t.Context(), c, of(policy)); err != nil || len(changes) != 1 {
+			t.Errorf("%q: %v, %v", policy, changes, err)
+		}
+	}
+	w := of("NeverContactSource")
+	if _, err := nodeconfig.Changes(t.Context(), c, w); code(err) != "MIR-POL" {
+		t.Errorf("err is %v", err)
+	}
+	w.RemoveFactoryMirrors = true
+	if changes, err := nodeconfig.Changes(t.Context(), c, w); err != nil || len(changes) != 2 {
+		t.Errorf("%v, %v", changes, err)
+	}
+}
+
 func TestReboots(t *testing.T) {
 	o, c := newOperator(t)
 	w := site()

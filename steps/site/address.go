@@ -116,7 +116,15 @@ func DNSSearch(s string) error {
 }
 
 // NTPSources reports what is wrong with the list of time servers.
-func NTPSources(s string) error { return eachOf(s, maxNTP, hostOrAddress) }
+func NTPSources(s string) error { return eachOf(s, maxNTP, elsewhere) }
+
+// elsewhere is hostOrAddress for a server of the site, which no name of the machine itself is (RFC 6761, 6.3).
+func elsewhere(s string) *Error {
+	if s == "localhost" || strings.HasSuffix(s, ".localhost") || strings.HasPrefix(s, "localhost.localdomain") {
+		return fault(message.T("write the name of the site's server"), message.F("is %s, a name of the machine itself", shown(s)))
+	}
+	return hostOrAddress(s)
+}
 
 // hostOrAddress reports what is wrong with the name or the address of a server.
 func hostOrAddress(s string) *Error {

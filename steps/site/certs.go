@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"slices"
 	"strings"
 
 	"touchdown/backend/message"
@@ -159,7 +161,26 @@ func parseKeyBlock(block *pem.Block) (crypto.Signer, *Error) {
 		}
 		return key, nil
 	case *ecdsa.PrivateKey:
+		if key.Curve == elliptic.P224() { // crypto/tls has no signature of TLS 1.3 for it (signatureSchemesForCertificate)
+			return nil, fault(message.T("use a key of the curve P-256, P-384 or P-521"), message.T("is of the curve P-224, which TLS 1.3 does not know"))
+		}
 		return key, nil
 	}
 	return nil, fault(message.T("use an RSA or EC key"), message.T("is of a kind that OpenShift does not take"))
+}
+
+// oldDigests are the signatures that clients refuse, and OpenSSL at the security level of RHEL's DEFAULT crypto policy, too.
+var oldDigests = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1}
+
+// judgeRouter wants a chain that the router loads. HAProxy does not start with another one (OpenSSL, ssl_security_cert: "ca md too weak",
+// "ca key too small"), and no route of the cluster answers then. The signature of a root on itself counts for nothing.
+func judgeRouter(v *judge, path string, chain []*x509.Certificate) {
+	for i, cert := range chain {
+		if key, ok := cert.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < minRSA {
+			v.fail(path, fault(message.T("have one made with longer keys"), message.F("has an RSA key of %d bits, with which the router does not start (certificate %d)", key.N.BitLen(), i+1)))
+		}
+		if slices.Contains(oldDigests, cert.SignatureAlgorithm) && !bytes.Equal(cert.RawIssuer, cert.RawSubject) {
+			v.fail(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, with which the router does not start (certificate %d)", cert.SignatureAlgorithm, i+1)))
+		}
+	}
 }

@@ -94,6 +94,10 @@ func TestKeyForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	old, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +112,7 @@ func TestKeyForms(t *testing.T) {
 		{"PKCS 1", block("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(long)), ""},
 		{"Windows line ends", strings.ReplaceAll(whole, "\n", "\r\n"), ""},
 		{"short RSA", pkcs8(t, short), "is an RSA key of 1024 bits, less than 2048; have a certificate made with a longer key"},
+		{"P-224", pkcs8(t, old), "is of the curve P-224, which TLS 1.3 does not know; use a key of the curve P-256, P-384 or P-521"},
 		{"Ed25519", pkcs8(t, ed), "is of a kind that OpenShift does not take; use an RSA or EC key"},
 		{"OpenSSH", block("OPENSSH PRIVATE KEY", sec1), "is of a kind that OpenShift does not take; use an RSA or EC key"},
 		{"encrypted PKCS 8", block("ENCRYPTED PRIVATE KEY", sec1), "is encrypted with a password; decrypt it: openssl pkey -in OLD -out NEW"},

@@ -63,13 +63,19 @@ func BaseDomain(s string) error {
 		return fault(message.T("write a domain name, for example example.com"), message.F("is %s, which ends with a number like an address does", shown(s)))
 	case last == "localhost" || last == "invalid": // RFC 6761, 6.3 and 6.4
 		return fault(message.T("use the domain of the site"), message.F("is %s, but .%s never resolves", shown(s), last))
-	case s == "cluster.local" || strings.HasSuffix(s, ".cluster.local"):
+	case inCluster(s):
 		return fault(message.T("use the domain of the site"), message.F("is %s, the domain of the services inside every cluster", shown(s)))
 	}
 	if most := maxDNSName - len(longestRoute) - len("c."); len(s) > most {
 		return fault(message.T("choose a shorter domain"), message.F("has %d characters; with the cluster's own host names in front %d are the most", len(s), most))
 	}
 	return nil
+}
+
+// inCluster tells the domain for which the cluster's own DNS answers alone (openshift/cluster-dns-operator
+// pkg/operator/controller/controller_dns_configmap.go, clusterDomain): pods would not find what the site calls so.
+func inCluster(domain string) bool {
+	return domain == "cluster.local" || strings.HasSuffix(domain, ".cluster.local")
 }
 
 // hostname reports what is wrong with a name for the node.

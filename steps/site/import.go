@@ -85,6 +85,10 @@ func (im *importer) list(s spot, to string) {
 			im.fail(item, f)
 			return
 		}
+		if len(find(to).split(item.node.Value)) > 1 { // "ntp.example.com iburst" would be two servers here
+			im.fail(item, fault(message.T("make each a separate item"), message.T("has an item that holds several values")))
+			return
+		}
 		values = append(values, item.node.Value)
 	}
 	im.store(s, to, strings.Join(values, "\n"))

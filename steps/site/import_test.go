@@ -57,6 +57,7 @@ func TestImport(t *testing.T) {
 		{"agent config", agentConfig, "apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: store}\nrendezvousIP: 198.51.100.10\nadditionalNTPSources: [ntp.example.com, 198.51.100.123]\n" +
 			"hosts:\n- hostname: node\n  role: master\n  rootDeviceHints: {deviceName: /dev/sda}\n  interfaces: [{name: eth0, macAddress: '00:53:00:12:34:56'}]\n" +
 			"  networkConfig:\n    interfaces: # the port\n    - name: eth0\n      type: ethernet\n      ipv4: {enabled: true, dhcp: true}\n"},
+		{"agent config with options behind a time server", agentConfig, "kind: AgentConfig\nadditionalNTPSources: [ntp.example.com, 'server 198.51.100.123 iburst']\n"},
 		{"agent config of two hosts", agentConfig, "kind: AgentConfig\nhosts: [{hostname: a}, {hostname: b}]\n"},
 		{"agent config with alias", agentConfig, "kind: AgentConfig\nhosts: [{networkConfig: {interfaces: &a [], routes: *a}}]\n"},
 		{"no agent config", agentConfig, "kind: Other\n"},

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"crypto/x509"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ func (v *judge) relocation() {
 	v.hostname(s)
 	v.mirrors("spec.imageDigestMirrors", s.ImageDigestMirrors)
 	v.mirrors("spec.imageTagMirrors", s.ImageTagMirrors)
+	judgePolicies(v, s)
 	if s.RemoveFactoryMirrors && len(s.ImageDigestMirrors)+len(s.ImageTagMirrors) == 0 {
 		v.warn("spec.removeFactoryMirrors", fault(message.T("give the site's mirrors"), message.T("is true, but there are no others: images that are not on the disk come from their source")))
 	}
@@ -45,6 +47,19 @@ func (v *judge) mirrors(path string, mirrors []Mirror) {
 		seen = append(seen, m.Source)
 		if slices.Contains(m.Mirrors, m.Source) {
 			v.fail(here+".mirrors", fault(message.T("remove it"), message.T("names the source itself")))
+		}
+	}
+}
+
+// judgePolicies wants one policy for a source: of two the machine-config-operator takes neither, and with them no other mirror
+// (pkg/controller/container-runtime-config/helpers.go, validateRegistriesConfScopes).
+func judgePolicies(v *judge, s Spec) {
+	policy := func(m Mirror) string { return cmp.Or(m.MirrorSourcePolicy, mirrorPolicies[0]) }
+	for i, tag := range s.ImageTagMirrors {
+		for _, digest := range s.ImageDigestMirrors {
+			if tag.Source != "" && tag.Source == digest.Source && policy(tag) != policy(digest) {
+				v.fail(itemPath("spec.imageTagMirrors", i)+".mirrorSourcePolicy", fault(message.T("write the same in both"), message.F("is %s, and spec.imageDigestMirrors has %s for the same source", policy(tag), policy(digest))))
+			}
 		}
 	}
 }

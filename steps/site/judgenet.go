@@ -15,6 +15,8 @@ func (v *judge) network() {
 		v.fail(networkConfig, fault(message.T("keep one of the two"), message.F("is given as well as spec.network (%s)", v.firstBelow("spec.network."))))
 		return
 	}
+	judgeSearch(v, "spec.network.dnsSearch", n.DNSSearch)
+	judgeSearch(v, networkConfig, searchOf(string(s.NetworkConfig)))
 	v.bond(n)
 	v.family("spec.network.ipv4", n.IPv4, 32)
 	v.family("spec.network.ipv6", n.IPv6, 128)
@@ -143,6 +145,17 @@ func broadcast(subnet netip.Prefix) netip.Addr {
 		b[bit/8] |= 1 << (7 - bit%8)
 	}
 	return netip.AddrFrom4(b)
+}
+
+// judgeSearch wants no domain in which every name leads to the cluster itself: a pod tries the search domains before the name as it was
+// written (kubelet's ndots:5), so that each name of the world would be one of this node's.
+func judgeSearch(v *judge, path string, domains []string) {
+	apps := "apps." + v.config.Domain()
+	for _, domain := range domains {
+		if v.config.Domain() != "" && (domain == apps || strings.HasSuffix(domain, "."+apps)) {
+			v.fail(path, fault(message.T("remove it"), message.F("has %s: every name below it leads to this node, so that pods would find nothing else", shown(domain))))
+		}
+	}
 }
 
 // nameServers judges those that are given. A site may have none: the node answers for its own names.

@@ -54,6 +54,15 @@ func TestNetworkTogether(t *testing.T) {
 		{"static IPv6 beside DHCP", but("ipv4.method", "dhcp", "ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "64"), "", ""},
 		{"subnet of two", network("ipv4.address", "198.51.100.0", "ipv4.gateway", "198.51.100.1", "ipv4.prefixLength", "31"), "", ""},
 		{"single IPv6 address", but("ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "128", "ipv6.gateway", "fe80::1", "dnsServers", "2001:db8::53"), "", ""},
+		{
+			"every name leads to the node", network("dnsSearch", "example.com, apps.a.b"),
+			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+		},
+		{
+			"every name leads to the node, below", network("dnsSearch", "x.apps.a.b"),
+			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+		},
+		{"the cluster's own domain", network("dnsSearch", "store.example.com, myapps.a.b"), "", ""},
 		{"netmask", network("ipv4.prefixLength", "255.255.255.128"), "", ""},
 		{
 			"no address", network("ipv4.address", "", "ipv4.prefixLength", ""),
@@ -147,6 +156,12 @@ func TestRelocationTogether(t *testing.T) {
 		{"a cable to nowhere", map[string]string{wiring: "- {nic: eno1}"}, "spec.wiring[0]: does not say where the cable goes; add one of switch, port, vlan, mtu, or remove the item", ""},
 		{"a cable of no port", map[string]string{wiring: "- {switch: sw-7}"}, "spec.wiring[0].nic: is missing; write it like enp1s0", ""},
 		{"mirrors", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": mirror, "spec.removeFactoryMirrors": "true"}, "", ""},
+		{
+			"a source with two policies",
+			map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": "- {source: a.b/c, mirrors: [x.y], mirrorSourcePolicy: NeverContactSource}"},
+			"spec.imageTagMirrors[0].mirrorSourcePolicy: is NeverContactSource, and spec.imageDigestMirrors has AllowContactingSource for the same source; write the same in both", "",
+		},
+		{"a source by digest and by tag", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": "- {source: a.b/c, mirrors: [x.y], mirrorSourcePolicy: AllowContactingSource}"}, "", ""},
 		{"source twice", map[string]string{"spec.imageDigestMirrors": mirror + mirror}, `spec.imageDigestMirrors[1].source: is there twice: "a.b/c"; put all mirrors of a source into one item`, ""},
 		{"mirror of itself", map[string]string{"spec.imageTagMirrors": "- {source: a.b, mirrors: [c.d, a.b]}"}, "spec.imageTagMirrors[0].mirrors: names the source itself; remove it", ""},
 		{

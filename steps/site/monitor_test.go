@@ -26,6 +26,7 @@ func TestMonitor(t *testing.T) {
 		{map[string]string{url: "https://monitor.example.com/#x"}, url},
 		{map[string]string{url: "https://monitor.example.com:99999"}, url},
 		{map[string]string{url: "https://"}, url},
+		{map[string]string{url: "https://localhost/x"}, url},
 		{map[string]string{url: "ftp://monitor.example.com"}, url},
 		{map[string]string{url: "https://monitor.example.com", token: planted + "\u00e9"}, token},
 		{map[string]string{url: "https://monitor.example.com", token: "Bearer " + planted}, token},

@@ -58,7 +58,43 @@ func desiredState(root *yaml.Node) *Error {
 		}
 		automatic = automatic || asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
 	}
+	if f := resolver(root); f != nil {
+		return f
+	}
 	return reaches(root, automatic)
+}
+
+// resolver judges name servers and search domains as it does those of spec.network.
+func resolver(root *yaml.Node) *Error {
+	config := child(child(root, "dns-resolver"), "config")
+	for _, list := range []struct {
+		key   string
+		most  int
+		check func(string) error
+		fix   message.Text
+	}{
+		{"server", maxDNSServers, DNSServers, message.T("write the address of a name server of the site, like 198.51.100.53")},
+		{"search", maxSearch, DNSSearch, message.T("write a domain like example.com")},
+	} {
+		found := items(config, list.key)
+		if len(found) > list.most {
+			return fault(message.T("keep the most important ones"), message.F("has %d entries below dns-resolver, %s, more than the %d that are allowed", len(found), list.key, list.most))
+		}
+		for _, item := range found {
+			if item.Value != "" && (len(separate(item.Value)) > 1 || list.check(item.Value) != nil) {
+				return fault(list.fix, message.F("has below dns-resolver, %s, what cannot be one, in its line %s", list.key, lineNumber(item)))
+			}
+		}
+	}
+	return nil
+}
+
+// searchOf returns the search domains of a desired state.
+func searchOf(s string) (domains []string) {
+	for _, item := range items(child(child(networkTree(s), "dns-resolver"), "config"), "search") {
+		domains = append(domains, item.Value)
+	}
+	return domains
 }
 
 // reaches wants to know over which interface the site is reached: that of the default route, one that asks for its address, or

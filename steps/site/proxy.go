@@ -70,7 +70,7 @@ func ProxyURL(s string) error {
 	if u.User != nil && u.User.Username() == "" {
 		return fault(message.T("write it like http://user:password@proxy.example.com:3128"), message.T("has a password without a user"))
 	}
-	if f := hostOrAddress(u.Hostname()); f != nil {
+	if elsewhere(u.Hostname()) != nil {
 		return fault(message.T("write it like http://proxy.example.com:3128"), message.T("names no proxy: neither a host name nor an address"))
 	}
 	return nil

@@ -66,7 +66,7 @@ func monitorURL(s string) error {
 	case u.Port() != "" && Port(u.Port()) != nil || strings.HasSuffix(u.Host, ":"):
 		return fault(message.T("write a port from 1 to 65535"), message.T("has a port that does not exist"))
 	}
-	if f := hostOrAddress(u.Hostname()); f != nil {
+	if elsewhere(u.Hostname()) != nil {
 		return fault(like, message.T("names no monitor: neither a host name nor an address"))
 	}
 	return nil

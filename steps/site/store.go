@@ -23,8 +23,7 @@ func (c *Config) store(path, value string) *Error {
 		return err
 	}
 	if e.answer {
-		c.setAnswer(strings.TrimPrefix(path, answers), value)
-		return nil
+		return c.setAnswer(strings.TrimPrefix(path, answers), value)
 	}
 	p := e.place(c, path)
 	if p == nil {
@@ -34,15 +33,20 @@ func (c *Config) store(path, value string) *Error {
 	return nil
 }
 
-func (c *Config) setAnswer(id, value string) {
+// setAnswer keeps one answer. Their number is bounded: with tens of thousands each value that a person types would take seconds.
+func (c *Config) setAnswer(id, value string) *Error {
 	if value == "" {
 		delete(c.Spec.Policy.Answers, id)
-		return
+		return nil
 	}
 	if c.Spec.Policy.Answers == nil {
 		c.Spec.Policy.Answers = map[string]string{}
 	}
+	if _, given := c.Spec.Policy.Answers[id]; !given && len(c.Spec.Policy.Answers) >= maxItems {
+		return fault(message.T("check that it is the right file"), message.F("is one more answer than the %d that are allowed", maxItems))
+	}
 	c.Spec.Policy.Answers[id] = value
+	return nil
 }
 
 // holds reports why a field cannot hold a canonical value.

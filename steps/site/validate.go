@@ -29,6 +29,9 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.domain()
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)
 	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
+	if chain, bad := parseCerts(c.Spec.IngressCert.Cert); bad == nil {
+		judgeRouter(v, "spec.ingressCert.cert", chain)
+	}
 	v.ingressCA()
 	v.credentials()
 	v.monitor()
@@ -98,6 +101,9 @@ func (v *judge) domain() {
 	path := "spec.baseDomain"
 	if v.config.Domain() == "" || v.errs.At(path) != nil || v.errs.At("spec.clusterName") != nil {
 		return
+	}
+	if inCluster(v.config.Domain()) {
+		v.fail(path, fault(message.T("use the domain of the site"), message.F("gives with the cluster name %s, the domain of the services inside every cluster", shown(v.config.Domain()))))
 	}
 	if most := maxDNSName - len(longestRoute); len(v.config.Domain()) > most {
 		v.fail(path, fault(message.T("choose a shorter cluster name or domain"), message.F("gives with the cluster name a domain of %d characters; with the cluster's own host names in front %d are the most", len(v.config.Domain()), most)))
@@ -176,8 +182,7 @@ func (v *judge) usage(path string, leaf *x509.Certificate) {
 		!slices.Contains(usages, x509.ExtKeyUsageServerAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny) {
 		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("is not meant for servers (extended key usage without serverAuth)")))
 	}
-	switch leaf.SignatureAlgorithm {
-	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
+	if slices.Contains(oldDigests, leaf.SignatureAlgorithm) {
 		v.warn(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, which clients refuse", leaf.SignatureAlgorithm)))
 	}
 }

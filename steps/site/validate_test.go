@@ -1,6 +1,8 @@
 package site
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"errors"
 	"strings"
@@ -62,6 +64,13 @@ func TestValidate(t *testing.T) {
 		{"domain too long", func(c *Config) {
 			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 21)
 		}, "spec.baseDomain: gives with the cluster name a domain of 204 characters; with the cluster's own host names in front 203 are the most; choose a shorter cluster name or domain", ""},
+		{"the cluster's inner domain", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "cluster", "local" },
+			`spec.baseDomain: gives with the cluster name "cluster.local", the domain of the services inside every cluster; use the domain of the site`,
+			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can"},
+		{"the machine as time server", func(c *Config) { c.Spec.AdditionalNTPSources = []string{"ntp.localhost"} },
+			`spec.additionalNTPSources: is "ntp.localhost", a name of the machine itself; write the name of the site's server`, ""},
+		{"the machine as proxy", func(c *Config) { c.Spec.Proxy.HTTPSProxy, c.Spec.Proxy.NoProxy = "http://localhost:3128", "localhost" },
+			"spec.proxy.httpsProxy: names no proxy: neither a host name nor an address; write it like http://proxy.example.com:3128", ""},
 		{"written past Set", func(c *Config) { c.Metadata.Name = "a\x1bb" }, "metadata.name: has a control character (U+001B); remove it", ""},
 		{"stability", func(c *Config) { c.Spec.Policy.StabilityWindow = time.Hour }, `spec.policy.stabilityWindow: is "1h", outside of 1s to 30m; write 1s to 30m`, ""},
 		{
@@ -169,6 +178,35 @@ func TestWeakSignature(t *testing.T) {
 	v.usage("spec.apiCert.cert", &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA})
 	if want := "spec.apiCert.cert: is signed with SHA1-RSA, which clients refuse; have one made with SHA-256"; v.warnings.Error() != want {
 		t.Errorf("got %s", v.warnings)
+	}
+}
+
+// TestTheRouterStarts holds that a chain is refused with which HAProxy does not start, whichever certificate of it is the weak one. That
+// of the API is another program's.
+func TestTheRouterStarts(t *testing.T) {
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := issue(t, "root", nil, ecKey(t), ca)
+	between := issue(t, "between", root, short, ca)
+	leaf := issue(t, "leaf", between, ecKey(t), server("*.apps.a.b", "api.a.b"))
+	pair := KeyPair{Cert: leaf.pem + between.pem, Key: Secret(pkcs8(t, leaf.key))}
+	c := valid()
+	c.Spec.IngressCert.KeyPair, c.Spec.APICert = pair, pair
+	errs, _ := c.Validate(today())
+	if want := "spec.ingressCert.cert: has an RSA key of 1024 bits, with which the router does not start (certificate 2); have one made with longer keys"; errs.Error() != want {
+		t.Errorf("got %s", errs)
+	}
+	v := &judge{config: New()}
+	sha1 := &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA, RawSubject: []byte("a"), RawIssuer: []byte("b")}
+	judgeRouter(v, "p", []*x509.Certificate{leaf.cert, sha1})
+	if want := "p: is signed with SHA1-RSA, with which the router does not start (certificate 2); have one made with SHA-256"; v.errs.Error() != want {
+		t.Errorf("got %s", v.errs)
+	}
+	v, sha1.RawIssuer = &judge{config: New()}, sha1.RawSubject
+	if judgeRouter(v, "p", []*x509.Certificate{leaf.cert, sha1}); len(v.errs) > 0 {
+		t.Errorf("a root is judged by its own signature: %s", v.errs)
 	}
 }
 

@@ -1,0 +1,73 @@
+package network
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
+const maxServers = 3
+
+// What a tunnel of OVN adds to a packet, in bytes (ovn-org/ovn-kubernetes go-controller/pkg/types/const.go).
+const (
+	geneve4 = 58
+	geneve6 = 78
+)
+
+// LeastMTU is what br-ex of a cluster needs, in bytes, where its pods send packets of up to that size: with less OVN-Kubernetes does
+// not start, on a single node neither (go-controller/pkg/node/default_node_network_controller.go, validateVTEPInterfaceMTU). six says
+// that the pods have IPv6. Where the pods' size is not known (0), neither is this.
+func LeastMTU(pods int, six bool) int {
+	switch {
+	case pods == 0:
+		return 0
+	case six:
+		return pods + geneve6
+	}
+	return pods + geneve4
+}
+
+// mtu judges the largest packet of a port, which what calls without the number where that can be a secret in the wrong place; below
+// says that br-ex stands on the port.
+func (f *faults) mtu(path, what string, mtu int, below bool) {
+	switch {
+	case mtu == 0:
+	case mtu < minMTU || mtu > maxMTU:
+		f.add(path, "%s is out of range; it can be %d to %d bytes", what, minMTU, maxMTU)
+	case below && mtu < f.facts.LeastMTU:
+		f.add(path, "%s is too small for this cluster: the network of its pods starts with %d bytes or more", what, f.facts.LeastMTU)
+	}
+}
+
+// server judges the address of a name server; before are those in front of it, own the addresses that the node will have.
+func (f *faults) server(path, text string, before []string, own ...string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(text)
+	addr = addr.Unmap()
+	switch {
+	case len(before) == maxServers:
+		f.add(path, "there are more than %d name servers; at most %d are asked", maxServers, maxServers)
+	case len(before) > maxServers: // told
+	case err != nil || addr.Zone() != "":
+		f.add(path, "%q is no address; a name server is given by its address", text)
+	case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
+		f.add(path, "%s cannot be a name server's address", addr)
+	case slices.Contains(own, addr.String()) || slices.Contains(f.s.Own, addr):
+		f.add(path, "%s is this node; it would ask itself for ever", addr)
+	case slices.Contains(before, text):
+		f.add(path, "%s is there twice", text)
+	default:
+		return addr, f.outside(path, addr)
+	}
+	return addr, false
+}
+
+// outside wants a name server not to be one of the cluster's own, which asks the node's name servers itself.
+func (f *faults) outside(path string, addr netip.Addr) bool {
+	for _, r := range f.facts.Reserved {
+		if r.Prefix.Contains(addr) {
+			f.add(path, "%s is in the %s network %s, inside of the cluster; give the site's name server", addr, r.Name, r.Prefix)
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,51 @@
+package site
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestAnswersAreBounded holds that a document cannot bring so many answers that the engine has no time for anything else; one that is
+// there can still be changed.
+func TestAnswersAreBounded(t *testing.T) {
+	c := New()
+	for i := range maxItems {
+		if err := c.Set(answers+"q"+strconv.Itoa(i), "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Set(answers+"one-more", "x"); err == nil || len(c.Spec.Policy.Answers) != maxItems {
+		t.Errorf("%v, %d answers", err, len(c.Spec.Policy.Answers))
+	}
+	if err := c.Set(answers+"q0", "y"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Set(answers+"q0", ""); err != nil {
+		t.Error(err)
+	}
+	if err := c.Set(answers+"one-more", "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDesiredStateNames holds that a desired state names its servers and search domains as spec.network does, and that no error repeats
+// what it has there.
+func TestDesiredStateNames(t *testing.T) {
+	for config, want := range map[string]string{
+		"server: [198.51.100.53, '2001:db8::53'], search: [example.com, a.b]": "",
+		"server: [127.0.0.1]":                          "has below dns-resolver, server, what cannot be one, in its line 3",
+		"server: [s3same]":                             "has below dns-resolver, server, what cannot be one, in its line 3",
+		"server: ['fe80::1%eth0']":                     "has below dns-resolver, server, what cannot be one, in its line 3",
+		"search: [example.com, '~.']":                  "has below dns-resolver, search, what cannot be one, in its line 3",
+		"search: ['a.b c.d']":                          "has below dns-resolver, search, what cannot be one, in its line 3",
+		"server: [1.1.1.1, 1.1.1.2, 1.1.1.3, 1.1.1.4]": "has 4 entries below dns-resolver, server, more than the 3 that are allowed",
+		"search: [example.com, apps.a.b]":              `has "apps.a.b": every name below it leads to this node`,
+	} {
+		text := "interfaces:\n- {name: enp1s0, ipv4: {enabled: true, dhcp: true}}\ndns-resolver: {config: {" + config + "}}\n"
+		errs, _ := verdicts(t, map[string]string{networkConfig: text})
+		if (want == "") != (errs == "") || !strings.Contains(errs, want) || strings.Contains(errs, "s3same") {
+			t.Errorf("%s: %q", config, errs)
+		}
+	}
+}
