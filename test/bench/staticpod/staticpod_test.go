@@ -21,7 +21,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"touchdown/backend/kube"
 	"touchdown/test/bench"
@@ -45,10 +44,7 @@ func newBed(t *testing.T, o bench.Options) *bed {
 	var err error
 	b.c, err = kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
 	fatal(t, err)
-	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig)
-	fatal(t, err)
-	b.kube, err = kubernetes.NewForConfig(config)
-	fatal(t, err)
+	b.kube = b.Kubernetes(t)
 	if len(o.Real) > 0 {
 		b.decide()
 	}
