@@ -3,15 +3,15 @@ package steps_test
 import (
 	"context"
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/factory"
-	"touchdown/backend/kube"
 	"touchdown/steps"
 	"touchdown/test/bench"
 	"touchdown/test/wait"
@@ -36,13 +36,9 @@ func (r *refusing) Check(c steps.Check) { r.check = c }
 func TestDefaultCatalogSources(t *testing.T) {
 	l := newLand(t, bench.Options{})
 	ctx := wait.Within(t, 90*time.Second)
-	hub := kube.Config("operatorhubs")
-	_, err := l.node.Kube.ChangeSpec(ctx, hub, func(spec map[string]any) error {
-		delete(spec, "disableAllDefaultSources")
-		spec["sources"] = []any{map[string]any{"name": "redhat-operators", "disabled": false}}
-		return nil
-	}, func(kube.Ref, []byte) error { return nil })
-	if err != nil {
+	hubs := l.node.Kube.Config.OperatorHubs()
+	const installed = `{"spec":{"disableAllDefaultSources":null,"sources":[{"name":"redhat-operators","disabled":false}]}}`
+	if _, err := hubs.Patch(ctx, "cluster", types.MergePatchType, []byte(installed), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	catalogs := func() (names []string, pods int) {
@@ -91,7 +87,7 @@ func TestDefaultCatalogSources(t *testing.T) {
 	if err != nil || len(plan.Changes) != 1 || !strings.Contains(plan.Changes[0].Old.String(), "redhat-operators") {
 		t.Errorf("%+v, %v", plan, err)
 	}
-	before, err := l.node.Kube.Get(ctx, hub)
+	before, err := hubs.Get(ctx, "cluster", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,9 +106,9 @@ func TestDefaultCatalogSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after, err := l.node.Kube.Get(ctx, hub)
-	if err != nil || !reflect.DeepEqual(after["spec"], before["spec"]) {
-		t.Errorf("OperatorHub was %v and is %v, %v", before["spec"], after["spec"], err)
+	after, err := hubs.Get(ctx, "cluster", metav1.GetOptions{})
+	if err != nil || after.Spec.DisableAllDefaultSources || !slices.Equal(after.Spec.Sources, before.Spec.Sources) {
+		t.Errorf("OperatorHub was %+v and is %+v, %v", before.Spec, after.Spec, err)
 	}
 	on()
 }

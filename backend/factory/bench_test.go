@@ -169,19 +169,18 @@ func TestDisruptionPolicies(t *testing.T) {
 
 // TestAddressesThatCannotBeKept: a node without an IPv4 address is refused before anything is changed; any other is taken.
 func TestAddressesThatCannotBeKept(t *testing.T) {
-	b, c := open(t, bench.Options{})
+	_, c := open(t, bench.Options{})
 	found, err := factory.Look(t.Context(), c)
 	if err != nil || len(found.Own) != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	nodes := b.Kubernetes(t).CoreV1().Nodes()
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		node, err := nodes.Get(t.Context(), found.Node, metav1.GetOptions{})
+		node, err := c.Core.Nodes().Get(t.Context(), found.Node, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "fd00::5"}}
-		_, err = nodes.UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
+		_, err = c.Core.Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
 		return err
 	})
 	if err != nil {

@@ -97,22 +97,21 @@ func benchFaults(t *testing.T, b *bench.Cluster, c *kube.Cluster) {
 		ObjectMeta: metav1.ObjectMeta{Name: "missing-image", Namespace: "openshift-console"},
 		Spec:       corev1.PodSpec{NodeName: "", Containers: []corev1.Container{{Name: "a", Image: "registry.example/a@sha256:0"}}},
 	}
-	pods := b.Kubernetes(t).CoreV1().Pods(pod.Namespace)
-	made, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+	made, err := c.Core.Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	made.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: "a", Image: pod.Spec.Containers[0].Image, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
 	}}
-	if _, err := pods.UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil {
+	if _, err := c.Core.Pods(pod.Namespace).UpdateStatus(t.Context(), made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if k := look(t, c)["images"]; k.Status != check.Fail {
 		t.Errorf("an image that cannot be fetched is %s: %s", k.Status, k.Observed)
 	}
 	var now int64
-	if err := pods.Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+	if err := c.Core.Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
 }

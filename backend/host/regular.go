@@ -11,7 +11,7 @@ import (
 )
 
 // MaxFile is the largest file that is read as a whole. The largest that a node has for us, a journal of the cluster's manifests,
-// is far below it; the largest of all is the program, of 54 MiB, which an install compares with its own. Chosen.
+// is far below it; the largest of all is the program, of 65 MiB, which an install compares with its own. Chosen.
 const MaxFile = 128 << 20
 
 // ErrNotRegular is the error for what is no file with content: a directory, a pipe, a device, a socket.

@@ -12,7 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	configv1 "github.com/openshift/client-go/config/clientset/versioned/typed/config/v1"
+	machinev1 "github.com/openshift/client-go/machineconfiguration/clientset/versioned/typed/machineconfiguration/v1"
+	operatorv1 "github.com/openshift/client-go/operator/clientset/versioned/typed/operator/v1"
+	routev1 "github.com/openshift/client-go/route/clientset/versioned/typed/route/v1"
 	"k8s.io/client-go/dynamic"
+	certificatesv1 "k8s.io/client-go/kubernetes/typed/certificates/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -27,12 +33,12 @@ type Pace struct {
 // Cluster is the cluster on this node. Reads may use the typed clients, inside Do; changes go through Change,
 // Put, Delete and Restore, so that each of them can be undone.
 type Cluster struct {
-	Core          coreKinds
-	Certificates  certificatesKinds
-	Config        configKinds
-	Operator      operatorKinds
-	Route         routeKinds
-	MachineConfig machineConfigKinds
+	Core          corev1.CoreV1Interface
+	Certificates  certificatesv1.CertificatesV1Interface
+	Config        configv1.ConfigV1Interface
+	Operator      operatorv1.OperatorV1Interface
+	Route         routev1.RouteV1Interface
+	MachineConfig machinev1.MachineconfigurationV1Interface
 	Pace          Pace
 
 	dyn    dynamic.Interface
@@ -93,13 +99,16 @@ func open(config *rest.Config, w *ways) (*Cluster, error) {
 	client := &http.Client{Transport: &transport{w, c.writes}, Timeout: config.Timeout}
 	lasts, lasting := rest.CopyConfig(config), &http.Client{Transport: client.Transport}
 	lasts.Timeout = 0
-	errs := make([]error, 4)
-	var typed rest.Interface
-	typed, errs[0] = restClient(config, client)
-	c.dyn, errs[1] = dynamic.NewForConfigAndClient(config, client)
-	c.stream, errs[2] = dynamic.NewForConfigAndClient(lasts, lasting)
-	c.heads, errs[3] = metadata.NewForConfigAndClient(lasts, lasting)
-	withKinds(c, typed)
+	errs := make([]error, 9)
+	c.Core, errs[0] = corev1.NewForConfigAndClient(config, client)
+	c.Certificates, errs[1] = certificatesv1.NewForConfigAndClient(config, client)
+	c.Config, errs[2] = configv1.NewForConfigAndClient(config, client)
+	c.Operator, errs[3] = operatorv1.NewForConfigAndClient(config, client)
+	c.Route, errs[4] = routev1.NewForConfigAndClient(config, client)
+	c.MachineConfig, errs[5] = machinev1.NewForConfigAndClient(config, client)
+	c.dyn, errs[6] = dynamic.NewForConfigAndClient(config, client)
+	c.stream, errs[7] = dynamic.NewForConfigAndClient(lasts, lasting)
+	c.heads, errs[8] = metadata.NewForConfigAndClient(lasts, lasting)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("making the API's clients: %w", err)
 	}

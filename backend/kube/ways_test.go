@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
@@ -215,7 +216,8 @@ func TestClientCertificateExpires(t *testing.T) {
 	time.Sleep(2100 * time.Millisecond)
 	// A change is sent again whole, and arrives once.
 	err := c.Do(t.Context(), "making a namespace", func(ctx context.Context) error {
-		return c.Core.RESTClient().Post().Resource("namespaces").Body([]byte(`{"metadata":{"name":"sent-again"}}`)).Do(ctx).Error()
+		_, err := c.Core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "sent-again"}}, metav1.CreateOptions{})
+		return err
 	})
 	if err != nil || len(g.bodies) != 1 || !strings.Contains(g.bodies[0], "sent-again") || c.Writes() != 1 {
 		t.Fatal(err, g.bodies, c.Writes())

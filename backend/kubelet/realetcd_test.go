@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
@@ -29,7 +30,11 @@ func TestRealEtcdThatIsTorn(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	first := bench.Start(t, bench.Options{Dir: dir})
 	configMaps := func(b *bench.Cluster) corev1client.ConfigMapInterface {
-		return b.Kubernetes(t).CoreV1().ConfigMaps("openshift-config")
+		c, err := kube.Open(b.Kubeconfig, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Core.ConfigMaps("openshift-config")
 	}
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "from-the-factory"}}
 	if _, err := configMaps(first).Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {

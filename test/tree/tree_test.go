@@ -92,8 +92,7 @@ func TestOneWayOut(t *testing.T) {
 	only := map[string]string{
 		"os/exec":                        "touchdown/backend/host",
 		"k8s.io/client-go/":              "touchdown/backend/kube",
-		"k8s.io/client-go/kubernetes":    "nobody", // they bring the types of every API group: a sixth of the program
-		"github.com/openshift/client-go": "nobody",
+		"github.com/openshift/client-go": "touchdown/backend/kube",
 		"charm.land/":                    "touchdown/tui",
 		"text/template":                  "nobody", // a program that has it keeps every method of every type: a third of its size
 		"html/template":                  "nobody",

@@ -1,7 +1,6 @@
 package staticpod
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
@@ -143,11 +141,8 @@ func (b *bed) serveBroken(on bool) {
 		if len(named) == len(api.Spec.ServingCerts.NamedCertificates) {
 			return nil
 		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": api.ResourceVersion}, "spec": map[string]any{"servingCerts": map[string]any{"namedCertificates": named}}})
-		if err != nil {
-			return err
-		}
-		_, err = b.c.Config.APIServers().Patch(b.t.Context(), "cluster", types.MergePatchType, patch, metav1.PatchOptions{})
+		api.Spec.ServingCerts.NamedCertificates = named
+		_, err = b.c.Config.APIServers().Update(b.t.Context(), api, metav1.UpdateOptions{})
 		return err
 	})
 }

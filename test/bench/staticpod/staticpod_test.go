@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"touchdown/backend/kube"
 	"touchdown/test/bench"
@@ -44,7 +45,10 @@ func newBed(t *testing.T, o bench.Options) *bed {
 	var err error
 	b.c, err = kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
 	fatal(t, err)
-	b.kube = b.Kubernetes(t)
+	config, err := clientcmd.BuildConfigFromFlags("", b.Kubeconfig)
+	fatal(t, err)
+	b.kube, err = kubernetes.NewForConfig(config)
+	fatal(t, err)
 	if len(o.Real) > 0 {
 		b.decide()
 	}
