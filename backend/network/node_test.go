@@ -80,8 +80,10 @@ func boot(t *testing.T, up string, prepare func(*bench)) *bench {
 	return b
 }
 
+// NetworkManager sets addresses first, then routes, then resolv.conf: who has seen the one must still wait for the others.
 const (
-	hasFactory = "ip -o -4 address show br-ex | grep -q 192.0.2.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/ && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated"
+	hasFactory = "ip -o -4 address show br-ex | grep -q 192.0.2.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/ && nmcli -g GENERAL.STATE c show ovs-if-br-ex | grep -qx activated && " +
+		"ip -4 route show default | grep -q 'via 192.0.2.1 dev br-ex' && grep -qx 'nameserver 192.0.2.1' /etc/resolv.conf"
 	// nmstate opens its checkpoint before it changes anything.
 	inTrial = "busctl get-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager Checkpoints | grep -q /"
 	hasSite = "ip -o -4 address show br-ex | grep -q 198.51.100.10/24 && ip -o -4 address show br-ex | grep -q 192.168.127.10/"
@@ -463,9 +465,16 @@ func keep(b *bench, originals []byte) {
 		if s.IPv4.Method == network.Disabled {
 			up, at = "ip -o -6 address show br-ex | grep -q 2001:db8:51: && ip -o -4 address show br-ex | grep -q 192.168.127.10/ && ping -c 1 -W 1 2001:db8:51::1", "2001:db8:51::1"
 		}
+		// Lease and router's advertisement name a DNS server each, and come in any order.
+		servers := slices.Clone(s.DNS)
+		if s.IPv4.Method == network.DHCP {
+			servers = append(servers, "198.51.100.53")
+		}
 		if s.IPv6.Method == network.Autoconf {
-			// The router's advertisement names a DNS server too, when it comes: after the lease, or before.
-			up += " && grep -q 'nameserver 2001:db8:51::53' /etc/resolv.conf"
+			servers = append(servers, "2001:db8:51::53")
+		}
+		for _, server := range servers {
+			up += " && grep -qx 'nameserver " + server + "' /etc/resolv.conf"
 		}
 		b.await(5*time.Second, up)
 		if a := b.must("inforce", request{Settings: s, Originals: originals}); !a.Done {
@@ -476,13 +485,14 @@ func keep(b *bench, originals []byte) {
 			b.configuredAgain()
 		}
 		b.shell("systemctl restart NetworkManager")
-		// The addresses stay while NetworkManager starts; resolv.conf is whole once it has.
-		b.await(15*time.Second, up+" && nmcli -t -f STARTUP general status | grep -q started && grep -q nameserver /etc/resolv.conf")
+		// The addresses and resolv.conf stay while NetworkManager starts, and are made again by its end.
+		const started = " && nmcli -t -f STARTUP general status | grep -qx started"
+		b.await(15*time.Second, up+started)
 		before := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if err := b.node.Reboot(b.within(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
-		b.await(40*time.Second, up+" && nmcli -t -f STARTUP general status | grep -q started && grep -q nameserver /etc/resolv.conf")
+		b.await(40*time.Second, up+started)
 		after := b.shell("ip -o -4 address show br-ex | awk '{print $4}' | sort; ip route show default | awk '{print $3}'; ovs-vsctl list-ports br-ex; cat /etc/resolv.conf | grep -v '#'")
 		if before != after {
 			b.Errorf("the boot changed\n%s\nto\n%s", before, after)

@@ -23,6 +23,10 @@ const glibc = 34
 // onEveryNode are the shared libraries without which no RHEL starts a program.
 var onEveryNode = []string{"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
 
+// largest is how large the program may be, in bytes: it goes through media of service processors and slow lines. The goal is 60 MiB. Ten
+// are the types of all groups of Kubernetes' API: openshift/client-go imports client-go/discovery, and that kubernetes/scheme.
+const largest = 68 << 20
+
 // demands tells what a program asks of the node that a RHEL 9 may not have. A static program asks for nothing.
 func demands(f *elf.File) ([]string, error) {
 	libraries, err := f.ImportedLibraries()
@@ -84,6 +88,10 @@ func TestBinaryStartsOnAnyNode(t *testing.T) {
 	}
 	if f.Machine != elf.EM_X86_64 {
 		t.Errorf("the program is for %s", f.Machine)
+	}
+	if info, err := os.Stat(binary); err != nil || info.Size() > largest {
+		t.Errorf("the program has %.1f MiB, more than %d (%v): go tool nm -size -sort size tells what it is made of, without -s -w",
+			float64(info.Size())/(1<<20), largest>>20, err)
 	}
 }
 
