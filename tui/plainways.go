@@ -85,7 +85,7 @@ func (p *prompts) sure(a engine.Action, err error) error {
 }
 
 func (p *prompts) bundled() string {
-	msg, ok := p.link.export(engine.Bundle, p.save)().(docMsg)
+	msg, ok := p.link.bundle(p.save)().(docMsg)
 	if !ok || msg.failed != nil {
 		return p.explain(msg.failed)
 	}

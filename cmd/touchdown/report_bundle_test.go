@@ -13,8 +13,12 @@ import (
 func TestReadSummary(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "console.log")
 	archive := strings.Repeat("an archive ", 100)
-	record := "$ touchdown report bundle --serial\r\n" + strings.ReplaceAll(string(support.Serial([]byte(archive))), "\n", "\r\n")
-	for text, want := range map[string]string{record: "", strings.Replace(record, "00003 ", "0x003 ", 1): "1 of 25 lines are missing or damaged, the first 3;"} {
+	text, err := support.Serial([]byte(archive), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := "$ touchdown report bundle --serial\r\n" + strings.ReplaceAll(string(text), "\n", "\r\n")
+	for text, want := range map[string]string{record: "", strings.Replace(record, "00003 ", "0x003 ", 1): "1 of 25 lines are missing or damaged; print them again with touchdown report bundle --serial=3 within"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -5,13 +5,17 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"touchdown/backend/layout"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/problem"
 	"touchdown/backend/support"
+	"touchdown/steps/chosen"
 )
 
 // summaryTail is what a summary takes of each file at most; less, when the whole would not fit a serial line.
@@ -34,7 +38,7 @@ func bundle(ctx context.Context, e *Engine) ([]byte, error) {
 }
 
 // summaryLife is for how long the same summary is given again: a second try over a noisy line fills the gaps of the first.
-const summaryLife = 15 * time.Minute
+const summaryLife = time.Hour
 
 // made is a summary, and when it was made.
 type made struct {
@@ -51,14 +55,47 @@ func summary(ctx context.Context, e *Engine) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for limit := summaryTail; ; limit /= 2 {
-		archive, err := pack(files, limit, e.now())
+	archive, err := packWithin(files, summaryTail, e.now(), func(archive []byte) bool {
+		text, err := support.Serial(archive, "")
+		return err == nil && len(text) <= support.MaxSerial
+	})
+	if err == nil {
+		e.summary = made{archive, e.now()}
+	}
+	return archive, err
+}
+
+// ontoStick makes a bundle that fits a stick, and writes it to the one with a name, or to the only one; it tells where as JSON (chosen.Saved).
+func ontoStick(name string) func(context.Context, *Engine) ([]byte, error) {
+	return func(ctx context.Context, e *Engine) ([]byte, error) {
+		var saved chosen.Saved
+		left, err := e.o.Media.Put(ctx, name, func() ([]volume.File, error) {
+			files, err := gather(ctx, e, bundleTail)
+			if err != nil {
+				return nil, err
+			}
+			archive, err := packWithin(files, bundleTail, e.now(), func(archive []byte) bool { return len(archive) <= volume.MaxFile })
+			saved.Bytes, saved.SHA256 = len(archive), fmt.Sprintf("%x", sha256.Sum256(archive))
+			return []volume.File{{Name: "touchdown-support.tar.gz", Data: archive}}, err
+		})
+		if err != nil && problem.From(err).Code == "MED-NONE" {
+			return nil, fmt.Errorf("%w: %w", ErrNotFound, err) // a console tells it from what failed
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(support.Serial(archive)) <= support.MaxSerial || limit == 1 {
-			e.summary = made{archive, e.now()}
-			return archive, nil
+		saved.Volume, saved.File = left.Medium, left.Files[0]
+		e.o.Node.Log.Info("a support bundle was written to a stick", "medium", saved.Volume, "file", saved.File, "sha256", saved.SHA256)
+		return json.Marshal(saved)
+	}
+}
+
+// packWithin takes less of each text until the archive fits.
+func packWithin(files []packed, limit int, now time.Time, fits func([]byte) bool) ([]byte, error) {
+	for ; ; limit /= 2 {
+		archive, err := pack(files, limit, now)
+		if err != nil || limit == 1 || fits(archive) {
+			return archive, err
 		}
 	}
 }
@@ -86,7 +123,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	}
 	var files []packed
 	add := func(name string, data []byte) {
-		files = append(files, packed{name, []byte(e.mask.Mask(string(data))), true})
+		files = append(files, packed{name, []byte(support.Scrub(e.mask.Mask(string(data)))), true})
 	}
 	add("snapshot.json", text)
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
@@ -103,7 +140,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 		files = append(files, packed{"inventory.tar.gz", replay, false})
 	}
 	for _, part := range support.Collect(ctx, support.Asking{Host: e.o.Node.Host, Kube: e.o.Node.Kube, Mask: e.mask.Mask, Tail: limit}) {
-		add("node/"+part.Name, part.Data)
+		files = append(files, packed{"node/" + part.Name, part.Data, true})
 	}
 	return files, nil
 }
