@@ -2,9 +2,6 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 	"touchdown/steps/idle"
 )
@@ -277,23 +273,6 @@ func (l *link) readLog(lines int) logMsg {
 	defer cancel()
 	got, err := l.session.Log(ctx, lines)
 	return logMsg{got, err}
-}
-
-// bundle has a support bundle written to the stick in the machine, or, without one, saved; either says where.
-func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
-		defer cancel()
-		told, err := l.session.Export(ctx, engine.Document(chosen.BundleOnStick))
-		var on chosen.Saved
-		if err == nil {
-			err = json.Unmarshal(told, &on)
-		}
-		if errors.Is(err, engine.ErrNotFound) {
-			return l.export(engine.Bundle, save)()
-		}
-		return docMsg{what: engine.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), failed: err}
-	}
 }
 
 // export fetches a document; save, unless nil, puts it somewhere and says where.

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/support"
 	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
@@ -30,7 +36,7 @@ Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. With --sti
 2 MiB, onto a FAT volume that nothing else uses; what is there stays, and nothing is mounted. Without network and stick, --serial prints
 a summary of at most 256 KiB as text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the
 archive of the record with --read. That names the lines that are missing or damaged: --serial=LINES prints these again within an hour,
-for the same record.`,
+for the same record. Where no engine answers, the bundle has what can be had without one.`,
 		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --stick\n  touchdown report bundle --stick=sdb1\n  touchdown report bundle --serial\n  touchdown report bundle --serial=7,900-950\n  touchdown report bundle --read console.log > summary.tar.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -41,7 +47,10 @@ for the same record.`,
 			case stick != "":
 				return c.bundleOnStick(cmd, strings.TrimPrefix(stick, all))
 			}
-			return c.export(cmd, engine.Bundle)
+			if err := exportFrom(cmd.Context(), cmd, c.client(), engine.Bundle); !errors.Is(err, engine.ErrNoEngine) {
+				return explainClient(err)
+			}
+			return c.bundleWithoutEngine(cmd)
 		},
 	}
 	cmd.Flags().StringVar(&serial, "serial", "", "print a summary as text, for a serial line; =7,900-950: these lines of it again")
@@ -75,6 +84,22 @@ func (c *connection) bundleOnStick(cmd *cobra.Command, volume string) error {
 		return fmt.Errorf("reading the engine's answer: %w", err)
 	}
 	return printText(cmd, fmt.Sprintf("%s: %s, %d bytes, SHA-256 %s\nThe stick can be taken out.\n", saved.Volume, saved.File, saved.Bytes, saved.SHA256))
+}
+
+// bundleWithoutEngine makes what can be had without one: a node whose engine does not start needs support most.
+func (c *connection) bundleWithoutEngine(cmd *cobra.Command) error {
+	if toTerminal(cmd) {
+		return printArchive(cmd, nil)
+	}
+	fmt.Fprintln(complaints(cmd), "No engine answers: the bundle has only what the node's services say, and the engine's log, journal and report.")
+	node := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
+	state := cmp.Or(c.engine.state, env("TOUCHDOWN_STATE", layout.State))
+	asking := support.Asking{Host: node, Mask: func(text string) string { return text }, Tail: maxRecord}
+	archive, err := support.WithoutEngine(cmd.Context(), asking, state, time.Now())
+	if err != nil {
+		return err
+	}
+	return printArchive(cmd, archive)
 }
 
 func readSummary(cmd *cobra.Command, record string) error {

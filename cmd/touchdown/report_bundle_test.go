@@ -1,12 +1,15 @@
 package main
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"touchdown/backend/support"
+	kinds "touchdown/test/secrets"
 )
 
 // TestReadSummary: the record of a serial line becomes the archive again; a damaged one is told.
@@ -29,5 +32,42 @@ func TestReadSummary(t *testing.T) {
 	}
 	if code, _, _ := ran(t, "report", "bundle", "--read", file, "--serial"); code != 2 {
 		t.Errorf("--read and --serial: %d", code)
+	}
+}
+
+// TestBundleWithoutAnEngine: of a node whose engine does not start, whose disk takes nothing and which has no cluster: what can be had, and
+// no secret.
+func TestBundleWithoutAnEngine(t *testing.T) {
+	state := t.TempDir()
+	var all strings.Builder
+	for _, text := range kinds.Kinds {
+		all.WriteString(text + "\nan ordinary line\n")
+	}
+	if err := os.WriteFile(filepath.Join(state, "engine.log"), []byte(all.String()), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TOUCHDOWN_STATE", state)
+	code, out, said := ran(t, "report", "bundle", "--socket", filepath.Join(state, "no.sock"))
+	if code != 0 || !strings.Contains(said, "No engine answers") {
+		t.Fatalf("%d, %s", code, said)
+	}
+	plain, err := gzip.NewReader(strings.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(plain)
+	if err != nil || !strings.Contains(string(text), "engine.log") || !strings.Contains(string(text), "an ordinary line") || !strings.Contains(string(text), "touchdown-bundle/node/") {
+		t.Errorf("%.2000s, %v", text, err)
+	}
+	if kinds.Leak(string(text)) {
+		t.Error("it has a secret")
+	}
+	if files, err := os.ReadDir(state); err != nil || len(files) != 1 {
+		t.Errorf("it wrote: %v, %v", files, err)
+	}
+	for _, way := range []string{"--stick", "--serial"} {
+		if code, out, said := ran(t, "report", "bundle", way, "--socket", filepath.Join(state, "no.sock")); code == 0 || out != "" {
+			t.Errorf("%s: %d, %q, %s", way, code, out, said)
+		}
 	}
 }

@@ -27,6 +27,9 @@ type File struct {
 // name of a volume's device may follow behind a slash.
 const BundleOnStick = "bundle.stick"
 
+// SummaryText is the document of the engine that has a summary of a support bundle as lines for a terminal that someone records.
+const SummaryText = "summary.txt"
+
 // Saved is a file that was written to a volume.
 type Saved struct {
 	Volume string `json:"volume"` // "TOUCHDOWN (sdb1)"

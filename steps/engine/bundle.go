@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -21,20 +18,13 @@ import (
 // summaryTail is what a summary takes of each file at most; less, when the whole would not fit a serial line.
 const summaryTail = 64 << 10
 
-// packed is a file of the support bundle.
-type packed struct {
-	name string
-	data []byte
-	text bool // its end alone is of use
-}
-
 // bundle packs what support needs: what Touchdown knows, and what the node's services and the cluster say.
 func bundle(ctx context.Context, e *Engine) ([]byte, error) {
 	files, err := gather(ctx, e, bundleTail)
 	if err != nil {
 		return nil, err
 	}
-	return pack(files, bundleTail, e.now())
+	return support.Pack(files, bundleTail, e.now())
 }
 
 // summaryLife is for how long the same summary is given again: a second try over a noisy line fills the gaps of the first.
@@ -91,9 +81,9 @@ func ontoStick(name string) func(context.Context, *Engine) ([]byte, error) {
 }
 
 // packWithin takes less of each text until the archive fits.
-func packWithin(files []packed, limit int, now time.Time, fits func([]byte) bool) ([]byte, error) {
+func packWithin(files []support.Part, limit int, now time.Time, fits func([]byte) bool) ([]byte, error) {
 	for ; ; limit /= 2 {
-		archive, err := pack(files, limit, now)
+		archive, err := support.Pack(files, limit, now)
 		if err != nil || limit == 1 || fits(archive) {
 			return archive, err
 		}
@@ -111,7 +101,7 @@ func alone(ctx context.Context, e *Engine, make func(context.Context, *Engine) (
 
 // gather reads the files of a bundle. All of it is in memory: the disk may be full. Originals and secrets stay out; the rest is masked
 // once more.
-func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
+func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 	snapshot, err := e.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -121,9 +111,9 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the snapshot: %w", err)
 	}
-	var files []packed
+	var files []support.Part
 	add := func(name string, data []byte) {
-		files = append(files, packed{name, []byte(support.Scrub(e.mask.Mask(string(data)))), true})
+		files = append(files, support.Part{Name: name, Data: []byte(support.Scrub(e.mask.Mask(string(data))))})
 	}
 	add("snapshot.json", text)
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
@@ -137,37 +127,10 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	}
 	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
 		add("inventory.txt", text)
-		files = append(files, packed{"inventory.tar.gz", replay, false})
+		files = append(files, support.Part{Name: "inventory.tar.gz", Data: replay, Whole: true})
 	}
 	for _, part := range support.Collect(ctx, support.Asking{Host: e.o.Node.Host, Kube: e.o.Node.Kube, Mask: e.mask.Mask, Tail: limit}) {
-		files = append(files, packed{"node/" + part.Name, part.Data, true})
+		files = append(files, support.Part{Name: "node/" + part.Name, Data: part.Data})
 	}
 	return files, nil
-}
-
-// pack makes an archive of the ends of files. What is no text is left out where it is too long.
-func pack(all []packed, limit int, now time.Time) ([]byte, error) {
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	files := tar.NewWriter(zip)
-	for _, f := range all {
-		if len(f.data) > limit && !f.text {
-			continue
-		}
-		data := f.data[max(0, len(f.data)-limit):]
-		header := &tar.Header{Name: "touchdown-bundle/" + f.name, Mode: 0o600, Size: int64(len(data)), ModTime: now}
-		if err := files.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("packing %s: %w", f.name, err)
-		}
-		if _, err := files.Write(data); err != nil {
-			return nil, fmt.Errorf("packing %s: %w", f.name, err)
-		}
-	}
-	if err := files.Close(); err != nil {
-		return nil, fmt.Errorf("packing the support bundle: %w", err)
-	}
-	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("packing the support bundle: %w", err)
-	}
-	return out.Bytes(), nil
 }

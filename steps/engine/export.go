@@ -126,6 +126,12 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		return alone(ctx, e, bundle)
 	case Document(support.Summary):
 		return alone(ctx, e, summary)
+	case chosen.SummaryText:
+		archive, err := alone(ctx, e, summary)
+		if err != nil {
+			return nil, err
+		}
+		return support.Serial(archive, "")
 	case Inventory:
 		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		return text, err
