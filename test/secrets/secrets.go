@@ -10,6 +10,9 @@ import (
 // planted is in each of them, plain or coded.
 const planted = "pl4ntedSecretValuepl4ntedSecretValue0123"
 
+// CutKey is a kind that stands at the beginning of a text only: the rest of a key whose begin was cut off.
+const CutKey = "end of a key that is cut"
+
 // Kinds are secrets by what they are.
 var Kinds = map[string]string{
 	"PEM key":                  "-----BEGIN RSA PRIVATE KEY-----\n" + planted + "\n-----END RSA PRIVATE KEY-----",
