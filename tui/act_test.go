@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 	"touchdown/test/wait"
 )
@@ -113,4 +114,25 @@ func TestActPlain(t *testing.T) {
 	f.acting <- &steps.Problem{Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find it by its MAC.")}
 	p.after(t, "! The driver of eno1 cannot blink its LED. Find it by its MAC.", "")
 	p.in.Close()
+}
+
+// TestBundleGoesOntoAStick: where one is in the machine, else onto the disk; line mode prints it for a record.
+func TestBundleGoesOntoAStick(t *testing.T) {
+	b := newBench(t, 80, 24, failed)
+	b.now = b.now.Add(2 * time.Second)
+	b.fake.stick = &chosen.Saved{Volume: "MINE (sdb1)", File: "touchdown-support.tar.gz", Bytes: 5 << 10, SHA256: strings.Repeat("0a", 32)}
+	b.press("p", "enter")
+	b.shows("Support bundle: MINE (sdb1) touchdown-support.tar.gz, 6 kB")
+	b.fake.stick = nil
+	b.press("p", "enter")
+	b.shows("Support bundle: /var/tmp")
+
+	f := newFake()
+	f.change(failed)
+	p, _ := startPlain(t, f)
+	p.after(t, "to take control", "control")
+	p.printed(t, "Support summary on this line")
+	p.after(t, "Number: ", "8")
+	p.printed(t, "Record this terminal")
+	p.printed(t, "bundle")
 }

@@ -65,8 +65,8 @@ func (d *desk) actKey(v engine.FieldView) key.Binding {
 	return b
 }
 
-// bundle has a support bundle made and saved.
+// bundle has a support bundle made, and written to a stick or saved.
 func (d *desk) bundle() tea.Cmd {
 	d.flash = t("bundle.making")
-	return d.link.export(engine.Bundle, d.save)
+	return d.link.bundle(d.save)
 }

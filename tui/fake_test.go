@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -39,6 +40,7 @@ type fake struct {
 	actions []engine.Action
 	sets    []string
 	log     []string
+	stick   *chosen.Saved // what is told of a bundle on a stick; nil: there is no stick
 	changed chan struct{}
 	looks   int
 	volumes []chosen.Volume // what is in its sockets
@@ -350,6 +352,12 @@ func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	defer f.mu.Unlock()
 	if f.gone {
 		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	if what == chosen.BundleOnStick && f.stick == nil {
+		return nil, fmt.Errorf("%w: there is no stick", engine.ErrNotFound)
+	}
+	if what == chosen.BundleOnStick {
+		return json.Marshal(f.stick)
 	}
 	if what == engine.Inventory {
 		return os.ReadFile("../backend/hardware/testdata/server.txt")

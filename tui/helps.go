@@ -111,8 +111,8 @@ Enter does it. "Retry" runs the step again; what is right already is left
 alone. "Edit answers" leads to the questions, with everything kept; "Undo"
 puts everything back.
 
-Calling someone? Read them the code, and make a support bundle: it holds
-the log and the journal, but no secrets.
+Calling someone? Read them the code, and make a support bundle, with no
+secrets in it: it goes onto a stick with FAT, or onto the disk without one.
 
 Example: r and Enter run the step again.`,
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -41,9 +42,11 @@ func (p *prompts) trouble() error {
 		return p.unlock()
 	}
 	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"),
-		t("button.log"), t("button.waive"))
+		t("button.log"), t("button.waive"), t("button.summary"))
 	verbs := []engine.Action{{Verb: engine.Retry}, {Verb: engine.Edit}, {Verb: engine.Skip, Step: step.ID}, {Verb: engine.Undo}}
 	switch {
+	case n == 7:
+		plainSummary(p)
 	case n == 6:
 		return p.waive()
 	case n == 5:
@@ -85,11 +88,17 @@ func (p *prompts) sure(a engine.Action, err error) error {
 }
 
 func (p *prompts) bundled() string {
-	msg, ok := p.link.export(engine.Bundle, p.save)().(docMsg)
+	msg, ok := p.link.bundle(p.save)().(docMsg)
 	if !ok || msg.failed != nil {
 		return p.explain(msg.failed)
 	}
 	return t("bundle.saved", msg.saved)
+}
+
+// plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
+func plainSummary(p *prompts) {
+	p.write(t("bundle.making"), t("plain.summary"))
+	p.write(strings.Split(p.do(p.link.export(chosen.SummaryText, nil)), "\n")...)
 }
 
 // liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
@@ -142,7 +151,7 @@ func (p *prompts) finish() error {
 	ways = append(ways,
 		way{"bundle", show(func() { p.write(p.bundled()) })}, way{"log", show(p.log)},
 		way{"reboot", sure(engine.Reboot)}, way{"powerOff", sure(engine.PowerOff)},
-		way{"inventory", document(engine.Inventory)})
+		way{"inventory", document(engine.Inventory)}, way{"summary", show(func() { plainSummary(p) })})
 	var names []string
 	for _, w := range ways {
 		names = append(names, t("button."+w.name))

@@ -37,7 +37,7 @@ var shortTexts = map[string]string{
 	"button.again":       "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
 	"button.leave": "Leave", "button.pen": "Take control", "button.start": "Start the work", "button.waive": "Waive",
 	"button.cancel": "Stop the work", "button.retry": "Retry", "button.edit": "Edit answers", "button.skip": "Skip step",
-	"button.undo": "Undo", "button.bundle": "Support bundle", "button.stop": "Stop here", "button.report": "Report",
+	"button.undo": "Undo", "button.bundle": "Support bundle", "button.summary": "Support summary on this line", "button.stop": "Stop here", "button.report": "Report",
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
 	"button.files": "File on a stick", "button.inventory": "Inventory", "button.fitness": "Verdict", "button.profile": "Next profile", "button.diskTest": "Test the disk", "button.diskStop": "Stop the test", "button.diskForget": "Forget the test", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",

@@ -30,7 +30,7 @@ const writerTime = 30 * time.Second
 
 // order is what the writing process is to do.
 type order struct {
-	Document []byte        `json:"document"` // SHA-256 of the envelope that has to lie on the volume
+	Document []byte        `json:"document,omitempty"` // SHA-256 of the envelope that has to lie on the volume; none: it may have anything
 	Files    []volume.File `json:"files"`
 }
 
@@ -179,10 +179,14 @@ func (k Known) Sockets() string {
 	return strings.Join(is, "\n")
 }
 
-// write has the writing process add files to an open device.
+// write has the writing process add files to an open device that has a document; nil: to one with whatever it has.
 func (Known) write(ctx context.Context, device *os.File, signed []byte, files []volume.File) ([]string, error) {
-	sum := sha256.Sum256(signed)
-	given, err := orderOf(order{sum[:], files})
+	o := order{Files: files}
+	if signed != nil {
+		sum := sha256.Sum256(signed)
+		o.Document = sum[:]
+	}
+	given, err := orderOf(o)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +226,7 @@ func printableName(name string) string {
 func closed(err error) error {
 	switch {
 	case errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES):
-		return &problem.Problem{Code: "MED-RO", Summary: message.T("The medium is write-protected."), Fix: message.T("Save the report another way."), Err: err}
+		return &problem.Problem{Code: "MED-RO", Summary: message.T("The medium is write-protected."), Fix: message.T("Use another stick, or switch its write protection off."), Err: err}
 	case errors.Is(err, unix.EBUSY):
 		return &problem.Problem{Code: "MED-BUSY", Summary: message.T("The medium is in use by this system, so that nothing is written to it."), Fix: message.T("Unmount it, take it out and put it in again."), Err: err}
 	}
@@ -262,6 +266,9 @@ func ServeWriter(in, ordered *os.File, out io.Writer) error {
 
 // add adds the files where the document is the right one.
 func add(device *os.File, size int64, o order) ([]string, error) {
+	if len(o.Document) == 0 {
+		return volume.Add(device, size, o.Files)
+	}
 	content, err := volume.Read(device, size, func(path string) bool { return strings.EqualFold(path, EnvelopeFile) })
 	if err != nil {
 		return nil, err

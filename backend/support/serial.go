@@ -26,18 +26,65 @@ const (
 )
 
 // Serial writes an archive as lines for a terminal whose output someone keeps: number, base64, check sum (CRC-32) of the bytes. A line
-// that the wire damaged is told, so that it alone has to be read again.
-func Serial(archive []byte) []byte {
+// that the wire damaged is told, so that it alone has to be printed again: lines are those that are wanted ("7,900-950"), "" all.
+func Serial(archive []byte, lines string) ([]byte, error) {
+	total := (len(archive) + perLine - 1) / perLine
+	wanted, err := numbers(lines, total)
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	fmt.Fprintln(&out, serialBegin)
-	n := 0
-	for rest := archive; len(rest) > 0; n++ {
-		part := rest[:min(len(rest), perLine)]
-		rest = rest[len(part):]
-		fmt.Fprintf(&out, "%05d %s %08x\n", n+1, base64.StdEncoding.EncodeToString(part), crc32.ChecksumIEEE(part))
+	for n := range total {
+		if wanted == nil || wanted[n+1] {
+			part := archive[n*perLine : min(len(archive), (n+1)*perLine)]
+			fmt.Fprintf(&out, "%05d %s %08x\n", n+1, base64.StdEncoding.EncodeToString(part), crc32.ChecksumIEEE(part))
+		}
 	}
-	fmt.Fprintf(&out, "lines %d sha256 %x\n%s\n", n, sha256.Sum256(archive), serialEnd)
-	return out.Bytes()
+	fmt.Fprintf(&out, "lines %d sha256 %x\n%s\n", total, sha256.Sum256(archive), serialEnd)
+	return out.Bytes(), nil
+}
+
+// numbers reads "7,900-950", of which none is above a limit; nil for "".
+func numbers(text string, most int) (map[int]bool, error) {
+	if text == "" {
+		return nil, nil
+	}
+	wanted := map[int]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, more := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if err == nil && more {
+			to, err = strconv.Atoi(last)
+		}
+		if err != nil || from < 1 || to < from || to > most {
+			return nil, fmt.Errorf("%q is no line, nor are there lines from one to another, of the %d that the summary has; it is another one after an hour, or after a restart of the engine", part, most)
+		}
+		for n := from; n <= to; n++ {
+			wanted[n] = true
+		}
+	}
+	return wanted, nil
+}
+
+// mostRanges is how many stretches of lines are named at once, so that a person can type them.
+const mostRanges = 12
+
+// ranges writes numbers in order as "7,900-950"; more tells that some were left out.
+func ranges(all []int) (text string, more bool) {
+	var parts []string
+	for i := 0; i < len(all); {
+		from := i
+		for i++; i < len(all) && all[i] == all[i-1]+1; i++ {
+		}
+		part := strconv.Itoa(all[from])
+		if i-from > 1 {
+			part += "-" + strconv.Itoa(all[i-1])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts[:min(len(parts), mostRanges)], ","), len(parts) > mostRanges
 }
 
 // try is a summary as a terminal recorded it once.
@@ -59,12 +106,10 @@ func Unserial(record []byte) ([]byte, error) {
 		if t.total < 1 || t.total > MaxSerial/perLine {
 			continue
 		}
-		for _, other := range tries[:i] {
-			if other.sum == t.sum && other.total == t.total {
-				for n, part := range other.good {
-					if t.good[n] == nil {
-						t.good[n] = part
-					}
+		for _, sum := range []string{t.sum, ""} { // a try that lost its last line may be of this summary: the SHA-256 of all tells
+			for _, other := range tries[:i] {
+				if other.sum == sum {
+					t.fill(other)
 				}
 			}
 		}
@@ -100,19 +145,31 @@ func triesIn(record []byte) ([]try, error) {
 	return tries, lines.Err() //nolint:wrapcheck // Unserial says what was read
 }
 
+// fill takes lines of another try that this one lacks.
+func (t try) fill(other try) {
+	for n, part := range other.good {
+		if t.good[n] == nil {
+			t.good[n] = part
+		}
+	}
+}
+
 // join makes the archive of a try.
 func (t try) join() ([]byte, error) {
 	var archive []byte
-	var bad []string
+	var bad []int
 	for n := 1; n <= t.total; n++ {
 		if t.good[n] == nil {
-			bad = append(bad, strconv.Itoa(n))
+			bad = append(bad, n)
 		}
 		archive = append(archive, t.good[n]...)
 	}
-	if len(bad) > 0 {
-		return nil, fmt.Errorf("%d of %d lines are missing or damaged, the first %s; run touchdown report bundle --serial again within 15 minutes, and append it to the same file",
-			len(bad), t.total, bad[0])
+	if lines, more := ranges(bad); len(bad) > 0 {
+		first := ""
+		if more {
+			first = ", which are the first of them,"
+		}
+		return nil, fmt.Errorf("%d of %d lines are missing or damaged; print them again with touchdown report bundle --serial=%s%s within an hour, and append them to the same file", len(bad), t.total, lines, first)
 	}
 	if fmt.Sprintf("%x", sha256.Sum256(archive)) != t.sum {
 		return nil, errors.New("the lines are of two different summaries; record touchdown report bundle --serial again, into a new file")

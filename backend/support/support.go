@@ -25,8 +25,9 @@ const (
 
 // Part is one file of the bundle.
 type Part struct {
-	Name string // "system-journal.txt"
-	Data []byte
+	Name  string // "system-journal.txt"
+	Data  []byte
+	Whole bool // its end alone is of no use
 }
 
 // command is a part that a program of the node prints.
@@ -77,7 +78,7 @@ func Collect(ctx context.Context, a Asking) []Part {
 			fmt.Fprintf(&missing, "%s: %s\n", name, strings.Join(strings.Fields(err.Error()), " "))
 		}
 		if len(data) > 0 {
-			parts = append(parts, Part{name, []byte(Scrub(a.Mask(string(data))))})
+			parts = append(parts, Part{Name: name, Data: []byte(Scrub(a.Mask(string(data))))})
 		}
 	}
 	if a.Host != nil {
@@ -90,7 +91,7 @@ func Collect(ctx context.Context, a Asking) []Part {
 		objects(ctx, a, add)
 	}
 	if missing.Len() > 0 {
-		parts = append(parts, Part{"missing.txt", []byte(Scrub(a.Mask(missing.String())))})
+		parts = append(parts, Part{Name: "missing.txt", Data: []byte(Scrub(a.Mask(missing.String())))})
 	}
 	return parts
 }

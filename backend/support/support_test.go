@@ -126,32 +126,41 @@ func TestSerial(t *testing.T) {
 	if _, err := random.Read(archive); err != nil {
 		t.Fatal(err)
 	}
-	text := Serial(archive)
+	print := func(archive []byte, lines string) string {
+		text, err := Serial(archive, lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	text := print(archive, "")
 	if len(text) > MaxSerial+(4<<10) || len(text) < len(archive) {
 		t.Errorf("%d bytes of text", len(text))
 	}
-	lines := strings.SplitAfter(string(text), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	damaged := func(n int) string {
 		with := append([]string{}, lines...)
 		with[n] = strings.Replace(with[n], with[n][10:12], "~~", 1)
 		return strings.Join(with, "")
 	}
 	for name, record := range map[string]string{
-		"alone":                   string(text),
-		"on a screen":             "[core@node ~]$ sudo touchdown report bundle --serial\r\n" + strings.ReplaceAll(string(text), "\n", "\r\n") + "[core@node ~]$ ",
+		"alone":                   text,
+		"on a screen":             "[core@node ~]$ sudo touchdown report bundle --serial\r\n" + strings.ReplaceAll(text, "\n", "\r\n") + "[core@node ~]$ ",
 		"in two tries":            damaged(7) + "[core@node ~]$ again\n" + damaged(900),
-		"behind another one":      strings.Join(strings.SplitAfter(string(Serial(archive[:9000])), "\n")[:100], "") + string(text),
-		"before half another one": string(text) + strings.Join(strings.SplitAfter(string(Serial(archive[:9000])), "\n")[:100], ""),
-		"with a kernel's message": strings.Replace(string(text), lines[40], "[ 12.3] eno1: link is down\n"+lines[40], 1),
+		"behind another one":      strings.Join(strings.SplitAfter(print(archive[:9000], ""), "\n")[:100], "") + text,
+		"before half another one": text + strings.Join(strings.SplitAfter(print(archive[:9000], ""), "\n")[:100], ""),
+		"a few lines again":       damaged(7) + print(archive, "7"),
+		"without its last line":   strings.Join(lines[:1000], "") + print(archive, "1000-3414"),
+		"with a kernel's message": strings.Replace(text, lines[40], "[ 12.3] eno1: link is down\n"+lines[40], 1),
 	} {
 		if got, err := Unserial([]byte(record)); err != nil || !bytes.Equal(got, archive) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
 	for record, want := range map[string]string{
-		damaged(7): "1 of 3414 lines are missing or damaged, the first 7;", strings.Join(lines[:50], ""): "the last line of a summary", "": "the last line",
+		damaged(7): "1 of 3414 lines are missing or damaged; print them again with touchdown report bundle --serial=7 within", strings.Join(lines[:50], ""): "the last line of a summary", "": "the last line",
 		strings.Join(lines[:100], "") + strings.Join(lines[len(lines)-4:], ""): "lines are missing", "lines 999999999 sha256 00\n": "the last line",
-		strings.Replace(string(text), "sha256 ", "sha256 0", 1): "two different summaries",
+		strings.Replace(text, "sha256 ", "sha256 0", 1): "two different summaries",
 	} {
 		if got, err := Unserial([]byte(record)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q...: %d bytes, %v, not %q", record, len(got), err, want)
@@ -159,5 +168,27 @@ func TestSerial(t *testing.T) {
 	}
 	if _, err := Unserial(bytes.Repeat([]byte("x"), 1<<20)); err == nil {
 		t.Error("a line of a mebibyte is a summary")
+	}
+}
+
+// TestLinesAgain: what can be asked for, as it is named when it is missing, and nothing else.
+func TestLinesAgain(t *testing.T) {
+	if text, more := ranges([]int{1, 2, 3, 7, 9, 10}); text != "1-3,7,9-10" || more {
+		t.Errorf("%q, %t", text, more)
+	}
+	var many []int
+	for n := range mostRanges + 1 {
+		many = append(many, 2*n+1)
+	}
+	if text, more := ranges(many); strings.Count(text, ",") != mostRanges-1 || !more {
+		t.Errorf("%q, %t", text, more)
+	}
+	for _, text := range []string{"0", "4", "2-1", "x", "1,", "-1", "1-4", "1-99999999999999999999"} {
+		if got, err := numbers(text, 3); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if got, err := numbers("1,2-3", 3); err != nil || len(got) != 3 {
+		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -1,9 +1,20 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/support"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -11,8 +22,8 @@ import (
 const maxRecord = 16 << 20
 
 func reportBundle(c *connection) *cobra.Command {
-	var serial bool
-	var record string
+	const all = "all" // of a flag without a value
+	var serial, record, stick string
 	cmd := &cobra.Command{
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		Long: `Bundle writes an archive for support: journal, log, answers, report and inventory of Touchdown, the system's journal, the logs of
@@ -21,32 +32,74 @@ requests are. What looks like a secret is taken out; read the archive before you
 objects without an API, is named in node/missing.txt. It is made in memory, takes 2 minutes at most, and needs neither network nor free
 disk.
 
-Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. Without a network, --serial prints a summary of at most 256 KiB as
-text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the archive of the record with --read. A
-second try within 15 minutes prints the same summary, and fills the gaps of the first.`,
-		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --serial\n  touchdown report bundle --read console.log > summary.tar.gz",
+Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. With --stick it goes onto the stick in the machine, with at most
+2 MiB, onto a FAT volume that nothing else uses; what is there stays, and nothing is mounted. Without network and stick, --serial prints
+a summary of at most 256 KiB as text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the
+archive of the record with --read. That names the lines that are missing or damaged: --serial=LINES prints these again within an hour,
+for the same record. Where no engine answers, the bundle has what can be had without one.`,
+		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --stick\n  touchdown report bundle --stick=sdb1\n  touchdown report bundle --serial\n  touchdown report bundle --serial=7,900-950\n  touchdown report bundle --read console.log > summary.tar.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case record != "":
 				return readSummary(cmd, record)
-			case serial:
-				return c.serialSummary(cmd)
+			case serial != "":
+				return c.serialSummary(cmd, strings.TrimPrefix(serial, all))
+			case stick != "":
+				return c.bundleOnStick(cmd, strings.TrimPrefix(stick, all))
 			}
-			return c.export(cmd, engine.Bundle)
+			if err := exportFrom(cmd.Context(), cmd, c.client(), engine.Bundle); !errors.Is(err, engine.ErrNoEngine) {
+				return explainClient(err)
+			}
+			return c.bundleWithoutEngine(cmd)
 		},
 	}
-	cmd.Flags().BoolVar(&serial, "serial", false, "print a summary as text, for a serial line")
+	cmd.Flags().StringVar(&serial, "serial", "", "print a summary as text, for a serial line; =7,900-950: these lines of it again")
+	cmd.Flags().Lookup("serial").NoOptDefVal = all
+	cmd.Flags().StringVar(&stick, "stick", "", "write it to the stick in the machine; =sdb1: to that volume")
+	cmd.Flags().Lookup("stick").NoOptDefVal = all
 	cmd.Flags().StringVar(&record, "read", "", "make the archive from the record of a terminal")
-	cmd.MarkFlagsMutuallyExclusive("serial", "read")
+	cmd.MarkFlagsMutuallyExclusive("serial", "read", "stick")
 	return cmd
 }
 
-func (c *connection) serialSummary(cmd *cobra.Command) error {
+func (c *connection) serialSummary(cmd *cobra.Command, lines string) error {
 	archive, err := c.client().Export(cmd.Context(), engine.Document(support.Summary))
 	if err != nil {
 		return explainClient(err)
 	}
-	return printText(cmd, string(support.Serial(archive)))
+	text, err := support.Serial(archive, lines)
+	if err != nil {
+		return usage(err)
+	}
+	return printText(cmd, string(text))
+}
+
+func (c *connection) bundleOnStick(cmd *cobra.Command, volume string) error {
+	told, err := c.client().Export(cmd.Context(), engine.Document(chosen.BundleOnStick+"/"+volume))
+	if err != nil {
+		return explainClient(err)
+	}
+	var saved chosen.Saved
+	if err := json.Unmarshal(told, &saved); err != nil {
+		return fmt.Errorf("reading the engine's answer: %w", err)
+	}
+	return printText(cmd, fmt.Sprintf("%s: %s, %d bytes, SHA-256 %s\nThe stick can be taken out.\n", saved.Volume, saved.File, saved.Bytes, saved.SHA256))
+}
+
+// bundleWithoutEngine makes what can be had without one: a node whose engine does not start needs support most.
+func (c *connection) bundleWithoutEngine(cmd *cobra.Command) error {
+	if toTerminal(cmd) {
+		return printArchive(cmd, nil)
+	}
+	fmt.Fprintln(complaints(cmd), "No engine answers: the bundle has only what the node's services say, and the engine's log, journal and report.")
+	node := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
+	state := cmp.Or(c.engine.state, env("TOUCHDOWN_STATE", layout.State))
+	asking := support.Asking{Host: node, Mask: func(text string) string { return text }, Tail: maxRecord}
+	archive, err := support.WithoutEngine(cmd.Context(), asking, state, time.Now())
+	if err != nil {
+		return err
+	}
+	return printArchive(cmd, archive)
 }
 
 func readSummary(cmd *cobra.Command, record string) error {

@@ -1,20 +1,27 @@
 package main
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"touchdown/backend/support"
+	kinds "touchdown/test/secrets"
 )
 
 // TestReadSummary: the record of a serial line becomes the archive again; a damaged one is told.
 func TestReadSummary(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "console.log")
 	archive := strings.Repeat("an archive ", 100)
-	record := "$ touchdown report bundle --serial\r\n" + strings.ReplaceAll(string(support.Serial([]byte(archive))), "\n", "\r\n")
-	for text, want := range map[string]string{record: "", strings.Replace(record, "00003 ", "0x003 ", 1): "1 of 25 lines are missing or damaged, the first 3;"} {
+	text, err := support.Serial([]byte(archive), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := "$ touchdown report bundle --serial\r\n" + strings.ReplaceAll(string(text), "\n", "\r\n")
+	for text, want := range map[string]string{record: "", strings.Replace(record, "00003 ", "0x003 ", 1): "1 of 25 lines are missing or damaged; print them again with touchdown report bundle --serial=3 within"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -25,5 +32,46 @@ func TestReadSummary(t *testing.T) {
 	}
 	if code, _, _ := ran(t, "report", "bundle", "--read", file, "--serial"); code != 2 {
 		t.Errorf("--read and --serial: %d", code)
+	}
+}
+
+// TestBundleWithoutAnEngine: of a node whose engine does not start, whose disk takes nothing and which has no cluster: what can be had, and
+// no secret.
+func TestBundleWithoutAnEngine(t *testing.T) {
+	state := t.TempDir()
+	var all strings.Builder
+	all.WriteString(kinds.Kinds[kinds.CutKey] + "\n")
+	for name, text := range kinds.Kinds {
+		if name == kinds.CutKey {
+			continue
+		}
+		all.WriteString(text + "\nan ordinary line\n")
+	}
+	if err := os.WriteFile(filepath.Join(state, "engine.log"), []byte(all.String()), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TOUCHDOWN_STATE", state)
+	code, out, said := ran(t, "report", "bundle", "--socket", filepath.Join(state, "no.sock"))
+	if code != 0 || !strings.Contains(said, "No engine answers") {
+		t.Fatalf("%d, %s", code, said)
+	}
+	plain, err := gzip.NewReader(strings.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(plain)
+	if err != nil || !strings.Contains(string(text), "engine.log") || !strings.Contains(string(text), "an ordinary line") || !strings.Contains(string(text), "touchdown-bundle/node/") {
+		t.Errorf("%.2000s, %v", text, err)
+	}
+	if kinds.Leak(string(text)) {
+		t.Error("it has a secret")
+	}
+	if files, err := os.ReadDir(state); err != nil || len(files) != 1 {
+		t.Errorf("it wrote: %v, %v", files, err)
+	}
+	for _, way := range []string{"--stick", "--serial"} {
+		if code, out, said := ran(t, "report", "bundle", way, "--socket", filepath.Join(state, "no.sock")); code == 0 || out != "" {
+			t.Errorf("%s: %d, %q, %s", way, code, out, said)
+		}
 	}
 }

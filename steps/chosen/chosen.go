@@ -1,5 +1,4 @@
-// Package chosen is about values that a person takes from files on media: the files that a console shows, and how an answer tells that it
-// comes from one.
+// Package chosen is about files on media: those that a console shows, how an answer tells that it comes from one, and what was written.
 package chosen
 
 import (
@@ -22,6 +21,21 @@ type Volume struct {
 type File struct {
 	Path  string `json:"path"` // from the root of the volume
 	Bytes int64  `json:"bytes"`
+}
+
+// BundleOnStick is the document of the engine that has a support bundle written to a stick, and tells where it is: a Saved in JSON. The
+// name of a volume's device may follow behind a slash.
+const BundleOnStick = "bundle.stick"
+
+// SummaryText is the document of the engine that has a summary of a support bundle as lines for a terminal that someone records.
+const SummaryText = "summary.txt"
+
+// Saved is a file that was written to a volume.
+type Saved struct {
+	Volume string `json:"volume"` // "TOUCHDOWN (sdb1)"
+	File   string `json:"file"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"` // hexadecimal
 }
 
 const prefix = "chosen "

@@ -1,28 +1,22 @@
 package engine
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"touchdown/backend/layout"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/problem"
 	"touchdown/backend/support"
+	"touchdown/steps/chosen"
 )
 
 // summaryTail is what a summary takes of each file at most; less, when the whole would not fit a serial line.
 const summaryTail = 64 << 10
-
-// packed is a file of the support bundle.
-type packed struct {
-	name string
-	data []byte
-	text bool // its end alone is of use
-}
 
 // bundle packs what support needs: what Touchdown knows, and what the node's services and the cluster say.
 func bundle(ctx context.Context, e *Engine) ([]byte, error) {
@@ -30,11 +24,11 @@ func bundle(ctx context.Context, e *Engine) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pack(files, bundleTail, e.now())
+	return support.Pack(files, bundleTail, e.now())
 }
 
 // summaryLife is for how long the same summary is given again: a second try over a noisy line fills the gaps of the first.
-const summaryLife = 15 * time.Minute
+const summaryLife = time.Hour
 
 // made is a summary, and when it was made.
 type made struct {
@@ -51,14 +45,47 @@ func summary(ctx context.Context, e *Engine) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for limit := summaryTail; ; limit /= 2 {
-		archive, err := pack(files, limit, e.now())
+	archive, err := packWithin(files, summaryTail, e.now(), func(archive []byte) bool {
+		text, err := support.Serial(archive, "")
+		return err == nil && len(text) <= support.MaxSerial
+	})
+	if err == nil {
+		e.summary = made{archive, e.now()}
+	}
+	return archive, err
+}
+
+// ontoStick makes a bundle that fits a stick, and writes it to the one with a name, or to the only one; it tells where as JSON (chosen.Saved).
+func ontoStick(name string) func(context.Context, *Engine) ([]byte, error) {
+	return func(ctx context.Context, e *Engine) ([]byte, error) {
+		var saved chosen.Saved
+		left, err := e.o.Media.Put(ctx, name, func() ([]volume.File, error) {
+			files, err := gather(ctx, e, bundleTail)
+			if err != nil {
+				return nil, err
+			}
+			archive, err := packWithin(files, bundleTail, e.now(), func(archive []byte) bool { return len(archive) <= volume.MaxFile })
+			saved.Bytes, saved.SHA256 = len(archive), fmt.Sprintf("%x", sha256.Sum256(archive))
+			return []volume.File{{Name: "touchdown-support.tar.gz", Data: archive}}, err
+		})
+		if err != nil && problem.From(err).Code == "MED-NONE" {
+			return nil, fmt.Errorf("%w: %w", ErrNotFound, err) // a console tells it from what failed
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(support.Serial(archive)) <= support.MaxSerial || limit == 1 {
-			e.summary = made{archive, e.now()}
-			return archive, nil
+		saved.Volume, saved.File = left.Medium, left.Files[0]
+		e.o.Node.Log.Info("a support bundle was written to a stick", "medium", saved.Volume, "file", saved.File, "sha256", saved.SHA256)
+		return json.Marshal(saved)
+	}
+}
+
+// packWithin takes less of each text until the archive fits.
+func packWithin(files []support.Part, limit int, now time.Time, fits func([]byte) bool) ([]byte, error) {
+	for ; ; limit /= 2 {
+		archive, err := support.Pack(files, limit, now)
+		if err != nil || limit == 1 || fits(archive) {
+			return archive, err
 		}
 	}
 }
@@ -74,7 +101,7 @@ func alone(ctx context.Context, e *Engine, make func(context.Context, *Engine) (
 
 // gather reads the files of a bundle. All of it is in memory: the disk may be full. Originals and secrets stay out; the rest is masked
 // once more.
-func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
+func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 	snapshot, err := e.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -84,9 +111,9 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the snapshot: %w", err)
 	}
-	var files []packed
+	var files []support.Part
 	add := func(name string, data []byte) {
-		files = append(files, packed{name, []byte(e.mask.Mask(string(data))), true})
+		files = append(files, support.Part{Name: name, Data: []byte(support.Scrub(e.mask.Mask(string(data))))})
 	}
 	add("snapshot.json", text)
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
@@ -100,37 +127,10 @@ func gather(ctx context.Context, e *Engine, limit int) ([]packed, error) {
 	}
 	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
 		add("inventory.txt", text)
-		files = append(files, packed{"inventory.tar.gz", replay, false})
+		files = append(files, support.Part{Name: "inventory.tar.gz", Data: replay, Whole: true})
 	}
 	for _, part := range support.Collect(ctx, support.Asking{Host: e.o.Node.Host, Kube: e.o.Node.Kube, Mask: e.mask.Mask, Tail: limit}) {
-		add("node/"+part.Name, part.Data)
+		files = append(files, support.Part{Name: "node/" + part.Name, Data: part.Data})
 	}
 	return files, nil
-}
-
-// pack makes an archive of the ends of files. What is no text is left out where it is too long.
-func pack(all []packed, limit int, now time.Time) ([]byte, error) {
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	files := tar.NewWriter(zip)
-	for _, f := range all {
-		if len(f.data) > limit && !f.text {
-			continue
-		}
-		data := f.data[max(0, len(f.data)-limit):]
-		header := &tar.Header{Name: "touchdown-bundle/" + f.name, Mode: 0o600, Size: int64(len(data)), ModTime: now}
-		if err := files.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("packing %s: %w", f.name, err)
-		}
-		if _, err := files.Write(data); err != nil {
-			return nil, fmt.Errorf("packing %s: %w", f.name, err)
-		}
-	}
-	if err := files.Close(); err != nil {
-		return nil, fmt.Errorf("packing the support bundle: %w", err)
-	}
-	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("packing the support bundle: %w", err)
-	}
-	return out.Bytes(), nil
 }

@@ -46,7 +46,8 @@ func TestASummaryFitsASerialLine(t *testing.T) {
 	r.host.OnFunc("nmcli", noise)
 	archive, err := r.Export(t.Context(), Document(support.Summary))
 	must(t, err)
-	text := support.Serial(archive)
+	text, err := support.Serial(archive, "")
+	must(t, err)
 	if len(text) > support.MaxSerial || len(text) < support.MaxSerial/4 {
 		t.Errorf("%d bytes of text", len(text))
 	}

@@ -241,8 +241,8 @@ func TestTheListOfFilesChangesNothing(t *testing.T) {
 	files, err := gather(t.Context(), r.Engine, 1<<20)
 	must(t, err)
 	for _, f := range files {
-		if bytes.Contains(f.data, []byte("private-000")) {
-			t.Errorf("the support bundle tells it in %s", f.name)
+		if bytes.Contains(f.Data, []byte("private-000")) {
+			t.Errorf("the support bundle tells it in %s", f.Name)
 		}
 	}
 }

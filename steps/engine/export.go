@@ -17,6 +17,7 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
 	"touchdown/backend/support"
+	"touchdown/steps/chosen"
 )
 
 const (
@@ -103,6 +104,12 @@ func tail(path string, limit int64) ([]byte, error) {
 
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
+	if name, ok := strings.CutPrefix(string(what), chosen.BundleOnStick); ok && e.o.Media != nil {
+		if err := e.idle.May(ctx); err != nil { // it writes
+			return nil, err
+		}
+		return alone(ctx, e, ontoStick(strings.TrimPrefix(name, "/")))
+	}
 	switch what {
 	case ReportText, ReportJSON, signed, hosts:
 		data, err := readKept(e.store.path(string(what)))
@@ -119,6 +126,12 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		return alone(ctx, e, bundle)
 	case Document(support.Summary):
 		return alone(ctx, e, summary)
+	case chosen.SummaryText:
+		archive, err := alone(ctx, e, summary)
+		if err != nil {
+			return nil, err
+		}
+		return support.Serial(archive, "")
 	case Inventory:
 		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		return text, err

@@ -122,6 +122,11 @@ func fromWire(status int, body []byte) error {
 		if p.Detail != "" {
 			remote.Err = errors.New(p.Detail)
 		}
+		for _, k := range kinds {
+			if k.name == w.Kind {
+				remote.Err = &remoteError{text: p.Detail, kind: k.err}
+			}
+		}
 		return remote
 	}
 	for _, k := range kinds {

@@ -73,7 +73,7 @@ func Fitting(files []File) (fit []File) {
 func ReadOnly() error {
 	return &problem.Problem{
 		Code: "MED-ISO", Summary: message.T("Nothing can be added to an ISO9660 image."),
-		Fix: message.T("Save the report another way, or use a stick with FAT the next time."),
+		Fix: message.T("Use a stick with FAT (vfat)."),
 	}
 }
 
@@ -242,8 +242,8 @@ func Unwritten(err error) error {
 
 func noRoom(why string) error {
 	return &problem.Problem{
-		Code: "MED-ROOM", Summary: message.F("There is no room for the report on the medium: %s.", why),
-		Fix: message.T("Save the report another way. Sticks that touchdown media write makes have room for it."),
+		Code: "MED-ROOM", Summary: message.F("There is no room on the medium: %s.", why),
+		Fix: message.T("Use another stick. Those that touchdown media write makes have room for a report and a support bundle."),
 	}
 }
 
@@ -255,7 +255,7 @@ func TooLarge() error {
 // unsuited is the problem of files that no volume takes.
 func unsuited(err error) error {
 	return &problem.Problem{
-		Code: "MED-ROOM", Summary: message.T("The report has a file that the medium cannot have."),
-		Fix: message.T("Save the report another way."), Err: err,
+		Code: "MED-ROOM", Summary: message.T("The medium cannot have a file of this name or size."),
+		Fix: message.T("Use another stick."), Err: err,
 	}
 }

@@ -1,0 +1,30 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/chosen"
+	"touchdown/steps/engine"
+)
+
+// bundle has a support bundle written to the stick in the machine, or, without one, saved; either says where.
+func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
+		defer cancel()
+		var on chosen.Saved
+		told, err := l.session.Export(ctx, chosen.BundleOnStick)
+		if err == nil {
+			err = json.Unmarshal(told, &on)
+		}
+		if errors.Is(err, engine.ErrNotFound) {
+			return l.export(engine.Bundle, save)()
+		}
+		return docMsg{what: engine.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), failed: err}
+	}
+}
