@@ -12,12 +12,8 @@ import (
 
 // questions goes through all fields; "back" leads to the one before.
 func (p *prompts) questions() error {
-	for _, stage := range p.snap.Stages {
-		c := checks{base: base{p.desk}}
-		for _, f := range findings(stage) {
-			p.write(c.line(f, minWidth))
-		}
-	}
+	p.found()
+	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
 		var list []engine.FieldView
@@ -50,6 +46,18 @@ func (p *prompts) questions() error {
 	p.write(t("review.asking"))
 	p.act(engine.Action{Verb: engine.Review})
 	return nil
+}
+
+// found tells what was found out, and what to do about what did not pass.
+func (p *prompts) found() {
+	c := checks{base: base{p.desk}}
+	for _, stage := range p.snap.Stages {
+		for _, f := range findings(stage) {
+			if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
+				p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
+			}
+		}
+	}
 }
 
 // asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
@@ -99,6 +107,8 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	switch n, _ := strconv.Atoi(text); {
 	case isBack(text):
 		return true, false, nil
+	case text == t("plain.emptyWord"):
+		cmd = p.link.set(v.Path, "")
 	case text == "?":
 		if p.write(show(v.Help)); v.Example != "" {
 			p.write(t("form.example", v.Example))
@@ -113,6 +123,11 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
+	case v.Kind == steps.Secret && unbalanced(text):
+		if text, err = p.object(text); err != nil {
+			return false, false, err
+		}
+		cmd = p.link.set(v.Path, text)
 	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
@@ -127,6 +142,18 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	}
 	p.write(p.do(cmd))
 	return p.verdict(v.Path)
+}
+
+// object reads on to the end of a JSON object, such as a pull secret on several lines; a dot gives it up.
+func (p *prompts) object(text string) (string, error) {
+	for unbalanced(text) && len(text) <= longest {
+		line, err := p.ask("")
+		if err != nil || line == "." {
+			return text, err
+		}
+		text += "\n" + line
+	}
+	return text, nil
 }
 
 // offers tells what can be typed at a question in place of a value.
@@ -179,6 +206,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
+	p.write(t("plain.look", t("plain.lookWord")))
 	isWord := func(text string) bool {
 		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	}
@@ -194,8 +222,16 @@ func (p *prompts) review() error {
 	if err != nil {
 		return err
 	}
-	if text == t("plain.waiveWord") {
+	switch text {
+	case t("plain.waiveWord"):
 		return p.waive()
+	case t("plain.lookWord"):
+		p.write(t("checks.again"))
+		for _, verb := range []engine.Verb{engine.Edit, engine.Inspect, engine.Review} {
+			p.act(engine.Action{Verb: verb})
+		}
+		p.found()
+		return nil
 	}
 	stage, opens := numbers[text]
 	switch {
@@ -213,8 +249,15 @@ func (p *prompts) review() error {
 
 // watch tells what the work says when it changes, and that it goes on when nothing does.
 func (p *prompts) watch() error {
+	word := t("plain.stopWord")
+	if p.told == (told{}) && p.held {
+		p.write(t("plain.stop", word))
+	}
 	if line := p.told.news(work{base: base{p.desk}}, p.now()); line != "" {
 		p.write(line)
 	}
-	return p.pause(2 * time.Second)
+	if typed, err := p.pause(2*time.Second, word); !typed {
+		return err
+	}
+	return p.stop()
 }
