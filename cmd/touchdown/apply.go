@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required)")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required); - reads standard input")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed")
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
@@ -81,11 +82,43 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
 }
 
-// loadSite reads and judges a site config; what is wrong with it is the caller's mistake.
-func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
-	cfg, err := site.Load(file)
+// readSite reads a site config; - is standard input, where no file lies beside it. What is wrong with it is the caller's mistake.
+func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
+	if file != "-" {
+		cfg, err := site.Load(file)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return cfg, nil
+	}
+	data, err := readInput(cmd, maxImport)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := site.Parse(data, "stdin", nil)
 	if err != nil {
 		return nil, usage(err)
+	}
+	return cfg, nil
+}
+
+// readInput reads at most limit bytes of standard input.
+func readInput(cmd *cobra.Command, limit int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("more than %d bytes", limit)
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("reading standard input: %w", err))
+	}
+	return data, nil
+}
+
+// loadSite reads and judges a site config; what is wrong with it is the caller's mistake.
+func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
+	cfg, err := readSite(cmd, file)
+	if err != nil {
+		return nil, err
 	}
 	errs, warnings := cfg.Validate(time.Now())
 	for _, w := range warnings {
