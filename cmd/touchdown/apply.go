@@ -276,16 +276,27 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 		if errors.Is(err, errEnough) {
 			return nil
 		}
+		if ctx.Err() != nil {
+			return a.interrupted()
+		}
 		if !errors.Is(err, engine.ErrNoEngine) {
 			return err
 		}
 		fmt.Fprintln(complaints(a.cmd), "touchdown: the engine does not answer; trying again")
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return a.interrupted()
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// interrupted says what becomes of the work that is no longer followed.
+func (a *applying) interrupted() error {
+	if a.flags.local {
+		return errors.New("interrupted; the work goes on when the command runs again")
+	}
+	return errors.New("interrupted; the engine goes on with the work, and `touchdown events --follow` shows how")
 }
 
 // ended returns errEnough once nothing more will happen automatically and all that happened has been read.
