@@ -85,8 +85,8 @@ func logInLines(got *handout.LogIn, w int, closing string) []string {
 	return append(append(lines, ""), wrap(t("logIn.config"), w, "")...)
 }
 
-// logIn is the page for a line terminal. What was printed cannot be taken back; it can be moved off the screen.
-func (p *prompts) logIn() error {
+// plainLogIn is the page for a line terminal. What was printed cannot be taken back; it can be moved off the screen.
+func plainLogIn(p *prompts) error {
 	p.write(t("logIn.title"), t("logIn.loading"))
 	msg, ok := p.link.give().(logInMsg)
 	if !ok || msg.failed != nil {

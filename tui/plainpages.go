@@ -12,7 +12,7 @@ import (
 
 // questions goes through all fields; "back" leads to the one before.
 func (p *prompts) questions() error {
-	p.found()
+	tellFound(p)
 	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
@@ -48,8 +48,8 @@ func (p *prompts) questions() error {
 	return nil
 }
 
-// found tells what was found out, and what to do about what did not pass.
-func (p *prompts) found() {
+// tellFound tells what was found out, and what to do about what did not pass.
+func tellFound(p *prompts) {
 	c := checks{base: base{p.desk}}
 	for _, stage := range p.snap.Stages {
 		for _, f := range findings(stage) {
@@ -102,6 +102,11 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, false, err
 	}
 	text := strings.TrimSpace(line)
+	if v.Kind == steps.Secret {
+		if text, err = p.object(text); err != nil {
+			return false, false, err
+		}
+	}
 	cmd := p.link.set(v.Path, text)
 	tried, _ := strconv.Atoi(strings.TrimPrefix(text, p.keys.act.Help().Key))
 	switch n, _ := strconv.Atoi(text); {
@@ -110,9 +115,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	case text == t("plain.emptyWord"):
 		cmd = p.link.set(v.Path, "")
 	case text == "?":
-		if p.write(show(v.Help)); v.Example != "" {
-			p.write(t("form.example", v.Example))
-		}
+		p.explainField(v)
 		return false, true, nil
 	case v.Files && text == t("plain.fileWord"):
 		return false, true, p.fromFile(v)
@@ -123,11 +126,6 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
-	case v.Kind == steps.Secret && unbalanced(text):
-		if text, err = p.object(text); err != nil {
-			return false, false, err
-		}
-		cmd = p.link.set(v.Path, text)
 	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
@@ -145,7 +143,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 }
 
 // object reads on to the end of a JSON object, such as a pull secret on several lines; a dot gives it up.
-func (p *prompts) object(text string) (string, error) {
+func (p *talk) object(text string) (string, error) {
 	for unbalanced(text) && len(text) <= longest {
 		line, err := p.ask("")
 		if err != nil || line == "." {
@@ -154,6 +152,13 @@ func (p *prompts) object(text string) (string, error) {
 		text += "\n" + line
 	}
 	return text, nil
+}
+
+// explainField prints the help of a question.
+func (p *talk) explainField(v engine.FieldView) {
+	if p.write(show(v.Help)); v.Example != "" {
+		p.write(t("form.example", v.Example))
+	}
 }
 
 // offers tells what can be typed at a question in place of a value.
@@ -230,7 +235,7 @@ func (p *prompts) review() error {
 		for _, verb := range []engine.Verb{engine.Edit, engine.Inspect, engine.Review} {
 			p.act(engine.Action{Verb: verb})
 		}
-		p.found()
+		tellFound(p)
 		return nil
 	}
 	stage, opens := numbers[text]
@@ -259,5 +264,5 @@ func (p *prompts) watch() error {
 	if typed, err := p.pause(2*time.Second, word); !typed {
 		return err
 	}
-	return p.stop()
+	return stopWork(p)
 }

@@ -37,7 +37,7 @@ type wayOn struct {
 }
 
 // choose has a person choose one.
-func (p *prompts) choose(ways []wayOn) error {
+func (p *talk) choose(ways []wayOn) error {
 	var names []string
 	for _, w := range ways {
 		names = append(names, t("button."+w.name))
@@ -158,7 +158,7 @@ func (p *prompts) finish() error {
 	case done && line: // a node on the bench line is sealed, not handed over
 		ways = append(ways, sure("undo", engine.Undo))
 	case done:
-		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", p.logIn})
+		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
 	ways = append(ways, shows("bundle", func() { p.write(p.bundled()) }), shows("log", p.log),
 		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.Inventory))
@@ -196,8 +196,8 @@ func (p *prompts) waivable() []finding {
 	return all
 }
 
-// stop asks whether the work is to stop.
-func (p *prompts) stop() error {
+// stopWork asks whether the work is to stop.
+func stopWork(p *prompts) error {
 	if err := p.heard(); err != nil || !p.moving() {
 		return err
 	}

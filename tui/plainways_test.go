@@ -86,7 +86,7 @@ func TestPlainEmpties(t *testing.T) {
 	}
 }
 
-// TestPlainLooksAgain: who has mended what a check is about has it looked at from the review.
+// TestPlainLooksAgain: who has fixed what a check is about has it looked at again from the review.
 func TestPlainLooksAgain(t *testing.T) {
 	f, p := holding(t, func(s *engine.Snapshot) {
 		s.State, s.Review = engine.Reviewed, reviewView()
