@@ -81,12 +81,16 @@ func backFrom(asked []string, list []engine.FieldView) (before []string, last st
 	return nil, ""
 }
 
+// inBrackets is what stands beside a question: its answer, unless nobody may see it.
+func inBrackets(v engine.FieldView) string {
+	if isHidden(v) && (v.Value != "" || v.SecretSet) {
+		return t("form.set")
+	}
+	return v.Value
+}
+
 // field asks one question.
 func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
-	now := v.Value
-	if isHidden(v) && (v.Value != "" || v.SecretSet) {
-		now = t("form.set")
-	}
 	p.offers(v)
 	if v.Kind == steps.Secret {
 		p.echo(false)
@@ -97,7 +101,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		next = p.askLine
 		p.write(t("plain.lines"))
 	}
-	line, err := next(show(v.Label) + " [" + now + "]:")
+	line, err := next(show(v.Label) + " [" + inBrackets(v) + "]:")
 	if err != nil {
 		return false, false, err
 	}
