@@ -168,7 +168,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	}
 	settings := networkSettings(s.Site)
 	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
-		report.Check(faultCheck(faults))
+		report.Check(s.faultCheck(faults))
 		return nil
 	}
 	report.Check(Check{ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Pass, Observed: message.T("yes")})
@@ -243,10 +243,17 @@ func networkNow(now *network.Current) Check {
 	return c
 }
 
-func faultCheck(faults []network.Fault) Check {
+// faultCheck tells the first fault beside its field, as the page calls it.
+func (s *NetworkEntry) faultCheck(faults []network.Fault) Check {
+	where := message.Data(faults[0].Path)
+	for _, f := range s.Fields() {
+		if f.Path == faults[0].Path {
+			where = f.Label
+		}
+	}
 	c := Check{
 		ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Fail,
-		Observed: message.F("%s: %s", faults[0].Path, faults[0].Text), Fix: message.T("Go back to the field and fix it."),
+		Observed: message.F("%s: %s", where, faults[0].Text), Fix: message.T("Go back to the field and fix it."),
 	}
 	for _, f := range faults[1:] {
 		c.Evidence = append(c.Evidence, f.Path+": "+f.Text)

@@ -7,6 +7,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/network"
+	"touchdown/steps/site"
 )
 
 // TestTheReviewTellsWhatIsAbsent: who forgot the gateway or the name server sees it before anything changes.
@@ -29,5 +30,14 @@ func TestTheReviewTellsWhatIsAbsent(t *testing.T) {
 		if got := networkChanges(now, c.want); fmt.Sprint(got) != fmt.Sprint(c.text) {
 			t.Errorf("%s: %+v", c.what, got)
 		}
+	}
+}
+
+// TestAFaultNamesItsField: a technician knows the fields of the page, not the keys of the site config.
+func TestAFaultNamesItsField(t *testing.T) {
+	s := &NetworkEntry{Site: site.New()}
+	c := s.faultCheck([]network.Fault{{Path: "spec.network.ipv4.gateway", Text: "it cannot be reached"}})
+	if got := c.Observed.String(); got != "IPv4 gateway: it cannot be reached" {
+		t.Errorf("told as %q", got)
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -65,11 +66,11 @@ func (l *logIn) lines(w int) []string {
 	case l.msg.got == nil:
 		return []string{t("logIn.loading")}
 	}
-	return logInLines(l.msg.got, w)
+	return logInLines(l.msg.got, w, t("logIn.closing"))
 }
 
-// logInLines are the credentials, and what to do with them.
-func logInLines(got *handout.LogIn, w int) []string {
+// logInLines are the credentials, and what to do with them; closing is how they go from the screen.
+func logInLines(got *handout.LogIn, w int, closing string) []string {
 	var lines []string
 	if got.Console != "" {
 		lines = append(lines, hang(t("logIn.console", got.Console), w, "", 13)...)
@@ -79,7 +80,7 @@ func logInLines(got *handout.LogIn, w int) []string {
 	if got.Why != "" {
 		lines = append(lines, hang(t("logIn.none", got.Why), w, "", 13)...)
 	} else {
-		lines = append(append(lines, t("logIn.password", got.Password), ""), wrap(t("logIn.alone"), w, "")...)
+		lines = append(append(lines, t("logIn.password", got.Password), ""), wrap(strings.TrimSpace(t("logIn.alone")+" "+closing), w, "")...)
 	}
 	return append(append(lines, ""), wrap(t("logIn.config"), w, "")...)
 }
@@ -92,7 +93,7 @@ func plainLogIn(p *prompts) error {
 		p.write(p.explain(msg.failed))
 		return nil
 	}
-	p.write(logInLines(msg.got, minWidth)...)
+	p.write(logInLines(msg.got, minWidth, "")...)
 	_, err := p.ask(t("logIn.clear"))
 	for range plainScreen {
 		p.write(" ")

@@ -69,7 +69,8 @@ func (p *prompts) turnOnce() error {
 	switch {
 	case p.gone != nil || p.snap == nil:
 		p.write(t("engine.gone"))
-		return p.pause(retryPause)
+		_, err := p.pause(retryPause, "")
+		return err
 	case p.locked() && p.asksNow():
 		return p.plainLock()
 	case p.free() && p.asksNow():

@@ -12,12 +12,8 @@ import (
 
 // questions goes through all fields; "back" leads to the one before.
 func (p *prompts) questions() error {
-	for _, stage := range p.snap.Stages {
-		c := checks{base: base{p.desk}}
-		for _, f := range findings(stage) {
-			p.write(c.line(f, minWidth))
-		}
-	}
+	tellFound(p)
+	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
 		var list []engine.FieldView
@@ -52,6 +48,18 @@ func (p *prompts) questions() error {
 	return nil
 }
 
+// tellFound tells what was found out, and what to do about what did not pass.
+func tellFound(p *prompts) {
+	c := checks{base: base{p.desk}}
+	for _, stage := range p.snap.Stages {
+		for _, f := range findings(stage) {
+			if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
+				p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
+			}
+		}
+	}
+}
+
 // asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
 func (p *prompts) asked() []engine.StageView {
 	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
@@ -73,12 +81,16 @@ func backFrom(asked []string, list []engine.FieldView) (before []string, last st
 	return nil, ""
 }
 
+// inBrackets is what stands beside a question: its answer, unless nobody may see it.
+func inBrackets(v engine.FieldView) string {
+	if isHidden(v) && (v.Value != "" || v.SecretSet) {
+		return t("form.set")
+	}
+	return v.Value
+}
+
 // field asks one question.
 func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
-	now := v.Value
-	if isHidden(v) && (v.Value != "" || v.SecretSet) {
-		now = t("form.set")
-	}
 	p.offers(v)
 	if v.Kind == steps.Secret {
 		p.echo(false)
@@ -89,20 +101,25 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		next = p.askLine
 		p.write(t("plain.lines"))
 	}
-	line, err := next(show(v.Label) + " [" + now + "]:")
+	line, err := next(show(v.Label) + " [" + inBrackets(v) + "]:")
 	if err != nil {
 		return false, false, err
 	}
 	text := strings.TrimSpace(line)
+	if v.Kind == steps.Secret {
+		if text, err = p.object(text); err != nil {
+			return false, false, err
+		}
+	}
 	cmd := p.link.set(v.Path, text)
 	tried, _ := strconv.Atoi(strings.TrimPrefix(text, p.keys.act.Help().Key))
 	switch n, _ := strconv.Atoi(text); {
 	case isBack(text):
 		return true, false, nil
+	case text == t("plain.emptyWord"):
+		cmd = p.link.set(v.Path, "")
 	case text == "?":
-		if p.write(show(v.Help)); v.Example != "" {
-			p.write(t("form.example", v.Example))
-		}
+		p.explainField(v)
 		return false, true, nil
 	case v.Files && text == t("plain.fileWord"):
 		return false, true, p.fromFile(v)
@@ -127,6 +144,25 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 	}
 	p.write(p.do(cmd))
 	return p.verdict(v.Path)
+}
+
+// object reads on to the end of a JSON object, such as a pull secret on several lines; a dot gives it up.
+func (p *talk) object(text string) (string, error) {
+	for unbalanced(text) && len(text) <= longest {
+		line, err := p.ask("")
+		if err != nil || line == "." {
+			return text, err
+		}
+		text += "\n" + line
+	}
+	return text, nil
+}
+
+// explainField prints the help of a question.
+func (p *talk) explainField(v engine.FieldView) {
+	if p.write(show(v.Help)); v.Example != "" {
+		p.write(t("form.example", v.Example))
+	}
 }
 
 // offers tells what can be typed at a question in place of a value.
@@ -179,6 +215,7 @@ func (p *prompts) review() error {
 	if len(p.waivable()) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
 	}
+	p.write(t("plain.look", t("plain.lookWord")))
 	isWord := func(text string) bool {
 		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	}
@@ -194,8 +231,16 @@ func (p *prompts) review() error {
 	if err != nil {
 		return err
 	}
-	if text == t("plain.waiveWord") {
+	switch text {
+	case t("plain.waiveWord"):
 		return p.waive()
+	case t("plain.lookWord"):
+		p.write(t("checks.again"))
+		for _, verb := range []engine.Verb{engine.Edit, engine.Inspect, engine.Review} {
+			p.act(engine.Action{Verb: verb})
+		}
+		tellFound(p)
+		return nil
 	}
 	stage, opens := numbers[text]
 	switch {
@@ -213,8 +258,15 @@ func (p *prompts) review() error {
 
 // watch tells what the work says when it changes, and that it goes on when nothing does.
 func (p *prompts) watch() error {
+	word := t("plain.stopWord")
+	if p.told == (told{}) && p.held {
+		p.write(t("plain.stop", word))
+	}
 	if line := p.told.news(work{base: base{p.desk}}, p.now()); line != "" {
 		p.write(line)
 	}
-	return p.pause(2 * time.Second)
+	if typed, err := p.pause(2*time.Second, word); !typed {
+		return err
+	}
+	return stopWork(p)
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -32,33 +31,68 @@ func (p *prompts) decision() error {
 	return err
 }
 
+// wayOn is one of the numbered ways on.
+type wayOn struct {
+	name string // the button of the same way on a screen
+	do   func() error
+}
+
+// choose has a person choose one.
+func (p *talk) choose(ways []wayOn) error {
+	var names []string
+	for _, w := range ways {
+		names = append(names, t("button."+w.name))
+	}
+	n, err := p.options(names...)
+	if n < 0 || err != nil {
+		return err
+	}
+	return ways[n].do()
+}
+
+// sure is a way on that a wrong number must not start: it says what it does, and asks for the word.
+func (p *prompts) sure(name, title, text string, a engine.Action) wayOn {
+	return wayOn{name, func() error {
+		p.write(title)
+		p.write(wrap(text, minWidth, "")...)
+		typed, err := p.decide(t("confirm.type", p.word()))
+		if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, typed) }) {
+			p.act(a)
+		}
+		return err
+	}}
+}
+
+// shows is a way on that only shows something.
+func shows(name string, show func()) wayOn {
+	return wayOn{name, func() error { show(); return nil }}
+}
+
 func (p *prompts) trouble() error {
 	step, _ := p.current()
-	if v := p.snap.Problem; v != nil {
-		p.write(t("problem.title", step.Title), show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code))
-		p.write(v.Output...)
+	v, title, lost := failure(p.snap), t("problem.title", step.Title), p.lostRecords()
+	if lost {
+		title = t("lost.title")
 	}
+	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), v.Detail)
+	p.write(v.Output...)
 	if p.snap.Locked {
 		return p.unlock()
 	}
-	n, err := p.options(t("button.retry"), t("button.edit"), t("button.skip"), t("button.undo"), t("button.bundle"),
-		t("button.log"), t("button.waive"), t("button.summary"))
-	verbs := []engine.Action{{Verb: engine.Retry}, {Verb: engine.Edit}, {Verb: engine.Skip, Step: step.ID}, {Verb: engine.Undo}}
-	switch {
-	case n == 7:
-		plainSummary(p)
-	case n == 6:
-		return p.waive()
-	case n == 5:
-		p.log()
-	case n == 4:
-		p.write(p.bundled())
-	case n == 2 || n == 3:
-		return p.sure(verbs[n], err)
-	case n >= 0:
-		p.act(verbs[n])
+	does := func(name string, verb engine.Verb) wayOn {
+		return shows(name, func() { p.act(engine.Action{Verb: verb}) })
 	}
-	return err
+	undo := p.sure("undo", t("undo.title"), t("undo.text"), engine.Action{Verb: engine.Undo})
+	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()) }), shows("log", p.log)}
+	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), engine.Action{Verb: engine.Retry}), does("edit", engine.Edit)}
+	if !lost {
+		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), engine.Action{Verb: engine.Skip, Step: step.ID})
+		ways = []wayOn{does("retry", engine.Retry), does("edit", engine.Edit), skip}
+	}
+	if ways = append(ways, rest...); len(p.waivable()) > 0 {
+		ways = append(ways, wayOn{"waive", p.waive})
+	}
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) })))
 }
 
 // unlock asks for the host name. An empty line leaves the node locked.
@@ -71,18 +105,6 @@ func (p *prompts) unlock() error {
 		p.act(engine.Action{Verb: engine.Unlock, Value: p.snap.Hostname})
 	default: // the engine says what to type
 		p.act(engine.Action{Verb: engine.Unlock, Value: name})
-	}
-	return err
-}
-
-// sure asks for the word before an action that a wrong number must not start.
-func (p *prompts) sure(a engine.Action, err error) error {
-	if err != nil {
-		return err
-	}
-	text, err := p.decide(t("confirm.type", p.word()))
-	if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) }) {
-		p.act(a)
 	}
 	return err
 }
@@ -126,41 +148,34 @@ func (p *prompts) finish() error {
 	p.write(d.text(minWidth)...)
 	p.changes = liveNews(p)
 	defer func() { p.changes = nil }()
-	type way struct {
-		name string
-		do   func(error) error
+	document := func(name string, what engine.Document) wayOn {
+		return shows(name, func() { p.write(strings.Split(p.do(p.link.export(what, nil)), "\n")...) })
 	}
-	sure := func(verb engine.Verb) func(error) error {
-		return func(err error) error { return p.sure(engine.Action{Verb: verb}, err) }
+	sure := func(name string, verb engine.Verb) wayOn {
+		return p.sure(name, t(name+".title"), t(name+".text"), engine.Action{Verb: verb})
 	}
-	show := func(f func()) func(error) error {
-		return func(err error) error { f(); return err }
+	var ways []wayOn
+	done, line := p.state() == engine.IsDone, p.snap.List == engine.ListFactory
+	if done {
+		ways = append(ways, document("report", engine.ReportText))
 	}
-	document := func(what engine.Document) func(error) error {
-		return show(func() { p.write(strings.Split(p.do(p.link.export(what, nil)), "\n")...) })
+	switch {
+	case p.snap.Locked:
+		ways = append(ways, wayOn{"unlock", p.unlock})
+	case done && line: // a node on the bench line is sealed, not handed over
+		ways = append(ways, sure("undo", engine.Undo))
+	case done:
+		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
-	ways := []way{{"report", document(engine.ReportText)}}
-	if p.snap.Locked {
-		ways = append(ways, way{"unlock", func(err error) error { return errors.Join(err, p.unlock()) }})
-	} else {
-		ways = append(ways, way{"undo", sure(engine.Undo)})
+	ways = append(ways, shows("bundle", func() { p.write(p.bundled()) }), shows("log", p.log),
+		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.Inventory))
+	if again := sure("move", engine.Edit); !p.snap.Locked {
+		if line {
+			again.name = "recheck"
+		}
+		ways = append(ways, again)
 	}
-	if p.snap.List != engine.ListFactory && !p.snap.Locked { // a node on the bench line is sealed, not handed over
-		ways = append(ways, way{"handover", sure(engine.HandOver)}, way{"logIn", func(err error) error { return errors.Join(err, plainLogIn(p)) }})
-	}
-	ways = append(ways,
-		way{"bundle", show(func() { p.write(p.bundled()) })}, way{"log", show(p.log)},
-		way{"reboot", sure(engine.Reboot)}, way{"powerOff", sure(engine.PowerOff)},
-		way{"inventory", document(engine.Inventory)}, way{"summary", show(func() { plainSummary(p) })})
-	var names []string
-	for _, w := range ways {
-		names = append(names, t("button."+w.name))
-	}
-	n, err := p.options(names...)
-	if n < 0 || n >= len(ways) {
-		return err
-	}
-	return ways[n].do(err)
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) })))
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.
@@ -186,6 +201,18 @@ func (p *prompts) waivable() []finding {
 		}
 	}
 	return all
+}
+
+// stopWork asks whether the work is to stop.
+func stopWork(p *prompts) error {
+	if err := p.heard(); err != nil || !p.moving() {
+		return err
+	}
+	if !p.held {
+		p.write(t("pen.readonly"))
+		return nil
+	}
+	return p.sure("cancel", t("cancel.title"), t("cancel.text"), engine.Action{Verb: engine.Cancel}).do()
 }
 
 // waive asks which check, who and why. An empty answer leaves everything as it was.

@@ -97,12 +97,17 @@ func (p *trouble) ways() (list []button, says []string) {
 	return list, says
 }
 
+// failure is what became of the work, also where the engine has no word for it.
+func failure(s *engine.Snapshot) *steps.Trouble {
+	if s.Problem != nil {
+		return s.Problem
+	}
+	return &steps.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
+}
+
 func (p *trouble) view(w, h int) page {
 	step, _ := p.desk.current()
-	v := p.snap.Problem
-	if v == nil {
-		v = &steps.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
-	}
+	v := failure(p.snap)
 	title, safe := t("problem.title", step.Title), t("problem.safe")
 	if p.desk.lostRecords() {
 		title, safe = t("lost.title"), t("lost.safe")

@@ -182,21 +182,24 @@ func (p *talk) drop() error {
 	}
 }
 
-// pause waits; the end of the input ends it, lines typed meanwhile are dropped.
-func (p *talk) pause(d time.Duration) error {
+// pause waits; the end of the input ends it, and so does the word, which it tells. Other lines typed meanwhile are dropped.
+func (p *talk) pause(d time.Duration, word string) (typed bool, err error) {
 	after := time.After(d)
 	for {
 		select {
 		case <-p.ctx.Done():
-			return p.ctx.Err()
+			return false, p.ctx.Err()
 		case <-after:
-			return nil
+			return false, nil
 		case line, ok := <-p.lines:
 			if !ok {
-				return ErrHungUp
+				return false, ErrHungUp
 			}
 			if strings.HasSuffix(line, interrupt) {
-				return p.leaving()
+				return false, p.leaving()
+			}
+			if word != "" && strings.TrimSpace(line) == word {
+				return true, nil
 			}
 		}
 	}
@@ -209,8 +212,12 @@ func (p *talk) options(names ...string) (int, error) {
 	}
 	text, err := p.decide(t("plain.number"))
 	n, bad := strconv.Atoi(text)
-	if err != nil || bad != nil || n < 1 || n > len(names) {
+	if err != nil || text == "" {
 		return -1, err
+	}
+	if bad != nil || n < 1 || n > len(names) {
+		p.write(t("plain.noNumber", text, len(names)))
+		return -1, nil
 	}
 	return n - 1, nil
 }

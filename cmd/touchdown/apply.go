@@ -42,7 +42,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required)")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required); - reads standard input")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed")
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
@@ -79,22 +79,6 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	}
 	a := &applying{flags: f, source: source, cmd: cmd, session: session, json: asJSON}
 	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
-}
-
-// loadSite reads and judges a site config; what is wrong with it is the caller's mistake.
-func loadSite(cmd *cobra.Command, file string) (*site.Config, error) {
-	cfg, err := site.Load(file)
-	if err != nil {
-		return nil, usage(err)
-	}
-	errs, warnings := cfg.Validate(time.Now())
-	for _, w := range warnings {
-		fmt.Fprintf(complaints(cmd), "warning: %v\n", w)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, usage(err)
-	}
-	return cfg, nil
 }
 
 // applying is one headless run.
@@ -243,16 +227,27 @@ func (a *applying) follow(ctx context.Context, from uint64) error {
 		if errors.Is(err, errEnough) {
 			return nil
 		}
+		if ctx.Err() != nil {
+			return a.interrupted()
+		}
 		if !errors.Is(err, engine.ErrNoEngine) {
 			return err
 		}
 		fmt.Fprintln(complaints(a.cmd), "touchdown: the engine does not answer; trying again")
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return a.interrupted()
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// interrupted says what becomes of the work that is no longer followed.
+func (a *applying) interrupted() error {
+	if a.flags.local {
+		return errors.New("interrupted; the work goes on when the command runs again")
+	}
+	return errors.New("interrupted; the engine goes on with the work, and `touchdown events --follow` shows how")
 }
 
 // ended returns errEnough once nothing more will happen automatically and all that happened has been read.

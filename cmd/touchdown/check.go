@@ -82,7 +82,7 @@ func (k *checking) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
 	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more; the cluster tells its changes itself")
 	if k.subject != "images" {
-		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config; without it the node is judged alone")
+		cmd.Flags().StringVarP(&k.file, "file", "f", "", "the site config (- reads standard input); without it the node is judged alone")
 	}
 	if k.subject == "hardware" {
 		k.hardware.add(cmd)
@@ -97,7 +97,7 @@ func (k *checking) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := k.config()
+	cfg, err := k.config(cmd)
 	if err != nil {
 		return err
 	}
@@ -157,15 +157,11 @@ func (k *checking) node() (*backend.Node, error) {
 type looker func(context.Context) ([]check.Check, error)
 
 // config is the site config; without one it says nothing.
-func (k *checking) config() (*site.Config, error) {
+func (k *checking) config(cmd *cobra.Command) (*site.Config, error) {
 	if k.file == "" {
 		return &site.Config{}, nil
 	}
-	cfg, err := site.Load(k.file)
-	if err != nil {
-		return nil, usage(err)
-	}
-	return cfg, nil
+	return readSite(cmd, k.file)
 }
 
 func (k *checking) looker(node *backend.Node, cfg *site.Config) looker {

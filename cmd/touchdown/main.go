@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/site"
 )
 
 // version is set by the linker.
@@ -62,8 +63,13 @@ func usage(err error) error { return &exitError{code: exitUsage, err: err} }
 
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string) int {
+	strict(root)
 	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
+	var unwritten error
+	cmd, err := root.ExecuteContextC(context.WithValue(ctx, outputKey{}, &unwritten))
+	if err == nil && unwritten != nil {
+		err = fmt.Errorf("printing: %w", unwritten)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -113,6 +119,10 @@ func printError(out io.Writer, err error) {
 			fmt.Fprint(out, steps.Linef("  cause: %v", p.Err))
 		}
 		fmt.Fprint(out, steps.Linef("  try:   %s", p.Fix))
+		return
+	}
+	if errs, ok := errors.AsType[site.Errors](err); ok { // each line begins with its place, as editors read it
+		fmt.Fprintf(out, "%v\n", errs)
 		return
 	}
 	fmt.Fprintf(out, "touchdown: %v\n", err)

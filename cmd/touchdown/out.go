@@ -17,8 +17,34 @@ import (
 // What a command prints comes from clusters, certificates, registries and other people's documents, and leaves here: nothing
 // in it may steer the terminal that it ends up on.
 
+// outputKey is the context's key of what became of a command's output: a *error.
+type outputKey struct{}
+
+// noting writes, and notes the first error: what cannot be written, as on a full disk, is a failure of the command also where the
+// command itself could do nothing about it.
+type noting struct {
+	io.Writer
+	unwritten *error
+}
+
+func (n noting) Write(p []byte) (int, error) {
+	count, err := n.Writer.Write(p)
+	if err != nil && *n.unwritten == nil {
+		*n.unwritten = err
+	}
+	return count, err
+}
+
 // printed is where a command prints.
-func printed(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.OutOrStdout()) }
+func printed(cmd *cobra.Command) io.Writer {
+	out := tui.Outlet(cmd.OutOrStdout())
+	if ctx := cmd.Context(); ctx != nil {
+		if unwritten, ok := ctx.Value(outputKey{}).(*error); ok {
+			return noting{out, unwritten}
+		}
+	}
+	return out
+}
 
 // complaints is where a command prints what is no result.
 func complaints(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.ErrOrStderr()) }

@@ -131,7 +131,7 @@ func orNone(s string) string {
 // renderSnapshot prints where the node and the job are.
 func renderSnapshot(out io.Writer, s *engine.Snapshot) {
 	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
-	say("%s %s: node %s, job %s", s.Hostname, s.Cluster, s.Life, s.State)
+	say("%s: node %s, job %s", strings.TrimSpace(s.Hostname+" "+s.Cluster), s.Life, s.State)
 	if s.Pen.Holder != "" {
 		say("control: %s", s.Pen.Holder)
 	}

@@ -57,7 +57,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 		SilenceErrors: true, SilenceUsage: true, Version: version, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(wrongFlag)
 	root.PersistentFlags().StringVar(&c.socket, "socket", env("TOUCHDOWN_SOCKET", layout.Socket), "where the engine listens")
 	c.localFlags(root)
 	languageFlag(root, &c.language)
@@ -68,47 +68,6 @@ All but summary may be absent. Standard error says the same in plain text.`,
 		manual.install(), manual.uninstall(), versionCommand(&c.format))
 	wrapArgs(root)
 	return root
-}
-
-// wrapArgs makes wrong arguments, and flags that do not go together, usage errors in every command.
-func wrapArgs(cmd *cobra.Command) {
-	pre := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // cobra's own look at groups of flags comes after it
-		if err := cmd.ValidateFlagGroups(); err != nil {
-			return usage(err)
-		}
-		if pre == nil {
-			return nil
-		}
-		return pre(cmd, args)
-	}
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usage(err)
-			}
-			return nil
-		}
-	}
-	for _, child := range cmd.Commands() {
-		wrapArgs(child)
-	}
-}
-
-// group makes a command that only holds others. cobra would take a mistyped one for a wish to see the help.
-func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
-	cmd.AddCommand(children...)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cmd.Help()
-		}
-		known := make([]string, len(children))
-		for i, c := range children {
-			known[i] = c.Name()
-		}
-		return usage(fmt.Errorf("%s has no command %q, only %s", cmd.CommandPath(), args[0], strings.Join(known, ", ")))
-	}
-	return cmd
 }
 
 // outputFlag adds -o.

@@ -32,6 +32,9 @@ func siteNew() *cobra.Command {
 func siteValidate(f *format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "Say what is wrong with a site config, and where", Args: cobra.ExactArgs(1),
+		Long: `Validate says what is wrong with a site config, each problem in a line with FILE:LINE:COLUMN where it has a place, and ends with 2
+when there is any; - reads standard input. Warnings are no problem. -o json prints one object: file, valid, errors and warnings.`,
+		Example: "  touchdown site validate site.yaml\n  touchdown site import install-config.yaml | touchdown site validate -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asJSON, err := f.json()
 			if err != nil {
@@ -43,8 +46,7 @@ func siteValidate(f *format) *cobra.Command {
 			if _, err := loadSite(cmd, args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(printed(cmd), "%s is a valid site config\n", args[0])
-			return nil
+			return printText(cmd, args[0]+" is a valid site config\n")
 		},
 	}
 	f.outputFlag(cmd)
@@ -61,14 +63,14 @@ type verdict struct {
 
 func validateJSON(cmd *cobra.Command, file string) error {
 	v := verdict{File: file, Errors: site.Errors{}, Warnings: site.Errors{}}
-	cfg, err := site.Load(file)
+	cfg, err := readSite(cmd, file)
 	if err == nil {
 		errs, warnings := cfg.Validate(time.Now())
 		v.Errors, v.Warnings = append(v.Errors, errs...), append(v.Warnings, warnings...)
 	} else if errs, ok := errors.AsType[site.Errors](err); ok {
 		v.Errors = errs
 	} else {
-		return usage(err)
+		return err
 	}
 	v.Valid = len(v.Errors) == 0
 	if err := printJSON(cmd, v); err != nil {
@@ -129,7 +131,7 @@ func siteImport() *cobra.Command {
 	kinds := site.Imports()
 	cmd := &cobra.Command{
 		Use: "import FILE [--from KIND] [--node NAME]", Short: "Turn another program's document into a site config", Args: cobra.ExactArgs(1),
-		Long: `Import reads a document of another program and prints the site config that says the same. It recognises the kind;
+		Long: `Import reads a document of another program (- reads standard input) and prints the site config that says the same. It recognises the kind;
 --from names the one that is meant. In a file with several documents it takes the Secrets that a ClusterRelocation,
 SiteConfig or ClusterInstance names from there too. Where a document describes several nodes, --node says which one
 this is. Every value that was not taken over is told on standard error, with the reason. Secrets are printed: send the
@@ -152,13 +154,25 @@ Kinds:
 	return cmd
 }
 
-func runImport(cmd *cobra.Command, file string, choice site.ImportChoice) error {
-	data, whole, err := host.ReadRegular(file, maxImport)
-	if err != nil {
-		return usage(err)
+// readDocument reads another program's document; - is standard input.
+func readDocument(cmd *cobra.Command, file string) ([]byte, error) {
+	if file == "-" {
+		return readInput(cmd, maxImport)
 	}
-	if !whole {
-		return usage(fmt.Errorf("%s has more than %d bytes", file, maxImport))
+	data, whole, err := host.ReadRegular(file, maxImport)
+	if err == nil && !whole {
+		err = fmt.Errorf("%s has more than %d bytes", file, maxImport)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return data, nil
+}
+
+func runImport(cmd *cobra.Command, file string, choice site.ImportChoice) error {
+	data, err := readDocument(cmd, file)
+	if err != nil {
+		return err
 	}
 	cfg, notes, err := site.Import(data, file, choice)
 	if err != nil {

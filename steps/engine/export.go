@@ -62,7 +62,9 @@ func lastLines(text []byte, n int) string {
 // readable turns a record of the log into "15:04:05 WARN message key=value", which fits a console better.
 func readable(record string) string {
 	var fields map[string]any
-	if json.Unmarshal([]byte(record), &fields) != nil {
+	decoder := json.NewDecoder(strings.NewReader(record))
+	decoder.UseNumber() // 12582912 is not 1.2582912e+07 to people
+	if decoder.Decode(&fields) != nil {
 		return record
 	}
 	at, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(fields[slog.TimeKey]))

@@ -400,6 +400,7 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 func TestLogReadsLikeText(t *testing.T) {
 	for record, want := range map[string]string{
 		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":"API call is repeated","what":"listing","n":2}`: "02:59:18 WARN  API call is repeated n=2 what=listing",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"INFO","msg":"layer","bytes":12582912,"seconds":0.25}`:       "02:59:18 INFO  layer bytes=12582912 seconds=0.25",
 		"panic: not a record": "panic: not a record",
 	} {
 		if got := readable(record); got != want {

@@ -163,7 +163,11 @@ func unknownPath(path string) *Error {
 		}
 	}
 	f := fault(message.Text{}, message.T("there is no such path"))
-	if near := nearest(path, known); near != "" {
+	near := nearest(path, known)
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasSuffix(k, "."+path) }); near == "" && i >= 0 { // the end of one
+		near = known[i]
+	}
+	if near != "" {
 		f.Fix = message.F("did you mean %s?", near)
 	}
 	return f

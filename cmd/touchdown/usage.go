@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// wrapArgs makes wrong arguments, and flags that do not go together, usage errors in every command.
+func wrapArgs(cmd *cobra.Command) {
+	pre := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // cobra's own look at groups of flags comes after it
+		if err := cmd.ValidateFlagGroups(); err != nil {
+			return usage(err)
+		}
+		if pre == nil {
+			return nil
+		}
+		return pre(cmd, args)
+	}
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if check(cmd, args) != nil {
+				return usage(wrongArgs(cmd, args))
+			}
+			return nil
+		}
+	}
+	for _, child := range cmd.Commands() {
+		wrapArgs(child)
+	}
+}
+
+// wrongArgs says what is wrong with the arguments of a command, and how they are.
+func wrongArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case !cmd.HasParent():
+		return unknownCommand(cmd, args[0], `; "touchdown --help" lists them all`)
+	case len(args) == 0:
+		return fmt.Errorf("an argument is missing: %s", cmd.UseLine())
+	case cmd.Flags().Lookup("file") != nil:
+		return fmt.Errorf("%s takes no argument %q; a site config is given with -f FILE", cmd.CommandPath(), args[0])
+	}
+	return fmt.Errorf("wrong arguments %q: %s", args, cmd.UseLine())
+}
+
+// unknownCommand names the command that a mistyped one most likely means; otherwise is what helps where none is like it.
+func unknownCommand(of *cobra.Command, name, otherwise string) error {
+	of.SuggestionsMinimumDistance = 2
+	if like := of.SuggestionsFor(name); len(like) > 0 {
+		otherwise = "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return fmt.Errorf("%s has no command %q%s", of.CommandPath(), name, otherwise)
+}
+
+// group makes a command that only holds others. cobra would take a mistyped one for a wish to see the help.
+func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(children...)
+	onlyHolds(cmd)
+	return cmd
+}
+
+func onlyHolds(cmd *cobra.Command) {
+	cmd.Args = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var known []string
+		for _, c := range cmd.Commands() {
+			if !c.Hidden {
+				known = append(known, c.Name())
+			}
+		}
+		return usage(unknownCommand(cmd, args[0], ", only "+strings.Join(known, ", ")))
+	}
+}
+
+// strict adds the commands that cobra brings, and has them refuse what is not there, too: they would print their help, and end with 0.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch {
+		case cmd.Name() == "completion" && cmd.RunE == nil:
+			onlyHolds(cmd)
+			for _, shell := range cmd.Commands() {
+				wrapArgs(shell)
+			}
+		case cmd.Name() == "help" && cmd.Args == nil:
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return usage(unknownCommand(of, args[len(args)-max(len(rest), 1)], ""))
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// parsed are Go's own words about a number.
+var parsed = regexp.MustCompile(`: (strconv\.\w+: parsing .*: |time: )`)
+
+// wrongFlag is an error about a flag, in words for people, with where the flags stand.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	text := parsed.ReplaceAllString(err.Error(), ": ")
+	if strings.HasPrefix(text, "unknown") {
+		text += fmt.Sprintf("; %q lists the flags", cmd.CommandPath()+" --help")
+	}
+	return usage(errors.New(text))
+}
