@@ -220,6 +220,8 @@ func TestSerialIgnoresPlaceholders(t *testing.T) {
 		{"1234567X", "", "1234567X"},
 		{"777", "", "777"},
 		{"234567", "", "234567"},
+		{"1ABCDEF", "", "1ABCDEF"},
+		{"BADCAFE", "", "BADCAFE"},
 	} {
 		m := hosttest.New(t)
 		m.File("/sys/class/dmi/id/product_serial", c.product)

@@ -208,7 +208,8 @@ func placeholder(serial string) bool {
 		return true
 	}
 	const inOrder = "123456789012345678901234567890" // as 01234567890123456789AB
-	return len(s) > 3 && strings.Trim(s, s[:1]) == "" || len(s) > 5 && strings.HasPrefix(inOrder, strings.TrimRight(s, "abcdef"))
+	digits := strings.TrimRight(s, "abcdef") // of "1ABCDEF", a serial number that a maker may give, only one
+	return len(s) > 3 && strings.Trim(s, s[:1]) == "" || len(digits) > 5 && strings.HasPrefix(inOrder, digits)
 }
 
 // cause drops the path that os put into err: ours, without the root of a test, is in the text already.
