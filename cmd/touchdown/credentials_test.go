@@ -48,9 +48,7 @@ func served(t *testing.T, session engine.Session, out io.Writer, args ...string)
 	ended := make(chan error, 1)
 	go func() { ended <- engine.Serve(ctx, session, socket) }()
 	defer func() { stop(); <-ended }()
-	for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
-		time.Sleep(time.Millisecond)
-	}
+	listens(socket)
 	var complaints bytes.Buffer
 	root := newRoot(hooks{})
 	root.SetOut(out)

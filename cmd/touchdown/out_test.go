@@ -212,9 +212,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- engine.Serve(ctx, h, socket) }()
-		for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
-			time.Sleep(time.Millisecond)
-		}
+		listens(socket)
 		for name, line := range lines {
 			var out, complaints bytes.Buffer
 			root := newRoot(hooks{root: dir})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -312,9 +313,7 @@ func TestReportOfTheEngine(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- engine.Serve(ctx, reporter{json: p.JSON, signed: c.signed}, socket) }()
-		for _, err := os.Stat(socket); err != nil; _, err = os.Stat(socket) {
-			time.Sleep(time.Millisecond)
-		}
+		listens(socket)
 		for format, want := range map[string]int{"envelope": c.code, "json": 0} {
 			var out, complaints bytes.Buffer
 			root := newRoot(hooks{root: t.TempDir()})
@@ -328,5 +327,16 @@ func TestReportOfTheEngine(t *testing.T) {
 		}
 		stop()
 		<-served
+	}
+}
+
+// listens waits until an engine takes calls. Its socket is in the folder a moment earlier, and refuses them.
+func listens(socket string) {
+	for {
+		if c, err := net.Dial("unix", socket); err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
