@@ -27,8 +27,8 @@ func (d *demo) sheet(n site.Network) string {
     cluster name      store0042
     base domain       retail.example.com
 
-  Ctrl-G takes control. Two hardware checks fail, because the node is as large as
-  this machine: choose Waive on the first page.
+  Ctrl-G takes control. Two hardware checks fail, because the node is only as
+  large as this machine: choose Waive on the first page.
 `, n.Node4, gateway, n.DNS4[0], n.NTP4[0])
 	if d.fault != nil {
 		text += "\n  FAULT=" + d.fault.name + "\n"
