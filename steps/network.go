@@ -76,9 +76,7 @@ func (s *Network) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	settings := networkSettings(s.Site)
-	settings.Inside = insideNetworks(node)
-	plan, err := s.NodeNet.net.Compile(ctx, settings, originals)
+	plan, err := s.NodeNet.net.Compile(ctx, settingsOn(node, s.Site), originals)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -92,6 +90,7 @@ func (s *Network) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // Run tries the settings out and keeps them, or puts the old ones back and fails.
 func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) error {
+	settings := settingsOn(node, s.Site)
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return err
 	}
@@ -106,8 +105,6 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	if err != nil {
 		return err
 	}
-	settings := networkSettings(s.Site)
-	settings.Inside = insideNetworks(node)
 	plan, err := s.NodeNet.net.Compile(ctx, settings, originals)
 	if err != nil {
 		return err

@@ -166,7 +166,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
 		return nil
 	}
-	settings := networkSettings(s.Site)
+	settings := settingsOn(node, s.Site)
 	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		report.Check(s.faultCheck(faults))
 		return nil

@@ -2,6 +2,8 @@ package steps
 
 import (
 	"encoding/json"
+	"net/netip"
+	"slices"
 	"testing"
 
 	"touchdown/backend"
@@ -9,6 +11,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/backend/network"
+	"touchdown/steps/site"
 )
 
 // TestTheFactoryTellsWhatThePodsNeed holds that the MTU of the site is judged by the cluster of this node, and not at all where its record
@@ -31,6 +34,27 @@ func TestTheFactoryTellsWhatThePodsNeed(t *testing.T) {
 		got := networkFacts(&network.Current{}, nil, &backend.Node{Host: m.Machine})
 		if got.LeastMTU != c.want {
 			t.Errorf("%+v: %d", c.record, got.LeastMTU)
+		}
+	}
+}
+
+// TestNetworksInsideTheNode: the form, the plan and the work judge settings by the networks inside of this node, not by the usual ones.
+func TestNetworksInsideTheNode(t *testing.T) {
+	m := hosttest.New(t)
+	text, err := json.Marshal(factory.Record{InsideNetworks: map[string]string{"OVN join IPv4": "10.200.0.0/16"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.File(layout.FactoryRecord, string(text))
+	node := &backend.Node{Host: m.Machine}
+	for what, got := range map[string][]network.Reserved{
+		"settings": settingsOn(node, &site.Config{}).Inside, "facts": networkFacts(&network.Current{}, nil, node).Reserved,
+	} {
+		has := func(prefix string) bool {
+			return slices.ContainsFunc(got, func(r network.Reserved) bool { return r.Prefix == netip.MustParsePrefix(prefix) })
+		}
+		if !has("10.200.0.0/16") || has("100.64.0.0/16") {
+			t.Errorf("%s: %v", what, got)
 		}
 	}
 }

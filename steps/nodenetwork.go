@@ -163,23 +163,24 @@ func registryOf(cfg *site.Config) (host string, roots *x509.CertPool) {
 	return host, roots
 }
 
-// insideNetworks are those of OVN-Kubernetes, as the factory noted them.
-func insideNetworks(node *backend.Node) []network.Reserved {
-	record, err := factory.LoadRecord(node.Host)
-	if err != nil {
-		return network.OVNDefaults
+// settingsOn are a site's settings with the networks inside the node, as the factory noted them.
+func settingsOn(node *backend.Node, cfg *site.Config) network.Settings {
+	settings := networkSettings(cfg)
+	if record, err := factory.LoadRecord(node.Host); err == nil {
+		settings.Inside = network.Inside(record.InsideNetworks)
 	}
-	return network.Inside(record.InsideNetworks)
+	return settings
 }
 
 // networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
 // does not run yet.
 func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
-	facts := network.Facts{Now: now, Ports: ports, Reserved: insideNetworks(node)}
+	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
 	record, err := factory.LoadRecord(node.Host)
 	if err != nil {
 		return facts // a node that was not baked here: the defaults have to do
 	}
+	facts.Reserved = network.Inside(record.InsideNetworks)
 	for name, list := range map[string][]string{"cluster network": record.ClusterNetworks, "service network": record.ServiceNetworks} {
 		for _, text := range list {
 			if p, err := netip.ParsePrefix(text); err == nil {

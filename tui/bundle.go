@@ -18,7 +18,7 @@ func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
 		var on chosen.Saved
-		told, err := l.session.Export(ctx, chosen.BundleOnStick)
+		told, err := l.session.Export(ctx, engine.BundleOnStick)
 		if err == nil {
 			err = json.Unmarshal(told, &on)
 		}

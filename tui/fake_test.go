@@ -353,10 +353,10 @@ func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if f.gone {
 		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
 	}
-	if what == chosen.BundleOnStick && f.stick == nil {
+	if what == engine.BundleOnStick && f.stick == nil {
 		return nil, fmt.Errorf("%w: there is no stick", engine.ErrNotFound)
 	}
-	if what == chosen.BundleOnStick {
+	if what == engine.BundleOnStick {
 		return json.Marshal(f.stick)
 	}
 	if what == engine.Inventory {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -120,7 +119,7 @@ func (p *prompts) bundled() string {
 // plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
 func plainSummary(p *prompts) {
 	p.write(t("bundle.making"), t("plain.summary"))
-	p.write(strings.Split(p.do(p.link.export(chosen.SummaryText, nil)), "\n")...)
+	p.write(strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n")...)
 }
 
 // liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.

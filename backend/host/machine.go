@@ -208,7 +208,7 @@ func placeholder(serial string) bool {
 		return true
 	}
 	const inOrder = "123456789012345678901234567890" // as 01234567890123456789AB
-	digits := strings.TrimRight(s, "abcdef") // of "1ABCDEF", a serial number that a maker may give, only one
+	digits := strings.TrimRight(s, "abcdef")         // of "1ABCDEF", a serial number that a maker may give, only one
 	return len(s) > 3 && strings.Trim(s, s[:1]) == "" || len(digits) > 5 && strings.HasPrefix(inOrder, digits)
 }
 

@@ -59,7 +59,7 @@ func numbers(text string, most int) (map[int]bool, error) {
 			to, err = strconv.Atoi(last)
 		}
 		if err != nil || from < 1 || to < from || to > most {
-			return nil, fmt.Errorf("%q is no line, nor are there lines from one to another, of the %d that the summary has; it is another one after an hour, or after a restart of the engine", part, most)
+			return nil, fmt.Errorf("%q names no lines of the summary, which has %d: write 7, 900-950 or both with a comma; after an hour, or a restart of the engine, the summary is another one", part, most)
 		}
 		for n := from; n <= to; n++ {
 			wanted[n] = true

@@ -171,7 +171,7 @@ func TestSerial(t *testing.T) {
 	}
 }
 
-// TestLinesAgain: what can be asked for, as it is named when it is missing, and nothing else.
+// TestLinesAgain: missing lines are named as numbers and ranges, the same can be asked for, and other texts are refused.
 func TestLinesAgain(t *testing.T) {
 	if text, more := ranges([]int{1, 2, 3, 7, 9, 10}); text != "1-3,7,9-10" || more {
 		t.Errorf("%q, %t", text, more)

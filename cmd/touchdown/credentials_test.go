@@ -48,7 +48,7 @@ func served(t *testing.T, session engine.Session, out io.Writer, args ...string)
 	ended := make(chan error, 1)
 	go func() { ended <- engine.Serve(ctx, session, socket) }()
 	defer func() { stop(); <-ended }()
-	listens(socket)
+	listens(t, socket)
 	var complaints bytes.Buffer
 	root := newRoot(hooks{})
 	root.SetOut(out)

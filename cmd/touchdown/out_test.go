@@ -212,7 +212,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- engine.Serve(ctx, h, socket) }()
-		listens(socket)
+		listens(t, socket)
 		for name, line := range lines {
 			var out, complaints bytes.Buffer
 			root := newRoot(hooks{root: dir})

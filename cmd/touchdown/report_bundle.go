@@ -75,7 +75,7 @@ func (c *connection) serialSummary(cmd *cobra.Command, lines string) error {
 }
 
 func (c *connection) bundleOnStick(cmd *cobra.Command, volume string) error {
-	told, err := c.client().Export(cmd.Context(), engine.Document(chosen.BundleOnStick+"/"+volume))
+	told, err := c.client().Export(cmd.Context(), engine.BundleOnStick+engine.Document("/"+volume))
 	if err != nil {
 		return explainClient(err)
 	}

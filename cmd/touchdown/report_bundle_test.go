@@ -35,8 +35,8 @@ func TestReadSummary(t *testing.T) {
 	}
 }
 
-// TestBundleWithoutAnEngine: of a node whose engine does not start, whose disk takes nothing and which has no cluster: what can be had, and
-// no secret.
+// TestBundleWithoutAnEngine: a node whose engine does not start and which has no cluster gives what it can, without a secret, and nothing
+// is written to its state folder.
 func TestBundleWithoutAnEngine(t *testing.T) {
 	state := t.TempDir()
 	var all strings.Builder

@@ -19,6 +19,7 @@ import (
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
 	"touchdown/steps/engine"
+	"touchdown/test/wait"
 )
 
 // plantedReport is a report all of whose texts are planted.
@@ -313,7 +314,7 @@ func TestReportOfTheEngine(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- engine.Serve(ctx, reporter{json: p.JSON, signed: c.signed}, socket) }()
-		listens(socket)
+		listens(t, socket)
 		for format, want := range map[string]int{"envelope": c.code, "json": 0} {
 			var out, complaints bytes.Buffer
 			root := newRoot(hooks{root: t.TempDir()})
@@ -331,12 +332,13 @@ func TestReportOfTheEngine(t *testing.T) {
 }
 
 // listens waits until an engine takes calls. Its socket is in the folder a moment earlier, and refuses them.
-func listens(socket string) {
-	for {
-		if c, err := net.Dial("unix", socket); err == nil {
-			c.Close()
-			return
+func listens(t *testing.T, socket string) {
+	t.Helper()
+	wait.Until(t, "the engine's socket", func() error {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
+			err = c.Close()
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return err
+	})
 }

@@ -23,13 +23,6 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// BundleOnStick is the document of the engine that has a support bundle written to a stick, and tells where it is: a Saved in JSON. The
-// name of a volume's device may follow behind a slash.
-const BundleOnStick = "bundle.stick"
-
-// SummaryText is the document of the engine that has a summary of a support bundle as lines for a terminal that someone records.
-const SummaryText = "summary.txt"
-
 // Saved is a file that was written to a volume.
 type Saved struct {
 	Volume string `json:"volume"` // "TOUCHDOWN (sdb1)"

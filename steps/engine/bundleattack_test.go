@@ -53,7 +53,7 @@ func TestABundleHasNoSecret(t *testing.T) {
 	must(t, err)
 	short, err := r.Export(t.Context(), Document(support.Summary))
 	must(t, err)
-	told, err := r.Export(t.Context(), chosen.BundleOnStick)
+	told, err := r.Export(t.Context(), BundleOnStick)
 	must(t, err)
 	var saved chosen.Saved
 	must(t, json.Unmarshal(told, &saved))
@@ -92,18 +92,18 @@ func idOf(t *testing.T, r *sealedRig) string {
 func TestABundleWithoutAStick(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		until(t, s, "the form", inState(Collecting))
-		if _, err := s.Export(t.Context(), chosen.BundleOnStick); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Export(t.Context(), BundleOnStick); !errors.Is(err, ErrNotFound) {
 			t.Errorf("an engine without media: %v", err)
 		}
 		r.o.Media = media.NewWatcher(r.host.Machine)
-		_, err := s.Export(t.Context(), chosen.BundleOnStick)
+		_, err := s.Export(t.Context(), BundleOnStick)
 		if !errors.Is(err, ErrNotFound) || problem.From(err).Code != "MED-NONE" {
 			t.Errorf("without a stick: %v", err)
 		}
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
 		must(t, s.Set(tty, take(t, s), "spec.console.pin", testPIN))
 		r.beginsLock(t)
-		if _, err := s.Export(serial, chosen.BundleOnStick); !errors.Is(err, idle.ErrLocked) {
+		if _, err := s.Export(serial, BundleOnStick); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("a locked console: %v", err)
 		}
 	})

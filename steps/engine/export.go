@@ -17,7 +17,6 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
 	"touchdown/backend/support"
-	"touchdown/steps/chosen"
 )
 
 const (
@@ -106,11 +105,11 @@ func tail(path string, limit int64) ([]byte, error) {
 
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
-	if name, ok := strings.CutPrefix(string(what), chosen.BundleOnStick); ok && e.o.Media != nil {
+	if kind, volume, _ := strings.Cut(string(what), "/"); Document(kind) == BundleOnStick && e.o.Media != nil {
 		if err := e.idle.May(ctx); err != nil { // it writes
 			return nil, err
 		}
-		return alone(ctx, e, ontoStick(strings.TrimPrefix(name, "/")))
+		return alone(ctx, e, ontoStick(volume))
 	}
 	switch what {
 	case ReportText, ReportJSON, signed, hosts:
@@ -128,7 +127,7 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		return alone(ctx, e, bundle)
 	case Document(support.Summary):
 		return alone(ctx, e, summary)
-	case chosen.SummaryText:
+	case SummaryText:
 		archive, err := alone(ctx, e, summary)
 		if err != nil {
 			return nil, err

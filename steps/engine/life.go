@@ -4,10 +4,10 @@ import "touchdown/backend/layout"
 
 // The ages of a node's life, as Snapshot.Life tells them.
 const (
-	LifeFactory  = "factory"      // installed, not prepared for the road
+	lifeFactory  = "factory"      // installed, not prepared for the road
 	lifeBaked    = "baked"        // prepared
 	LifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
-	LifeLanding  = "landing"      // the wizard is at work, or stopped on its way
+	lifeLanding  = "landing"      // the wizard is at work, or stopped on its way
 	LifeLanded   = "landed"       //
 	lifeLeaving  = "returning"    // what was done is being put back
 	LifeReturned = "returned"     // back to what the factory made of it
@@ -34,7 +34,7 @@ func (c *core) life() string {
 	case !j.started.IsZero() && j.landedBefore:
 		return LifeMoving
 	case !j.started.IsZero():
-		return LifeLanding
+		return lifeLanding
 	}
 	switch {
 	case c.o.Node.Host.Exists(layout.Armed):
@@ -42,5 +42,5 @@ func (c *core) life() string {
 	case c.o.Node.Host.Exists(layout.FactoryRecord):
 		return lifeBaked
 	}
-	return LifeFactory
+	return lifeFactory
 }

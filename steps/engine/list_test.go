@@ -24,7 +24,7 @@ func TestFactoryList(t *testing.T) {
 	}
 	must(t, e.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
 	s = until(t, e, "the end", inState(IsDone))
-	if s.List != ListFactory || s.Life != LifeFactory {
+	if s.List != ListFactory || s.Life != lifeFactory {
 		t.Errorf("list %q, life %q", s.List, s.Life)
 	}
 	if err := e.Do(t.Context(), pen, Action{Verb: HandOver}); !errors.Is(err, ErrState) {

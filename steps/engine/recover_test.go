@@ -236,7 +236,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("the node is %s, not %s", got, want)
 		}
 	}
-	expect(LifeFactory)
+	expect(lifeFactory)
 	r.host.File(layout.FactoryRecord, "{}")
 	expect(lifeBaked)
 	r.host.File(layout.Armed, "")
@@ -245,7 +245,7 @@ func TestLife(t *testing.T) {
 	pen := take(t, r)
 	r.start(t, r, pen, false)
 	until(t, r, "the failure", inState(HasFailed))
-	expect(LifeLanding)
+	expect(lifeLanding)
 	r.w.setFail("light", nil)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
 	until(t, r, "the end", inState(IsDone))

@@ -106,7 +106,11 @@ const (
 	hosts      Document = "hosts.txt"          // lines for the hosts files of the site's clients
 	Answers    Document = "answers"            // the site config as YAML, secrets as <set>
 	Bundle     Document = "bundle"             // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
-	Inventory  Document = "inventory"          // what the machine is made of, for people; the machine is looked at for it
+	// BundleOnStick has a bundle written to a stick, and tells where it is: a chosen.Saved in JSON. The name of a volume's device may
+	// follow behind a slash.
+	BundleOnStick Document = "bundle.stick"
+	SummaryText   Document = "summary.txt" // a summary of the bundle as lines for a terminal that someone records
+	Inventory     Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
 )
 
 // The errors that a client can tell apart; they keep their identity over the socket.
