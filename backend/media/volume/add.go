@@ -25,18 +25,13 @@ func Add(device Device, size int64, files []File) (names []string, err error) {
 	if err := judge("LABEL", 11, files); err != nil {
 		return nil, unsuited(err)
 	}
-	system, err := identify(&source{device: device, size: size, left: maxRead})
+	a, err := openToAdd(device, size)
 	if err != nil {
 		return nil, err
 	}
-	f, ok := system.(*fat)
-	if !ok {
-		return nil, ReadOnly()
-	}
-	if f.unlike {
+	if a.unlike {
 		return nil, noRoom("its tables are no copies of each other")
 	}
-	a := &adding{fat: f, device: device, sectors: map[int64][]byte{}}
 	if files, err = a.named(files); err != nil {
 		return nil, err
 	}
@@ -54,6 +49,19 @@ func Add(device Device, size int64, files []File) (names []string, err error) {
 		return nil, err
 	}
 	return names, a.write(show)
+}
+
+// openToAdd opens a FAT volume for writing.
+func openToAdd(device Device, size int64) (*adding, error) {
+	system, err := identify(&source{device: device, size: size, left: maxRead})
+	if err != nil {
+		return nil, err
+	}
+	f, ok := system.(*fat)
+	if !ok {
+		return nil, ReadOnly()
+	}
+	return &adding{fat: f, device: device, sectors: map[int64][]byte{}}, nil
 }
 
 // Fitting are the files that may be added together, the first ones before the others: none is larger than MaxFile, all of them than
@@ -176,10 +184,11 @@ func (a *adding) take(n int64) (chain []int64, err error) {
 	return chain, nil
 }
 
-// chainTo sets an entry of the table that is 0.
+// chainTo sets an entry of the table; 0 frees its cluster.
 func (a *adding) chainTo(cluster, next int64) error {
 	bit := cluster * int64(a.bits)
-	for next <<= bit % 8; next != 0; next >>= 8 {
+	mask := (int64(1)<<min(a.bits, 28) - 1) << (bit % 8)
+	for next <<= bit % 8; mask != 0; next, mask = next>>8, mask>>8 {
 		at := bit / 8 / sector * sector
 		if a.sectors[at] == nil {
 			s, err := a.from.at(a.table+at, sector)
@@ -188,7 +197,8 @@ func (a *adding) chainTo(cluster, next int64) error {
 			}
 			a.sectors[at] = s
 		}
-		a.sectors[at][bit/8%sector] |= byte(next)
+		b := &a.sectors[at][bit/8%sector]
+		*b = *b&^byte(mask) | byte(next)
 		bit += 8
 	}
 	return nil
@@ -196,16 +206,25 @@ func (a *adding) chainTo(cluster, next int64) error {
 
 // write writes everything: what nothing refers to, then the tables, then what shows the files.
 func (a *adding) write(show []patch) error {
-	var tables []patch
-	for at, s := range a.sectors {
-		for table := a.table; table < a.tablesEnd; table += a.tableEnd - a.table {
-			tables = append(tables, patch{table + at, s})
-		}
-	}
-	all := [][]patch{append(a.data, a.uncounted()...), tables}
+	all := [][]patch{append(a.data, a.uncounted()...), a.tables()}
 	for _, p := range show {
 		all = append(all, []patch{p})
 	}
+	return a.inOrder(all)
+}
+
+// tables are the sectors of the table that have changed, in each of its copies.
+func (a *adding) tables() (all []patch) {
+	for at, s := range a.sectors {
+		for table := a.table; table < a.tablesEnd; table += a.tableEnd - a.table {
+			all = append(all, patch{table + at, s})
+		}
+	}
+	return all
+}
+
+// inOrder writes groups of patches; each is on the device before the next one begins.
+func (a *adding) inOrder(all [][]patch) error {
 	for _, patches := range all {
 		for _, p := range patches {
 			if _, err := a.device.WriteAt(p.data, p.at); err != nil {

@@ -65,11 +65,7 @@ func (f *fat) list(folder node, limit int) (nodes []node, more bool, err error) 
 		if name == "" {
 			name = shortName(e, false)
 		}
-		start := int64(binary.LittleEndian.Uint16(e[26:]))
-		if f.bits == 32 {
-			start |= int64(binary.LittleEndian.Uint16(e[20:])) << 16
-		}
-		n := node{name: name, folder: attr&attrFolder != 0, start: start}
+		n := node{name: name, folder: attr&attrFolder != 0, start: f.firstOf(e)}
 		if !n.folder {
 			n.size = int64(binary.LittleEndian.Uint32(e[28:]))
 		}

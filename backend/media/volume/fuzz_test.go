@@ -27,12 +27,7 @@ func FuzzRead(f *testing.F) {
 			wantSane(t, bytes.NewReader(patches), int64(len(patches)))
 			return
 		}
-		v := patched{bases[kind], map[int64]byte{}}
-		for p := range slices.Chunk(patches, 4) {
-			if len(p) == 4 {
-				v.at[(int64(p[0])|int64(p[1])<<8|int64(p[2])<<16)%min(int64(len(v.base)), 1<<20)] = p[3]
-			}
-		}
+		v := patchedBy(bases[kind], patches)
 		wantSane(t, v, int64(len(v.base)))
 	})
 }
@@ -41,6 +36,17 @@ func FuzzRead(f *testing.F) {
 type patched struct {
 	base []byte
 	at   map[int64]byte
+}
+
+// patchedBy is a volume with patches: each is an offset within the first MiB, in three bytes, and a byte to put there.
+func patchedBy(base, patches []byte) patched {
+	v := patched{base, map[int64]byte{}}
+	for p := range slices.Chunk(patches, 4) {
+		if len(p) == 4 {
+			v.at[(int64(p[0])|int64(p[1])<<8|int64(p[2])<<16)%min(int64(len(v.base)), 1<<20)] = p[3]
+		}
+	}
+	return v
 }
 
 func (p patched) ReadAt(b []byte, offset int64) (int, error) {
@@ -62,12 +68,7 @@ func FuzzAdd(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, patches []byte) {
-		v := patched{bases[int(kind)%len(bases)], map[int64]byte{}}
-		for p := range slices.Chunk(patches, 4) {
-			if len(p) == 4 {
-				v.at[(int64(p[0])|int64(p[1])<<8|int64(p[2])<<16)%min(int64(len(v.base)), 1<<20)] = p[3]
-			}
-		}
+		v := patchedBy(bases[int(kind)%len(bases)], patches)
 		_, err := Add(bounded{v, t}, int64(len(v.base)), reports())
 		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || !strings.HasPrefix(p.Code, "MED-") || p.Fix.String() == "") {
 			t.Fatalf("no good error: %v", err)
