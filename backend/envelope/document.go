@@ -46,6 +46,7 @@ type Document struct {
 	Serial     string   `json:"serial,omitempty"`    // of the one machine that it is for
 	AnySerial  bool     `json:"anySerial,omitempty"` // it is for every machine, and Serial is empty
 	Unattended bool     `json:"unattended,omitempty"`
+	Keep       bool     `json:"keep,omitempty"`    // the medium keeps it after the landing; else its node overwrites it
 	Revoked    []string `json:"revoked,omitempty"` // ids of signing keys that are no longer to be trusted
 	Sealed     Sealing  `json:"sealed"`
 	Site       []byte   `json:"site"` // the site config as YAML, sealed as Sealed says

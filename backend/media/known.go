@@ -121,7 +121,7 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 // more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	errs := []error{k.DropBaked()}
-	for _, file := range []string{trustFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile} {
+	for _, file := range []string{trustFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile, overFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
 	return errors.Join(errs...)

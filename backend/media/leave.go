@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -30,31 +26,42 @@ const writerTime = 30 * time.Second
 
 // order is what the writing process is to do.
 type order struct {
-	Document []byte        `json:"document,omitempty"` // SHA-256 of the envelope that has to lie on the volume; none: it may have anything
-	Files    []volume.File `json:"files"`
+	Document  []byte        `json:"document,omitempty"` // SHA-256 of the envelope that has to lie on the volume; none: it may have anything
+	Files     []volume.File `json:"files"`
+	Overwrite bool          `json:"overwrite,omitempty"` // the envelope, once the files are added
 }
 
 // written is what the writing process answers.
 type written struct {
 	Names   []string `json:"names,omitempty"`
-	Problem *told    `json:"problem,omitempty"`
+	Problem *told    `json:"problem,omitempty"` // why no files were added
+	Stays   *told    `json:"stays,omitempty"`   // why the envelope was not overwritten
 }
 
-// Left tells what was added to a medium.
+// Leaving is what is to be left on a medium.
+type Leaving struct {
+	ID    string // of the document that the medium has
+	Files []volume.File
+	Used  *volume.File // when the site config is to be overwritten, unless its document says keep: what tells so, beside Files; nil: it stays
+}
+
+// Left tells what was done to a medium.
 type Left struct {
-	Medium string   // its name, as Medium.Name tells it
-	Files  []string // their names
+	Medium      string           // its name, as Medium.Name tells it
+	Files       []string         // the names of what was added
+	Overwritten bool             // its site config is
+	Stays       *problem.Problem // why its site config is not overwritten; nil when it is, or is to be kept
 }
 
 // leaveTime bounds what is done with a medium that is open for writing: it is read, and written to.
 const leaveTime = readerTime + writerTime + 5*time.Second
 
-// Leave adds files to the medium with the document that has an id, which this node trusts: where that is in a socket, else nothing is
-// done and Left is nil. The writing is done by a process without rights, on a device that nothing else uses, after it found the document
-// through the same open file. A device that does not answer holds Leave up for a bounded time, and the next call fails until it does
-// (Leaving). It fails with a *problem.Problem.
-func (w *Watcher) Leave(ctx context.Context, id string, files []volume.File) (*Left, error) {
-	if w.Leaving() {
+// Leave adds files to the medium with a document that this node trusts, and overwrites its site config: where that is in a socket, else
+// nothing is done and Left is nil. The writing is done by a process without rights, on a device that nothing else uses, after it found the
+// document through the same open file. A device that does not answer holds Leave up for a bounded time, and the next call fails until it
+// does (Waiting). It fails with a *problem.Problem where no files were added; Left then tells of the site config alone.
+func (w *Watcher) Leave(ctx context.Context, l Leaving) (*Left, error) {
+	if w.Waiting() {
 		return nil, silent()
 	}
 	all, err := devices(w.known.machine)
@@ -62,29 +69,47 @@ func (w *Watcher) Leave(ctx context.Context, id string, files []volume.File) (*L
 		return nil, err
 	}
 	found := w.readAll(ctx, all)
-	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.is(f.signed, id) })
-	if i < 0 || ctx.Err() != nil {
+	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.is(f.signed, l.ID) })
+	if i < 0 {
+		i = slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.began(f.signed, l.ID) })
+		l.Files = nil // they were added before
+	}
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	if i < 0 {
+		return w.known.unsure(l.ID), nil
+	}
 	f := found[i]
-	if f.kind == volume.ISO { // a drive may not even open for writing
-		return nil, volume.ReadOnly()
+	left := &Left{Medium: f.Name()}
+	if l.Used != nil && w.known.keeps(f.signed) {
+		l.Used = nil
 	}
-	fit := volume.Fitting(files)
-	if len(fit) == 0 {
-		return nil, volume.TooLarge()
+	left, err = w.leaveOn(ctx, f, left, l)
+	if err != nil && l.Used != nil && !left.Overwritten && left.Stays == nil {
+		left.Stays = stays(err)
 	}
-	return w.leaveWithin(ctx, leaveTime, func() (*Left, error) {
-		names, err := w.known.add(ctx, f, fit)
-		if err != nil {
-			return nil, err
-		}
-		return &Left{f.Name(), names}, nil
-	})
+	return left, err
 }
 
-// Leaving tells whether a Leave has not ended that was given up, as its device did not answer.
-func (w *Watcher) Leaving() bool { return w.leaving.Load() }
+// leaveOn does that on a medium that was found.
+func (w *Watcher) leaveOn(ctx context.Context, f *Medium, left *Left, l Leaving) (*Left, error) {
+	if f.kind == volume.ISO { // a drive may not even open for writing
+		return left, volume.ReadOnly()
+	}
+	fit := volume.Fitting(l.Files)
+	if len(fit) == 0 && len(l.Files) > 0 && l.Used == nil {
+		return left, volume.TooLarge()
+	}
+	done, err := w.leaveWithin(ctx, leaveTime, func() (*Left, error) { return w.known.add(ctx, f, fit, l) })
+	if done == nil { // it was given up, and may go on
+		return left, err
+	}
+	return done, err
+}
+
+// Waiting tells whether a Leave has not ended that was given up, as its device did not answer.
+func (w *Watcher) Waiting() bool { return w.leaving.Load() }
 
 // leaveWithin waits for what opens, writes and closes a device, but no longer than a limit: each of that may wait in the kernel for a
 // device that does not answer.
@@ -115,24 +140,29 @@ func (w *Watcher) leaveWithin(ctx context.Context, limit time.Duration, leave fu
 // silent is the problem of a device that does not answer. What it was told to write may be there, or come later.
 func silent() error { return volume.Unwritten(errors.New("the device does not answer")) }
 
-// add adds files to a medium that was read.
-func (k Known) add(ctx context.Context, f *Medium, files []volume.File) (names []string, err error) {
+// add adds files to a medium that was read, and overwrites its site config where the node leaves a file that tells so.
+func (k Known) add(ctx context.Context, f *Medium, files []volume.File, l Leaving) (*Left, error) {
+	left := &Left{Medium: f.Name()}
 	device, err := os.OpenFile(f.path, os.O_RDWR|unix.O_EXCL|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, closed(err)
+		return left, closed(err)
 	}
 	defer device.Close()
 	if err := k.mayWrite(device); err != nil {
-		return nil, err
+		return left, err
 	}
 	content, _, err := inspect(ctx, device, readerTime, siteFiles())
 	if err != nil {
-		return nil, err
+		return left, err
 	}
 	if e := content.Find(EnvelopeFile); e == nil || !bytes.Equal(e.Data, f.signed) {
-		return nil, exchanged()
+		return left, exchanged()
 	}
-	return k.write(ctx, device, f.signed, files)
+	if l.Used == nil {
+		left.Files, err = k.write(ctx, device, orderFor(f.signed, files))
+		return left, err
+	}
+	return left, k.overwrite(ctx, device, f.signed, files, l, left)
 }
 
 // mayWrite refuses an open device that is no disk that can be pulled out: its name may be that of another one since it was read. In
@@ -179,39 +209,52 @@ func (k Known) Sockets() string {
 	return strings.Join(is, "\n")
 }
 
-// write has the writing process add files to an open device that has a document; nil: to one with whatever it has.
-func (Known) write(ctx context.Context, device *os.File, signed []byte, files []volume.File) ([]string, error) {
+// orderFor is the order to add files to a volume with a document; nil: to one with whatever it has.
+func orderFor(signed []byte, files []volume.File) order {
 	o := order{Files: files}
 	if signed != nil {
 		sum := sha256.Sum256(signed)
 		o.Document = sum[:]
 	}
-	given, err := orderOf(o)
+	return o
+}
+
+// write has the writing process add files to an open device.
+func (k Known) write(ctx context.Context, device *os.File, o order) ([]string, error) {
+	w, err := k.ordered(ctx, device, o)
+	if err == nil && w.Problem != nil {
+		err = w.Problem.problem()
+	}
 	if err != nil {
 		return nil, err
+	}
+	return w.Names, nil
+}
+
+// ordered has the writing process carry out an order on an open device.
+func (Known) ordered(ctx context.Context, device *os.File, o order) (w written, err error) {
+	given, err := orderOf(o)
+	if err != nil {
+		return w, err
 	}
 	defer given.Close()
 	out, err := host.Confined{Args: []string{WriterCommand}, Input: device, Order: given, Most: 64 << 10, Time: writerTime}.Run(ctx)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return w, context.Cause(ctx)
 	}
-	var w written
 	if err == nil {
 		err = strict(out, &w)
 	}
-	if err == nil && w.Problem == nil && len(w.Names) != len(files) {
+	if err == nil && w.Problem == nil && len(w.Names) != len(o.Files) {
 		err = errors.New("it does not name what it wrote")
 	}
 	if err != nil {
-		return nil, volume.Unwritten(err)
-	}
-	if w.Problem != nil {
-		return nil, w.Problem.problem()
+		return w, volume.Unwritten(err)
 	}
 	for i, name := range w.Names {
 		w.Names[i] = printableName(name)
 	}
-	return w.Names, nil
+	return w, nil
 }
 
 // printableName is a name that the writing process told: a volume that took it over could have made it.
@@ -238,47 +281,4 @@ func exchanged() error {
 		Code: "MED-XCHG", Summary: message.T("The medium was exchanged, so that nothing is written to it."),
 		Fix: message.T("Put in the medium that brought the site config."),
 	}
-}
-
-// ServeWriter is the writing process: it adds the files of the order to the volume on the open file in, and writes what it did to out.
-func ServeWriter(in, ordered *os.File, out io.Writer) error {
-	size, err := in.Seek(0, io.SeekEnd)
-	if err != nil {
-		return fmt.Errorf("asking for the size of the volume: %w", err)
-	}
-	debug.SetMemoryLimit(readerMemory)
-	if err := host.Confine(host.Limits{CPUSeconds: uint64(writerTime / time.Second), Memory: readerMemory, Writes: uint64(size)}); err != nil {
-		return err
-	}
-	var o order
-	if err := readOrder(ordered, &o); err != nil {
-		return err
-	}
-	var w written
-	if w.Names, err = add(in, size, o); err != nil {
-		w.Problem = tellOf(err)
-	}
-	if err := json.NewEncoder(out).Encode(w); err != nil {
-		return fmt.Errorf("answering: %w", err)
-	}
-	return nil
-}
-
-// add adds the files where the document is the right one.
-func add(device *os.File, size int64, o order) ([]string, error) {
-	if len(o.Document) == 0 {
-		return volume.Add(device, size, o.Files)
-	}
-	content, err := volume.Read(device, size, func(path string) bool { return strings.EqualFold(path, EnvelopeFile) })
-	if err != nil {
-		return nil, err
-	}
-	e := content.Find(EnvelopeFile)
-	if e == nil {
-		return nil, exchanged()
-	}
-	if sum := sha256.Sum256(e.Data); !bytes.Equal(sum[:], o.Document) {
-		return nil, exchanged()
-	}
-	return volume.Add(device, size, o.Files)
 }

@@ -3,12 +3,14 @@ package media_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
 	"touchdown/test/stick"
@@ -54,12 +56,12 @@ func TestLeave(t *testing.T) {
 			s := newSocket(t)
 			test.plug(s)
 			before := disks(t, s)
-			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), d.ID, report)
+			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), media.Leaving{ID: d.ID, Files: report})
 			if code(err) != test.code {
 				t.Fatal(err)
 			}
 			if test.left == "" {
-				if after := disks(t, s); left != nil || after != before {
+				if after := disks(t, s); left != nil && left.Files != nil || after != before {
 					t.Errorf("%+v, or a medium has changed", left)
 				}
 				return
@@ -93,4 +95,97 @@ func disks(t *testing.T, s *socket) (all string) {
 		all += string(b)
 	}
 	return all
+}
+
+// TestLeaveOverwrites: the site config is overwritten on the medium of the document alone, unless that says keep, also where there is no room
+// for a report; what cannot be overwritten is told.
+func TestLeaveOverwrites(t *testing.T) {
+	d := envelope.New("SN1")
+	kept := d
+	kept.Keep = true
+	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}}
+	used := &volume.File{Name: media.UsedFile, Data: []byte("used by SN1\n")}
+	for name, test := range map[string]struct {
+		document envelope.Document
+		leave    media.Leaving
+		files    string
+		over     bool
+	}{
+		"overwritten":       {d, media.Leaving{ID: d.ID, Files: report, Used: used}, "[report.txt used.txt]", true},
+		"without a report":  {d, media.Leaving{ID: d.ID, Used: used}, "[used.txt]", true},
+		"not ended":         {d, media.Leaving{ID: d.ID, Files: report}, "[report.txt]", false},
+		"its document asks": {kept, media.Leaving{ID: d.ID, Files: report, Used: used}, "[report.txt]", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSocket(t)
+			other := envelope.New("SN1")
+			s.plug("sdb", other, envelope.Lock{})
+			s.plug("sdc", test.document, envelope.Lock{})
+			secret := envelopeOn(t, s, "sdc")
+			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), test.leave)
+			if err != nil || left == nil || left.Stays != nil || left.Overwritten != test.over || fmt.Sprint(left.Files) != test.files {
+				t.Fatalf("%+v, %v", left, err)
+			}
+			disk, err := os.ReadFile(filepath.Join(s.Root(), "dev/sdc"))
+			if got := bytes.Contains(disk, secret[:40]); err != nil || got == test.over {
+				t.Errorf("its bytes are there: %t", got)
+			}
+			if envelopeOn(t, s, "sdb") == nil || (envelopeOn(t, s, "sdc") == nil) != test.over {
+				t.Error("the wrong medium was overwritten")
+			}
+			if s.Machine.Exists(layout.Media + "/overwriting") {
+				t.Error("the note of what is being done is there still")
+			}
+		})
+	}
+}
+
+// envelopeOn is the document on a disk; nil for none.
+func envelopeOn(t *testing.T, s *socket, disk string) []byte {
+	t.Helper()
+	content, err := media.Inspect(t.Context(), filepath.Join(s.Root(), "dev", disk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := content.Find(media.EnvelopeFile); e != nil {
+		return e.Data
+	}
+	return nil
+}
+
+// TestLeaveAfterACut: what a power cut left of a document is overwritten by the next Leave, and nothing is added again; where its medium is not there, that is told.
+func TestLeaveAfterACut(t *testing.T) {
+	d := envelope.New("SN1")
+	used := &volume.File{Name: media.UsedFile, Data: []byte("used by SN1\n")}
+	for name, keep := range map[string]int{"its head is left": volume.HeadSize, "zeros are left": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := newSocket(t)
+			s.plug("sdb", d, envelope.Lock{})
+			secret := envelopeOn(t, s, "sdb")
+			disk := filepath.Join(s.Root(), "dev/sdb")
+			b, err := os.ReadFile(disk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := bytes.Index(b, secret)
+			clear(b[at+keep : at+len(secret)])
+			if err := os.WriteFile(disk, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			leave := media.Leaving{ID: d.ID, Files: []volume.File{{Name: "report.txt", Data: []byte("landed\n")}}, Used: used}
+			if left, err := media.NewWatcher(s.Machine).Leave(t.Context(), leave); left != nil || err != nil {
+				t.Fatalf("without a note: %+v, %v", left, err)
+			}
+			s.File(layout.Media+"/overwriting", fmt.Sprintf("%s %x\n", d.ID, sha256.Sum256(secret[:volume.HeadSize])))
+			left, err := media.NewWatcher(s.Machine).Leave(t.Context(), leave)
+			if err != nil || left == nil || !left.Overwritten || len(left.Files) > 0 || envelopeOn(t, s, "sdb") != nil {
+				t.Fatalf("%+v, %v", left, err)
+			}
+			s.File(layout.Media+"/overwriting", d.ID+" 00\n")
+			left, err = media.NewWatcher(s.Machine).Leave(t.Context(), leave)
+			if err != nil || left == nil || code(left.Stays) != "MED-OVER" {
+				t.Errorf("a medium that is not there: %+v, %v", left, err)
+			}
+		})
+	}
 }

@@ -233,14 +233,14 @@ func TestAnExchangedVolume(t *testing.T) {
 	}
 	defer device.Close()
 	report := []volume.File{{Name: "report.txt", Data: []byte("landed")}}
-	names, err := Known{}.write(t.Context(), device, []byte("the document"), report)
+	names, err := Known{}.write(t.Context(), device, orderFor([]byte("the document"), report))
 	if problem.From(err).Code != "MED-XCHG" {
 		t.Errorf("%v, %v", names, err)
 	}
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, is) {
 		t.Errorf("it was written to: %v", err)
 	}
-	if names, err = (Known{}).write(t.Context(), device, []byte("another document"), report); err != nil || len(names) != 1 {
+	if names, err = (Known{}).write(t.Context(), device, orderFor([]byte("another document"), report)); err != nil || len(names) != 1 {
 		t.Errorf("%v, %v", names, err)
 	}
 }
@@ -254,7 +254,7 @@ func TestADeviceThatDoesNotAnswer(t *testing.T) {
 		<-answers
 		return &Left{Medium: "SITECONFIG"}, nil
 	}
-	if left, err := w.leaveWithin(t.Context(), time.Millisecond, leave); left != nil || problem.From(err).Code != "MED-WERR" || !w.Leaving() {
+	if left, err := w.leaveWithin(t.Context(), time.Millisecond, leave); left != nil || problem.From(err).Code != "MED-WERR" || !w.Waiting() {
 		t.Fatalf("%v, %v", left, err)
 	}
 	second := func() (*Left, error) {
@@ -264,16 +264,16 @@ func TestADeviceThatDoesNotAnswer(t *testing.T) {
 	if _, err := w.leaveWithin(t.Context(), time.Hour, second); problem.From(err).Code != "MED-WERR" {
 		t.Error(err)
 	}
-	if left, err := w.Leave(t.Context(), "", nil); left != nil || problem.From(err).Code != "MED-WERR" {
+	if left, err := w.Leave(t.Context(), Leaving{}); left != nil || problem.From(err).Code != "MED-WERR" {
 		t.Errorf("%v, %v", left, err)
 	}
 	close(answers)
-	for late := time.Now().Add(wait.Timeout(20 * time.Second)); w.Leaving(); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(wait.Timeout(20 * time.Second)); w.Waiting(); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatal("it answers, and no other one may begin")
 		}
 	}
-	if left, err := w.leaveWithin(t.Context(), time.Hour, leave); err != nil || left.Medium != "SITECONFIG" || w.Leaving() {
+	if left, err := w.leaveWithin(t.Context(), time.Hour, leave); err != nil || left.Medium != "SITECONFIG" || w.Waiting() {
 		t.Errorf("%v, %v", left, err)
 	}
 	answers = make(chan struct{})

@@ -18,7 +18,7 @@ import (
 // can be written to; where there are several, to the only one with a site config. make is called once the stick is known. It works as
 // Leave does otherwise, and fails with a *problem.Problem: MED-NONE without one that can be written to, MED-MANY where the choice is a person's.
 func (w *Watcher) Put(ctx context.Context, name string, make func() ([]volume.File, error)) (*Left, error) {
-	if w.Leaving() {
+	if w.Waiting() {
 		return nil, silent()
 	}
 	to, err := w.stick(ctx, name)
@@ -46,11 +46,11 @@ func (w *Watcher) Put(ctx context.Context, name string, make func() ([]volume.Fi
 		if err != nil {
 			return nil, err
 		}
-		names, err := w.known.write(ctx, device, nil, fit)
+		names, err := w.known.write(ctx, device, orderFor(nil, fit))
 		if err != nil {
 			return nil, err
 		}
-		return &Left{(&Medium{Device: to.Device, Label: content.Label}).Name(), names}, nil
+		return &Left{Medium: (&Medium{Device: to.Device, Label: content.Label}).Name(), Files: names}, nil
 	})
 }
 

@@ -39,6 +39,7 @@ type Document struct {
 	APIWrites    int64         `json:"apiWrites"`
 	Warnings     []string      `json:"warnings"`
 	Problems     []string      `json:"problems"`
+	Medium       string        `json:"medium,omitempty"`   // what becomes of the medium that brought the site config; "" where none did
 	Signer       *Signer       `json:"signer,omitempty"`   // nil: the report is not signed
 	Previous     *Previous     `json:"previous,omitempty"` // nil: this is the first that the node knows of
 }
@@ -150,9 +151,16 @@ func New(job Job, facts Facts, made time.Time) *Document {
 			}
 		}
 	}
+	if job.Medium {
+		d.Medium = onMedium
+	}
 	d.Verdict = d.verdict()
 	return d
 }
+
+// onMedium is what a report can say of a medium, to which it is added before the site config there is overwritten.
+const onMedium = "The site config came from a medium. After the landing the node overwrites it there, unless it was written with --keep or the " +
+	"medium cannot be written to; every screen tells the result. Flash may keep copies of what is overwritten: destroy the medium if it held secrets."
 
 // worst is the status that needs most attention.
 func (d *Document) worst() check.Status {

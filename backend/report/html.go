@@ -167,6 +167,9 @@ func (d *Document) details(s *sheet) {
 	}))
 	s.list("Warnings", d.Warnings)
 	s.list("Problems met on the way", d.Problems)
+	if d.Medium != "" {
+		s.list("The site config's medium", []string{d.Medium})
+	}
 	s.list("Where to reach it", each([]string{d.URLs.Console, d.URLs.API}, orUnknown))
 	s.list("DNS records", each(d.DNS, func(r Record) string { return r.Name + " " + r.Type + " " + r.Value }))
 	s.list("Certificates served (SHA-256)", each(d.Certificates, func(c Certificate) string {

@@ -16,6 +16,7 @@ type Job struct {
 	Steps    []JobStep
 	Warnings []string // plain sentences, such as the engine's notices
 	Problems []string // what failed on the way and was fixed
+	Medium   bool     // a medium brought the site config
 }
 
 // JobStep is a Step with its checks. Its Outcome is "done" or "skipped", and "" for one that is not over.

@@ -30,6 +30,9 @@ func (d *Document) Text() []byte {
 	}
 	writes := fmt.Sprintf("%d calls to the cluster's API since Touchdown's last start", d.APIWrites)
 	blocks = append(blocks, append(block("WORK DONE", each(d.Steps, timing)), field("Changes made", writes)))
+	if d.Medium != "" {
+		blocks = append(blocks, block("THE SITE CONFIG'S MEDIUM", []string{para(0, d.Medium)}))
+	}
 	if lines := d.signature(); lines != nil {
 		blocks = append(blocks, lines)
 	}

@@ -60,6 +60,7 @@ type mediaContent struct {
 	Document   string          `json:"document,omitempty"`
 	Machine    string          `json:"machine,omitempty"`
 	Unattended bool            `json:"unattended,omitempty"`
+	Keep       bool            `json:"keep,omitempty"` // the medium keeps the site config after the landing
 	Sealed     string          `json:"sealed,omitempty"`
 	Revokes    []string        `json:"revokes,omitempty"`
 	Verified   bool            `json:"verified"`
@@ -118,7 +119,7 @@ func (f *showFlags) document(s *mediaContent, text []byte, trust *envelope.Trust
 	if err != nil {
 		return err
 	}
-	s.Document, s.Machine, s.Unattended, s.Sealed, s.Revokes = d.ID, machineOf(d), d.Unattended, sealedWith(d), d.Revoked
+	s.Document, s.Machine, s.Unattended, s.Keep, s.Sealed, s.Revokes = d.ID, machineOf(d), d.Unattended, d.Keep, sealedWith(d), d.Revoked
 	if f.serial != "" || used != nil {
 		if err := d.For(f.serial, used); err != nil {
 			return err
@@ -202,6 +203,9 @@ func (s *mediaContent) printDocument(out io.Writer) {
 	how := "asks at the console"
 	if s.Unattended {
 		how = "starts without asking"
+	}
+	if s.Keep {
+		how += "; kept after the landing"
 	}
 	fmt.Fprintf(out, "document:   %s\nfor:        %s\n%s\nsite config %s; %s\n", s.Document, s.Machine, signed, s.Sealed, how)
 	if len(s.Revokes) > 0 {

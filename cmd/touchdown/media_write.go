@@ -19,7 +19,8 @@ type mediaFlags struct {
 	file, serial, key, format, revoked       string
 	passphraseFile, newPassphrase, recipient string
 	table, out                               string
-	anySerial, unattended, force, fixedDisk  bool
+	anySerial, unattended, keep              bool
+	force, fixedDisk                         bool
 }
 
 func mediaWrite() *cobra.Command {
@@ -32,6 +33,9 @@ the site config names go in with it. A device that is neither removable nor on U
 
 A medium is sealed with a passphrase, which someone types at the console, or for the key of a node, which needs nobody. Only a
 site config without secrets may go unsealed.
+
+After the landing the node overwrites the site config on a stick with FAT. --keep leaves it there, as for a stick of
+several machines (--any-serial); an ISO9660 image keeps it in any case.
 
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
@@ -59,6 +63,7 @@ overwrites only if all its machines are in the table. --table can also be a fold
 	flags.StringVar(&f.newPassphrase, "new-passphrase", "", "seal with a new passphrase, which is written to this file")
 	flags.StringVar(&f.recipient, "recipient", "", "seal for the node with this public key, age1...")
 	flags.BoolVar(&f.unattended, "unattended", false, "the node starts without asking anyone")
+	flags.BoolVar(&f.keep, "keep", false, "the medium keeps the site config; without it the node overwrites it after its landing")
 	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
 	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
 	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
@@ -158,10 +163,10 @@ func (f *mediaFlags) lock() (envelope.Lock, string, error) {
 
 // maker makes media: what all of a batch have in common.
 type maker struct {
-	key        envelope.SigningKey
-	format     string
-	unattended bool
-	revoked    []string
+	key              envelope.SigningKey
+	format           string
+	unattended, keep bool
+	revoked          []string
 }
 
 func (f *mediaFlags) maker() (*maker, error) {
@@ -169,7 +174,7 @@ func (f *mediaFlags) maker() (*maker, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{key: key, format: f.format, unattended: f.unattended}
+	m := &maker{key: key, format: f.format, unattended: f.unattended, keep: f.keep}
 	if f.revoked == "" {
 		return m, nil
 	}
@@ -195,7 +200,7 @@ func (m *maker) make(serial string, cfg *site.Config, lock envelope.Lock) (*enve
 		return nil, nil, err
 	}
 	d := envelope.New(serial)
-	d.Unattended, d.Revoked = m.unattended, m.revoked
+	d.Unattended, d.Keep, d.Revoked = m.unattended, m.keep, m.revoked
 	if err := d.Seal(text, lock); err != nil {
 		return nil, nil, err
 	}

@@ -30,6 +30,7 @@ type leaving struct {
 	what  string // another text for each time; it goes onto the disk
 	waits bool   // the landing has not ended, and goes on after an answer
 	files []volume.File
+	used  *volume.File // tells on the medium what became of its site config, which is overwritten; nil: it stays
 }
 
 // leave writes the report onto the medium that brought the site config, once the node has landed, or the question at which a landing
@@ -38,7 +39,7 @@ func (e *lander) leave() {
 	known := media.Of(e.o.Node.Host)
 	sockets := known.Sockets()
 	e.unsayLeft(sockets)
-	if e.o.Media.Leaving() { // a device does not answer yet
+	if e.o.Media.Waiting() { // a device does not answer yet
 		return
 	}
 	l := e.toLeave(known)
@@ -50,13 +51,17 @@ func (e *lander) leave() {
 		return
 	}
 	e.leftAt = now
-	left, err := e.o.Media.Leave(e.closing, l.id, l.files)
+	left, err := e.o.Media.Leave(e.closing, media.Leaving{ID: l.id, Files: l.files, Used: l.used})
 	switch {
 	case e.closing.Err() != nil || err == nil && left == nil:
+		return
 	case err != nil:
 		e.notLeft(known, l, err)
-	default:
+	case len(left.Files) > 0:
 		e.wasLeft(known, l, left)
+	}
+	if left != nil {
+		e.tellOverwritten(known, l, left)
 	}
 }
 
@@ -98,19 +103,24 @@ func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
 // sayLeft tells every screen in one line, until something else is in the sockets, and the list of events the whole: but not what that
 // was told of the document last, as a medium may come and go at any time.
 func (e *lander) sayLeft(known media.Known, l *leaving, line, whole message.Text) {
+	e.sayOn(leftNotice, known, l, line, whole)
+}
+
+// sayOn does that in the place of a notice.
+func (e *lander) sayOn(notice string, known media.Known, l *leaving, line, whole message.Text) {
 	e.leftIn = known.Sockets()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.core.notices[leftNotice] = line
-	told := strings.Join([]string{l.what, line.String()}, "\n")
-	if e.leftTold[l.id] == told {
+	e.core.notices[notice] = line
+	told, of := strings.Join([]string{l.what, line.String()}, "\n"), notice+" "+l.id
+	if e.leftTold[of] == told {
 		e.core.recorder.changed()
 		return
 	}
 	if e.leftTold == nil {
 		e.leftTold = map[string]string{}
 	}
-	e.leftTold[l.id] = told
+	e.leftTold[of] = told
 	e.core.recorder.warn(mediumStep, e.core.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: whole}))
 }
 
@@ -119,9 +129,14 @@ func (e *lander) unsayLeft(sockets string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	state := e.core.job.state
-	if _, told := e.core.notices[leftNotice]; told && (sockets != e.leftIn || underWay(state) && state != InQuestion) {
-		delete(e.core.notices, leftNotice)
-		e.core.recorder.changed()
+	if sockets == e.leftIn && (!underWay(state) || state == InQuestion) {
+		return
+	}
+	for _, notice := range []string{leftNotice, overNotice} {
+		if _, told := e.core.notices[notice]; told {
+			delete(e.core.notices, notice)
+			e.core.recorder.changed()
+		}
 	}
 }
 
@@ -137,7 +152,7 @@ func (e *lander) toLeave(known media.Known) *leaving {
 	if l.files == nil {
 		l.files = e.reports()
 	}
-	if len(l.files) == 0 {
+	if len(l.files) == 0 && l.used == nil {
 		return nil
 	}
 	return l
@@ -172,6 +187,7 @@ func (e *lander) ended(known media.Known) *leaving {
 	e.mu.Lock()
 	c := e.core
 	brought, state, began, question := broughtByMedium(c) && !c.job.handedOver, c.job.state, c.job.started, openQuestion(c)
+	used := e.usedText(c)
 	e.mu.Unlock()
 	if !brought || state != IsDone && question == "" {
 		return nil
@@ -181,7 +197,9 @@ func (e *lander) ended(known media.Known) *leaving {
 		return nil
 	}
 	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " "), waits: state == InQuestion}
-	if state != IsDone {
+	if state == IsDone {
+		l.used = &used
+	} else {
 		question = e.mask.Mask(question)
 		l.what += fmt.Sprintf(" %q", question)
 		l.files = []volume.File{{Name: questionFile, Data: []byte(question)}}

@@ -653,9 +653,15 @@ func TestTheReportIsLeft(t *testing.T) {
 		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
 	}
 	until(t, r, "the report on the stick", said)
-	if names, text := r.onDisk(t, "sdb", "report.txt"); len(names) != 2 || text != "it has landed" {
+	if names, text := r.onDisk(t, "sdb", "report.txt"); fmt.Sprint(names) != "[report.txt used.txt]" || text != "it has landed" {
 		t.Errorf("%v, %q", names, text)
 	}
+	if _, text := r.onDisk(t, "sdb", "used.txt"); !strings.Contains(text, "used by shop.stick.example (machine SN1) on 20") {
+		t.Errorf("used.txt is %q", text)
+	}
+	until(t, r, "that the site config was overwritten", func(s *Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config on medium SITECONFIG (sdb) was overwritten.")
+	})
 	must(t, r.Close())
 	r.plug(t, "sdc", forNobody()) // another stick, unused
 	r.open(t)

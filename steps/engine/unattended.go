@@ -28,7 +28,7 @@ type lander struct {
 	leftAt string // what was to be left, and what was in the sockets, when leave tried last
 
 	leftLast string            // what was left last, also where that could not be noted
-	leftTold map[string]string // by the document's id: what was to be left, and what was told of it in an event
+	leftTold map[string]string // by the notice and the document's id: what was to be left, and what was told of it in an event
 }
 
 // try is one that did not start the landing.

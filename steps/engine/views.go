@@ -73,6 +73,7 @@ func (c *core) reportJob(machine []message.Text) report.Job {
 	out := report.Job{
 		Version: c.o.Version, Serial: c.serial, Hostname: c.hostname, Started: c.job.started,
 		Warnings: message.English(c.notes(machine)), Problems: message.English(c.job.met),
+		Medium: broughtByMedium(c),
 	}
 	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {

@@ -1,0 +1,95 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/layout"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// overFile notes, while a site config is overwritten, the id of its document and how it began: after a power cut the rest of it is known
+// by that.
+const overFile = layout.Media + "/overwriting"
+
+// UsedFile tells people on the medium what became of its site config.
+const UsedFile = "used.txt"
+
+// overwrite adds files to an open device, and overwrites its site config. What a power cut leaves undone is done by the next Leave.
+func (k Known) overwrite(ctx context.Context, device *os.File, signed []byte, files []volume.File, l Leaving, left *Left) error {
+	if l.Files != nil || !k.began(signed, l.ID) { // it has not begun
+		files = append(files, *l.Used)
+		note := fmt.Sprintf("%s %x\n", l.ID, headOf(signed))
+		if err := k.machine.WriteFile(overFile, []byte(note), 0o600); err != nil {
+			left.Stays = stays(err)
+			left.Files, err = k.write(ctx, device, orderFor(signed, files[:len(files)-1]))
+			return err
+		}
+	}
+	o := orderFor(signed, files)
+	o.Overwrite = true
+	w, err := k.ordered(ctx, device, o)
+	if err != nil { // it is not known how far it came: the note stays
+		return err
+	}
+	_ = k.machine.Remove(overFile) // one that stays finds nothing to do
+	left.Files, left.Overwritten = w.Names, w.Stays == nil
+	if w.Stays != nil {
+		left.Stays = stays(w.Stays.problem())
+	}
+	if w.Problem != nil {
+		return w.Problem.problem()
+	}
+	return nil
+}
+
+// headOf is the sum of what is overwritten last of a document.
+func headOf(signed []byte) []byte {
+	sum := sha256.Sum256(signed[:min(len(signed), volume.HeadSize)])
+	return sum[:]
+}
+
+// began tells whether this is what is left of a document whose overwriting this node began.
+func (k Known) began(signed []byte, id string) bool {
+	note, err := k.machine.ReadFile(overFile)
+	if err != nil {
+		return false
+	}
+	zeros := len(bytes.Trim(signed, "\x00")) == 0
+	was, head, _ := strings.Cut(strings.TrimSpace(string(note)), " ")
+	return was == id && (zeros || head == fmt.Sprintf("%x", headOf(signed)))
+}
+
+// unsure tells of a document whose overwriting began and whose medium is not there; nil where none did.
+func (k Known) unsure(id string) *Left {
+	if note, err := k.machine.ReadFile(overFile); err != nil || !strings.HasPrefix(string(note), id+" ") {
+		return nil
+	}
+	return &Left{Stays: stays(errors.New("the power was cut, or the medium was taken out, while it was overwritten"))}
+}
+
+// keeps tells whether a document says that its medium keeps it.
+func (k Known) keeps(signed []byte) bool {
+	trust, err := k.trust(false)
+	if err != nil {
+		return false
+	}
+	d, _, err := envelope.Verify(signed, trust)
+	return err == nil && d.Keep
+}
+
+// stays is the warning that a site config may be on its medium still.
+func stays(err error) *problem.Problem {
+	return &problem.Problem{
+		Code: "MED-OVER", Summary: message.T("The site config on the medium was not overwritten, or it is not certain that it was."),
+		Fix: message.T("Erase the medium on another computer, or destroy it, as it may hold secrets."), Err: err,
+	}
+}

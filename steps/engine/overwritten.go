@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"cmp"
+	"strings"
+
+	"touchdown/backend/media"
+	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
+)
+
+// overNotice is the notice that the site config on a medium was overwritten, or why it was not.
+const overNotice = "left over"
+
+// usedText is what stays on a medium in place of its site config.
+func (e *lander) usedText(c *core) volume.File {
+	name, _ := c.draft.site.Get("spec.clusterName")
+	base, _ := c.draft.site.Get("spec.baseDomain")
+	text := "The site config on this medium was used by " + cmp.Or(strings.Trim(name+"."+base, "."), "a node") + " (machine " + c.serial + ") on " +
+		e.o.Node.Now().UTC().Format("2006-01-02") + ".\r\nThe node overwrites it then. Flash may keep copies: destroy the medium if it held secrets.\r\n"
+	return volume.File{Name: media.UsedFile, Data: []byte(e.mask.Mask(text))}
+}
+
+// tellOverwritten tells what became of the site config on a medium. That it stays is a warning, which the landing does not fail with.
+func (e *lander) tellOverwritten(known media.Known, l *leaving, left *media.Left) {
+	line := message.F("The site config on medium %s was overwritten.", left.Medium)
+	whole := message.F("The site config on medium %s was overwritten. Flash may keep copies: destroy the medium if it held secrets.", left.Medium)
+	if p := left.Stays; p != nil {
+		e.o.Node.Log.Warn("overwriting the site config on the medium", "error", e.mask.Mask(p.Error()))
+		line = message.F("The site config may be on the medium still (%s). Why: the log.", p.Code)
+		whole = message.Data(e.mask.Mask(reason(p)))
+	} else if !left.Overwritten {
+		return
+	}
+	e.sayOn(overNotice, known, l, line, whole)
+}
