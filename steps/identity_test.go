@@ -26,6 +26,7 @@ import (
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
 	"touchdown/backend/problem"
+	"touchdown/test/stick"
 )
 
 // keyPair makes a CA's certificate, and a public SSH key.
@@ -151,11 +152,18 @@ func TestASealWithoutALedger(t *testing.T) {
 	if err := (&copyCheck{}).Run(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
+	stick.Plug(t, node.Host.Root(), "sdb", nil)
+	if err := os.Remove(node.Host.Path("/dev/sdb")); err != nil { // a drive that does not open
+		t.Fatal(err)
+	}
 	if err := (&Seal{}).Run(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
 	if ch := r.checks["copy"]; ch.Status != check.Skip || ch.Observed.String() != "not checked: no ledger was given" || !strings.Contains(fmt.Sprint(r.said), "No ledger was given") {
 		t.Errorf("%+v, %q", ch, r.said)
+	}
+	if n := strings.Count(fmt.Sprint(r.said), "Drive sdb was not readable: The volume cannot be opened."); n != 1 {
+		t.Errorf("a drive that does not open is noted %d times: %q", n, r.said)
 	}
 	if err := os.WriteFile(node.Host.Path("/var/lib/touchdown/factory/ledger.json"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)

@@ -104,6 +104,7 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 	if err != nil {
 		return err
 	}
+	noteDrives(ctx, node, report)
 	if d != nil {
 		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", d.ID))
 	}
@@ -125,6 +126,17 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 		return err
 	}
 	return factory.Close(node.Host)
+}
+
+// noteDrives tells which drives cannot be read: whoever seals the node may want to know, and the site is never held up by one.
+func noteDrives(ctx context.Context, node *backend.Node, report Report) {
+	drives, err := media.Of(node.Host).Unreadable(ctx)
+	if err != nil {
+		node.Log.Warn("looking at the drives for media", "error", err)
+	}
+	for _, d := range drives {
+		report.Say(message.F("Drive %s was not readable: %s", d.Device, d.Refused.Summary))
+	}
 }
 
 // Undo opens the list again, and the gate in front of kubelet. A ledger is only added to: the node stays in it, and is known when it

@@ -51,8 +51,8 @@ func (w *Watcher) Volumes(ctx context.Context) ([]Volume, error) {
 		}
 		found = append(found, v)
 		return bytes
-	}, func(disk string, volumes int, crowded bool) {
-		found = append(found, Volume{Name: disk, Refused: unreadOf(disk, volumes, crowded).Refused})
+	}, func(disk string, volumes int) {
+		found = append(found, Volume{Name: disk, Refused: unreadOf(disk, volumes).Refused})
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -85,12 +85,38 @@ func Inspect(ctx context.Context, path string) (*volume.Content, error) {
 }
 
 func inspectAt(ctx context.Context, path string, within time.Duration, want wants) (content *volume.Content, bytes int64, err error) {
-	device, err := openVolume(path)
+	device, err := openWithin(within, func() (*os.File, error) { return openVolume(path) })
 	if err != nil {
 		return nil, 0, err
 	}
 	defer device.Close()
 	return inspect(ctx, device, within, want)
+}
+
+// openWithin opens a volume, and waits no longer than a time: the kernel asks the drive, and a dying one may not answer. What opens late is
+// closed.
+func openWithin(within time.Duration, open func() (*os.File, error)) (*os.File, error) {
+	type answer struct {
+		device *os.File
+		err    error
+	}
+	done := make(chan answer)
+	given := make(chan struct{})
+	defer close(given)
+	go func() {
+		device, err := open()
+		select {
+		case done <- answer{device, err}:
+		case <-given:
+			_ = device.Close() // of nil, too
+		}
+	}()
+	select {
+	case a := <-done:
+		return a.device, a.err
+	case <-time.After(within):
+		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.T("The volume cannot be opened: its drive does not answer."), Fix: message.T("Take it out, or use another drive.")}
+	}
 }
 
 // inspect reads a volume that is open within a time, with the content of the wanted files, and tells how many bytes of it were read. A

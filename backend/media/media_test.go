@@ -325,3 +325,25 @@ func TestWhatIsWrittenTo(t *testing.T) {
 		t.Errorf("a stick: %q", got)
 	}
 }
+
+// TestADriveThatDoesNotOpen: it holds a look up no longer than its time, and what opens late is closed.
+func TestADriveThatDoesNotOpen(t *testing.T) {
+	late, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan struct{})
+	_, err = openWithin(time.Millisecond, func() (*os.File, error) { <-answers; return late, nil })
+	if problem.From(err).Code != "MED-OPEN" {
+		t.Error(err)
+	}
+	close(answers)
+	for end := time.Now().Add(wait.Timeout(20 * time.Second)); ; time.Sleep(time.Millisecond) {
+		if _, err := late.Stat(); err != nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is open still")
+		}
+	}
+}

@@ -82,7 +82,7 @@ func (w *Watcher) stick(ctx context.Context, name string) (*Medium, error) {
 			}
 		}
 		return bytes
-	}, func(string, int, bool) {})
+	}, func(string, int) {})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,14 +102,14 @@ func deviceOf(m *host.Machine, sys, name string) (device, bool) {
 }
 
 // each has the devices read, those of each disk within what one disk may cost: read returns how many bytes it read. It tells of how many
-// volumes of a disk were left out, and whether because it has too many.
-func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int, crowded bool)) {
+// volumes of a disk were left out.
+func (w *Watcher) each(all []device, read func(d device, within time.Duration) int64, leftOut func(disk string, volumes int)) {
 	for n, disk := range byDisk(all) {
 		until, left := time.Now().Add(w.Limits.Time), w.Limits.Bytes
 		for i, d := range disk {
 			within := time.Until(until)
 			if n >= w.Limits.Disks || i >= w.Limits.Volumes || left <= 0 || within <= 0 {
-				leftOut(d.disk, len(disk)-i, i >= w.Limits.Volumes)
+				leftOut(d.disk, len(disk)-i)
 				break
 			}
 			left -= read(d, within)
@@ -117,9 +118,33 @@ func (w *Watcher) each(all []device, read func(d device, within time.Duration) i
 }
 
 // unreadOf tells of a disk that it has more than is read of one.
-func unreadOf(disk string, volumes int, crowded bool) *Medium {
-	return &Medium{Device: disk, crowded: crowded, Refused: &problem.Problem{
+func unreadOf(disk string, volumes int) *Medium {
+	return &Medium{Device: disk, Refused: &problem.Problem{
 		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
 		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
 	}}
 }
+
+// Unreadable are the drives for media that cannot be read, with the reason: what is on them is not known, and counts nothing for a node.
+func (k Known) Unreadable(ctx context.Context) ([]*Medium, error) {
+	all, err := devices(k.machine)
+	if err != nil {
+		return nil, err
+	}
+	w := NewWatcher(k.machine)
+	var found []*Medium
+	w.each(all, func(d device, within time.Duration) int64 {
+		_, bytes, err := inspectAt(ctx, d.path, within, wants{})
+		if f := (&Medium{Device: d.name}); err != nil {
+			f.Refused = problem.From(err)
+			if f.Unread() || slices.Contains(silentDrive, f.Refused.Code) {
+				found = append(found, f)
+			}
+		}
+		return bytes
+	}, func(string, int) {})
+	return found, context.Cause(ctx)
+}
+
+// silentDrive are the problems of a drive that has a size and gives nothing.
+var silentDrive = []string{"MED-VOID", "MED-OPEN"}

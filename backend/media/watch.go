@@ -29,7 +29,6 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
-	crowded  bool               // it is a disk with more volumes than are read of one
 	baked    bool               // it is no volume: the factory put it into the node
 	path     string             // of its device
 	kind     string             // of its file system
@@ -62,10 +61,6 @@ var unreadable = []string{"MED-MORE", "MED-HALT", "MED-BAD", "MED-READ"}
 func (f *Medium) Unread() bool {
 	return f.signed == nil && f.Refused != nil && slices.Contains(unreadable, f.Refused.Code)
 }
-
-// Crowded tells whether it stands for the volumes of a disk that has too many: it is no medium that touchdown media write made, and many
-// servers have such a disk on an internal USB or SD socket.
-func (f *Medium) Crowded() bool { return f.crowded }
 
 // Sealed tells what its site config opens with.
 func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
@@ -253,7 +248,7 @@ func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 			found = append(found, f)
 		}
 		return bytes
-	}, func(disk string, volumes int, crowded bool) { found = append(found, unreadOf(disk, volumes, crowded)) })
+	}, func(disk string, volumes int) { found = append(found, unreadOf(disk, volumes)) })
 	return found
 }
 

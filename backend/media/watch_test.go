@@ -403,3 +403,31 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 		})
 	}
 }
+
+// noDevice puts in a disk that does not open.
+func noDevice(t *testing.T, root, name string) {
+	t.Helper()
+	stick.Plug(t, root, name, nil)
+	if err := os.Remove(filepath.Join(root, "dev", name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUnreadable: the drives that give nothing are named, and no others.
+func TestUnreadable(t *testing.T) {
+	s := newSocket(t)
+	s.plug("sdb", envelope.New("SN1"), envelope.Lock{})
+	stick.Plug(t, s.Root(), "sdc", make([]byte, 1<<20)) // something else
+	damaged := stick.Volume(t, media.PlainFile, []byte(config))
+	damaged[0x0d] = 3 // sectors of a cluster
+	stick.Plug(t, s.Root(), "sdd", damaged)
+	noDevice(t, s.Root(), "sda")
+	found, err := s.known.Unreadable(t.Context())
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Device+" "+f.Refused.Code)
+	}
+	if want := "[sda MED-OPEN sdd MED-BAD]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -139,11 +139,11 @@ func TestAKeyWhileTheAnswersAreTried(t *testing.T) {
 	}
 }
 
-// TestADriveThatIsNoMedium: volumes beyond those that are read of a disk, as on an internal card with a system on it, end no countdown. One
-// that cannot be read does, for it may be a stick.
+// TestADriveThatIsNoMedium: volumes beyond those that are read of a disk, as on an internal card with a system on it, and a drive that cannot
+// be read, hold no start up.
 func TestADriveThatIsNoMedium(t *testing.T) {
 	void := make([]byte, 512)
-	r, _ := bakedRig(t)
+	r, d := bakedRig(t)
 	r.volumes = 1 // each is read by a process, which takes a second with -race
 	stick.Plug(t, r.host.Root(), "sdb", void)
 	stick.Plug(t, r.host.Root(), "sdb1", void)
@@ -152,8 +152,12 @@ func TestADriveThatIsNoMedium(t *testing.T) {
 	damaged := stick.Volume(t, media.PlainFile, []byte(onStick))
 	copy(damaged[0x0d:], []byte{3}) // sectors of a cluster
 	stick.Plug(t, r.host.Root(), "sdc", damaged)
-	until(t, r, "the question", noticed("FACTORY (in the node) starts nothing", "a medium that cannot be read is there"))
-	r.quiet(t)
+	until(t, r, "the drive and the countdown", func(s *Snapshot) bool { return tells(counting)(s) && tells("sdc is not used: MED-BAD")(s) })
+	r.pass()
+	until(t, r, "the landing", inState(IsDone))
+	if !r.used(t, d.ID) {
+		t.Error("it did not land with the factory's document")
+	}
 }
 
 // TestAStickEndsTheCountdown: one that comes while it runs is judged. One that starts the landing does; any other one is a question, and

@@ -30,9 +30,6 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 		f.Control = c.control.holder
 	}
 	for _, m := range e.o.Media.Found() {
-		if m.Crowded() { // no medium
-			continue
-		}
 		d := unattended.Document{ID: m.ID(), Verdict: verdict(m), Asks: m.Unattended(), Tried: e.tried[m.ID()].why}
 		if m.Baked() {
 			f.Baked, f.Shipped = &d, media.StartOf(c.o.Node.Host, d.ID).Shipped()

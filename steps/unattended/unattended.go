@@ -11,8 +11,8 @@
 //   - A stick goes before the document that the factory put into the node, whatever the stick says: someone brought it later.
 //   - A document that is refused, and a second medium that could be used, stop everything: a person decides. A stick that
 //     was used on this node already can stay beside one that starts; it stops the factory's document, as every stick does.
-//   - A medium that cannot be read, whatever is on it, stops the factory's document alone: it may be the stick that someone
-//     brought. Beside a stick it counts nothing: many servers have a drive of their own that is none.
+//   - A drive that cannot be read, whatever is on it, counts nothing: many servers have one that is no medium, and a node must not wait
+//     for a person because of it. The seal notes it.
 //   - A stick starts when its document says unattended, the node trusts it, and it is the only one.
 //   - The factory's document starts when it says unattended, was made for exactly this machine, the seal named it, the node was booted
 //     since, and no stick with a site config is there. A countdown comes first, and the sockets are looked at until its end. A stick that comes meanwhile ends it. A key at any console
@@ -39,7 +39,7 @@ type Verdict int
 // The verdicts.
 const (
 	Refused Verdict = iota // it is foreign, changed or not signed
-	Unread                 // what is on the medium could not be read
+	Unread                 // what is on the drive could not be read: it counts nothing
 	Used                   // it was used on this node
 	Trusted                // the node may use it
 )
@@ -157,23 +157,18 @@ func (f *Facts) person(*Document) message.Text {
 
 // sockets is what in the sockets stands against a start of a document.
 func (f *Facts) sockets(asks *Document) message.Text {
-	is := func(v Verdict) func(Document) bool { return func(d Document) bool { return d.Verdict == v } }
-	usable := 0
+	is := map[Verdict]int{}
 	for _, d := range f.Media {
-		if d.Verdict == Trusted {
-			usable++
-		}
+		is[d.Verdict]++
 	}
 	switch {
 	case f.Blind:
 		return message.T("the sockets for media could not be looked at")
-	case slices.ContainsFunc(f.Media, is(Refused)):
+	case is[Refused] > 0:
 		return message.T("a medium that is not used is there, too; take it out")
-	case asks == f.Baked && slices.ContainsFunc(f.Media, is(Unread)):
-		return message.T("a medium that cannot be read is there, too; take it out")
-	case asks != f.Baked && usable > 1:
+	case asks != f.Baked && is[Trusted] > 1:
 		return message.T("another medium is there, too; leave the right one in")
-	case asks == f.Baked && len(f.Media) > 0:
+	case asks == f.Baked && len(f.Media) > is[Unread]:
 		return message.T("a medium is there, which goes before the site config in the node; take its answers, or take it out")
 	}
 	return message.Text{}
