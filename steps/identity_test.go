@@ -152,7 +152,7 @@ func TestASealWithoutALedger(t *testing.T) {
 	if err := (&copyCheck{}).Run(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
-	stick.Plug(t, node.Host.Root(), "sdb", nil)
+	stick.Plug(t, node.Host.Root(), "sdb", make([]byte, 1<<20))
 	if err := os.Remove(node.Host.Path("/dev/sdb")); err != nil { // a drive that does not open
 		t.Fatal(err)
 	}

@@ -407,7 +407,7 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 // noDevice puts in a disk that does not open.
 func noDevice(t *testing.T, root, name string) {
 	t.Helper()
-	stick.Plug(t, root, name, nil)
+	stick.Plug(t, root, name, make([]byte, 1<<20))
 	if err := os.Remove(filepath.Join(root, "dev", name)); err != nil {
 		t.Fatal(err)
 	}
