@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"touchdown/backend/host"
 )
 
 // The node's own kubeconfigs below /etc/kubernetes/static-pod-resources, the same in OpenShift 4.14 to 4.21
@@ -63,7 +65,7 @@ func waysOf(kubeconfig string) []way {
 
 // readConfig reads a kubeconfig, lets edit change it, and loads what it points to. Its errors name files and no contents.
 func readConfig(path string, edit func(*api.Config)) (*rest.Config, error) {
-	raw, err := clientcmd.LoadFromFile(path)
+	raw, err := loadConfig(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading kubeconfig %s: %w", path, err)
 	}
@@ -79,6 +81,31 @@ func readConfig(path string, edit func(*api.Config)) (*rest.Config, error) {
 		return nil, fmt.Errorf("reading the certificates of kubeconfig %s: %w", path, err)
 	}
 	return config, nil
+}
+
+// maxConfig bounds a kubeconfig, in bytes.
+const maxConfig = 4 << 20
+
+// loadConfig is clientcmd.LoadFromFile for a regular file of a bounded size: a person may name any other one, and a pipe would wait.
+func loadConfig(path string) (*api.Config, error) {
+	text, whole, err := host.ReadRegular(path, maxConfig)
+	if err == nil && !whole {
+		err = fmt.Errorf("it has more than %d bytes", maxConfig)
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw, err := clientcmd.Load(text)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	for _, c := range raw.Clusters { // the files that it names lie beside it
+		c.LocationOfOrigin = path
+	}
+	for _, u := range raw.AuthInfos {
+		u.LocationOfOrigin = path
+	}
+	return raw, nil
 }
 
 // readRecoveryAccount reads the newest revision whose files are whole: an installer that a power cut stopped leaves half of one.

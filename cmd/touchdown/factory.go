@@ -36,7 +36,7 @@ says so. Last it writes the factory's record.`,
 				return writeManifests(printed(cmd), out, addresses)
 			}
 			var err error
-			if o.MediaKeys, err = readMediaKeys(mediaKey); err != nil {
+			if o.MediaKeys, err = readMediaKeys(cmd, mediaKey); err != nil {
 				return err
 			}
 			if pinFile != "" {

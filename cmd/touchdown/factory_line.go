@@ -118,14 +118,14 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if f.startsAlone && f.site == "" {
 		return usage(errors.New("--site-unattended goes with --site: the site config that the node starts with"))
 	}
-	cfg, err := f.policy()
+	cfg, err := f.policy(cmd)
 	if err != nil {
 		return err
 	}
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
 	}
-	keys, err := readMediaKeys(f.mediaKey)
+	keys, err := readMediaKeys(cmd, f.mediaKey)
 	if err != nil {
 		return err
 	}
@@ -231,14 +231,14 @@ func (f *factoryFlags) prepareLedger(cmd *cobra.Command) error {
 const maxReason = 400
 
 // policy is a config that says how the work goes and nothing of a site.
-func (f *factoryFlags) policy() (*site.Config, error) {
+func (f *factoryFlags) policy(cmd *cobra.Command) (*site.Config, error) {
 	cfg := site.New()
 	if f.file == "" {
 		return cfg, nil
 	}
-	loaded, err := site.Load(f.file)
+	loaded, err := readSite(cmd, f.file)
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	errs, _ := loaded.Validate(time.Now())
 	if err := errs.Below("spec.policy").Err(); err != nil {

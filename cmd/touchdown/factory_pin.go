@@ -35,7 +35,7 @@ func pinText(cmd *cobra.Command, file string) (string, error) {
 	in, isFile := cmd.InOrStdin().(*os.File)
 	switch {
 	case file != "-":
-		text, err := readSecret("console-pin-file", file)
+		text, err := readSecret(cmd, "console-pin-file", file)
 		return string(text), err
 	case isFile && term.IsTerminal(int(in.Fd())):
 		return typedPIN(cmd, int(in.Fd()))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +54,9 @@ machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets
 	return cmd
 }
 
+// maxSnapshot bounds a snapshot that is replayed, in bytes; hardware.Replay refuses smaller ones, too.
+const maxSnapshot = 32 << 20
+
 // look makes the inventory that the flags ask for.
 func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, error) {
 	m := host.Open(host.Options{Root: root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
@@ -62,12 +64,11 @@ func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, 
 	case of.replay != "" && of.snapshot != "":
 		return nil, usage(errors.New("--snapshot and --replay: a snapshot is taken of this machine or replayed, not both"))
 	case of.replay != "":
-		f, err := os.Open(of.replay)
+		packed, err := readNamed(cmd, "replay", of.replay, maxSnapshot)
 		if err != nil {
-			return nil, usage(err)
+			return nil, err
 		}
-		defer f.Close()
-		return hardware.Replay(cmd.Context(), f)
+		return hardware.Replay(cmd.Context(), bytes.NewReader(packed))
 	case of.snapshot != "":
 		var packed bytes.Buffer
 		found, err := hardware.Snapshot(cmd.Context(), m, hardware.Options{}, &packed)

@@ -102,27 +102,16 @@ func (f *embedFlags) content(cmd *cobra.Command) (iso.Content, error) {
 		return c, usage(errors.New("nothing to embed: give --ignition, --network-keyfile or --karg-append"))
 	}
 	var err error
-	switch f.ignition {
-	case "":
-	case "-":
-		if c.Ignition, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxConfigFile+1)); err == nil && len(c.Ignition) > maxConfigFile {
-			err = fmt.Errorf("more than %d bytes", maxConfigFile)
-		}
-		if err != nil {
-			return c, usage(fmt.Errorf("--ignition -: %w", err))
-		}
-	default:
-		if c.Ignition, err = readNamed("ignition", f.ignition, maxConfigFile); err != nil {
+	if f.ignition != "" {
+		if c.Ignition, err = readNamed(cmd, "ignition", f.ignition, maxConfigFile); err != nil {
 			return c, err
 		}
-	}
-	if f.ignition != "" {
 		if err := iso.CheckConfig(c.Ignition); err != nil {
 			return c, err
 		}
 	}
 	for _, name := range f.keyfiles {
-		data, err := readNamed("network-keyfile", name, maxKeyFile)
+		data, err := readNamed(cmd, "network-keyfile", name, maxKeyFile)
 		if err != nil {
 			return c, err
 		}

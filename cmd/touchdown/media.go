@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/envelope"
-	"touchdown/backend/host"
 	"touchdown/backend/media"
 )
 
@@ -49,27 +48,15 @@ const (
 	maxListFile = 1 << 20
 )
 
-// readNamed reads a whole file that a flag names.
-func readNamed(flag, file string, limit int64) ([]byte, error) {
-	text, whole, err := host.ReadRegular(file, limit)
-	if err == nil && !whole {
-		err = fmt.Errorf("%s has more than %d bytes", file, limit)
-	}
-	if err != nil {
-		return nil, usage(fmt.Errorf("--%s: %w", flag, err))
-	}
-	return text, nil
-}
-
 // readTrust reads the public keys in the file of a flag, and the list of --revoked, if there is one.
-func readTrust(flag, file, list string) (*envelope.Trust, error) {
-	keys, err := readNamed(flag, file, maxListFile)
+func readTrust(cmd *cobra.Command, flag, file, list string) (*envelope.Trust, error) {
+	keys, err := readNamed(cmd, flag, file, maxListFile)
 	if err != nil {
 		return nil, err
 	}
 	var revoked []byte
 	if list != "" {
-		if revoked, err = readNamed("revoked", list, maxListFile); err != nil {
+		if revoked, err = readNamed(cmd, "revoked", list, maxListFile); err != nil {
 			return nil, err
 		}
 	}
@@ -81,23 +68,23 @@ func readTrust(flag, file, list string) (*envelope.Trust, error) {
 }
 
 // readSecret is readNamed for a file that nobody but its owner may read.
-func readSecret(flag, file string) ([]byte, error) {
+func readSecret(cmd *cobra.Command, flag, file string) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(file, &st); err == nil && st.Mode&0o077 != 0 {
 		return nil, usage(fmt.Errorf("--%s: others may read %s; run chmod 600 %s, and make a new secret if they did", flag, file, file))
 	}
-	return readNamed(flag, file, maxKeyFile)
+	return readNamed(cmd, flag, file, maxKeyFile)
 }
 
 // mediaKeyFlag names the public keys of signers that a node is to trust.
 const mediaKeyFlag = "media-key"
 
 // readMediaKeys reads them; nil where no file is named.
-func readMediaKeys(file string) ([]byte, error) {
+func readMediaKeys(cmd *cobra.Command, file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	keys, err := readNamed(mediaKeyFlag, file, maxKeyFile)
+	keys, err := readNamed(cmd, mediaKeyFlag, file, maxKeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +95,11 @@ func readMediaKeys(file string) ([]byte, error) {
 }
 
 // readSigningKey reads the key of --key.
-func readSigningKey(file string) (envelope.SigningKey, error) {
+func readSigningKey(cmd *cobra.Command, file string) (envelope.SigningKey, error) {
 	if file == "" {
 		return envelope.SigningKey{}, usage(errors.New("--key is missing: the private key that signs; touchdown media keygen makes one"))
 	}
-	text, err := readSecret("key", file)
+	text, err := readSecret(cmd, "key", file)
 	if err != nil {
 		return envelope.SigningKey{}, err
 	}

@@ -27,14 +27,14 @@ type made struct {
 
 // writeTable makes the media of --table. Nothing is written before all of the table was found valid.
 func (f *mediaFlags) writeTable(cmd *cobra.Command) error {
-	m, err := f.maker()
+	m, err := f.maker(cmd)
 	if err != nil {
 		return err
 	}
 	if extensions[f.format] == "" {
 		return usage(fmt.Errorf("--format %s: vfat or iso9660", f.format))
 	}
-	rows, err := f.readRows()
+	rows, err := f.readRows(cmd)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (f *mediaFlags) writeTable(cmd *cobra.Command) error {
 	if err := os.MkdirAll(f.out, 0o700); err != nil {
 		return usage(err)
 	}
-	if err := f.checkOut(rows); err != nil {
+	if err := f.checkOut(cmd, rows); err != nil {
 		return err
 	}
 	locks, err := f.makeLocks(rows)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"touchdown/backend/message"
 
 	"touchdown/backend/envelope"
@@ -26,7 +28,7 @@ func (f *mediaFlags) imageOf(r row) string { return r.serial + extensions[f.form
 
 // checkOut looks at the folder before anything is written to it. Without --force it holds nothing that the table makes; with it
 // never the passphrases of other machines' media, which are nowhere else.
-func (f *mediaFlags) checkOut(rows []row) error {
+func (f *mediaFlags) checkOut(cmd *cobra.Command, rows []row) error {
 	names := []string{indexFile, passphraseFile}
 	for _, r := range rows {
 		names = append(names, f.imageOf(r))
@@ -42,7 +44,7 @@ func (f *mediaFlags) checkOut(rows []row) error {
 			}
 		}
 	}
-	others, err := f.others(rows)
+	others, err := f.others(cmd, rows)
 	if err == nil && len(others) == 0 {
 		return nil
 	}
@@ -54,8 +56,8 @@ func (f *mediaFlags) checkOut(rows []row) error {
 }
 
 // others are the serial numbers in the folder's list of passphrases that are not in the table.
-func (f *mediaFlags) others(rows []row) (others []string, err error) {
-	text, err := readNamed("out", filepath.Join(f.out, passphraseFile), maxTable)
+func (f *mediaFlags) others(cmd *cobra.Command, rows []row) (others []string, err error) {
+	text, err := readNamed(cmd, "out", filepath.Join(f.out, passphraseFile), maxTable)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

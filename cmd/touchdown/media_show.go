@@ -78,12 +78,12 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 	}
 	if f.trust != "" {
 		var err error
-		if trust, err = readTrust("trust", f.trust, f.revoked); err != nil {
+		if trust, err = readTrust(cmd, "trust", f.trust, f.revoked); err != nil {
 			return nil, err
 		}
 	}
 	if f.used != "" {
-		text, err := readNamed("used", f.used, maxListFile)
+		text, err := readNamed(cmd, "used", f.used, maxListFile)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 		s.judge(plain.Data, media.PlainFile)
 	}
 	if signed != nil {
-		err = f.document(s, signed.Data, trust, used)
+		err = f.document(cmd, s, signed.Data, trust, used)
 	}
 	for i := range content.Entries { // what a file holds is for the program; the site config may have secrets
 		content.Entries[i].Data = nil
@@ -108,7 +108,7 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 }
 
 // document tells what a signed document says, and judges it as far as the flags ask.
-func (f *showFlags) document(s *mediaContent, text []byte, trust *envelope.Trust, used []string) (err error) {
+func (f *showFlags) document(cmd *cobra.Command, s *mediaContent, text []byte, trust *envelope.Trust, used []string) (err error) {
 	var d *envelope.Document
 	if trust == nil {
 		d, err = envelope.Open(text)
@@ -130,7 +130,7 @@ func (f *showFlags) document(s *mediaContent, text []byte, trust *envelope.Trust
 	}
 	var secret []byte
 	if f.secret != "" {
-		if secret, err = readSecret("secret-file", f.secret); err != nil {
+		if secret, err = readSecret(cmd, "secret-file", f.secret); err != nil {
 			return err
 		}
 	}

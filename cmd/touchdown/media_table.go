@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"touchdown/backend/envelope"
 	"touchdown/steps/site"
 )
@@ -46,14 +48,14 @@ func (m *mistakes) add(format string, args ...any) {
 }
 
 // readRows reads the table or folder of --table, and finds every site config in it valid.
-func (f *mediaFlags) readRows() ([]row, error) {
+func (f *mediaFlags) readRows(cmd *cobra.Command) ([]row, error) {
 	if info, err := os.Stat(f.table); err == nil && info.IsDir() {
 		if f.file != "" {
 			return nil, usage(errors.New("-f goes with a CSV table; the site configs of a folder are complete"))
 		}
 		return readFolder(f.table)
 	}
-	text, err := readNamed("table", f.table, maxTable)
+	text, err := readNamed(cmd, "table", f.table, maxTable)
 	if err != nil {
 		return nil, err
 	}

@@ -113,11 +113,11 @@ func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
 	if err != nil {
 		return err
 	}
-	m, err := f.maker()
+	m, err := f.maker(cmd)
 	if err != nil {
 		return err
 	}
-	lock, passphrase, err := f.lock()
+	lock, passphrase, err := f.lock(cmd)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
 }
 
 // lock is what the flags ask the site config to be sealed with, and the passphrase when it is a new one.
-func (f *mediaFlags) lock() (envelope.Lock, string, error) {
+func (f *mediaFlags) lock(cmd *cobra.Command) (envelope.Lock, string, error) {
 	var lock envelope.Lock
 	var err error
 	switch {
@@ -149,7 +149,7 @@ func (f *mediaFlags) lock() (envelope.Lock, string, error) {
 		return envelope.GeneratedLock()
 	case f.passphraseFile != "":
 		var text []byte
-		if text, err = readSecret("passphrase-file", f.passphraseFile); err == nil {
+		if text, err = readSecret(cmd, "passphrase-file", f.passphraseFile); err == nil {
 			lock, err = envelope.PassphraseLock(strings.TrimSpace(string(text)))
 		}
 	case f.recipient != "":
@@ -169,8 +169,8 @@ type maker struct {
 	revoked          []string
 }
 
-func (f *mediaFlags) maker() (*maker, error) {
-	key, err := readSigningKey(f.key)
+func (f *mediaFlags) maker(cmd *cobra.Command) (*maker, error) {
+	key, err := readSigningKey(cmd, f.key)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (f *mediaFlags) maker() (*maker, error) {
 	if f.revoked == "" {
 		return m, nil
 	}
-	text, err := readNamed("revoked", f.revoked, maxListFile)
+	text, err := readNamed(cmd, "revoked", f.revoked, maxListFile)
 	if err != nil {
 		return nil, err
 	}

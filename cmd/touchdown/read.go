@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/host"
 	"touchdown/steps/site"
 )
 
@@ -31,15 +32,40 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 }
 
 // readInput reads at most limit bytes of standard input.
-func readInput(cmd *cobra.Command, limit int) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), int64(limit)+1))
-	if err == nil && len(data) > limit {
+func readInput(cmd *cobra.Command, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), limit+1))
+	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("more than %d bytes", limit)
 	}
 	if err != nil {
 		return nil, usage(fmt.Errorf("reading standard input: %w", err))
 	}
 	return data, nil
+}
+
+// readGiven reads a whole file that a person named: a regular one of at most limit bytes, or standard input for -. A pipe, a device, a
+// folder and a file that is too large are refused, and none of them keeps the command waiting.
+func readGiven(cmd *cobra.Command, file string, limit int64) ([]byte, error) {
+	if file == "-" {
+		return readInput(cmd, limit)
+	}
+	data, whole, err := host.ReadRegular(file, limit)
+	if err == nil && !whole {
+		err = fmt.Errorf("%s has more than %d bytes", file, limit)
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return data, nil
+}
+
+// readNamed is readGiven for the file of a flag.
+func readNamed(cmd *cobra.Command, flag, file string, limit int64) ([]byte, error) {
+	text, err := readGiven(cmd, file, limit)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return text, nil
 }
 
 // loadSite reads and judges a site config; what is wrong with it is the caller's mistake.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
@@ -75,13 +74,10 @@ type told struct {
 }
 
 // readReport reads the file of a report.
-func readReport(file string) (*told, error) {
-	data, whole, err := host.ReadRegular(file, proof.MaxSigned)
-	if err == nil && !whole {
-		err = fmt.Errorf("%s has more than %d bytes", file, proof.MaxSigned)
-	}
+func readReport(cmd *cobra.Command, file string) (*told, error) {
+	data, err := readGiven(cmd, file, proof.MaxSigned)
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	return parseReport(data)
 }

@@ -103,7 +103,7 @@ func (c *connection) bundleWithoutEngine(cmd *cobra.Command) error {
 }
 
 func readSummary(cmd *cobra.Command, record string) error {
-	text, err := readNamed("read", record, maxRecord)
+	text, err := readNamed(cmd, "read", record, maxRecord)
 	if err != nil {
 		return err
 	}

@@ -31,11 +31,11 @@ releases, which know one signature. touchdown report verify OUT --second-key NAM
 }
 
 func countersign(cmd *cobra.Command, file, keyFile, out string) error {
-	key, err := readSigningKey(keyFile)
+	key, err := readSigningKey(cmd, keyFile)
 	if err != nil {
 		return err
 	}
-	t, err := readReport(file)
+	t, err := readReport(cmd, file)
 	if err != nil {
 		return err
 	}

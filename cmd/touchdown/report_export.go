@@ -52,7 +52,7 @@ unchanged.`,
 // source is the report in a file, or that of this node.
 func source(cmd *cobra.Command, c *connection, args []string) (*told, error) {
 	if len(args) == 1 {
-		return readReport(args[0])
+		return readReport(cmd, args[0])
 	}
 	return fromEngine(cmd, c.client())
 }
@@ -121,7 +121,7 @@ what is gone. What became worse stands first. When the reports were made and how
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		var both [2]*told
 		for i, file := range args {
-			t, err := readReport(file)
+			t, err := readReport(cmd, file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/envelope"
-	"touchdown/backend/host"
 	"touchdown/backend/ledger"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -80,21 +79,21 @@ type verdictOf struct {
 }
 
 func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error {
-	p, is, err := signedIn(file)
+	p, is, err := signedIn(cmd, file)
 	if err != nil {
 		return err
 	}
-	if err := f.trust(p, is); err != nil {
+	if err := f.trust(cmd, p, is); err != nil {
 		return err
 	}
 	if f.secondKey != "" {
-		if err := f.second(p); err != nil {
+		if err := f.second(cmd, p); err != nil {
 			return err
 		}
 		is.Proven = f.secondKey
 	}
 	if f.previous != "" {
-		if err := f.follows(p); err != nil {
+		if err := f.follows(cmd, p); err != nil {
 			return err
 		}
 		is.Follows = f.previous
@@ -114,13 +113,10 @@ func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error
 }
 
 // signedIn reads a signed report, or the text of its QR code.
-func signedIn(file string) (*proof.Proof, *verdictOf, error) {
-	data, whole, err := host.ReadRegular(file, proof.MaxSigned)
-	if err == nil && !whole {
-		err = fmt.Errorf("%s has more than %d bytes", file, proof.MaxSigned)
-	}
+func signedIn(cmd *cobra.Command, file string) (*proof.Proof, *verdictOf, error) {
+	data, err := readGiven(cmd, file, proof.MaxSigned)
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, err
 	}
 	if text := strings.TrimSpace(string(data)); strings.HasPrefix(text, "touchdown-report:") {
 		l, err := proof.ReadLabel(text)
@@ -146,8 +142,8 @@ func signedIn(file string) (*proof.Proof, *verdictOf, error) {
 }
 
 // trust asks the files of the flags whose key it is.
-func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
-	if err := f.notRevoked(p); err != nil {
+func (f *verifyFlags) trust(cmd *cobra.Command, p *proof.Proof, is *verdictOf) error {
+	if err := f.notRevoked(cmd, p); err != nil {
 		return err
 	}
 	switch {
@@ -159,7 +155,7 @@ func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
 		is.Vouched, is.Earlier = f.ledger, len(keys) > 0 && keys[len(keys)-1] != p.Key.String()
 		return p.Enrolled(is.Serial, keys)
 	case f.key != "":
-		trust, err := readTrust("key", f.key, f.revoked)
+		trust, err := readTrust(cmd, "key", f.key, f.revoked)
 		if err != nil {
 			return err
 		}
@@ -170,8 +166,8 @@ func (f *verifyFlags) trust(p *proof.Proof, is *verdictOf) error {
 }
 
 // second asks the file of --second-key for the second person's key.
-func (f *verifyFlags) second(p *proof.Proof) error {
-	trust, err := readTrust("second-key", f.secondKey, f.revoked)
+func (f *verifyFlags) second(cmd *cobra.Command, p *proof.Proof) error {
+	trust, err := readTrust(cmd, "second-key", f.secondKey, f.revoked)
 	if err != nil {
 		return err
 	}
@@ -179,11 +175,11 @@ func (f *verifyFlags) second(p *proof.Proof) error {
 }
 
 // notRevoked fails when the key is on the list of --revoked.
-func (f *verifyFlags) notRevoked(p *proof.Proof) error {
+func (f *verifyFlags) notRevoked(cmd *cobra.Command, p *proof.Proof) error {
 	if f.revoked == "" {
 		return nil
 	}
-	list, err := readNamed("revoked", f.revoked, maxListFile)
+	list, err := readNamed(cmd, "revoked", f.revoked, maxListFile)
 	if err != nil {
 		return err
 	}
@@ -194,8 +190,8 @@ func (f *verifyFlags) notRevoked(p *proof.Proof) error {
 	return p.NotRevoked(ids)
 }
 
-func (f *verifyFlags) follows(p *proof.Proof) error {
-	old, err := readReport(f.previous)
+func (f *verifyFlags) follows(cmd *cobra.Command, p *proof.Proof) error {
+	old, err := readReport(cmd, f.previous)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/host"
 	"touchdown/steps/schema"
 	"touchdown/steps/site"
 )
@@ -154,23 +153,8 @@ Kinds:
 	return cmd
 }
 
-// readDocument reads another program's document; - is standard input.
-func readDocument(cmd *cobra.Command, file string) ([]byte, error) {
-	if file == "-" {
-		return readInput(cmd, maxImport)
-	}
-	data, whole, err := host.ReadRegular(file, maxImport)
-	if err == nil && !whole {
-		err = fmt.Errorf("%s has more than %d bytes", file, maxImport)
-	}
-	if err != nil {
-		return nil, usage(err)
-	}
-	return data, nil
-}
-
 func runImport(cmd *cobra.Command, file string, choice site.ImportChoice) error {
-	data, err := readDocument(cmd, file)
+	data, err := readGiven(cmd, file, maxImport)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+)
+
+// givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key.
+var givenFiles = []string{
+	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
+	"factory --site FILE", "factory --media-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
+	"factory bake --media-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
+	"inventory --replay FILE", "iso embed FILE --in-place --karg-append a", "iso embed GOOD --in-place --ignition FILE",
+	"iso embed GOOD --in-place --network-keyfile FILE", "iso show FILE", "ledger verify FILE",
+	"media revoke 0123456789abcdef --list FILE", "media show FILE", "media show GOOD --trust FILE", "media show GOOD --used FILE",
+	"media show GOOD --trust PUB --revoked FILE", "media show GOOD --secret-file FILE", "check cluster --kubeconfig FILE",
+	"media write -f FILE --any-serial --key KEY OUT", "media write -f GOOD --any-serial --key FILE OUT",
+	"media write -f GOOD --any-serial --key KEY --passphrase-file FILE OUT", "media write -f GOOD --any-serial --key KEY --revoked FILE OUT",
+	"media write --table FILE --key KEY --out OUT",
+	"report bundle --read FILE", "report export FILE", "report diff FILE FILE", "report verify FILE", "report verify GOOD --previous FILE", "report verify GOOD --second-key FILE", "report verify GOOD --key FILE", "report verify GOOD --ledger FILE",
+	"report countersign FILE --key KEY --out OUT", "site validate FILE", "site import FILE",
+}
+
+// notRead are the flags with a text that names no file which is read.
+var notRead = strings.Fields("since output socket state out snapshot serial from node format recipient new-passphrase by waive reason address list-file stick " +
+	"shared-identity karg-append karg-delete karg-replace console color language template")
+
+// hostileFiles are what may lie under a name that a person gives.
+func hostileFiles(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	large, err := os.OpenFile(in("large"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = large.Truncate(10 << 30)
+	}
+	if err == nil {
+		err = large.Close()
+	}
+	for _, e := range []error{err, os.Mkdir(in("folder"), 0o700), unix.Mkfifo(in("pipe"), 0o600)} {
+		if e != nil {
+			t.Fatal(e)
+		}
+	}
+	return map[string]string{"a pipe": in("pipe"), "a folder": in("folder"), "a device": os.DevNull, "an endless device": "/dev/zero", "10 GiB": in("large"), "nothing": in("none")}
+}
+
+// TestFilesThatAreNone: no command waits for a pipe, reads a device or a file without an end, or takes a folder for a file.
+func TestFilesThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "key")
+	root := newRoot(hooks{})
+	root.SetOut(&bytes.Buffer{})
+	execute(t.Context(), root, []string{"media", "keygen", key})
+	names := strings.NewReplacer("GOOD", "../../test/sites/store.yaml", "KEY", key+".key", "PUB", key+".pub", "OUT", filepath.Join(dir, "out"))
+	for what, file := range hostileFiles(t) {
+		for _, line := range givenFiles {
+			args := strings.Fields(strings.ReplaceAll(names.Replace(line), "FILE", file))
+			if what == "a folder" && strings.Contains(line, "--table") || what == "nothing" && (strings.Contains(line, "--list") || strings.Contains(line, "--ledger")) { // they are meant
+				continue
+			}
+			var out, complaints bytes.Buffer
+			root := newRoot(hooks{root: dir})
+			root.SetOut(&out)
+			root.SetErr(&complaints)
+			root.SetIn(strings.NewReader(""))
+			code := execute(t.Context(), root, append(args, "--socket", filepath.Join(dir, "none")))
+			if code == 0 || complaints.Len() == 0 {
+				t.Errorf("%s: touchdown %s: exit %d, %q", what, line, code, complaints.String())
+			}
+		}
+	}
+}
+
+// TestEveryFileIsTested: a new flag is named here, as one that reads a file or one that does not.
+func TestEveryFileIsTested(t *testing.T) {
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !strings.HasPrefix(f.Value.Type(), "string") || slices.Contains(notRead, f.Name) {
+				return
+			}
+			named := func(line string) bool {
+				return strings.Contains(line+" ", " --"+f.Name+" FILE ") || f.Shorthand != "" && strings.Contains(line+" ", " -"+f.Shorthand+" FILE ")
+			}
+			if !slices.ContainsFunc(givenFiles, named) {
+				t.Errorf("%s --%s: is it a file that is read?", c.CommandPath(), f.Name)
+			}
+		})
+		for _, child := range c.Commands() {
+			visit(child)
+		}
+	}
+	visit(newRoot(hooks{}))
+}
+
+// TestReplayFromStandardInput: - is standard input, here as everywhere.
+func TestReplayFromStandardInput(t *testing.T) {
+	var complaints bytes.Buffer
+	root := newRoot(hooks{})
+	root.SetOut(&bytes.Buffer{})
+	root.SetErr(&complaints)
+	root.SetIn(strings.NewReader("no snapshot"))
+	if code := execute(t.Context(), root, []string{"inventory", "--replay", "-"}); code == 0 || !strings.Contains(fmt.Sprint(complaints.String()), "INV-SNAP") {
+		t.Errorf("exit %d, %s", code, complaints.String())
+	}
+}
