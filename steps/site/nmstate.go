@@ -61,6 +61,9 @@ func desiredState(root *yaml.Node) *Error {
 	if f := resolver(root); f != nil {
 		return f
 	}
+	if f := drops(root); f != nil {
+		return f
+	}
 	return reaches(root, automatic)
 }
 
