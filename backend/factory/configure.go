@@ -29,7 +29,11 @@ func Wanted(ctx context.Context, c *kube.Cluster) ([]Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := Manifests(cluster.Own)
+	operator, err := c.Get(ctx, networkOperator())
+	if err != nil {
+		return nil, err
+	}
+	all, err := Manifests(cluster.Own, OnBridge(InsideNetworks(operator))...)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -42,8 +43,8 @@ type File struct {
 	Data []byte
 }
 
-// Manifests returns the MachineConfigs of a node with the given addresses, in the order of their names.
-func Manifests(own host.Own) ([]Manifest, error) {
+// Manifests returns the MachineConfigs of a node with the given addresses, in the order of their names; inside is for host.Own.File.
+func Manifests(own host.Own, inside ...netip.Prefix) ([]Manifest, error) {
 	const dir = "machineconfigs"
 	entries, err := assets.MachineConfigs.ReadDir(dir)
 	if err != nil {
@@ -55,7 +56,7 @@ func Manifests(own host.Own) ([]Manifest, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the MachineConfigs: %w", err)
 		}
-		if data, err = addressed(data, own); err != nil {
+		if data, err = addressed(data, own.File(inside...)); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", e.Name(), err)
 		}
 		m, err := parseManifest(data)
@@ -68,14 +69,14 @@ func Manifests(own host.Own) ([]Manifest, error) {
 }
 
 // addressed gives a MachineConfig the node's own addresses, where it lays them: what it has is for host.DefaultOwn.
-func addressed(manifest []byte, own host.Own) ([]byte, error) {
+func addressed(manifest, settings []byte) ([]byte, error) {
 	var config machineConfig
 	if err := yaml.Unmarshal(manifest, &config); err != nil {
 		return nil, fmt.Errorf("parsing: %w", err)
 	}
 	for _, f := range config.Spec.Config.Storage.Files {
 		if f.Path == host.OwnFile {
-			text := strings.ReplaceAll(url.QueryEscape(string(own.File())), "+", "%20")
+			text := strings.ReplaceAll(url.QueryEscape(string(settings)), "+", "%20")
 			return bytes.ReplaceAll(manifest, []byte(f.Contents.Source), []byte("data:,"+text)), nil
 		}
 	}

@@ -3,6 +3,9 @@ package factory
 import (
 	"net/netip"
 	"slices"
+
+	"touchdown/backend/kube"
+	"touchdown/backend/network"
 )
 
 // ovnNetworks are the fields of spec.defaultNetwork.ovnKubernetesConfig by which a cluster names the networks that OVN-Kubernetes uses inside the node; of
@@ -21,6 +24,25 @@ var ovnNetworks = []struct {
 	{"OVN transit", true, []string{"ipv6", "internalTransitSwitchSubnet"}},
 	{"OVN masquerade", false, []string{"gatewayConfig", "ipv4", "internalMasqueradeSubnet"}},
 	{"OVN masquerade", true, []string{"gatewayConfig", "ipv6", "internalMasqueradeSubnet"}},
+}
+
+// networkOperator names the configuration of the network operator.
+func networkOperator() kube.Ref {
+	return kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "networks", Name: "cluster"}
+}
+
+// OnBridge are the networks of OVN-Kubernetes' own addresses on br-ex, both families; none where the cluster names no others than the defaults.
+func OnBridge(named map[string]string) (all []netip.Prefix) {
+	const masquerade = "OVN masquerade"
+	if named[masquerade+" IPv4"] == "" && named[masquerade+" IPv6"] == "" {
+		return nil
+	}
+	for _, r := range network.Inside(named) {
+		if r.Name == masquerade {
+			all = append(all, r.Prefix)
+		}
+	}
+	return all
 }
 
 // InsideNetworks reads which networks inside the node the network operator's configuration names: prefixes by "OVN join IPv4" and the

@@ -62,7 +62,7 @@ func MakeRecord(ctx context.Context, m *host.Machine, c *kube.Cluster, wanted []
 	if err := r.readCluster(ctx, c); err != nil {
 		return r, err
 	}
-	operator, err := c.Get(ctx, kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "networks", Name: "cluster"})
+	operator, err := c.Get(ctx, networkOperator())
 	if err != nil {
 		return r, err
 	}

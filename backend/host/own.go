@@ -17,7 +17,10 @@ type Own []netip.Addr
 // OwnFile is where the bake writes them down, for the units and scripts of the node as for this program.
 const OwnFile = "/etc/default/touchdown-address"
 
-const ownKey = "TOUCHDOWN_ADDRESSES="
+const (
+	ownKey    = "TOUCHDOWN_ADDRESSES="
+	insideKey = "TOUCHDOWN_INSIDE="
+)
 
 // DefaultOwn is the address where the installation leaves the choice.
 var DefaultOwn = Own{netip.MustParseAddr("192.168.127.10")}
@@ -56,15 +59,46 @@ func (o Own) Texts() []string {
 	return all
 }
 
-// File is the content of OwnFile: what a shell reads, and an EnvironmentFile of kubelet's and CRI-O's units.
-func (o Own) File() []byte {
-	return fmt.Appendf(nil, `# The node's own addresses: those that the cluster was installed with. kubelet, CRI-O, etcd and all certificates know no
+// File is the content of OwnFile: what a shell reads, and an EnvironmentFile of kubelet's and CRI-O's units. inside are the networks of
+// OVN-Kubernetes' own addresses on br-ex, where they are not its defaults.
+func (o Own) File(inside ...netip.Prefix) []byte {
+	text := fmt.Appendf(nil, `# The node's own addresses: those that the cluster was installed with. kubelet, CRI-O, etcd and all certificates know no
 # others. Written by the bake.
 %s"%s"
 KUBELET_NODE_IP="%s"
 KUBELET_NODE_IPS="%s"
 CONTAINER_STREAM_ADDRESS="%s"
 `, ownKey, strings.Join(o.Texts(), " "), o[0], strings.Join(o.Texts(), ","), o[0])
+	if len(inside) > 0 {
+		text = fmt.Appendf(text, "%s\"%s\"\n", insideKey, strings.Trim(fmt.Sprint(inside), "[]"))
+	}
+	return text
+}
+
+// Inside reads the networks of OVN-Kubernetes' own addresses on br-ex; none where the bake noted none, or they cannot be read: then they
+// are its defaults.
+func (m *Machine) Inside() (all []netip.Prefix) {
+	text, err := m.ReadFile(OwnFile)
+	if err != nil {
+		return nil
+	}
+	value, _ := valueOf(text, insideKey)
+	for _, text := range strings.Fields(value) {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// valueOf is the value of a key in OwnFile.
+func valueOf(text []byte, key string) (value string, found bool) {
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), key); found {
+			return strings.Trim(value, `"'`), true
+		}
+	}
+	return "", false
 }
 
 // Own reads the own addresses of a machine. A node that was not baked has none: nothing keeps its address when the site's network
@@ -77,14 +111,12 @@ func (m *Machine) Own() (Own, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(strings.TrimSpace(line), ownKey); found {
-			o, err := NewOwn(strings.Fields(strings.Trim(value, `"'`)))
-			if err != nil {
-				return nil, fmt.Errorf("reading the node's own addresses in %s: %w", OwnFile, err)
-			}
-			return o, nil
+	if value, found := valueOf(text, ownKey); found {
+		o, err := NewOwn(strings.Fields(value))
+		if err != nil {
+			return nil, fmt.Errorf("reading the node's own addresses in %s: %w", OwnFile, err)
 		}
+		return o, nil
 	}
 	return nil, fmt.Errorf("reading the node's own addresses: %s does not have %s", OwnFile, strings.TrimSuffix(ownKey, "="))
 }

@@ -3,6 +3,8 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 	"testing"
@@ -28,9 +30,30 @@ func TestSiteInTheSubnetOfTheInstallation(t *testing.T) {
 		}
 		now := &Current{Settings: Settings{Own: own}}
 		var status Status
-		status.addresses(v4, now)
+		status.addresses(v4, now, nil)
 		if !status.Own || !slices.Equal(status.Addresses, []string{address + "/24"}) {
 			t.Errorf("the status tells %+v", status)
+		}
+	}
+}
+
+// TestInsideOfTheClustersOwn: the addresses that OVN-Kubernetes puts on br-ex are not the site's: those of the networks that the cluster names,
+// else of the defaults.
+func TestInsideOfTheClustersOwn(t *testing.T) {
+	m := hosttest.New(t)
+	on := &family{Address: []address{{IP: "198.51.100.10", Prefix: 24}, {IP: "fd69::2", Prefix: 112}, {IP: "10.99.0.2", Prefix: 17}}}
+	for want, settings := range map[string][]byte{
+		"[198.51.100.10/24 10.99.0.2/17]": host.DefaultOwn.File(),
+		"[198.51.100.10/24 fd69::2/112]":  host.DefaultOwn.File(netip.MustParsePrefix("10.99.0.0/17"), netip.MustParsePrefix("fd55::/112")),
+	} {
+		m.File(host.OwnFile, string(settings))
+		var status Status
+		status.addresses(on, &Current{}, ovn(m.Machine))
+		if got := fmt.Sprint(status.Addresses); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+		if own, err := m.Own(); err != nil || !slices.Equal(own, host.DefaultOwn) {
+			t.Errorf("%v, %v", own, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/host"
 	"touchdown/backend/problem"
 )
 
@@ -49,7 +50,7 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	}
 	if i := live.find(now.Carrier, carrierType(now.Bridged)); i != nil {
 		for _, f := range []*family{i.IPv4, i.IPv6} {
-			s.addresses(f, now)
+			s.addresses(f, now, ovn(n.host))
 		}
 	}
 	if live.Routes != nil {
@@ -63,18 +64,26 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
-// ovn tells OVN-Kubernetes' own addresses, which it puts on br-ex.
-func ovn(a netip.Addr) bool {
-	return slices.ContainsFunc(OVNDefaults, func(r Reserved) bool { return r.Prefix.Contains(a) })
+// ovn are the networks of OVN-Kubernetes' own addresses, which it puts on br-ex.
+func ovn(m *host.Machine) []netip.Prefix {
+	if inside := m.Inside(); len(inside) > 0 {
+		return inside
+	}
+	var all []netip.Prefix
+	for _, r := range OVNDefaults {
+		all = append(all, r.Prefix)
+	}
+	return all
 }
 
-func (s *Status) addresses(f *family, now *Current) {
+func (s *Status) addresses(f *family, now *Current, inside []netip.Prefix) {
 	if f == nil {
 		return
 	}
 	s.Own = s.Own || slices.ContainsFunc(f.Address, func(a address) bool { return now.Own.Has(a.prefix()) })
 	for _, a := range sites(now.Own, f.Address) {
-		if p := a.prefix(); !ovn(p.Addr()) {
+		p := a.prefix()
+		if !slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) {
 			s.Addresses = append(s.Addresses, p.String())
 		}
 	}
