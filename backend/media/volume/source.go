@@ -54,6 +54,15 @@ func unread(what, fix message.Text) error {
 	return &problem.Problem{Code: "MED-KIND", Summary: message.F("The volume %s.", what), Fix: fix}
 }
 
+// exFAT is the error of a volume as shops sell sticks of 64 GB and more. It has a code of its own: its owner is told. No library for Go that
+// reads it is kept well enough to be given what a stranger wrote.
+func exFAT() error {
+	return &problem.Problem{
+		Code: "MED-EXFT", Summary: message.T("The volume has the file system exFAT, which is not read."),
+		Fix: message.T("Format it as FAT32, and copy its files to it again; touchdown media write makes a stick that is read."),
+	}
+}
+
 const remake = "Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."
 
 // signatures are what tells the file systems apart that sticks have, and what to do about those that are not read.
@@ -62,7 +71,6 @@ var signatures = []struct {
 	magic     string
 	what, fix message.Text
 }{
-	{3, "EXFAT   ", message.T("has the file system exFAT, which is not read"), message.T(remake)},
 	{3, "NTFS    ", message.T("has the file system NTFS, which is not read"), message.T(remake)},
 	{1080, "\x53\xef", message.T("has the file system ext, which is not read"), message.T(remake)},
 	{0, "XFSB", message.T("has the file system XFS, which is not read"), message.T(remake)},
@@ -84,6 +92,9 @@ func identify(s *source) (system, error) {
 	}
 	if fs, err := openISO(s); fs != nil || err != nil {
 		return fs, err
+	}
+	if bytes.HasPrefix(head[3:], []byte("EXFAT   ")) {
+		return nil, exFAT()
 	}
 	for _, g := range signatures {
 		if g.offset < int64(len(head)) && bytes.HasPrefix(head[g.offset:], []byte(g.magic)) {

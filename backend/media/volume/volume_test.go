@@ -196,7 +196,6 @@ func TestKindsThatAreNotRead(t *testing.T) {
 		return b
 	}
 	for what, b := range map[string][]byte{
-		"exFAT":      blank(func(b []byte) { copy(b[3:], "EXFAT   ") }),
 		"NTFS":       blank(func(b []byte) { copy(b[3:], "NTFS    ") }),
 		"ext":        blank(func(b []byte) { b[1080], b[1081] = 0x53, 0xef }),
 		"partitions": blank(func(b []byte) { b[450], b[510], b[511] = 0x0c, 0x55, 0xaa }),
@@ -208,6 +207,10 @@ func TestKindsThatAreNotRead(t *testing.T) {
 		if !ok || p.Code != "MED-KIND" || !strings.Contains(p.Summary.String(), what) || p.Fix.String() == "" {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	exfat := blank(func(b []byte) { copy(b[3:], "EXFAT   ") })
+	if _, err := Read(bytes.NewReader(exfat), int64(len(exfat)), all); problem.From(err).Code != "MED-EXFT" || !strings.Contains(problem.From(err).Fix.String(), "FAT32") {
+		t.Errorf("exFAT: %v", err)
 	}
 	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-VOID" {
 		t.Errorf("an empty drive: %v", err)
