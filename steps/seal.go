@@ -130,7 +130,7 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 
 // noteDrives tells which drives cannot be read: whoever seals the node may want to know, and the site is never held up by one.
 func noteDrives(ctx context.Context, node *backend.Node, report Report) {
-	drives, err := media.Of(node.Host).Unreadable(ctx)
+	drives, err := media.Unreadable(ctx, node.Host)
 	if err != nil {
 		node.Log.Warn("looking at the drives for media", "error", err)
 	}

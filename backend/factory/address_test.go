@@ -62,6 +62,10 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			"echo 'TOUCHDOWN_INSIDE=\"10.99.0.0/17 fd55::/112\"' >>$settings; a 10.99.0.2/17; a fd55::2/112",
 			"10.99.0.2/17 192.0.2.10/32 2001:db8:1::10/128 fd55::2/112",
 		},
+		"a cluster's own network of one family": {
+			"echo 'TOUCHDOWN_INSIDE=\"10.99.0.0/17\"' >>$settings; a 10.99.0.2/17; a fd69::2/112",
+			"10.99.0.2/17 192.0.2.10/32 2001:db8:1::10/128 fd69::2/112",
+		},
 		"an IPv6 address comes late": {
 			"bash $order; a 2001:db8:5::7/64; ip -6 -o address show dev br-ex scope global | head -1 | grep -qF 2001:db8:5::7",
 			"192.0.2.10/32 2001:db8:5::7/64 2001:db8:1::10/128(deprecated)",

@@ -33,7 +33,7 @@ func Wanted(ctx context.Context, c *kube.Cluster) ([]Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := Manifests(cluster.Own, OnBridge(InsideNetworks(operator))...)
+	all, err := Manifests(cluster.Own, onBridge(InsideNetworks(operator))...)
 	if err != nil {
 		return nil, err
 	}

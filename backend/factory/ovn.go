@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"touchdown/backend/kube"
-	"touchdown/backend/network"
 )
 
 // ovnNetworks are the fields of spec.defaultNetwork.ovnKubernetesConfig by which a cluster names the networks that OVN-Kubernetes uses inside the node; of
@@ -31,15 +30,11 @@ func networkOperator() kube.Ref {
 	return kube.Ref{Group: "operator.openshift.io", Version: "v1", Resource: "networks", Name: "cluster"}
 }
 
-// OnBridge are the networks of OVN-Kubernetes' own addresses on br-ex, both families; none where the cluster names no others than the defaults.
-func OnBridge(named map[string]string) (all []netip.Prefix) {
-	const masquerade = "OVN masquerade"
-	if named[masquerade+" IPv4"] == "" && named[masquerade+" IPv6"] == "" {
-		return nil
-	}
-	for _, r := range network.Inside(named) {
-		if r.Name == masquerade {
-			all = append(all, r.Prefix)
+// onBridge are those of InsideNetworks whose addresses OVN-Kubernetes puts on br-ex.
+func onBridge(named map[string]string) (all []netip.Prefix) {
+	for _, name := range []string{"OVN masquerade IPv4", "OVN masquerade IPv6"} {
+		if p, err := netip.ParsePrefix(named[name]); err == nil {
+			all = append(all, p)
 		}
 	}
 	return all

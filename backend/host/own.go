@@ -60,7 +60,7 @@ func (o Own) Texts() []string {
 }
 
 // File is the content of OwnFile: what a shell reads, and an EnvironmentFile of kubelet's and CRI-O's units. inside are the networks of
-// OVN-Kubernetes' own addresses on br-ex, where they are not its defaults.
+// OVN-Kubernetes' own addresses on br-ex that are not its defaults.
 func (o Own) File(inside ...netip.Prefix) []byte {
 	text := fmt.Appendf(nil, `# The node's own addresses: those that the cluster was installed with. kubelet, CRI-O, etcd and all certificates know no
 # others. Written by the bake.
@@ -75,9 +75,9 @@ CONTAINER_STREAM_ADDRESS="%s"
 	return text
 }
 
-// Inside reads the networks of OVN-Kubernetes' own addresses on br-ex; none where the bake noted none, or they cannot be read: then they
-// are its defaults.
-func (m *Machine) Inside() (all []netip.Prefix) {
+// Inside reads the networks of OVN-Kubernetes' own addresses on br-ex that the cluster names; of a family without one, or where they
+// cannot be read, they are its defaults.
+func Inside(m *Machine) (all []netip.Prefix) {
 	text, err := m.ReadFile(OwnFile)
 	if err != nil {
 		return nil

@@ -71,18 +71,18 @@ func (w *Watcher) Leave(ctx context.Context, l Leaving) (*Left, error) {
 	found := w.readAll(ctx, all)
 	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.is(f.signed, l.ID) })
 	if i < 0 {
-		i = slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.began(f.signed, l.ID) })
+		i = slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && began(w.known, f.signed, l.ID) })
 		l.Files = nil // they were added before
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if i < 0 {
-		return w.known.unsure(l.ID), nil
+		return unsure(w.known, l.ID), nil
 	}
 	f := found[i]
 	left := &Left{Medium: f.Name()}
-	if l.Used != nil && w.known.keeps(f.signed) {
+	if l.Used != nil && keeps(w.known, f.signed) {
 		l.Used = nil
 	}
 	left, err = w.leaveOn(ctx, f, left, l)
@@ -162,7 +162,7 @@ func (k Known) add(ctx context.Context, f *Medium, files []volume.File, l Leavin
 		left.Files, err = k.write(ctx, device, orderFor(f.signed, files))
 		return left, err
 	}
-	return left, k.overwrite(ctx, device, f.signed, files, l, left)
+	return left, overwrite(ctx, k, device, f.signed, files, l, left)
 }
 
 // mayWrite refuses an open device that is no disk that can be pulled out: its name may be that of another one since it was read. In
@@ -220,8 +220,8 @@ func orderFor(signed []byte, files []volume.File) order {
 }
 
 // write has the writing process add files to an open device.
-func (k Known) write(ctx context.Context, device *os.File, o order) ([]string, error) {
-	w, err := k.ordered(ctx, device, o)
+func (Known) write(ctx context.Context, device *os.File, o order) ([]string, error) {
+	w, err := ordered(ctx, device, o)
 	if err == nil && w.Problem != nil {
 		err = w.Problem.problem()
 	}
@@ -232,7 +232,7 @@ func (k Known) write(ctx context.Context, device *os.File, o order) ([]string, e
 }
 
 // ordered has the writing process carry out an order on an open device.
-func (Known) ordered(ctx context.Context, device *os.File, o order) (w written, err error) {
+func ordered(ctx context.Context, device *os.File, o order) (w written, err error) {
 	given, err := orderOf(o)
 	if err != nil {
 		return w, err

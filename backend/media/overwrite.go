@@ -24,8 +24,8 @@ const overFile = layout.Media + "/overwriting"
 const UsedFile = "used.txt"
 
 // overwrite adds files to an open device, and overwrites its site config. What a power cut leaves undone is done by the next Leave.
-func (k Known) overwrite(ctx context.Context, device *os.File, signed []byte, files []volume.File, l Leaving, left *Left) error {
-	if l.Files != nil || !k.began(signed, l.ID) { // it has not begun
+func overwrite(ctx context.Context, k Known, device *os.File, signed []byte, files []volume.File, l Leaving, left *Left) error {
+	if l.Files != nil || !began(k, signed, l.ID) { // it has not begun
 		files = append(files, *l.Used)
 		note := fmt.Sprintf("%s %x\n", l.ID, headOf(signed))
 		if err := k.machine.WriteFile(overFile, []byte(note), 0o600); err != nil {
@@ -36,7 +36,7 @@ func (k Known) overwrite(ctx context.Context, device *os.File, signed []byte, fi
 	}
 	o := orderFor(signed, files)
 	o.Overwrite = true
-	w, err := k.ordered(ctx, device, o)
+	w, err := ordered(ctx, device, o)
 	if err != nil { // it is not known how far it came: the note stays
 		return err
 	}
@@ -58,7 +58,7 @@ func headOf(signed []byte) []byte {
 }
 
 // began tells whether this is what is left of a document whose overwriting this node began.
-func (k Known) began(signed []byte, id string) bool {
+func began(k Known, signed []byte, id string) bool {
 	note, err := k.machine.ReadFile(overFile)
 	if err != nil {
 		return false
@@ -69,7 +69,7 @@ func (k Known) began(signed []byte, id string) bool {
 }
 
 // unsure tells of a document whose overwriting began and whose medium is not there; nil where none did.
-func (k Known) unsure(id string) *Left {
+func unsure(k Known, id string) *Left {
 	if note, err := k.machine.ReadFile(overFile); err != nil || !strings.HasPrefix(string(note), id+" ") {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (k Known) unsure(id string) *Left {
 }
 
 // keeps tells whether a document says that its medium keeps it.
-func (k Known) keeps(signed []byte) bool {
+func keeps(k Known, signed []byte) bool {
 	trust, err := k.trust(false)
 	if err != nil {
 		return false

@@ -126,12 +126,12 @@ func unreadOf(disk string, volumes int) *Medium {
 }
 
 // Unreadable are the drives for media that cannot be read, with the reason: what is on them is not known, and counts nothing for a node.
-func (k Known) Unreadable(ctx context.Context) ([]*Medium, error) {
-	all, err := devices(k.machine)
+func Unreadable(ctx context.Context, m *host.Machine) ([]*Medium, error) {
+	all, err := devices(m)
 	if err != nil {
 		return nil, err
 	}
-	w := NewWatcher(k.machine)
+	w := NewWatcher(m)
 	var found []*Medium
 	w.each(all, func(d device, within time.Duration) int64 {
 		_, bytes, err := inspectAt(ctx, d.path, within, wants{})

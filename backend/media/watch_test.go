@@ -422,7 +422,7 @@ func TestUnreadable(t *testing.T) {
 	damaged[0x0d] = 3 // sectors of a cluster
 	stick.Plug(t, s.Root(), "sdd", damaged)
 	noDevice(t, s.Root(), "sda")
-	found, err := s.known.Unreadable(t.Context())
+	found, err := media.Unreadable(t.Context(), s.Machine)
 	var got []string
 	for _, f := range found {
 		got = append(got, f.Device+" "+f.Refused.Code)

@@ -45,6 +45,7 @@ func TestInsideOfTheClustersOwn(t *testing.T) {
 	for want, settings := range map[string][]byte{
 		"[198.51.100.10/24 10.99.0.2/17]": host.DefaultOwn.File(),
 		"[198.51.100.10/24 fd69::2/112]":  host.DefaultOwn.File(netip.MustParsePrefix("10.99.0.0/17"), netip.MustParsePrefix("fd55::/112")),
+		"[198.51.100.10/24]":              host.DefaultOwn.File(netip.MustParsePrefix("10.99.0.0/17")),
 	} {
 		m.File(host.OwnFile, string(settings))
 		var status Status

@@ -64,14 +64,18 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
-// ovn are the networks of OVN-Kubernetes' own addresses, which it puts on br-ex.
+// ovn are the networks of OVN-Kubernetes' own addresses, which it puts on br-ex: of each family those that the cluster names, else the
+// defaults.
 func ovn(m *host.Machine) []netip.Prefix {
-	if inside := m.Inside(); len(inside) > 0 {
-		return inside
+	inside := host.Inside(m)
+	named := func(p netip.Prefix) bool {
+		return slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Addr().Is4() == p.Addr().Is4() })
 	}
-	var all []netip.Prefix
+	all := slices.Clone(inside)
 	for _, r := range OVNDefaults {
-		all = append(all, r.Prefix)
+		if !named(r.Prefix) {
+			all = append(all, r.Prefix)
+		}
 	}
 	return all
 }
