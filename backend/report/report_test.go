@@ -54,6 +54,7 @@ func job() report.Job {
 			step("hand-over", "Write the hand-over report", "", "", 0),
 		},
 		Problems: []string{"NET-GW: the gateway did not answer at first; the cable was in the wrong port."},
+		Medium:   true,
 	}
 }
 
