@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -734,6 +735,11 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(r.host.Root(), layout.Media, "left/x"), 0o700)) // nothing can be noted
 	l.wasLeft(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Files: []string{"report.txt", "report.json"}})
 	shows("Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
+	l.tellOverwritten(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Stays: &problem.Problem{Code: "MED-OVER", Summary: message.T("The site config stays.")}})
+	shows("The site config may be on the medium still (MED-OVER). Why: the log.")
+	if n := told("The site config stays."); n != 1 {
+		t.Errorf("that the site config stays is told %d times", n)
+	}
 	if n := told("has report.txt, report.json. The node could not note that"); n != 1 || l.leftLast != report.what {
 		t.Errorf("told %d times, %q", n, l.leftLast)
 	}
@@ -797,5 +803,42 @@ func TestTheQuestionIsLeft(t *testing.T) {
 				until(t, r, "the landing", inState(IsDone))
 			}
 		})
+	}
+}
+
+// TestACutWhileTheSiteConfigIsOverwritten: after a loss of power the node ends what it began, as soon as it sees the medium, and lands no
+// worse for it.
+func TestACutWhileTheSiteConfigIsOverwritten(t *testing.T) {
+	r := newSealedRig(t)
+	r.w.onRun(func(string) {
+		_ = os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("it has landed"), 0o600)
+	})
+	r.open(t)
+	d := forNobody()
+	d.Keep = true // so that it is there still after the landing
+	r.plug(t, "sdb", d)
+	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the report on the stick", func(s *Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "can be taken out")
+	})
+	must(t, r.Close())
+	_, signed := r.onDisk(t, "sdb", media.EnvelopeFile)
+	if signed == "" {
+		t.Fatal("a document that says keep was overwritten")
+	}
+	disk := filepath.Join(r.host.Root(), "dev/sdb")
+	b, err := os.ReadFile(disk)
+	must(t, err)
+	at := strings.Index(string(b), signed)
+	clear(b[at+volume.HeadSize : at+len(signed)])
+	must(t, os.WriteFile(disk, b, 0o600))
+	r.host.File(layout.Media+"/overwriting", fmt.Sprintf("%s %x\n", d.ID, sha256.Sum256([]byte(signed[:volume.HeadSize]))))
+	must(t, r.host.Remove(layout.Media+"/left")) // the cut came before it was noted
+	r.open(t)
+	until(t, r, "the end of it", func(s *Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config on medium SITECONFIG (sdb) was overwritten.") && s.State == IsDone
+	})
+	if _, left := r.onDisk(t, "sdb", media.EnvelopeFile); left != "" || r.host.Exists(layout.Media+"/overwriting") {
+		t.Errorf("it has %q still", left)
 	}
 }
