@@ -180,3 +180,25 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+// TestKeep: a medium says whether it keeps its site config after the landing, and only one that was asked to does.
+func TestKeep(t *testing.T) {
+	dir := t.TempDir()
+	table := sites(t, dir, 1)
+	for _, keep := range []bool{false, true} {
+		out, args := filepath.Join(dir, fmt.Sprint(keep)), []string{}
+		if keep {
+			args = []string{"--keep"}
+		}
+		makeMedia(t, dir, table, out, args...)
+		var shown bytes.Buffer
+		root := newRoot(hooks{})
+		root.SetOut(&shown)
+		if code := execute(t.Context(), root, []string{"media", "show", filepath.Join(out, "SN00000.img"), "-o", "json"}); code != exitOK {
+			t.Fatalf("exit %d", code)
+		}
+		if got := strings.Contains(shown.String(), `"keep": true`); got != keep {
+			t.Errorf("--keep %t: %s", keep, shown.String())
+		}
+	}
+}
