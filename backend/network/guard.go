@@ -26,9 +26,10 @@ type changes struct {
 }
 
 type rule struct {
-	State string `json:"state"`
-	From  string `json:"ip-from"`
-	To    string `json:"ip-to"`
+	State  string `json:"state"`
+	Action string `json:"action"`
+	From   string `json:"ip-from"`
+	To     string `json:"ip-to"`
 }
 
 // guard refuses a plan out of a document that would change what is not the site's to change: interfaces of the cluster and of
@@ -59,7 +60,7 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 		return fmt.Errorf("reading what nmstate would change: %w", unfit(err))
 	}
 	for _, err := range []error{
-		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved()), ownKept(want, p.Carrier, p.Settings.Own),
+		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved(), addresses(want, live)), ownKept(want, p.Carrier, p.Settings.Own),
 	} {
 		if err != nil {
 			return &problem.Problem{
@@ -156,8 +157,28 @@ func sameSubnet(a, b string) bool {
 	return errX != nil || errY != nil || x.Masked() == y.Masked()
 }
 
-// rules judges rules: each is for addresses of the site, and for nothing inside of the node.
-func (c *changes) rules(reserved []Reserved) error {
+// addresses are those that the node will have, and those that it was leased.
+func addresses(want, live *state) (all []Reserved) {
+	for n, s := range []*state{want, live} {
+		for _, i := range s.Interfaces {
+			for _, f := range []*family{i.IPv4, i.IPv6} {
+				if f == nil {
+					continue
+				}
+				for _, a := range f.Address {
+					if p := a.prefix(); p.IsValid() && (n == 0 || a.Valid != "") {
+						all = append(all, Reserved{"the node's own", netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// rules judges rules: each is for addresses of the site, and for nothing inside of the node. One with an action drops packets: not those of
+// the node's own addresses. The site config is judged by more (steps/site), but knows no lease.
+func (c *changes) rules(reserved, own []Reserved) error {
 	for _, r := range c.Rules.Config {
 		if r.State == "absent" {
 			return errors.New("would remove a routing rule")
@@ -170,6 +191,12 @@ func (c *changes) rules(reserved []Reserved) error {
 				continue
 			}
 			if err := apart("has a routing rule that", subnet, reserved); err != nil {
+				return err
+			}
+			if r.Action == "" {
+				continue
+			}
+			if err := apart("has a routing rule that drops packets and", subnet, own); err != nil {
 				return err
 			}
 		}

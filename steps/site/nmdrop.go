@@ -82,16 +82,17 @@ func (o own) droppedByRule(rule *yaml.Node) bool {
 	if o.automatic { // any address may become the node's own
 		return true
 	}
+	named := false
 	for _, key := range []string{"ip-from", "ip-to"} {
 		if child(rule, key) == nil {
 			continue
 		}
-		subnet, known := subnetIn(rule, key)
-		if !known || !slices.ContainsFunc(o.subnets, subnet.Overlaps) {
-			return !known // the rule wants both: addresses that are not the node's make it harmless
+		named = true
+		if subnet, known := subnetIn(rule, key); !known || slices.ContainsFunc(o.subnets, subnet.Overlaps) {
+			return true
 		}
 	}
-	return true
+	return !named // a rule for all packets
 }
 
 // subnetIn reads a subnet, or an address, and tells whether it is one.

@@ -46,7 +46,7 @@ func TestNothingDropsTheNode(t *testing.T) {
 		"another network":          static + routes("destination: 192.0.2.0/24, route-type: unreachable"),
 		"a route that goes":        static + routes("destination: 10.1.2.0/24, route-type: blackhole, state: absent"),
 		"a rule for another":       static + rules("ip-from: 192.0.2.0/24, action: prohibit"),
-		"a rule between others":    static + rules("ip-from: 0.0.0.0/0, ip-to: 192.0.2.0/24, action: prohibit"),
+		"a rule between others":    static + rules("ip-from: 203.0.113.0/24, ip-to: 192.0.2.0/24, action: prohibit"),
 		"a rule that goes":         static + rules("ip-from: 10.1.2.3/32, action: blackhole, state: absent"),
 		"a rule that looks up":     static + rules("ip-from: 10.1.2.3/32, route-table: 77"),
 		"a route with DHCP":        dhcp + routes("destination: 192.0.2.0/24, route-type: blackhole"),
