@@ -41,7 +41,7 @@ func Formats() []string { return []string{volume.FAT, volume.ISO} }
 
 // Make makes the volume of a signed document.
 func Make(format string, d *envelope.Document, signed []byte) (*volume.Image, error) {
-	files := []volume.File{{Name: EnvelopeFile, Data: signed}, {Name: aboutFile, Data: []byte(about(d))}}
+	files := []volume.File{{Name: EnvelopeFile, Data: signed}, {Name: aboutFile, Data: []byte(about(d, format))}}
 	switch format {
 	case volume.FAT:
 		return volume.WriteFAT(Label, files)
@@ -52,13 +52,18 @@ func Make(format string, d *envelope.Document, signed []byte) (*volume.Image, er
 }
 
 // about is for a person who puts the stick into another computer.
-func about(d *envelope.Document) string {
+func about(d *envelope.Document, format string) string {
 	whose := "any machine"
 	if !d.AnySerial {
 		whose = "the machine with serial number " + d.Serial
 	}
+	after := "After its landing the machine overwrites the site config here."
+	if d.Keep || format != volume.FAT {
+		after = "The site config stays here after the landing: keep or destroy this volume."
+	}
 	return strings.ReplaceAll(fmt.Sprintf(`This volume holds the site config of %s.
 Put it into that machine before or after you switch it on. It can be used once.
+%s
 Document: %s
-`, whose, d.ID), "\n", "\r\n")
+`, whose, after, d.ID), "\n", "\r\n")
 }
