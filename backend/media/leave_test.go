@@ -133,8 +133,13 @@ func TestLeaveOverwrites(t *testing.T) {
 			if envelopeOn(t, s, "sdb") == nil || (envelopeOn(t, s, "sdc") == nil) != test.over {
 				t.Error("the wrong medium was overwritten")
 			}
-			if s.Machine.Exists(layout.Media + "/overwriting") {
-				t.Error("the note of what is being done is there still")
+			note, _ := s.ReadFile(layout.Media + "/overwriting")
+			if want := d.ID + " done\n"; string(note) != want && test.over || len(note) > 0 && !test.over {
+				t.Errorf("the note of what is done: %q", note)
+			}
+			again, err := media.NewWatcher(s.Machine).Leave(t.Context(), test.leave)
+			if test.over && (err != nil || again == nil || again.Stays != nil || again.Overwritten) {
+				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
 	}

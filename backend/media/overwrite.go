@@ -17,8 +17,11 @@ import (
 )
 
 // overFile notes, while a site config is overwritten, the id of its document and how it began: after a power cut the rest of it is known
-// by that.
-const overFile = layout.Media + "/overwriting"
+// by that. Afterwards it notes that it is done.
+const (
+	overFile = layout.Media + "/overwriting"
+	overDone = "done"
+)
 
 // UsedFile tells people on the medium what became of its site config.
 const UsedFile = "used.txt"
@@ -40,10 +43,12 @@ func overwrite(ctx context.Context, k Known, device *os.File, signed []byte, fil
 	if err != nil { // it is not known how far it came: the note stays
 		return err
 	}
-	_ = k.machine.Remove(overFile) // one that stays finds nothing to do
 	left.Files, left.Overwritten = w.Names, w.Stays == nil
 	if w.Stays != nil {
 		left.Stays = stays(w.Stays.problem())
+		_ = k.machine.Remove(overFile) // it was told
+	} else {
+		_ = k.machine.WriteFile(overFile, []byte(l.ID+" "+overDone+"\n"), 0o600) // without that it is told that it is not certain
 	}
 	if w.Problem != nil {
 		return w.Problem.problem()
@@ -65,13 +70,17 @@ func began(k Known, signed []byte, id string) bool {
 	}
 	zeros := len(bytes.Trim(signed, "\x00")) == 0
 	was, head, _ := strings.Cut(strings.TrimSpace(string(note)), " ")
-	return was == id && (zeros || head == fmt.Sprintf("%x", headOf(signed)))
+	return was == id && head != overDone && (zeros || head == fmt.Sprintf("%x", headOf(signed)))
 }
 
-// unsure tells of a document whose overwriting began and whose medium is not there; nil where none did.
+// unsure tells of a document whose overwriting began and whose medium is not there: nothing where it was done, and nil where it never began.
 func unsure(k Known, id string) *Left {
-	if note, err := k.machine.ReadFile(overFile); err != nil || !strings.HasPrefix(string(note), id+" ") {
+	note, err := k.machine.ReadFile(overFile)
+	switch how, begun := strings.CutPrefix(string(note), id+" "); {
+	case err != nil || !begun:
 		return nil
+	case strings.TrimSpace(how) == overDone:
+		return &Left{}
 	}
 	return &Left{Stays: stays(errors.New("the power was cut, or the medium was taken out, while it was overwritten"))}
 }

@@ -53,7 +53,10 @@ func (e *lander) leave() {
 	e.leftAt = now
 	left, err := e.o.Media.Leave(e.closing, media.Leaving{ID: l.id, Files: l.files, Used: l.used})
 	switch {
-	case e.closing.Err() != nil || err == nil && left == nil:
+	case e.closing.Err() != nil:
+		return
+	case err == nil && left == nil:
+		e.tellAway(known, l)
 		return
 	case err != nil:
 		e.notLeft(known, l, err)
