@@ -190,7 +190,7 @@ func (e *lander) ended(known media.Known) *leaving {
 	e.mu.Lock()
 	c := e.core
 	brought, state, began, question := broughtByMedium(c) && !c.job.handedOver, c.job.state, c.job.started, openQuestion(c)
-	used := e.usedText(c)
+	used := usedText(e, c)
 	e.mu.Unlock()
 	if !brought || state != IsDone && question == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 const overNotice = "left over"
 
 // usedText is what stays on a medium in place of its site config.
-func (e *lander) usedText(c *core) volume.File {
+func usedText(e *lander, c *core) volume.File {
 	name, _ := c.draft.site.Get("spec.clusterName")
 	base, _ := c.draft.site.Get("spec.baseDomain")
 	text := "The site config on this medium was used by " + cmp.Or(strings.Trim(name+"."+base, "."), "a node") + " (machine " + c.serial + ") on " +
