@@ -181,6 +181,29 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
+// TestAnyMachineIsWarned: a stick for any machine is overwritten by the first one, unless it says keep.
+func TestAnyMachineIsWarned(t *testing.T) {
+	dir := t.TempDir()
+	makeMedia(t, dir, sites(t, dir, 1), filepath.Join(dir, "out")) // makes the key
+	file := filepath.Join(dir, "site.yaml")
+	if err := os.WriteFile(file, []byte(stickConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{false, true} {
+		line := []string{"media", "write", "-f", file, "--any-serial", "--key", filepath.Join(dir, "factory.key"), filepath.Join(dir, fmt.Sprint(keep))}
+		if keep {
+			line = append(line, "--keep")
+		}
+		var said bytes.Buffer
+		root := newRoot(hooks{})
+		root.SetOut(&bytes.Buffer{})
+		root.SetErr(&said)
+		if code := execute(t.Context(), root, line); code != exitOK || strings.Contains(said.String(), "the first machine that lands overwrites") == keep {
+			t.Errorf("--keep %t: exit %d, %s", keep, code, said.String())
+		}
+	}
+}
+
 // TestKeep: a medium says whether it keeps its site config after the landing, and only one that was asked to does.
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()

@@ -136,6 +136,9 @@ func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
 		}
 		return err
 	}
+	if f.anySerial && !f.keep && f.format == volume.FAT {
+		fmt.Fprintln(complaints(cmd), "warning: the first machine that lands overwrites the site config; write it with --keep for several machines")
+	}
 	fmt.Fprintf(printed(cmd), "%s: document %s for %s, signed with key %s, %s\n", target, d.ID, machineOf(d), m.key.ID(), sealedWith(d))
 	return nil
 }
