@@ -56,9 +56,9 @@ type before struct {
 	paste paste
 }
 
-// start shows text in a field that comes into focus.
-func (e *entry) start(text string, indented bool) {
-	e.ed, e.typed, e.paste = newEditor(text), false, paste{indented: indented}
+// start shows what a field that comes into focus holds.
+func (e *entry) start(ed editor, indented bool) {
+	e.ed, e.typed, e.paste = ed, false, paste{indented: indented}
 	e.begins()
 }
 
