@@ -20,7 +20,6 @@ type form struct {
 	last    string // of the field that was in focus last
 	row     row
 	entry   entry
-	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
 	scroll  scroller
 }
