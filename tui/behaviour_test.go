@@ -277,7 +277,7 @@ func TestOvertaking(t *testing.T) {
 	old := b.app.link.look()
 	b.press("c", "'x", "tab")
 	b.app.Update(snapshotMsg{old})
-	b.shows("sno-042x")
+	b.shows("[x ")
 }
 
 func TestRefusalsStayBesideTheField(t *testing.T) {
@@ -583,7 +583,7 @@ func TestColoursCanBeSwitched(t *testing.T) {
 		t.Error("m did not turn the colours off")
 	}
 	b.press("c", "'m")
-	b.shows("sno-042m") // where text is typed, m is an m
+	b.shows("[m ") // where text is typed, m is an m
 }
 
 // TestInventoryPage: every part of the machine can be reached, and what the engine cannot tell is said.
