@@ -121,7 +121,7 @@ func (c *course) onward() tea.Cmd {
 	stage, _ := c.stage(c.opened)
 	var failed []string
 	for _, f := range findings(stage) {
-		if c.held && bad(f) && f.Status == "fail" && c.warns(f.step+" "+f.ID+" "+show(f.Observed)) {
+		if c.held && !f.stale && f.Status == "fail" && c.warns(f.step+" "+f.ID+" "+show(f.Observed)) {
 			failed = append(failed, show(f.Title))
 		}
 	}

@@ -80,15 +80,15 @@ func (f *form) focus(path string) {
 		return
 	}
 	f.last = path
-	ed := held(v)
+	ed := editorOf(v)
 	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {
 		ed = newEditor(draft)
 	}
 	f.entry.start(ed, v.Kind == steps.Lines)
 }
 
-// held is an editor with the value that the engine has of a field, where it shows one.
-func held(v engine.FieldView) editor {
+// editorOf is an editor with the value that the engine has of a field, where it shows one.
+func editorOf(v engine.FieldView) editor {
 	switch {
 	case v.Kind == steps.Secret || isPasted(v.Kind):
 		return newEditor("")
@@ -103,7 +103,7 @@ func held(v engine.FieldView) editor {
 func (f *form) refill() {
 	v, i := f.field()
 	if _, draft := f.drafts[v.Path]; i >= 0 && !f.entry.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
-		f.entry.ed = held(v)
+		f.entry.ed = editorOf(v)
 	}
 }
 

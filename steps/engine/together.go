@@ -19,7 +19,7 @@ func judged(list string, cfg *site.Config, now time.Time) (errs, warnings site.E
 
 // judgeTogether says of each field why its value does not fit the other answers. It is kept until an answer changes: every snapshot asks
 // for it, and it reads certificates.
-func (d *draft) judgeTogether(list string, now time.Time) map[string]message.Text {
+func judgeTogether(d *draft, list string, now time.Time) map[string]message.Text {
 	if d.together != nil {
 		return d.together
 	}

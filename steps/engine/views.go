@@ -120,7 +120,7 @@ func (c *core) stepView(step steps.Step) StepView {
 		field := c.draft.view(f)
 		field.Files = takesFile(c.o, f)
 		if field.Visible && field.Problem.String() == "" && c.job.state == Collecting {
-			field.Together = c.draft.judgeTogether(c.o.List, c.recorder.now())[f.Path]
+			field.Together = judgeTogether(c.draft, c.o.List, c.recorder.now())[f.Path]
 		}
 		v.Fields = append(v.Fields, field)
 	}
