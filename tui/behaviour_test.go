@@ -518,7 +518,7 @@ func TestFailIsToldBeforeThePageIsLeft(t *testing.T) {
 	}{{check.Fail, true}, {check.Warn, false}, {check.Waived, false}} {
 		b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Stages[0].Steps[0].Checks[0].Status = c.status })
 		b.press("c")
-		if told := strings.Contains(b.screen(), "press Continue again: Memory"); told != c.told {
+		if told := strings.Contains(b.screen(), "press Continue again: Processors"); told != c.told {
 			t.Errorf("%s: told: %v\n%s", c.status, told, b.screen())
 		}
 		if c.told {
