@@ -85,7 +85,7 @@ func (d *draft) begun() bool {
 
 // open takes up a config as it was found or loaded.
 func (d *draft) open(cfg *site.Config) {
-	d.site, d.found = cfg, map[string]found{}
+	d.site, d.found, d.together = cfg, map[string]found{}, nil
 	for _, p := range cfg.Paths() {
 		value, _ := cfg.Get(p)
 		d.found[p] = found{value, cfg.Sources[p]}
