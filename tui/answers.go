@@ -97,7 +97,7 @@ func (a *answers) value(v engine.FieldView) string {
 	return v.Value
 }
 
-// problem is what is said beside a field. With tried, also that it is needed.
+// problem is what is said beside a field. With tried, also that it is needed, or does not fit the other answers.
 func (a *answers) problem(v engine.FieldView, tried bool) string {
 	if why := a.refused[v.Path]; why != "" {
 		return why
@@ -108,6 +108,9 @@ func (a *answers) problem(v engine.FieldView, tried bool) string {
 	empty := v.Value == "" && !v.SecretSet && a.drafts[v.Path] == "" && v.Kind != steps.YesNo
 	if tried && empty && !v.Optional {
 		return t("form.needed")
+	}
+	if tried && a.drafts[v.Path] == "" {
+		return show(v.Together)
 	}
 	return ""
 }

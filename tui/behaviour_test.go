@@ -17,6 +17,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps/engine"
 )
 
@@ -165,7 +167,7 @@ func TestContinueNamesWhatIsMissing(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	b := newBench(t, 80, 24)
-	b.press("c", "'9", "tab", "up")
+	b.press("c", "'sno-0429", "tab", "up")
 	b.shows("sno-0429")
 	b.press("ctrl+r")
 	b.shows("[sno-042 ")
@@ -275,7 +277,7 @@ func TestOvertaking(t *testing.T) {
 	old := b.app.link.look()
 	b.press("c", "'x", "tab")
 	b.app.Update(snapshotMsg{old})
-	b.shows("sno-042x")
+	b.shows("[x ")
 }
 
 func TestRefusalsStayBesideTheField(t *testing.T) {
@@ -466,6 +468,96 @@ func TestWaive(t *testing.T) {
 	}
 }
 
+// TestWaiverOffersTheName: the second waiver of a console begins with the name of the first, at the reason.
+func TestWaiverOffersTheName(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
+		s.Stages[0].Steps[0].Checks[0].Status, s.Stages[0].Steps[0].Checks[1].Status = "fail", "fail"
+	})
+	b.press("w", "'Q. Technician", "tab", "'agreed", "tab", "tab", "enter", "w")
+	b.shows("[Q. Technician ")
+	b.press("'agreed too", "tab", "tab", "enter")
+	if last := b.fake.actions[len(b.fake.actions)-1]; last.Verb != engine.Waive || last.By != "Q. Technician" || last.Reason != "agreed too" {
+		t.Errorf("did %+v", last)
+	}
+	b.press("w", "up", "'B. Else", "tab", "'so", "tab", "tab", "enter")
+	if last := b.fake.actions[len(b.fake.actions)-1]; last.By != "B. Else" {
+		t.Errorf("did %+v", last)
+	}
+}
+
+// TestTypingReplacesWhatWasFound: what nobody typed goes with the first character; other keys edit it; what was typed is never lost so.
+func TestTypingReplacesWhatWasFound(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"'x"}, "[x "},
+		{[]string{"'xy"}, "[xy "},
+		{[]string{"backspace", "'x"}, "[sno-04x "},
+		{[]string{"left", "'x"}, "[sno-04x2 "},
+		{[]string{"home", "'x"}, "[xsno-042 "},
+		{[]string{"end", "'x"}, "[sno-042x "},
+		{[]string{"'x", "tab", "up", "'y"}, "[xy "},
+		{[]string{"'x", "ctrl+r", "'y"}, "[y "},
+	} {
+		b := newBench(t, 80, 24)
+		b.press(append([]string{"c"}, c.keys...)...)
+		b.shows(c.want)
+	}
+	b := newBench(t, 80, 24)
+	b.press("c")
+	b.stream("pasted")
+	b.shows("[pasted ")
+}
+
+// TestFailIsToldBeforeThePageIsLeft: Continue tells what failed, once, and then goes on; what is waived or only warns goes on at once.
+func TestFailIsToldBeforeThePageIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		status check.Status
+		told   bool
+	}{{check.Fail, true}, {check.Warn, false}, {check.Waived, false}} {
+		b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Stages[0].Steps[0].Checks[0].Status = c.status })
+		b.press("c")
+		if told := strings.Contains(b.screen(), "press Continue again: Processors"); told != c.told {
+			t.Errorf("%s: told: %v\n%s", c.status, told, b.screen())
+		}
+		if c.told {
+			b.shows("Hardware check")
+			b.press("c")
+		}
+		b.shows("Base domain")
+	}
+}
+
+// TestWhatDoesNotFitTogether stands beside its field when the page is left, and goes with the keystroke that fixes it, in another field
+// too. It holds the page once: what it is about may stand on another.
+func TestWhatDoesNotFitTogether(t *testing.T) {
+	const fault = "is outside of the subnet"
+	b := newBench(t, 80, 24)
+	b.fake.spell = func(s *engine.Snapshot) {
+		list := s.Stages[1].Steps[0].Fields
+		if list[0].Value != "good" {
+			list[1].Together = message.T(fault)
+		}
+	}
+	b.refresh()
+	b.press("c", "tab", "'example.com", "tab")
+	if strings.Contains(b.screen(), fault) {
+		t.Errorf("told before the page is left:\n%s", b.screen())
+	}
+	b.press("tab", "tab", "enter")
+	b.shows("! " + fault)
+	b.shows("Base domain: see below the field.")
+	b.press("up", "'goo")
+	b.shows("! " + fault)
+	b.press("'d")
+	if strings.Contains(b.screen(), fault) {
+		t.Errorf("it outlives its cause:\n%s", b.screen())
+	}
+	b.press("backspace", "tab", "tab", "tab", "tab", "enter")
+	b.shows("Network port")
+}
+
 // basicGlyphs are the marks of the rich theme as the basic one has them.
 var basicGlyphs = strings.NewReplacer("\u2500", "-", "\u2502", "|", "\u2588", "#", "\u2591", ".")
 
@@ -491,7 +583,7 @@ func TestColoursCanBeSwitched(t *testing.T) {
 		t.Error("m did not turn the colours off")
 	}
 	b.press("c", "'m")
-	b.shows("sno-042m") // where text is typed, m is an m
+	b.shows("[m ") // where text is typed, m is an m
 }
 
 // TestInventoryPage: every part of the machine can be reached, and what the engine cannot tell is said.

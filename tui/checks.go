@@ -113,7 +113,7 @@ func (c *checks) buttons() []button {
 		list = []button{{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return nil, nil }}}
 	} else {
 		list = []button{
-			{key: k.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return c, d.turn(1) }},
+			{key: k.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return c, d.onward() }},
 			{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return c, d.backPage() }},
 		}
 	}

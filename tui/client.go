@@ -28,6 +28,7 @@ type client struct {
 	beat  int              // counts answers, for the heartbeat
 	held  bool             // this console has the pen
 	flash string           // one sentence above the keys, until the next key
+	by    string           // who waived a check here last
 }
 
 // absorb takes over a snapshot, unless a newer one is known already.

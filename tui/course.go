@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,9 +14,10 @@ import (
 // course is where this console is: which page the job's state asks for, and while it collects, which stage's.
 type course struct {
 	*client
-	opened string // ID of the stage on the screen while collecting
-	asking bool   // the review is on its way
-	ended  bool   // this console saw work that came to its end
+	opened string          // ID of the stage on the screen while collecting
+	asking bool            // the review is on its way
+	ended  bool            // this console saw work that came to its end
+	warned map[string]bool // what was told once before a page was left
 }
 
 // wanted names the page for the job's state.
@@ -100,6 +102,34 @@ func (c *course) turn(n int) tea.Cmd {
 		return nil
 	}
 	return nil
+}
+
+// warns tells whether something is to be said before the page is left: it is said once, so that nobody is kept on a page.
+func (c *course) warns(of string) bool {
+	if c.warned[of] {
+		return false
+	}
+	if c.warned == nil {
+		c.warned = map[string]bool{}
+	}
+	c.warned[of] = true
+	return true
+}
+
+// onward leaves for the next page. A check that failed is told before.
+func (c *course) onward() tea.Cmd {
+	stage, _ := c.stage(c.opened)
+	var failed []string
+	for _, f := range findings(stage) {
+		if c.held && !f.stale && f.Status == "fail" && c.warns(f.step+" "+f.ID+" "+show(f.Observed)) {
+			failed = append(failed, show(f.Title))
+		}
+	}
+	if len(failed) > 0 {
+		c.flash = t("form.failed", strings.Join(failed, ", "))
+		return nil
+	}
+	return c.turn(1)
 }
 
 // backPage goes one page back, never further than the first.

@@ -14,7 +14,8 @@ const longest = 64 << 10
 // editor is one line of text with a cursor. The terminal's own cursor shows it, so that nothing has to blink.
 type editor struct {
 	in     textinput.Model
-	offset int // first character shown
+	offset int  // first character shown
+	found  bool // nobody typed here: the first character replaces the text, and other keys edit it
 }
 
 func newEditor(s string) editor {
@@ -25,6 +26,13 @@ func newEditor(s string) editor {
 	in.SetValue(intoModel.Replace(s))
 	in.CursorEnd()
 	return editor{in: in}
+}
+
+// offering is an editor with a text that nobody typed.
+func offering(s string) editor {
+	e := newEditor(s)
+	e.found = s != ""
+	return e
 }
 
 // lineBreak stands for a line break, as a pull secret on several lines has: the model would make a blank of one, which is another
@@ -42,14 +50,14 @@ func (e *editor) value() string { return fromModel.Replace(e.in.Value()) }
 func (e *editor) clone() editor {
 	other := newEditor(e.value())
 	other.in.SetCursor(e.in.Position())
-	other.offset = e.offset
+	other.offset, other.found = e.offset, e.found
 	return other
 }
 
 // clear empties the field. A new editor would do it too, and takes long where a line is pasted half a million times.
 func (e *editor) clear() {
 	e.in.Reset()
-	e.offset = 0
+	e.offset, e.found = 0, false
 }
 
 // press edits; it reports whether the text changed.
@@ -58,6 +66,10 @@ func (e *editor) press(msg tea.KeyPressMsg, keys keyMap) bool {
 	if pressed(msg, keys.erase) { // all of it; the model would leave what is behind the cursor
 		e.clear()
 	} else {
+		if e.found && msg.Key().Text != "" {
+			e.clear()
+		}
+		e.found = false
 		e.in.KeyMap = keys.editing()
 		e.in, _ = e.in.Update(msg)
 	}
@@ -66,6 +78,9 @@ func (e *editor) press(msg tea.KeyPressMsg, keys keyMap) bool {
 
 // insert takes text whole or, when that would be too long, not at all.
 func (e *editor) insert(s string) bool {
+	if e.found {
+		e.clear()
+	}
 	before := utf8.RuneCountInString(e.value())
 	if before+utf8.RuneCountInString(s) > longest {
 		return false
@@ -81,7 +96,7 @@ func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
 	case text == "":
 		return 0, nil, ""
 	case len(e.value())+len(text) > most:
-		e.in.Reset()
+		e.clear()
 		return 1, nil, t("paste.long", label, most)
 	default:
 		e.insert(text)

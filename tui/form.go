@@ -8,6 +8,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
 )
 
@@ -19,7 +20,6 @@ type form struct {
 	last    string // of the field that was in focus last
 	row     row
 	entry   entry
-	tried   bool // "Continue" was chosen: say what is missing
 	leaving bool // go on when everything on its way to the engine was taken
 	scroll  scroller
 }
@@ -80,14 +80,22 @@ func (f *form) focus(path string) {
 		return
 	}
 	f.last = path
-	text := v.Value
-	if v.Kind == steps.Secret || isPasted(v.Kind) {
-		text = ""
-	}
+	ed := editorOf(v)
 	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {
-		text = draft
+		ed = newEditor(draft)
 	}
-	f.entry.start(text, v.Kind == steps.Lines)
+	f.entry.start(ed, v.Kind == steps.Lines)
+}
+
+// editorOf is an editor with the value that the engine has of a field, where it shows one.
+func editorOf(v engine.FieldView) editor {
+	switch {
+	case v.Kind == steps.Secret || isPasted(v.Kind):
+		return newEditor("")
+	case chosen.ByPerson(v.Source):
+		return newEditor(v.Value)
+	}
+	return offering(v.Value)
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
@@ -95,7 +103,7 @@ func (f *form) focus(path string) {
 func (f *form) refill() {
 	v, i := f.field()
 	if _, draft := f.drafts[v.Path]; i >= 0 && !f.entry.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
-		f.entry.ed = newEditor(v.Value)
+		f.entry.ed = editorOf(v)
 	}
 }
 

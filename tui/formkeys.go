@@ -151,7 +151,7 @@ func unbalanced(s string) bool {
 
 // goOn leaves for the next page when everything typed was taken.
 func (f *form) goOn() (screen, tea.Cmd) {
-	f.tried = true
+	f.entry.tried = true
 	if f.pending > 0 {
 		f.leaving = true
 		return f, nil
@@ -163,7 +163,11 @@ func (f *form) goOn() (screen, tea.Cmd) {
 func (f *form) decide() tea.Cmd {
 	f.leaving = false
 	for _, v := range f.fields() {
-		if f.held && f.problem(v, f.tried) != "" {
+		why := f.problem(v, f.entry.tried)
+		if f.held && why != "" && why == show(v.Together) && !f.warns(v.Path+" "+why) { // what keeps it from fitting may stand on another page
+			continue
+		}
+		if f.held && why != "" {
 			f.focus(v.Path)
 			if v.Repeats != "" && f.refused[v.Path] != "" {
 				f.focus(v.Repeats) // both are typed again
@@ -172,7 +176,7 @@ func (f *form) decide() tea.Cmd {
 			return nil
 		}
 	}
-	return f.turn(1)
+	return f.onward()
 }
 
 func (f *form) buttons() []button {

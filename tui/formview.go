@@ -89,7 +89,7 @@ func (f sheet) body() (lines []string, at, x int) {
 // below is what is said under a field: why it is refused, or else what it is for.
 func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
 	w, space := f.w, strings.Repeat(" ", indent)
-	if why := f.problem(v, f.tried); why != "" {
+	if why := f.problem(v, f.entry.tried); why != "" {
 		lines := wrap(alert+why, w, space)
 		for i := range lines {
 			lines[i] = f.theme.bad.Render(lines[i])

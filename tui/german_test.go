@@ -186,7 +186,7 @@ func TestLanguageIsChosenOnTheConsole(t *testing.T) {
 		t.Errorf("back in English the page is another one:\n%s", b.screen())
 	}
 	b.press("c", "'d")
-	b.shows("sno-042d") // where text is typed, d is a d
+	b.shows("[d ") // where text is typed, d is a d
 }
 
 // TestPlainInGerman goes the whole way in line mode, in ASCII, without a byte of English.

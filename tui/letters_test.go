@@ -60,7 +60,7 @@ func TestLettersReachEverything(t *testing.T) {
 	}
 	press("i")
 	did(engine.Inspect)
-	press("c", "'9", "tab", "'example.com", "tab", "tab", "tab", "o", "right", "enter")
+	press("c", "'sno-0429", "tab", "'example.com", "tab", "tab", "tab", "o", "right", "enter")
 	did(engine.Restore, engine.Restore) // of the page's two steps
 	press("tab")
 	reach("Restore page")

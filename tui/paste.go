@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,6 +46,7 @@ type entry struct {
 	keys   keyMap
 	ed     editor
 	typed  bool // into ed, since the field is in focus
+	tried  bool // "Continue" was chosen: the page says what is missing, and what does not fit together
 	paste  paste
 	before before
 }
@@ -56,9 +58,9 @@ type before struct {
 	paste paste
 }
 
-// start shows text in a field that comes into focus.
-func (e *entry) start(text string, indented bool) {
-	e.ed, e.typed, e.paste = newEditor(text), false, paste{indented: indented}
+// start shows what a field that comes into focus holds.
+func (e *entry) start(ed editor, indented bool) {
+	e.ed, e.typed, e.paste = ed, false, paste{indented: indented}
 	e.begins()
 }
 
@@ -96,10 +98,11 @@ func (e *entry) empty(v engine.FieldView) tea.Cmd {
 }
 
 // eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
-// may not look like one: a field that can hold a secret sends only whole values.
+// may not look like one: a field that can hold a secret sends only whole values. What does not fit together can be fixed in any field.
 func (e *entry) eager(v engine.FieldView) bool {
 	secret := v.Kind == steps.Secret || site.SecretValue(v.Path, "user:password@") // what a value there can be
-	return !secret && (show(v.Problem) != "" || e.refused[v.Path] != "")
+	apart := e.tried && slices.ContainsFunc(e.allFields(), func(v engine.FieldView) bool { return v.Visible && show(v.Together) != "" })
+	return !secret && (apart || show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 
 // taken puts the first of items into the field; see taker.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -226,10 +227,15 @@ func (p *prompts) waive() error {
 		return err
 	}
 	p.write(t("waive.title", all[n].Title), t("waive.text"))
-	by, err := p.decide(t("waive.by") + ":")
+	ask := t("waive.by") + ":"
+	if p.by != "" {
+		ask = t("waive.by") + " [" + p.by + "]:"
+	}
+	by, err := p.decide(ask)
 	if err != nil {
 		return err
 	}
+	by = cmp.Or(by, p.by)
 	why, err := p.decide(t("waive.reason") + ":")
 	if err != nil {
 		return err
@@ -238,6 +244,7 @@ func (p *prompts) waive() error {
 		p.write(t("waive.needed"))
 		return nil
 	}
+	p.by = by
 	p.act(engine.Action{Verb: engine.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
 	return nil
 }

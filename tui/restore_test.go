@@ -10,7 +10,7 @@ import (
 // TestRestorePage: the button is about the whole page and asks before; Ctrl-R is about one field.
 func TestRestorePage(t *testing.T) {
 	b := newBench(t, 80, 24)
-	b.press("c", "'9", "tab", "'example.com", "tab", "tab", "tab")
+	b.press("c", "'sno-0429", "tab", "'example.com", "tab", "tab", "tab")
 	b.shows("sno-0429")
 	b.press("up", "up", "up", "ctrl+r")
 	b.shows("Base domain: back to what was found.")

@@ -90,6 +90,7 @@ var sentences = map[string]string{
 	"form.changed":      "typed, changed",
 	"form.needed":       "This is needed.",
 	"form.fix":          "%s: see below the field.",
+	"form.failed":       "Look at what failed, or press Continue again: %s",
 	"form.restored":     "%s: back to what was found.",
 	"form.restoredPage": "The whole page is back to what was found.",
 	"form.firstPage":    "This is the first page.",

@@ -18,7 +18,11 @@ type waive struct {
 }
 
 func newWaive(d *desk, of finding) *waive {
-	return &waive{base: base{d}, of: of, eds: [2]editor{newEditor(""), newEditor("")}}
+	v := &waive{base: base{d}, of: of, eds: [2]editor{offering(d.by), newEditor("")}}
+	if d.by != "" {
+		v.focus = 1
+	}
+	return v
 }
 
 func (v *waive) name() string  { return "waive" }
@@ -60,6 +64,7 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 			v.flash = t("waive.needed")
 			return v, nil
 		}
+		v.desk.by = by
 		return nil, v.link.act(engine.Action{Verb: engine.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
 	}
 	return v, nil

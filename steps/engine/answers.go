@@ -33,6 +33,8 @@ type draft struct {
 	beside  map[string]string // values of fields that are no part of the site config; they are kept nowhere else
 	review  *ReviewView       // nil when an answer changed since
 
+	together map[string]message.Text // what the answers say of each other, by path; nil when one changed since
+
 	brought bool // a whole document was loaded since this engine started, or the last hand-over
 }
 
@@ -83,7 +85,7 @@ func (d *draft) begun() bool {
 
 // open takes up a config as it was found or loaded.
 func (d *draft) open(cfg *site.Config) {
-	d.site, d.found = cfg, map[string]found{}
+	d.site, d.found, d.together = cfg, map[string]found{}, nil
 	for _, p := range cfg.Paths() {
 		value, _ := cfg.Get(p)
 		d.found[p] = found{value, cfg.Sources[p]}
@@ -196,7 +198,7 @@ func (d *draft) take(cfg *site.Config) error {
 		}
 		return journalProblem(err)
 	}
-	d.site, d.review = cfg, nil
+	d.site, d.review, d.together = cfg, nil, nil
 	return nil
 }
 
@@ -219,7 +221,7 @@ func (d *draft) suggest(path, value, source string) (bool, error) {
 	if err := d.site.SetFrom(path, value, source); err != nil {
 		return false, err
 	}
-	d.found[path] = found{value, source}
+	d.found[path], d.together = found{value, source}, nil
 	return true, nil
 }
 

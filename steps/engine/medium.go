@@ -124,7 +124,7 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 		return errors.Join(err, d.take(before))
 	}
 	d.open(brought)
-	d.site, d.brought = cfg, true
+	d.site, d.brought, d.together = cfg, true, nil
 	d.mask.Hide(slices.Concat(cfg.SecretTexts(), brought.SecretTexts()))
 	d.forgetBeside()
 	return nil

@@ -35,10 +35,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	cfg, stages := e.core.draft.effective()
 	e.mu.Unlock()
 	v := &ReviewView{}
-	errs, warnings := cfg.Validate(e.now())
-	if e.o.List == ListFactory { // a node on the bench line has no site yet
-		errs, warnings = errs.Below("spec.policy"), warnings.Below("spec.policy")
-	}
+	errs, warnings := judged(e.o.List, cfg, e.now())
 	v.judge(stages, errs, warnings)
 	v.judgeRepeats(cfg, stages)
 	v.files(cfg, stages)

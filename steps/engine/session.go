@@ -250,6 +250,7 @@ type FieldView struct {
 	Loading   bool           `json:"loading,omitempty"` // the choices are still being looked for
 	Visible   bool           `json:"visible"`
 	Problem   message.Text   `json:"problem,omitzero"`    // why the value is refused, and how to fix it
+	Together  message.Text   `json:"together,omitzero"`   // why the value does not fit other answers, and how to fix it
 	SecretSet bool           `json:"secretSet,omitempty"` // a secret has been entered
 	Act       *steps.Act     `json:"act,omitempty"`       // what can be done to find the right value
 	Files     bool           `json:"files,omitempty"`     // its value can be taken from a file on a medium

@@ -120,6 +120,9 @@ func (c *core) stepView(step steps.Step) StepView {
 	for _, f := range steps.FieldsOf(step) {
 		field := c.draft.view(f)
 		field.Files = takesFile(c.o, f)
+		if field.Visible && field.Problem.String() == "" && c.job.state == Collecting {
+			field.Together = judgeTogether(c.draft, c.o.List, c.recorder.now())[f.Path]
+		}
 		v.Fields = append(v.Fields, field)
 	}
 	return v

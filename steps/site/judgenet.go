@@ -84,7 +84,7 @@ func (v *judge) static(path string, f Family, bits int) {
 		return
 	}
 	subnet := netip.PrefixFrom(addr, f.PrefixLength).Masked()
-	if what := reserved(addr, subnet); what != "" {
+	if what := reserved(addr, subnet); what.String() != "" {
 		v.fail(path+".address", fault(message.T("write the node's own address"), message.F("is %s, %s of the subnet %s", f.Address, what, subnet)))
 	}
 	v.gateway(path+".gateway", f, subnet)
@@ -103,7 +103,7 @@ func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
 		v.fail(path, fault(message.T("check gateway, address and prefix length"), message.F("is %s, outside of the node's subnet %s", f.Gateway, subnet)))
 	case gateway.String() == f.Address:
 		v.fail(path, fault(message.T("write the address of the site's router"), message.T("is the node's own address")))
-	case what != "":
+	case what.String() != "":
 		v.fail(path, fault(message.T("write the address of the site's router"), message.F("is %s, %s of the subnet %s", f.Gateway, what, subnet)))
 	}
 }
@@ -122,20 +122,20 @@ func (f Family) subnet() netip.Prefix {
 	return netip.PrefixFrom(addr, f.PrefixLength).Masked()
 }
 
-// reserved names what an address of a subnet is taken for, or "". Subnets of two addresses have no such (RFC 3021,
+// reserved names what an address of a subnet is taken for, or nothing. Subnets of two addresses have no such (RFC 3021,
 // RFC 6164).
-func reserved(addr netip.Addr, subnet netip.Prefix) string {
+func reserved(addr netip.Addr, subnet netip.Prefix) message.Text {
 	switch {
 	case subnet.Bits() >= addr.BitLen()-1:
-		return ""
+		return message.Text{}
 	case addr == subnet.Masked().Addr() && addr.Is4():
-		return "the network address"
+		return message.T("the network address")
 	case addr == subnet.Masked().Addr():
-		return "the routers' common address" // RFC 4291, 2.6.1
+		return message.T("the routers' common address") // RFC 4291, 2.6.1
 	case addr.Is4() && addr == broadcast(subnet):
-		return "the broadcast address"
+		return message.T("the broadcast address")
 	}
-	return ""
+	return message.Text{}
 }
 
 // broadcast returns the last address of an IPv4 subnet.

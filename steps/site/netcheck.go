@@ -59,12 +59,18 @@ func interfaceName(s string) *Error {
 		return macAddress(s)
 	case len(s) > maxInterface:
 		return fault(message.T("write the name that ip link shows"), message.F("has %d characters, more than the %d of an interface's name", len(s), maxInterface))
-	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s):
+	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s) || isAddress(s):
 		return fault(message.T("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56"), message.F("is %s, neither a name nor a MAC address", shown(s)))
 	case s == "lo" || clusterOwned(s):
 		return fault(message.T("choose the port that leads to the site"), message.F("is %s, which is no port but something that the node makes itself", shown(s)))
 	}
 	return nil
+}
+
+// isAddress tells whether s is an IP address, which a person typed in place of a port.
+func isAddress(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
 }
 
 func macAddress(s string) *Error {
