@@ -34,13 +34,14 @@ func judgeEtcd(s *State) check.Check {
 	return found(c, check.Fail, faults, message.T("well"))
 }
 
-func judgeStaticPods(s *State) check.Check {
+func judgeStaticPods(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "static-pods", Title: message.T("Control plane at its newest settings (static pod revisions)"), Expected: message.T("each at its latest revision"),
 		Source: "operator status: currentRevision = latestAvailableRevision",
 		Fix:    message.T("Wait: a new revision takes some minutes; one that failed is named with its cause."),
 	}
-	var faults, seen []string
+	var f faults
+	var seen []string
 	for _, what := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		if c, no := unread(s, c, what); no && c.Status == check.Fail {
 			return c
@@ -55,20 +56,20 @@ func judgeStaticPods(s *State) check.Check {
 		seen = append(seen, fmt.Sprintf("%s %d", what, n.CurrentRevision))
 		switch {
 		case n.LastFailedRevision > n.CurrentRevision:
-			faults = append(faults, strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
+			f.add(true, strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
 				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))), ": "))
 		case n.CurrentRevision != status.LatestAvailableRevision || n.TargetRevision != 0 && n.TargetRevision != n.CurrentRevision:
-			faults = append(faults, fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
+			f.add(!o.staticPodRolls(s, what), fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
 		}
 	}
-	faults = append(faults, fallbacks(s.Pods)...)
+	f.grave = append(f.grave, fallbacks(s.Pods)...)
 	if len(seen) == 0 {
 		if c, no := unread(s, c, "etcd"); no {
 			return c
 		}
 		return absent(c)
 	}
-	return found(c, check.Fail, faults, message.Data(strings.Join(seen, ", ")))
+	return f.judge(c, message.Data(strings.Join(seen, ", ")))
 }
 
 // staticPod returns the status of one of the control plane's operators, or nil.

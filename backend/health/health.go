@@ -28,6 +28,7 @@ type Options struct {
 	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
 	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
 	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
+	Follows    bool                                    // whoever looks stays: what is being changed deserves attention, and fails when it takes longer than usual
 	Now        func() time.Time                        // nil: time.Now
 }
 
@@ -45,8 +46,8 @@ func Judge(s *State, o Options) []check.Check {
 	checks := []check.Check{
 		judgeAPI(s),
 		judgeAccess(s),
-		judgeVersion(s),
-		judgeOperators(s),
+		judgeVersion(s, o),
+		judgeOperators(s, o),
 		judgeOptionalOperators(s),
 		judgeOperatorVersions(s),
 		judgeNode(s),
@@ -54,9 +55,9 @@ func Judge(s *State, o Options) []check.Check {
 		judgeWayOut(s),
 		judgePressure(s),
 		judgeSchedulable(s),
-		judgePools(s),
+		judgePools(s, o),
 		judgeEtcd(s),
-		judgeStaticPods(s),
+		judgeStaticPods(s, o),
 		judgePods(s),
 		judgeImages(s),
 		judgeCSRs(s),

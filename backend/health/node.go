@@ -110,7 +110,7 @@ func judgeSchedulable(s *State) check.Check {
 	return found(c, check.Fail, faults, message.T("yes"))
 }
 
-func judgePools(s *State) check.Check {
+func judgePools(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "pools", Title: message.T("Node configuration (MachineConfigPools)"), Expected: message.T("updated, not updating, not degraded"),
 		Source: "MachineConfigPool conditions and counts; the node's machineconfiguration annotations",
@@ -122,7 +122,9 @@ func judgePools(s *State) check.Check {
 	if len(s.Pools) == 0 {
 		return absent(c)
 	}
-	var faults, names, paused []string
+	var f faults
+	var names []string
+	paused := false
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		names = append(names, p.Name)
@@ -134,16 +136,16 @@ func judgePools(s *State) check.Check {
 		degraded := kube.PoolDegraded(p)
 		switch {
 		case degraded != "":
-			faults = append(faults, p.Name+": degraded: "+degraded)
+			f.add(true, p.Name+": degraded: "+degraded)
 		case p.Spec.Paused: // by the cluster's owner, as steps that need the pool refuse to work on one that is paused
-			paused = append(paused, p.Name+": "+why.String())
+			paused = true
+			f.add(false, p.Name+": "+why.String())
 		case why.String() != "":
-			faults = append(faults, p.Name+": "+why.String())
+			f.add(!o.poolRolls(s, p), p.Name+": "+why.String())
 		}
 	}
-	if len(faults) == 0 && len(paused) > 0 {
+	if len(f.grave) == 0 && paused {
 		c.Fix = message.T("Tell the cluster's owner: while it is paused, the node takes no new configuration and no update of the cluster.")
-		return found(c, check.Warn, paused, message.Text{})
 	}
-	return found(c, check.Fail, append(faults, paused...), message.F("%s up to date", shortList(names)))
+	return f.judge(c, message.F("%s up to date", shortList(names)))
 }

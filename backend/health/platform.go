@@ -41,7 +41,7 @@ func judgeAPI(s *State) check.Check {
 	return c
 }
 
-func judgeVersion(s *State) check.Check {
+func judgeVersion(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "version", Title: message.T("OpenShift release (ClusterVersion)"), Expected: message.T("installed completely, not failing, no update at work"),
 		Source: "ClusterVersion conditions Available, Failing, Progressing", Fix: message.T("Wait for a running update to end; if it stays, make a support bundle."),
@@ -52,8 +52,8 @@ func judgeVersion(s *State) check.Check {
 	if s.Version == nil {
 		return absent(c)
 	}
-	var faults []string
-	fine := message.Data(s.Version.Status.Desired.Version)
+	var f faults
+	fine, updates := message.Data(s.Version.Status.Desired.Version), o.updates(s.Version)
 	for _, want := range []struct {
 		kind   configv1.ClusterStatusConditionType
 		status configv1.ConditionStatus
@@ -66,17 +66,17 @@ func judgeVersion(s *State) check.Check {
 		cond := versionCondition(s.Version, want.kind)
 		// The version operator writes all three with each of its reports (openshift/cluster-version-operator pkg/cvo/status.go).
 		if cond == nil {
-			faults = append(faults, "does not say whether it is "+strings.ToLower(string(want.kind)))
+			f.add(true, "does not say whether it is "+strings.ToLower(string(want.kind)))
 		} else if want.kind == "Failing" && offline(s) && onlyOptional(cond) {
 			fine = message.F("%s; failing only for services that need the Internet", fine)
 		} else if cond.Status != want.status {
-			faults = append(faults, strings.TrimRight(want.says+": "+firstLine(cond.Message), ": "))
+			f.add(want.kind != configv1.OperatorProgressing || !updates, strings.TrimRight(want.says+": "+firstLine(cond.Message), ": "))
 		}
 	}
 	if h := s.Version.Status.History; len(h) > 0 && h[0].State != configv1.CompletedUpdate {
-		faults = append(faults, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
+		f.add(!updates, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
 	}
-	return found(c, check.Fail, faults, fine)
+	return f.judge(c, fine)
 }
 
 // operatorTrouble is what the version operator says of operators that are degraded or not available.
@@ -124,7 +124,7 @@ func offline(s *State) bool {
 // updateService is where a cluster asks that names no other.
 const updateService = "https://api.openshift.com/api/upgrades_info/v1/graph"
 
-func judgeOperators(s *State) check.Check {
+func judgeOperators(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Expected: message.T("all available, at rest, not degraded"),
 		Source: "oc adm wait-for-stable-cluster; a condition that is not reported counts as bad",
@@ -137,8 +137,8 @@ func judgeOperators(s *State) check.Check {
 		c.Status, c.Observed = check.Fail, message.T("the cluster reports no services yet")
 		return c
 	}
-	faults := pendingOperators(s, func(name string) bool { return optional[name] == "" || !offline(s) })
-	return found(c, check.Fail, faults, message.F("%d services, all well", len(s.Operators)))
+	f := pendingOperators(s, o, func(name string) bool { return optional[name] == "" || !offline(s) })
+	return f.judge(c, message.F("%d services, all well", len(s.Operators)))
 }
 
 func judgeOptionalOperators(s *State) check.Check {
@@ -154,18 +154,19 @@ func judgeOptionalOperators(s *State) check.Check {
 		c.Status, c.Observed = check.Pass, message.T("the site is online: judged with the others")
 		return c
 	}
-	return found(c, check.Warn, pendingOperators(s, func(name string) bool { return optional[name] != "" }), message.T("all well"))
+	f := pendingOperators(s, Options{}, func(name string) bool { return optional[name] != "" })
+	return found(c, check.Warn, f.grave, message.T("all well"))
 }
 
-func pendingOperators(s *State, concerns func(name string) bool) []string {
-	var faults []string
+// pendingOperators are the operators that are not at rest.
+func pendingOperators(s *State, o Options, concerns func(name string) bool) (f faults) {
 	for i := range s.Operators {
 		if why := kube.OperatorPending(&s.Operators[i]); why != "" && concerns(s.Operators[i].Name) {
-			faults = append(faults, why)
+			f.add(!o.operatorRolls(s, &s.Operators[i]), why)
 		}
 	}
-	slices.Sort(faults)
-	return faults
+	slices.Sort(f.grave)
+	return f
 }
 
 // judgeOperatorVersions looks whether each operator is of the cluster's release. One that never took an update looks well otherwise.

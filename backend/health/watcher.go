@@ -134,6 +134,7 @@ func (w *Watcher) ask(ctx context.Context, now time.Time) {
 
 func (w *Watcher) freshOptions(ctx context.Context) {
 	w.options = w.Options(ctx)
+	w.options.Follows = true
 	w.optionsAt = w.options.now()
 }
 
