@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
 	"touchdown/steps/handout"
@@ -55,7 +56,7 @@ func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 	plan := Plan{Changes: []Change{change}}
 	if s.Site.Spec.Credentials.ClusterSecret {
 		plan.Changes = append(plan.Changes, Change{
-			What: message.T("Cluster credentials for a hub"), New: message.F("password and kubeconfig in the secret %s", login.PublishedRef(s.Site.Domain()).String()),
+			What: message.T("Cluster credentials for a hub"), New: message.F("password and kubeconfig in the secret %s", hub.LoginRef(s.Site.Domain()).String()),
 		})
 		plan.Seconds = acceptSeconds
 	}
@@ -69,7 +70,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
 			return err
 		}
-		report.Say(message.F("The cluster credentials for a hub are in the secret %s.", login.PublishedRef(s.Site.Domain())))
+		report.Say(message.F("The cluster credentials for a hub are in the secret %s.", hub.LoginRef(s.Site.Domain())))
 	}
 	k, err := login.Look(ctx, c)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report)
 		return err
 	}
 	for _, domain := range domains {
-		if err := login.Unpublish(ctx, c, domain); err != nil {
+		if err := hub.RemoveLogin(ctx, c, domain); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/hub"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/login"
 	"touchdown/steps/handout"
@@ -265,7 +266,7 @@ func TestTheHubsSecret(t *testing.T) {
 	api, node := kubeadmin(t)
 	node.Now = time.Now
 	s, r := named("spec.credentials.clusterSecret=true"), newKept()
-	ref := login.PublishedRef("example.com")
+	ref := hub.LoginRef("example.com")
 	path := "/api/v1/namespaces/" + ref.Namespace + "/secrets/" + ref.Name
 	for range 2 {
 		if err := s.Run(t.Context(), node, r); err != nil {
@@ -275,7 +276,7 @@ func TestTheHubsSecret(t *testing.T) {
 	if changes := api.Changes(); len(changes) != 3 { // the password, the signer, the Secret
 		t.Errorf("the changes are %q", changes)
 	}
-	has, err := login.ReadPublished(t.Context(), node.Kube, "example.com")
+	has, err := hub.ReadLogin(t.Context(), node.Kube, "example.com")
 	if err != nil || !opens(t, node, has.Password) || has.Kubeconfig == "" {
 		t.Errorf("the secret does not open the cluster: %v", err)
 	}
@@ -289,7 +290,7 @@ func TestTheHubsSecret(t *testing.T) {
 	if got, err = s.Give(t.Context(), node, r, handout.Ask{Password: true}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if now, err := login.ReadPublished(t.Context(), node.Kube, "example.com"); err != nil || now.Password != got.Password || now.Kubeconfig != has.Kubeconfig {
+	if now, err := hub.ReadLogin(t.Context(), node.Kube, "example.com"); err != nil || now.Password != got.Password || now.Kubeconfig != has.Kubeconfig {
 		t.Errorf("the secret does not follow: %v", err)
 	}
 	hides(t, r, has.Password, has.Kubeconfig, got.Password)

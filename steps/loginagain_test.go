@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/login"
@@ -186,9 +187,9 @@ func TestTheSecretsOfTwoDomains(t *testing.T) {
 	api, node := kubeadmin(t)
 	node.Now = time.Now
 	s, r := named("spec.credentials.clusterSecret=true"), newKept()
-	has := login.Published{Password: factoryPassword, Kubeconfig: "x"}
+	has := hub.Login{Password: factoryPassword, Kubeconfig: "x"}
 	for _, domain := range []string{"one.example.com", "two.example.com", "one.example.com"} {
-		if err := s.publish(t.Context(), node.Kube, r, domain, login.Published{}, handout.LogIn{Password: has.Password, Kubeconfig: has.Kubeconfig}); err != nil {
+		if err := s.publish(t.Context(), node.Kube, r, domain, hub.Login{}, handout.LogIn{Password: has.Password, Kubeconfig: has.Kubeconfig}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +200,7 @@ func TestTheSecretsOfTwoDomains(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, domain := range []string{"one.example.com", "two.example.com"} {
-		if ref := login.PublishedRef(domain); api.Get("/api/v1/namespaces/"+ref.Namespace+"/secrets/"+ref.Name) != "" {
+		if ref := hub.LoginRef(domain); api.Get("/api/v1/namespaces/"+ref.Namespace+"/secrets/"+ref.Name) != "" {
 			t.Errorf("the secret of %s is there", domain)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
+	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
 	"touchdown/steps/handout"
@@ -36,7 +37,7 @@ func (s *siteLogin) give(ctx context.Context, node *backend.Node, c *kube.Cluste
 		}
 		d = now.Domain
 	}
-	published, err := login.ReadPublished(ctx, c, d)
+	published, err := hub.ReadLogin(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *k
 }
 
 // publish keeps the Secret for a hub in line with what was given, where the site config wants one.
-func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report, d string, has login.Published, got handout.LogIn) error {
+func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report, d string, has hub.Login, got handout.LogIn) error {
 	want := has
 	if got.Password != "" {
 		want.Password = got.Password
@@ -119,5 +120,5 @@ func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report,
 	if err := noteLine(report, publishedNote, d); err != nil {
 		return fmt.Errorf("noting the secret for a hub: %w", err)
 	}
-	return login.Publish(ctx, c, d, want)
+	return hub.PutLogin(ctx, c, d, login.User, want)
 }

@@ -58,7 +58,8 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
 			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
-			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox},                                            // to the site's monitor, where it has one
+			&publish{Dir: w.Dir},                              // into the cluster
+			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox}, // to the site's monitor, where it has one
 		}},
 	})
 }

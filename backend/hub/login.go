@@ -1,4 +1,5 @@
-package login
+// Package hub puts into the cluster what a hub, or whoever has no access to the node, reads of it: the login of the site and the report.
+package hub
 
 import (
 	"context"
@@ -12,41 +13,41 @@ import (
 	"touchdown/backend/kube"
 )
 
-// Published is the login as a Secret of the cluster, for a hub that fetches it. The keys are those that Hive gives a hub.
-type Published struct {
+// Login is the login of the site as a Secret of the cluster, for a hub that fetches it. The keys are those that Hive gives a hub.
+type Login struct {
 	Password   string // "" where none was made
 	Kubeconfig string
 }
 
-// PublishedRef names the Secret for a domain. Whoever may read Secrets of openshift-config administers the cluster.
-func PublishedRef(domain string) kube.Ref {
+// LoginRef names the Secret for a domain. Whoever may read Secrets of openshift-config administers the cluster.
+func LoginRef(domain string) kube.Ref {
 	sum := sha256.Sum256([]byte(domain))
 	return kube.Secret("openshift-config", "touchdown-login-"+hex.EncodeToString(sum[:4]))
 }
 
-// ReadPublished reads the Secret; both texts are "" where there is none.
-func ReadPublished(ctx context.Context, c *kube.Cluster, domain string) (p Published, err error) {
-	ref := PublishedRef(domain)
+// ReadLogin reads the Secret; both texts are "" where there is none.
+func ReadLogin(ctx context.Context, c *kube.Cluster, domain string) (l Login, err error) {
+	ref := LoginRef(domain)
 	err = c.Do(ctx, "reading "+ref.String(), func(ctx context.Context) error {
-		p = Published{}
+		l = Login{}
 		secret, err := c.Core.Secrets(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		if err == nil {
-			p = Published{Password: string(secret.Data["password"]), Kubeconfig: string(secret.Data["kubeconfig"])}
+			l = Login{Password: string(secret.Data["password"]), Kubeconfig: string(secret.Data["kubeconfig"])}
 		}
 		return err
 	})
-	return p, err
+	return l, err
 }
 
-// Publish writes the Secret. No original is saved: it would hold the password. Undo is Unpublish.
-func Publish(ctx context.Context, c *kube.Cluster, domain string, p Published) error {
-	ref := PublishedRef(domain)
-	data := map[string][]byte{"kubeconfig": []byte(p.Kubeconfig)}
-	if p.Password != "" {
-		data["username"], data["password"] = []byte(User), []byte(p.Password)
+// PutLogin writes the Secret. No original is saved: it would hold the password. Undo is RemoveLogin.
+func PutLogin(ctx context.Context, c *kube.Cluster, domain, user string, l Login) error {
+	ref := LoginRef(domain)
+	data := map[string][]byte{"kubeconfig": []byte(l.Kubeconfig)}
+	if l.Password != "" {
+		data["username"], data["password"] = []byte(user), []byte(l.Password)
 	}
 	_, err := c.PutSecret(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -57,10 +58,11 @@ func Publish(ctx context.Context, c *kube.Cluster, domain string, p Published) e
 	return err
 }
 
-// Unpublish removes the Secret.
-func Unpublish(ctx context.Context, c *kube.Cluster, domain string) error {
-	_, err := c.Delete(ctx, PublishedRef(domain), unsaved)
+// RemoveLogin removes the Secret.
+func RemoveLogin(ctx context.Context, c *kube.Cluster, domain string) error {
+	_, err := c.Delete(ctx, LoginRef(domain), unsaved)
 	return err
 }
 
+// unsaved is the kube.Save of an object that only Touchdown writes, whose undo is to remove it.
 func unsaved(kube.Ref, []byte) error { return nil }

@@ -151,7 +151,7 @@ func Revoke(ctx context.Context, c *kube.Cluster, signers []string) error {
 			data[bundleKey] = without(bundle, func(_ *x509.Certificate, sum string) bool { return slices.Contains(signers, sum) })
 		}
 		return nil
-	}, unsaved) // it is an undo itself
+	}, func(kube.Ref, []byte) error { return nil }) // it is an undo itself
 	return err
 }
 

@@ -1,0 +1,82 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"touchdown/backend/host"
+	"touchdown/backend/kube"
+)
+
+// ReportRef names the ConfigMap of the cluster that holds the report of its landing, for a hub and for whoever has no access to the node.
+var ReportRef = kube.ConfigMap("openshift-config", "touchdown-report")
+
+// mostReport is the most bytes that a ConfigMap may hold: kubernetes/kubernetes pkg/apis/core/validation/validation.go, MaxSecretSize,
+// v1.34.1.
+const mostReport = 1 << 20
+
+// PutReport puts files of the report in dir into the cluster, in this order, as far as a ConfigMap holds them. The first has to be there.
+// It returns the names of those that found no room.
+func PutReport(ctx context.Context, c *kube.Cluster, dir string, names ...string) (left []string, err error) {
+	data, room := map[string]string{}, mostReport
+	for i, name := range names {
+		text, whole, err := host.ReadRegular(filepath.Join(dir, name), int64(room))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && i > 0:
+		case err != nil:
+			return nil, fmt.Errorf("reading the report: %w", err)
+		case !whole || len(name)+len(text) > room:
+			left = append(left, name)
+		case !utf8.Valid(text):
+			return nil, fmt.Errorf("reading the report: %s is not UTF-8", name)
+		default:
+			data[name], room = string(text), room-len(name)-len(text)
+		}
+	}
+	have, err := reportOf(ctx, c)
+	if err != nil || maps.Equal(have, data) {
+		return left, err
+	}
+	// What an earlier report had and this one lacks must not stay beside it.
+	if err := RemoveReport(ctx, c); err != nil {
+		return nil, err
+	}
+	_, err = c.PutConfigMap(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: ReportRef.Namespace, Name: ReportRef.Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "touchdown"},
+		},
+		Data: data,
+	}, unsaved)
+	return left, err
+}
+
+// reportOf is what the ConfigMap holds, nil where there is none.
+func reportOf(ctx context.Context, c *kube.Cluster) (data map[string]string, err error) {
+	err = c.Do(ctx, "reading "+ReportRef.String(), func(ctx context.Context) error {
+		data = nil
+		object, err := c.Core.ConfigMaps(ReportRef.Namespace).Get(ctx, ReportRef.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			data = object.Data
+		}
+		return err
+	})
+	return data, err
+}
+
+// RemoveReport takes the report out of the cluster.
+func RemoveReport(ctx context.Context, c *kube.Cluster) error {
+	_, err := c.Delete(ctx, ReportRef, unsaved)
+	return err
+}

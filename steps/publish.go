@@ -1,0 +1,69 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/hub"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/report"
+)
+
+// publish puts the report into the cluster, where a hub and the cluster's administrators read it without access to the node. The report
+// lies on the node all the same, so that nothing about it fails a landing.
+type publish struct{ Dir string } // where the report lies
+
+var (
+	_ Planner = (*publish)(nil)
+	_ Undoer  = (*publish)(nil)
+)
+
+// publishFor is how long the API is asked. It has just been found well. Chosen.
+const publishFor = time.Minute
+
+// ID names the step in the journal.
+func (*publish) ID() string { return "cluster-report" }
+
+// Title says what the step does.
+func (*publish) Title() message.Text { return message.T("Put the report into the cluster") }
+
+// Plan names the object.
+func (*publish) Plan(context.Context, *backend.Node) (Plan, error) {
+	return Plan{Changes: []Change{{What: message.T("Report in the cluster"), New: message.Data(hub.ReportRef.String())}}}, nil
+}
+
+// Run writes the ConfigMap.
+func (s *publish) Run(ctx context.Context, node *backend.Node, rep Report) error {
+	c := node.Kube.WithProgress(rep.Progress).Within(publishFor)
+	// What people read comes first. A report need not be signed, and a site with a DNS server needs no hosts lines.
+	left, err := hub.PutReport(ctx, c, s.Dir, report.TextFile, report.HostsFile, report.SignedFile, report.JSONFile)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		node.Log.Warn("the report is not in the cluster", "error", err)
+		rep.Check(Check{
+			ID: "cluster-report", Title: message.T("Report in the cluster"), Status: check.Warn, Observed: problem.From(err).Summary,
+			Expected: message.F("a copy in %s", hub.ReportRef), Fix: message.T("The report is on the node; touchdown report prints it."),
+		})
+		return nil
+	}
+	rep.Say(message.F("A copy of the report is in the cluster: %s.", hub.ReportRef))
+	if len(left) > 0 {
+		rep.Say(message.F("A ConfigMap holds no more than 1 MiB; on the node alone: %s.", strings.Join(left, ", ")))
+	}
+	return nil
+}
+
+// Undo removes the ConfigMap.
+func (*publish) Undo(ctx context.Context, node *backend.Node, rep Report) error {
+	if err := hub.RemoveReport(ctx, node.Kube.WithProgress(rep.Progress)); err != nil {
+		return fmt.Errorf("taking the report out of the cluster: %w", err)
+	}
+	return nil
+}
