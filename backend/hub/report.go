@@ -43,19 +43,24 @@ func PutReport(ctx context.Context, c *kube.Cluster, dir string, names ...string
 		}
 	}
 	have, err := reportOf(ctx, c)
-	if err != nil || maps.Equal(have, data) {
-		return left, err
+	switch {
+	case err != nil || maps.Equal(have, data):
+	case have != nil: // what an earlier report had and this one lacks must not stay beside it
+		_, err = c.ChangePart(ctx, ReportRef, "data", func(part map[string]any) error {
+			clear(part)
+			for name, text := range data {
+				part[name] = text
+			}
+			return nil
+		}, unsaved)
+	default:
+		_, err = c.PutConfigMap(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: ReportRef.Namespace, Name: ReportRef.Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "touchdown"},
+			},
+			Data: data,
+		}, unsaved)
 	}
-	// What an earlier report had and this one lacks must not stay beside it.
-	if err := RemoveReport(ctx, c); err != nil {
-		return nil, err
-	}
-	_, err = c.PutConfigMap(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: ReportRef.Namespace, Name: ReportRef.Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "touchdown"},
-		},
-		Data: data,
-	}, unsaved)
 	return left, err
 }
 
@@ -68,7 +73,8 @@ func reportOf(ctx context.Context, c *kube.Cluster) (data map[string]string, err
 			return nil
 		}
 		if err == nil {
-			data = object.Data
+			data = map[string]string{}
+			maps.Copy(data, object.Data)
 		}
 		return err
 	})
