@@ -102,9 +102,10 @@ func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
 	return h.looker.Look(ctx, node.Kube, options)
 }
 
-// Watch judges the cluster until ctx ends, and tells what it finds whenever that changed. It changes nothing.
-func (h *Health) Watch(ctx context.Context, node *backend.Node, tell func(health.Live, []Check)) {
-	w := health.Watcher{Cluster: node.Kube, Options: func(ctx context.Context) health.Options {
+// Watch judges the cluster until ctx ends, and tells what it finds whenever that changed. told is what it told last, before it ended. It
+// changes nothing.
+func (h *Health) Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []Check)) {
+	w := health.Watcher{Cluster: node.Kube, Told: told, Options: func(ctx context.Context) health.Options {
 		options := h.options(node)
 		if options.Domain != "" {
 			h.owners(ctx, node.Kube.WithProgress(func(Progress) {}).Within(lookOwnersTime), node, &options)

@@ -40,7 +40,20 @@ type Turn struct {
 // story is a Live as it grows.
 type story struct {
 	Live
-	last map[string]check.Status // by check; nil: nothing was judged yet
+	last    map[string]check.Status // by check; nil: nothing was judged yet
+	resumed bool                    // it was told before, and nobody looked since
+}
+
+// resume is the story that was told before. What has changed since is told as soon as it is seen; since when it is so nobody saw.
+func resume(told Live) *story {
+	if told.Status == "" {
+		return &story{}
+	}
+	l := &story{Live: Live{Status: told.Status, Well: told.Well, Turns: told.Turns}, last: map[string]check.Status{}, resumed: true}
+	for _, c := range told.Checks {
+		l.last[c.ID] = c.Status
+	}
+	return l
 }
 
 // take goes on with what a state was judged to be, and tells whether there is something to tell. ready is when the API was last ready.
@@ -65,20 +78,24 @@ func (l *story) take(checks []check.Check, s *State, ready time.Time) (news bool
 		}
 	}
 	next.Status = verdict(next.Counts)
-	first, bad, was := l.last == nil, next.Status == check.Fail, l.Status == check.Fail
+	unseen, bad, was := l.last == nil || l.resumed, next.Status == check.Fail, l.Status == check.Fail
 	turns := l.turns(checks, s)
-	if first || bad != was {
-		next.Since, next.Well = s.At, time.Time{}
+	if unseen || bad != was {
+		next.Since = s.At
+	}
+	if bad != was {
+		next.Well = time.Time{}
 	}
 	if bad && !was {
 		next.Turns = nil // of an earlier trouble
-		if !first {
+		if !unseen {
 			next.Well = s.At
 		}
 	}
+	l.resumed = false
 	next.Turns = append(slices.Clone(next.Turns), turns...)
 	next.Turns = next.Turns[max(0, len(next.Turns)-mostTurns):]
-	news = first || !reflect.DeepEqual(next, l.Live)
+	news = unseen || !reflect.DeepEqual(next, l.Live)
 	l.Live = next
 	return news
 }

@@ -24,6 +24,7 @@ const gathering = time.Second
 type Watcher struct {
 	Cluster *kube.Cluster
 	Options func(context.Context) Options // what the cluster should look like; asked now and then, since its owner may change that
+	Told    Live                          // what an earlier Watcher told last; zero: nothing
 
 	after   func(time.Duration) <-chan time.Time // nil: time.After
 	changed chan struct{}
@@ -52,7 +53,7 @@ func (w *Watcher) Run(ctx context.Context, tell func(Live, []check.Check)) {
 	w.state, w.readyAt = newState(now), now
 	w.state.Wide = newWide(now)
 	w.follow(ctx)
-	var told story
+	told := resume(w.Told)
 	for ctx.Err() == nil {
 		if w.round(ctx) {
 			if checks := Judge(w.state, w.options); told.take(checks, w.state, w.readyAt) {

@@ -73,8 +73,17 @@ type watched struct {
 
 func watching(t *testing.T, cluster *kube.Cluster, clock *handClock) *watched {
 	t.Helper()
-	out := &watched{}
+	w, stop := watchingAgain(t, cluster, clock, health.Live{})
+	t.Cleanup(stop)
+	return w
+}
+
+// watchingAgain goes on from what a Watcher told before.
+func watchingAgain(t *testing.T, cluster *kube.Cluster, clock *handClock, told health.Live) (out *watched, end func()) {
+	t.Helper()
+	out = &watched{}
 	w := health.NewWatcher(cluster, func(context.Context) health.Options { return clock.options() }, clock.after)
+	w.Told = told
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -85,8 +94,7 @@ func watching(t *testing.T, cluster *kube.Cluster, clock *handClock) *watched {
 			out.lives = append(out.lives, l)
 		})
 	}()
-	t.Cleanup(func() { stop(); <-done })
-	return out
+	return out, func() { stop(); <-done }
 }
 
 func (w *watched) last() health.Live {
@@ -149,6 +157,36 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	l := w.last()
 	if l.Status != first.Status || len(l.Turns) != 2 || l.Turns[1].Status != check.Pass {
 		t.Errorf("%+v", l)
+	}
+}
+
+// TestWatcherGoesOn: what was told before a Watcher ended is not forgotten, what changed while nobody looked is told as soon as it is
+// seen, and since when it is so is not claimed.
+func TestWatcherGoesOn(t *testing.T) {
+	p, cluster := newPlane(t)
+	clock := &handClock{now: now}
+	w, end := watchingAgain(t, cluster, clock, health.Live{})
+	wait.Until(t, "the first verdict", func() bool { return len(w.last().Counts) > 0 })
+	broken, well := operator("authentication", "True", "False", "True", "no route"), operator("authentication", "True", "False", "False", "")
+	p.put(t, "clusteroperators", &broken)
+	wait.Until(t, "the fault", func() bool { return status(w.last(), "operators") == check.Fail })
+	end()
+	told := w.last()
+	clock = &handClock{now: now.Add(5 * time.Second)}
+	w, end = watchingAgain(t, cluster, clock, told)
+	wait.Until(t, "the same verdict", func() bool { return len(w.last().Counts) > 0 })
+	if l := w.last(); len(l.Turns) != len(told.Turns) || !l.Well.Equal(told.Well) || !l.Since.Equal(clock.now) {
+		t.Errorf("nothing changed, but it tells %+v after %+v", l.Turns, told.Turns)
+	}
+	end()
+	p.put(t, "clusteroperators", &well)
+	told = w.last()
+	w, end = watchingAgain(t, cluster, &handClock{now: now.Add(10 * time.Second)}, told)
+	defer end()
+	wait.Until(t, "the repair", func() bool { return len(w.last().Counts) > 0 })
+	l := w.last()
+	if n := len(l.Turns); n != len(told.Turns)+1 || l.Turns[n-1].ID != "operators" || l.Turns[n-1].Status != check.Pass || !l.Turns[n-1].At.Equal(now.Add(10*time.Second)) {
+		t.Errorf("it was repaired while nobody looked, but it tells %+v after %+v", l.Turns, told.Turns)
 	}
 }
 

@@ -18,7 +18,7 @@ const liveGrace = time.Minute
 
 // clusterWatcher is a step that tells how the cluster is for as long as someone looks.
 type clusterWatcher interface {
-	Watch(ctx context.Context, node *backend.Node, tell func(health.Live, []steps.Check))
+	Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []steps.Check))
 }
 
 // lookout is the engine as it sees to it that the cluster of a landed node is watched.
@@ -30,12 +30,19 @@ func (e *lookout) run() {
 	case <-e.recovered:
 	case <-e.closing.Done():
 	}
+	kept := lastLive(e.store.dir)
 	for e.await(true, 0) {
 		watcher := e.watcher()
+		kept.of(e.landing())
 		ctx, stop := context.WithCancel(e.closing)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			watcher.Watch(ctx, e.o.Node, func(l health.Live, _ []steps.Check) { e.show(&l) })
+			watcher.Watch(ctx, e.o.Node, kept.Live, func(l health.Live, _ []steps.Check) {
+				e.show(&l)
+				if err := kept.keep(l); err != nil {
+					e.o.Node.Log.Warn("how the cluster is was not kept", "error", err)
+				}
+			})
 		})
 		e.await(false, liveGrace)
 		stop()
@@ -84,6 +91,13 @@ func (e *lookout) watcher() clusterWatcher {
 		}
 	}
 	return nil
+}
+
+// landing is when the work that ended well was started.
+func (e *lookout) landing() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.core.job.started
 }
 
 // show tells the consoles how the cluster is.

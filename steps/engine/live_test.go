@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +18,7 @@ import (
 type watchingStep struct {
 	began, ended chan struct{}
 	says         chan message.Text
+	told         []health.Live // what it was told that it told before
 }
 
 func (*watchingStep) ID() string          { return "watching" }
@@ -24,7 +27,8 @@ func (*watchingStep) Run(context.Context, *backend.Node, steps.Report) error {
 	return nil
 }
 
-func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, tell func(health.Live, []steps.Check)) {
+func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, told health.Live, tell func(health.Live, []steps.Check)) {
+	s.told = append(s.told, told)
 	s.began <- struct{}{}
 	for {
 		select {
@@ -32,7 +36,7 @@ func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, tell func(hea
 			s.ended <- struct{}{}
 			return
 		case text := <-s.says:
-			tell(health.Live{Checks: []steps.Check{{ID: "operators", Status: steps.Fail, Observed: text}}}, nil)
+			tell(health.Live{Status: steps.Fail, Checks: []steps.Check{{ID: "operators", Status: steps.Fail, Observed: text}}}, nil)
 		}
 	}
 }
@@ -41,7 +45,7 @@ func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, tell func(hea
 // minute after the last of them left.
 func TestOneWatcherForAllConsoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, step := newWorld(), &watchingStep{make(chan struct{}, 9), make(chan struct{}, 9), make(chan message.Text)}
+		w, step := newWorld(), &watchingStep{began: make(chan struct{}, 9), ended: make(chan struct{}, 9), says: make(chan message.Text)}
 		w.more = []steps.Stage{{ID: "health", Title: message.Data("Health"), Steps: []steps.Step{step}}}
 		r := newRig(t, w)
 		defer r.Close()
@@ -87,5 +91,40 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 		if s, err := r.Snapshot(t.Context()); err != nil || len(step.ended) != 1 || len(step.began) != 1 || s.Live != nil {
 			t.Errorf("%v: %d began, %d ended, %+v", err, len(step.began), len(step.ended), s.Live)
 		}
+		must(t, r.Close())
+		r.open(t)
+		third := console()
+		synctest.Wait()
+		if n := len(step.told); n != 2 || step.told[0].Status != "" || len(step.told[1].Checks) != 1 {
+			t.Errorf("the next engine told the watcher %+v", step.told)
+		}
+		third()
 	})
+}
+
+// TestWhatChangedIsKept: over the end of the engine; what is damaged is as good as nothing, and another landing begins with nothing.
+func TestWhatChangedIsKept(t *testing.T) {
+	turned := health.Live{Status: steps.Fail, Turns: []health.Turn{{ID: "operators", Status: steps.Fail, Observed: message.Data("it is degraded")}}}
+	landing := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	dir := t.TempDir()
+	kept := lastLive(dir)
+	kept.of(landing)
+	must(t, kept.keep(turned))
+	if again := lastLive(dir); len(again.Live.Turns) != 1 || again.Live.Turns[0].Observed.String() != "it is degraded" || !again.Landing.Equal(landing) {
+		t.Errorf("kept was %+v", again)
+	}
+	other := lastLive(dir)
+	if other.of(landing.Add(time.Hour)); len(other.Live.Turns) != 0 {
+		t.Errorf("another landing begins with %+v", other)
+	}
+	data, err := readKept(kept.path)
+	must(t, err)
+	for i := range data {
+		bad := slices.Clone(data)
+		bad[i] ^= 1
+		must(t, os.WriteFile(kept.path, bad, 0o600))
+		if got := lastLive(dir); got.Live.Status != "" {
+			t.Fatalf("with byte %d changed it is %+v", i, got)
+		}
+	}
 }

@@ -26,6 +26,7 @@ import (
 //	console-lock.json  the hash of the consoles' PIN, and when they lock; stays after the hand-over
 //	console-before.json what counted before the job at work; gone with the hand-over and after undo
 //	console-wrong      how many PINs in a row were wrong
+//	live.json          how the cluster was when it was looked at last; worth nothing to the work, and left out of the checksums
 //	report.*           written by the hand-over step
 //
 // What is found damaged is renamed: *.damaged, *.unreadable.
