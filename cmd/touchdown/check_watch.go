@@ -22,7 +22,7 @@ func (k *checking) follow(ctx context.Context, node *backend.Node, step *steps.H
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var last *checked
-	step.Watch(ctx, node, func(_ health.Live, checks []check.Check) {
+	step.Watch(ctx, node, health.Live{}, func(_ health.Live, checks []check.Check) {
 		if err == nil {
 			last = k.checked(node, node.Now(), checks)
 			err = show(last)
