@@ -607,3 +607,29 @@ func TestInventoryPage(t *testing.T) {
 	b.press("t")
 	b.shows("engine not answering")
 }
+
+// TestLogOfWarningsAndJournal: w leaves out what is no warning, j shows the node's own journal, whose warnings come first; both come back.
+func TestLogOfWarningsAndJournal(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.fake.log = []string{"03:04:00 INFO  all quiet", "03:04:01 WARN  the disk is slow"}
+	b.fake.journal = []string{"kernel: INFO  hello", "kernel: WARN  a link went down"}
+	hidden := func(text string) {
+		t.Helper()
+		if strings.Contains(b.screen(), text) {
+			t.Errorf("the screen shows %q:\n%s", text, b.screen())
+		}
+	}
+	b.press("l")
+	b.shows("all quiet")
+	b.press("w")
+	b.shows("the disk is slow")
+	hidden("all quiet")
+	b.press("j")
+	b.shows("a link went down")
+	hidden("the disk is slow")
+	hidden("hello")
+	b.press("w")
+	b.shows("hello")
+	b.press("j")
+	b.shows("all quiet")
+}

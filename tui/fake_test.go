@@ -18,6 +18,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/records"
 	"touchdown/steps/site"
 )
 
@@ -40,6 +41,7 @@ type fake struct {
 	actions []engine.Action
 	sets    []string
 	log     []string
+	journal []string      // the node's
 	stick   *chosen.Saved // what is told of a bundle on a stick; nil: there is no stick
 	changed chan struct{}
 	looks   int
@@ -328,10 +330,20 @@ func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]steps
 	}
 }
 
-func (f *fake) Log(_ context.Context, n int) ([]string, error) {
+func (f *fake) Log(_ context.Context, ask records.Ask) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]string{}, f.log[max(0, len(f.log)-n):]...), nil
+	from := f.log
+	if ask.Node {
+		from = f.journal
+	}
+	var lines []string
+	for _, line := range from {
+		if !ask.Grave || strings.Contains(line, "WARN") {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-ask.Lines):], nil
 }
 
 func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {

@@ -141,9 +141,12 @@ Example: Reason  agreed with the site on the phone, ticket 4711`,
 	"log": `The log of the engine, newest line last, without secrets.
 
 "Older" and "Newer", or PgUp and PgDn, move. "Find" looks for a word; find
-again for the next one. "Follow" shows new lines as they come.
+again for the next one. "Follow" shows new lines as they come. "Warnings"
+leaves out what is no warning and no error; "All lines" brings it back.
+"Node's journal" shows what the system of this node recorded since it
+started, its warnings first; "Log" comes back.
 
-Example: / and the word WARN lead to the first warning.`,
+Example: w shows the warnings alone.`,
 
 	"help": `This explains the page below it. Enter or b closes it.`,
 

@@ -21,7 +21,7 @@ type keyMap struct {
 	bundle, stop, report, handover, unlock           key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
 	language, keyboard, plain, advanced, files       key.Binding
-	fitness, profile, diskTest                       key.Binding
+	fitness, profile, diskTest, grave, journal       key.Binding
 }
 
 func bind(text string, keys ...string) key.Binding {
@@ -65,6 +65,7 @@ func newKeys() keyMap {
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),
 		inventory: bind("key.inventory", "t"), part: named(bind("key.part", "right"), t("cap.leftright")),
 		logIn: bind("key.logIn", "g"), language: bind("key.language", "d"), keyboard: bind("key.keyboard", "k"), plain: bind("key.plain", "1"),
+		grave: bind("key.grave", "w"), journal: bind("key.journal", "j"),
 		fitness: bind("key.fitness", "f"), profile: bind("key.profile", "p"), diskTest: bind("key.diskTest", "x"),
 		advanced: bind("key.advanced", "d"), files: bind("key.files", "f", "ctrl+o"),
 	}

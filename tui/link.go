@@ -12,6 +12,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/records"
 )
 
 const (
@@ -264,15 +265,15 @@ func (l *link) release() {
 	}
 }
 
-func (l *link) log(lines int) tea.Cmd {
-	return func() tea.Msg { return l.readLog(lines) }
+func (l *link) log(ask records.Ask) tea.Cmd {
+	return func() tea.Msg { return l.readLog(ask) }
 }
 
-func (l *link) readLog(lines int) logMsg {
+func (l *link) readLog(ask records.Ask) logMsg {
 	ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
 	defer cancel()
-	got, err := l.session.Log(ctx, lines)
-	return logMsg{got, err}
+	got, err := l.session.Log(ctx, ask)
+	return logMsg{ask, got, err}
 }
 
 // export fetches a document; save, unless nil, puts it somewhere and says where.

@@ -7,6 +7,8 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/records"
 )
 
 // logLines is how much of the engine's log is looked at.
@@ -24,10 +26,18 @@ type logView struct {
 	searching bool
 	ed        editor
 	follow    bool
+	ask       records.Ask // what is shown
 }
 
 func newLog(d *desk) (screen, tea.Cmd) {
-	return &logView{base: base{d}, lines: []string{t("log.loading")}, follow: true, ed: newEditor("")}, d.link.log(logLines)
+	l := &logView{base: base{d}, follow: true, ed: newEditor("")}
+	return l, l.show(records.Ask{Lines: logLines})
+}
+
+// show fetches other records.
+func (l *logView) show(ask records.Ask) tea.Cmd {
+	l.ask, l.lines, l.width, l.hit = ask, []string{t("log.loading")}, 0, 0
+	return l.link.log(ask)
 }
 
 func (l *logView) name() string  { return "log" }
@@ -54,8 +64,8 @@ func (l *logView) update(msg tea.Msg) (screen, tea.Cmd) {
 	case logMsg:
 		l.take(msg)
 	case tickMsg, eventMsg:
-		if l.follow {
-			return l, l.link.log(logLines)
+		if l.follow && !l.ask.Node { // the node's journal costs a program each time
+			return l, l.link.log(l.ask)
 		}
 	case tea.KeyPressMsg:
 		return l.press(msg)
@@ -65,6 +75,8 @@ func (l *logView) update(msg tea.Msg) (screen, tea.Cmd) {
 
 func (l *logView) take(msg logMsg) {
 	switch {
+	case msg.ask != l.ask: // meanwhile something else is wanted
+		return
 	case msg.failed != nil:
 		l.flash = l.explain(msg.failed)
 		return
@@ -148,10 +160,24 @@ func (l *logView) buttons() []button {
 		page(k.pageDown, t("button.newer"), 1),
 		{key: k.follow, label: name, do: func() (screen, tea.Cmd) {
 			l.follow = !l.follow
-			return l, l.link.log(logLines)
+			return l, l.link.log(l.ask)
+		}},
+		{key: k.grave, label: t(l.other(l.ask.Grave, "button.grave", "button.allLines")), do: func() (screen, tea.Cmd) {
+			return l, l.show(records.Ask{Lines: logLines, Node: l.ask.Node, Grave: !l.ask.Grave})
+		}},
+		{key: k.journal, label: t(l.other(l.ask.Node, "button.journal", "button.log")), do: func() (screen, tea.Cmd) {
+			return l, l.show(records.Ask{Lines: logLines, Node: !l.ask.Node, Grave: !l.ask.Node}) // of a journal the warnings first: it is long
 		}},
 		{key: k.bundle, label: t("button.bundle"), careful: true, do: func() (screen, tea.Cmd) { return l, l.bundle() }},
 	}
+}
+
+// other is the text of a button that turns something on, or off.
+func (l *logView) other(on bool, turnsOn, turnsOff string) string {
+	if on {
+		return turnsOff
+	}
+	return turnsOn
 }
 
 func (l *logView) view(w, h int) page {

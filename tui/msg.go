@@ -3,6 +3,7 @@ package tui
 import (
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/records"
 )
 
 // snapshot is a snapshot and when it was asked for: answers may overtake each other.
@@ -46,6 +47,7 @@ type (
 		failed error
 	}
 	logMsg struct { // the log's last lines
+		ask    records.Ask
 		lines  []string
 		failed error
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/records"
 )
 
 // The sizes from which on the end of the log stands beside the page, or below it.
@@ -53,7 +55,7 @@ func (p *pane) follow(l *link, shown bool, msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	p.asked, p.busy = true, true
-	return func() tea.Msg { return paneMsg{l.readLog(paneLines)} }
+	return func() tea.Msg { return paneMsg{l.readLog(records.Ask{Lines: paneLines})} }
 }
 
 // end are the last lines that fit w columns and h lines.

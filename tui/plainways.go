@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/records"
 )
 
 func (p *prompts) decision() error {
@@ -92,7 +93,7 @@ func (p *prompts) trouble() error {
 	if ways = append(ways, rest...); len(p.waivable()) > 0 {
 		ways = append(ways, wayOn{"waive", p.waive})
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", p.journal)))
 }
 
 // unlock asks for the host name. An empty line leaves the node locked.
@@ -175,19 +176,27 @@ func (p *prompts) finish() error {
 		}
 		ways = append(ways, again)
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", p.journal)))
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.
 const plainLog = 40
 
-func (p *prompts) log() {
-	msg, ok := p.link.log(plainLog)().(logMsg)
-	if !ok || msg.failed != nil {
+func (p *prompts) log() { p.records(records.Ask{Lines: plainLog}) }
+
+// journal is what the node recorded that deserves attention.
+func (p *prompts) journal() { p.records(records.Ask{Lines: plainLog, Node: true, Grave: true}) }
+
+func (p *prompts) records(ask records.Ask) {
+	msg := p.link.readLog(ask)
+	switch {
+	case msg.failed != nil:
 		p.write(p.explain(msg.failed))
-		return
+	case len(msg.lines) == 0:
+		p.write(t("log.empty"))
+	default:
+		p.write(msg.lines...)
 	}
-	p.write(msg.lines...)
 }
 
 // waivable are the checks that did not pass.

@@ -11,7 +11,7 @@ var shortTexts = map[string]string{
 	"key.pageDown": "scroll", "key.first": "start", "key.last": "end", "key.back": "back", "key.help": "help",
 	"key.pen": "take control", "key.log": "log", "key.repaint": "repaint", "key.mode": "colours", "key.leave": "leave",
 	"key.restore": "restore", "key.restorePage": "restore page", "key.erase": "empty", "key.delLeft": "delete", "key.delRight": "delete",
-	"key.yes": "yes", "key.no": "no", "key.find": "find", "key.follow": "follow", "key.again": "look again",
+	"key.yes": "yes", "key.no": "no", "key.find": "find", "key.follow": "follow", "key.grave": "warnings", "key.journal": "node", "key.again": "look again",
 	"key.goOn": "continue", "key.waive": "waive", "key.retry": "retry", "key.edit": "edit", "key.skip": "skip",
 	"key.undo": "undo", "key.bundle": "support bundle", "key.stop": "stop", "key.report": "report",
 	"key.handover": "hand over", "key.unlock": "unlock", "key.reboot": "reboot", "key.powerOff": "power off",
@@ -41,5 +41,5 @@ var shortTexts = map[string]string{
 	"button.reboot": "Reboot", "button.powerOff": "Power off", "button.move": "Move again", "button.recheck": "Check again",
 	"button.files": "File on a stick", "button.inventory": "Inventory", "button.fitness": "Verdict", "button.profile": "Next profile", "button.diskTest": "Test the disk", "button.diskStop": "Stop the test", "button.diskForget": "Forget the test", "button.keyboard": "Keyboard", "button.logIn": "Credentials", "button.handover": "Hand over", "button.unlock": "Unlock", "button.no": "No, go back", "button.yes": "Yes",
 	"button.close": "Close", "button.find": "Find", "button.older": "Older", "button.newer": "Newer",
-	"button.follow": "Follow", "button.unfollow": "Stop following",
+	"button.follow": "Follow", "button.unfollow": "Stop following", "button.grave": "Warnings", "button.allLines": "All lines", "button.journal": "Node's journal",
 }

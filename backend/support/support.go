@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,19 @@ var commands = []command{
 
 func journal(lines string, which ...string) []string {
 	return append([]string{"journalctl", "--no-pager", "--quiet", "--output=short-iso", "--lines=" + lines}, which...)
+}
+
+// Journal is the end of the node's journal since it booted. It may hold secrets.
+func Journal(ctx context.Context, h *host.Machine, lines int, grave bool) (string, error) {
+	which := []string{"--boot"}
+	if grave {
+		which = append(which, "--priority=warning")
+	}
+	data, err := command{"", journal(strconv.Itoa(lines), which...)}.run(ctx, Asking{Host: h, Tail: mostTail})
+	if err != nil {
+		return "", fmt.Errorf("reading the node's journal: %w", err)
+	}
+	return string(data), nil
 }
 
 // Asking is what Collect needs.

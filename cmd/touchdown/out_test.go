@@ -25,6 +25,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/records"
 	"touchdown/tui"
 )
 
@@ -117,7 +118,9 @@ func (h hostile) Give(context.Context, string, handout.Ask) (*handout.LogIn, err
 	return got, h.err()
 }
 
-func (h hostile) Log(context.Context, int) ([]string, error) { return []string{planted}, h.err() }
+func (h hostile) Log(context.Context, records.Ask) ([]string, error) {
+	return []string{planted}, h.err()
+}
 
 func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if what == engine.ReportJSON {

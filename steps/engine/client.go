@@ -14,6 +14,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/records"
 )
 
 // ErrNoEngine is wrapped by every error of a client that reached no engine.
@@ -106,9 +107,10 @@ func (c *Client) Events(ctx context.Context, pen string, from uint64, each func(
 }
 
 // Log implements Session.
-func (c *Client) Log(ctx context.Context, lines int) ([]string, error) {
+func (c *Client) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 	var out wireLog
-	err := c.call(ctx, http.MethodGet, "/log?lines="+strconv.Itoa(lines), "", nil, &out)
+	which := url.Values{"lines": {strconv.Itoa(ask.Lines)}, "node": {strconv.FormatBool(ask.Node)}, "grave": {strconv.FormatBool(ask.Grave)}}
+	err := c.call(ctx, http.MethodGet, "/log?"+which.Encode(), "", nil, &out)
 	return out.Lines, err
 }
 

@@ -3,14 +3,10 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,62 +15,8 @@ import (
 	"touchdown/backend/support"
 )
 
-const (
-	// logTail bounds what Log reads from the end of the log file.
-	logTail = 1 << 20
-	// bundleTail bounds what the support bundle takes of each file, so that it fits a small stick.
-	bundleTail = 16 << 20
-)
-
-// Log implements Session.
-func (e *Engine) Log(_ context.Context, lines int) ([]string, error) {
-	if e.o.LogFile == "" {
-		return nil, nil
-	}
-	data, err := tail(e.o.LogFile, logTail)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the log: %w", err)
-	}
-	// Only what is asked for is masked: consoles ask every second.
-	all := strings.Split(e.mask.Mask(lastLines(data, lines)), "\n")
-	for i, line := range all {
-		all[i] = readable(line)
-	}
-	return all, nil
-}
-
-// lastLines are the last n lines of a text, one at least, without empty ones behind them.
-func lastLines(text []byte, n int) string {
-	text = bytes.TrimRight(text, "\n")
-	from := len(text)
-	for range max(n, 1) {
-		if from = bytes.LastIndexByte(text[:from], '\n'); from < 0 {
-			break
-		}
-	}
-	return string(text[from+1:])
-}
-
-// readable turns a record of the log into "15:04:05 WARN message key=value", which fits a console better.
-func readable(record string) string {
-	var fields map[string]any
-	decoder := json.NewDecoder(strings.NewReader(record))
-	decoder.UseNumber() // 12582912 is not 1.2582912e+07 to people
-	if decoder.Decode(&fields) != nil {
-		return record
-	}
-	at, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(fields[slog.TimeKey]))
-	line := fmt.Sprintf("%s %-5v %v", at.Format(time.TimeOnly), fields[slog.LevelKey], fields[slog.MessageKey])
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if key != slog.TimeKey && key != slog.LevelKey && key != slog.MessageKey {
-			line += fmt.Sprintf(" %s=%v", key, fields[key])
-		}
-	}
-	return line
-}
+// bundleTail bounds what the support bundle takes of each file, so that it fits a small stick.
+const bundleTail = 16 << 20
 
 // tail returns the last limit bytes of a file, from the beginning of a line.
 func tail(path string, limit int64) ([]byte, error) {

@@ -20,6 +20,7 @@ import (
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/handout"
+	"touchdown/steps/records"
 	"touchdown/steps/site"
 )
 
@@ -152,7 +153,7 @@ func everything(t *testing.T, r *rig, s Session) string {
 	if !errors.Is(err, enough) {
 		t.Fatal(err)
 	}
-	lines, err := s.Log(t.Context(), 1000)
+	lines, err := s.Log(t.Context(), records.Ask{Lines: 1000})
 	must(t, err)
 	fmt.Fprintln(&all, lines)
 	for _, what := range []Document{ReportText, Answers, Inventory} {

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"touchdown/backend"
+	"touchdown/backend/host/hosttest"
+	"touchdown/steps/records"
 )
 
 // TestLog: the lines that are asked for, masked and readable; fewer where there are fewer, and one at least.
@@ -40,9 +44,44 @@ func TestLog(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := e.Log(t.Context(), c.lines)
+		got, err := e.Log(t.Context(), records.Ask{Lines: c.lines})
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%d lines of %.20q: %q (%v), want %q", c.lines, c.text, got, err, c.want)
 		}
+	}
+}
+
+// TestLogOfWarnings: warnings and worse alone, and what is no record; a line that no console shows is cut.
+func TestLogOfWarnings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log")
+	e := &Engine{o: &Options{LogFile: file}, mask: &Masker{}}
+	text := `{"time":"2026-01-02T03:04:00Z","level":"INFO","msg":"well"}
+{"time":"2026-01-02T03:04:01Z","level":"WARN","msg":"slow"}
+{"time":"2026-01-02T03:04:02Z","level":"ERROR","msg":"broken"}
+panic: ` + strings.Repeat("x", 5000) + `
+{"time":"2026-01-02T03:04:03Z","level":"DEBUG","msg":"fine"}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Log(t.Context(), records.Ask{Lines: 3, Grave: true})
+	if err != nil || len(got) != 3 || got[0] != "03:04:01 WARN  slow" || got[1] != "03:04:02 ERROR broken" || len(got[2]) > 2100 || !strings.HasPrefix(got[2], "panic: ") {
+		t.Errorf("%.300q, %v", got, err)
+	}
+}
+
+// TestJournalHasNoSecret: the node's journal is bounded, and what looks like a secret is taken out as in a bundle; so is what is one.
+func TestJournalHasNoSecret(t *testing.T) {
+	m := hosttest.New(t)
+	m.On("journalctl", "2026-01-02T03:04:05 sno crio[1]: password=Pl4nted1\n2026-01-02T03:04:06 sno kubelet[2]: token of sesam\n", nil)
+	e := &Engine{o: &Options{Node: &backend.Node{Host: m.Machine}}, mask: &Masker{}}
+	e.mask.Hide([]string{"sesam"})
+	got, err := e.Log(t.Context(), records.Ask{Lines: 1 << 30, Node: true, Grave: true})
+	all := strings.Join(got, "\n")
+	if err != nil || len(got) != 2 || strings.Contains(all, "Pl4nted1") || strings.Contains(all, "sesam") || !strings.Contains(all, "kubelet[2]") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if asked := strings.Join(m.Calls(), "\n"); !strings.Contains(asked, "--lines=2000 --boot --priority=warning") {
+		t.Errorf("asked for %q", asked)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/records"
 )
 
 const (
@@ -187,11 +188,13 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s server) log(w http.ResponseWriter, r *http.Request) {
-	lines, err := strconv.Atoi(r.URL.Query().Get("lines"))
-	if err != nil {
-		lines = 200
+	which := r.URL.Query()
+	ask := records.Ask{Node: which.Get("node") == "true", Grave: which.Get("grave") == "true"}
+	var err error
+	if ask.Lines, err = strconv.Atoi(which.Get("lines")); err != nil {
+		ask.Lines = 200
 	}
-	out, err := s.session.Log(r.Context(), lines)
+	out, err := s.session.Log(r.Context(), ask)
 	answer(w, wireLog{Lines: out}, err)
 }
 

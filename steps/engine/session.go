@@ -13,6 +13,7 @@ import (
 	"touchdown/steps/chosen"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/records"
 )
 
 // Session is all that a client can do with an engine. The engine itself implements it, and so does the
@@ -45,8 +46,8 @@ type Session interface {
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
 	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
-	// Log returns the last records of the engine's log as lines for people, secrets masked.
-	Log(ctx context.Context, lines int) ([]string, error)
+	// Log returns the last records of the engine's log, or of the node's journal, as lines for people, without secrets.
+	Log(ctx context.Context, ask records.Ask) ([]string, error)
 	// Export returns a document.
 	Export(ctx context.Context, what Document) ([]byte, error)
 	// Give returns what the people of the site get into their cluster with, to the console that has the pen and to nobody else: the

@@ -28,8 +28,7 @@ func begin(t *testing.T, l *landing.Landing) *person.Person {
 func hardware(p *person.Person) {
 	p.Keep("The hardware check of the armed node")
 	p.Waive("J. Doe", "a build machine")
-	p.Press("Continue")
-	p.Shows("Stage 2 of 7: Network")
+	p.GoesOn("Stage 2 of 7: Network")
 }
 
 // addresses answers the page of the network.
@@ -50,16 +49,12 @@ func addresses(p *person.Person, gateway string) {
 
 // names answers the page of the names, and leaves the one behind it unchanged.
 func names(p *person.Person) {
-	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and credentials")
+	p.GoesOn("Stage 3 of 7: Names and credentials") // a wrong gateway has failed its check
 	p.Fill("Cluster name", "store0051")
 	p.Fill("Base domain", "retail.example.com")
-	p.Press("Continue")
-	p.Shows("Time now (UTC)")
-	p.Press("Continue")
-	p.Shows("Stage 5 of 7: Image store") // what the look after the last boot found
-	p.Press("Continue")
-	p.Shows("Review: nothing was changed so far")
+	p.GoesOn("Time now (UTC)")
+	p.GoesOn("Stage 5 of 7: Image store") // what the look after the last boot found
+	p.GoesOn("Review: nothing was changed so far")
 }
 
 // start types the word that starts the work.

@@ -137,6 +137,17 @@ func (p *Person) Press(button string) {
 	p.Types("\r")
 }
 
+// GoesOn leaves a page of checks that may have failed: the first Enter may only be told so.
+func (p *Person) GoesOn(next string) {
+	p.t.Helper()
+	p.Press("Continue")
+	p.Until(next, func(s string) bool { return strings.Contains(s, next) || strings.Contains(s, "press Continue again") })
+	if !strings.Contains(p.Screen(), next) {
+		p.Press("Continue")
+	}
+	p.Shows(next)
+}
+
 // The keys that agree: no text has them.
 const (
 	control = "\x07" // Ctrl-G takes control

@@ -122,10 +122,8 @@ func throughTheList(l *factoryLine, p *person.Person) {
 	p.Take()
 	p.Waive("J. Doe", "a build machine")
 	p.Keep("The hardware check on the bench line")
-	p.Press("Continue")
-	p.Shows("Stage 3 of 6: Image store") // none yet
-	p.Press("Continue")
-	p.Shows("To start, type ")
+	p.GoesOn("Stage 3 of 6: Image store") // none yet
+	p.GoesOn("To start, type ")
 	p.Keep("What the bench line would do")
 	p.At("[ Go back")
 	p.ByHand("\t" + node.HostName + "\r")

@@ -60,8 +60,7 @@ func (w *walk) checksHardware() {
 	w.scribbledOn()
 	p.Waive("J. Doe", "a build machine")
 	w.look("What the bench lacks is waived, with a name")
-	p.Press("Continue")
-	p.Shows("Stage 2 of 7: Network")
+	p.GoesOn("Stage 2 of 7: Network")
 }
 
 // sheet is what the technician has on paper.
@@ -113,8 +112,7 @@ func (w *walk) entersNetwork() {
 	w.look("Tried out before anything is changed")
 	p.Types("b")
 	p.Shows("[" + timeServer + " ")
-	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and credentials")
+	p.GoesOn("Stage 3 of 7: Names and credentials")
 }
 
 // gone waits until something is no longer on the screen.
@@ -134,16 +132,13 @@ func (w *walk) entersNames() {
 		p.At(field.label)
 		p.Shows("[" + field.value + " ")
 	}
-	p.Press("Continue")
-	p.Shows("Stage 3 of 7: Names and credentials")
+	p.GoesOn("Stage 3 of 7: Names and credentials")
 	p.Shows("[store0051 ")
 	p.Shows("[retail.example.com ")
 	w.look("The names, after a look back")
 	w.happens(atNames)
-	p.Press("Continue")
-	p.Shows("Time now (UTC)")
-	p.Press("Continue")
-	p.Shows("Stage 5 of 7: Image store") // what the look after the last boot found
+	p.GoesOn("Time now (UTC)")
+	p.GoesOn("Stage 5 of 7: Image store") // what the look after the last boot found
 	w.look("The image store that was seeded in the factory")
 	p.Press("Continue")
 }
