@@ -84,7 +84,7 @@ func (p *prompts) trouble() error {
 		return shows(name, func() { p.act(engine.Action{Verb: verb}) })
 	}
 	undo := p.sure("undo", t("undo.title"), t("undo.text"), engine.Action{Verb: engine.Undo})
-	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()) }), shows("log", p.log)}
+	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()) }), shows("log", func() { plainRecords(p, false) })}
 	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), engine.Action{Verb: engine.Retry}), does("edit", engine.Edit)}
 	if !lost {
 		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), engine.Action{Verb: engine.Skip, Step: step.ID})
@@ -93,7 +93,7 @@ func (p *prompts) trouble() error {
 	if ways = append(ways, rest...); len(p.waivable()) > 0 {
 		ways = append(ways, wayOn{"waive", p.waive})
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", p.journal)))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
 }
 
 // unlock asks for the host name. An empty line leaves the node locked.
@@ -168,7 +168,7 @@ func (p *prompts) finish() error {
 	case done:
 		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
-	ways = append(ways, shows("bundle", func() { p.write(p.bundled()) }), shows("log", p.log),
+	ways = append(ways, shows("bundle", func() { p.write(p.bundled()) }), shows("log", func() { plainRecords(p, false) }),
 		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.Inventory))
 	if again := sure("move", engine.Edit); !p.snap.Locked {
 		if line {
@@ -176,19 +176,15 @@ func (p *prompts) finish() error {
 		}
 		ways = append(ways, again)
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", p.journal)))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.
 const plainLog = 40
 
-func (p *prompts) log() { p.records(records.Ask{Lines: plainLog}) }
-
-// journal is what the node recorded that deserves attention.
-func (p *prompts) journal() { p.records(records.Ask{Lines: plainLog, Node: true, Grave: true}) }
-
-func (p *prompts) records(ask records.Ask) {
-	msg := p.link.readLog(ask)
+// plainRecords prints what was recorded last: by the engine, or what the node recorded that deserves attention.
+func plainRecords(p *prompts, ofNode bool) {
+	msg := p.link.readLog(records.Ask{Lines: plainLog, Node: ofNode, Grave: ofNode})
 	switch {
 	case msg.failed != nil:
 		p.write(p.explain(msg.failed))

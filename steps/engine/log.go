@@ -27,7 +27,7 @@ const (
 func (e *Engine) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 	ask.Lines = min(max(ask.Lines, 1), mostLog)
 	if !ask.Node {
-		return e.ownLog(ask)
+		return ownLog(e.o.LogFile, e.mask, ask)
 	}
 	text, err := support.Journal(ctx, e.o.Node.Host, ask.Lines, ask.Grave)
 	if err != nil {
@@ -37,18 +37,18 @@ func (e *Engine) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 }
 
 // ownLog is the engine's. Only what is asked for is masked: consoles ask every second.
-func (e *Engine) ownLog(ask records.Ask) ([]string, error) {
-	if e.o.LogFile == "" {
+func ownLog(file string, mask *Masker, ask records.Ask) ([]string, error) {
+	if file == "" {
 		return nil, nil
 	}
-	data, err := tail(e.o.LogFile, logTail)
+	data, err := tail(file, logTail)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the log: %w", err)
 	}
-	all := strings.Split(e.mask.Mask(lastLines(string(data), ask)), "\n")
+	all := strings.Split(mask.Mask(lastLines(string(data), ask)), "\n")
 	for i, line := range all {
 		all[i] = readable(line)
 	}
