@@ -46,7 +46,7 @@ func life(from, to, at time.Time) (check.Status, string) {
 func judgeServed(s *State, id string, title message.Text) check.Check {
 	c := check.Check{
 		ID: id, Title: title, Expected: message.T("valid, for this name, from a CA that the kubeconfig trusts"), Source: sourceCerts + "; TLS to the node",
-		Fix: message.T("Wait: a new certificate is served some minutes after the change; else check the certificate's names and dates."),
+		Fix: message.T("Wait: a new certificate is served some minutes after the change; else check its names and dates, and replace it: touchdown certificates replace."),
 	}
 	if c, no := unread(s, c, ""); no {
 		return c

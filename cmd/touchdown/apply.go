@@ -26,6 +26,7 @@ type applyFlags struct {
 	waive     []string
 	by        string
 	afterLoss bool
+	node      string // the name that unlocks a landed node; "": it stays locked
 }
 
 func applyCommand(c *common) *cobra.Command {
@@ -66,6 +67,23 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 
 // apply has an engine do what a config says, and follows the work to its end. source is where the answers come from.
 func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) error {
+	values := map[string]string{}
+	for _, path := range cfg.Paths() {
+		values[path], _ = cfg.Get(path)
+	}
+	return f.work(cmd, answers{give: func(ctx context.Context, session engine.Session, pen string) error {
+		return session.Load(ctx, pen, values, source)
+	}})
+}
+
+// answers are what a headless run gives to the engine.
+type answers struct {
+	may  func(*engine.Snapshot) error // why this node cannot take them, before it is touched; nil: any can
+	give func(ctx context.Context, session engine.Session, pen string) error
+}
+
+// work has an engine do what the answers say, and follows the work to its end.
+func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	asJSON, err := f.json()
 	if err != nil {
 		return err
@@ -77,21 +95,21 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
-	a := &applying{flags: f, source: source, cmd: cmd, session: session, json: asJSON}
-	return errors.Join(explainClient(a.apply(cmd.Context(), cfg)), closeSession())
+	a := &applying{flags: f, answers: given, cmd: cmd, session: session, json: asJSON}
+	return errors.Join(explainClient(a.apply(cmd.Context())), closeSession())
 }
 
 // applying is one headless run.
 type applying struct {
 	flags   *applyFlags
-	source  string
+	answers answers
 	cmd     *cobra.Command
 	session engine.Session
 	json    bool
 	pen     string
 }
 
-func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
+func (a *applying) apply(ctx context.Context) (err error) {
 	if a.pen, err = a.session.TakePen(ctx, consoleName(), a.flags.force); err != nil {
 		return err
 	}
@@ -101,7 +119,7 @@ func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
 		defer stop()
 		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
 	}()
-	review, from, err := a.review(ctx, cfg)
+	review, from, err := a.review(ctx)
 	if err != nil || a.flags.dryRun {
 		return err
 	}
@@ -116,7 +134,7 @@ func (a *applying) apply(ctx context.Context, cfg *site.Config) (err error) {
 }
 
 // review gives the answers to the engine and prints what it would do. It returns the number of the last event.
-func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.ReviewView, uint64, error) {
+func (a *applying) review(ctx context.Context) (*engine.ReviewView, uint64, error) {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -127,6 +145,16 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
 	}
+	if a.answers.may != nil {
+		if err := a.answers.may(snapshot); err != nil {
+			return nil, 0, err
+		}
+	}
+	if snapshot.Locked && a.flags.node != "" {
+		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Unlock, Value: a.flags.node}); err != nil {
+			return nil, 0, err
+		}
+	}
 	switch snapshot.State {
 	case engine.Inspecting, engine.Collecting:
 	default:
@@ -134,11 +162,7 @@ func (a *applying) review(ctx context.Context, cfg *site.Config) (*engine.Review
 			return nil, 0, err
 		}
 	}
-	values := map[string]string{}
-	for _, path := range cfg.Paths() {
-		values[path], _ = cfg.Get(path)
-	}
-	if err := a.session.Load(ctx, a.pen, values, a.source); err != nil {
+	if err := a.answers.give(ctx, a.session, a.pen); err != nil {
 		return nil, 0, err
 	}
 	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Inspect}); err != nil {

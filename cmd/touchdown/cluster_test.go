@@ -235,6 +235,21 @@ func (n *node) trusted(host, port string) error {
 	return conn.Close()
 }
 
+// servedUntil is how long the certificate is good that the API shows under a name.
+func (n *node) servedUntil(t *testing.T, host string) time.Time {
+	t.Helper()
+	dialer := tls.Dialer{
+		NetDialer: &net.Dialer{Timeout: wait.Timeout(5 * time.Second)},
+		Config:    &tls.Config{ServerName: host, InsecureSkipVerify: true}, //nolint:gosec // only its date is looked at
+	}
+	conn, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(n.cluster.Address, "6443"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].NotAfter
+}
+
 // writes counts the calls by which the product changed the cluster.
 func (n *node) writes() int {
 	n.t.Helper()

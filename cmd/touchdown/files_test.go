@@ -19,6 +19,8 @@ var givenFiles = []string{
 	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
 	"factory --site FILE", "factory --media-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
 	"factory bake --media-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
+	"certificates replace --api-cert FILE --api-key GOOD", "certificates replace --api-cert GOOD --api-key FILE", "certificates replace --ingress-ca FILE",
+	"certificates replace --ingress-cert FILE --ingress-key GOOD", "certificates replace --ingress-cert GOOD --ingress-key FILE",
 	"inventory --replay FILE", "iso embed FILE --in-place --karg-append a", "iso embed GOOD --in-place --ignition FILE",
 	"iso embed GOOD --in-place --network-keyfile FILE", "iso show FILE", "ledger verify FILE",
 	"media revoke 0123456789abcdef --list FILE", "media show FILE", "media show GOOD --trust FILE", "media show GOOD --used FILE",

@@ -181,6 +181,37 @@ func TestALife(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a certificate that expires is replaced, one that does not fit changes nothing", func(t *testing.T) {
+		dir := t.TempDir()
+		replace := func(o own, more ...string) (int, string) {
+			t.Helper()
+			cert, key := filepath.Join(dir, "api.pem"), filepath.Join(dir, "api.key")
+			if err := errors.Join(os.WriteFile(cert, []byte(o.cert), 0o600), os.WriteFile(key, []byte(o.key), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			code, out := n.touchdown(append([]string{"certificates", "replace", "--api-cert", cert, "--api-key", key}, more...)...)
+			outputs = append(outputs, out)
+			return code, out
+		}
+		was, specs := n.writes(), n.specs()
+		if code, out := replace(ownCert(t, time.Now().AddDate(1, 0, 0), "api.other.example.org")); code != exitUsage || !strings.Contains(out, "api.shop.example.org") {
+			t.Errorf("exit %d:\n%s", code, out)
+		}
+		fresh := ownCert(t, time.Now().AddDate(0, 10, 0), "api.shop.example.org") // the one that is there has twelve months
+		if code, out := replace(fresh, "--dry-run"); code != exitOK || !strings.Contains(out, "fit shop.example.org") {
+			t.Errorf("exit %d:\n%s", code, out)
+		}
+		if n.writes() != was {
+			t.Errorf("before anything was replaced there were %d writes", n.writes()-was)
+		}
+		same(t, specs, n.specs())
+		if code, out := replace(fresh); code != exitOK {
+			t.Fatalf("exit %d:\n%s", code, out)
+		}
+		if until := n.servedUntil(t, "api.shop.example.org"); until.After(time.Now().AddDate(0, 11, 0)) {
+			t.Errorf("the API serves a certificate until %s", until)
+		}
+	})
 	t.Run("another site", func(t *testing.T) {
 		apply(strings.ReplaceAll(shop, "shop", "store2"))
 		for host, port := range map[string]string{

@@ -14,7 +14,6 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/engine"
-	"touchdown/steps/site"
 )
 
 // lost is an engine that waits for a person after a loss of its records.
@@ -36,8 +35,8 @@ func (l *lost) Do(_ context.Context, _ string, a engine.Action) error {
 func TestApplyDoesNotContinueAfterALoss(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		session := &lost{}
-		a := &applying{flags: &applyFlags{afterLoss: after}, session: session}
-		_, _, err := a.review(t.Context(), site.New())
+		a := &applying{flags: &applyFlags{afterLoss: after}, session: session, answers: answers{give: func(context.Context, engine.Session, string) error { return nil }}}
+		_, _, err := a.review(t.Context())
 		refused := problem.From(err).Code == engine.RecordsLost
 		if refused == after || (len(session.did) > 0) != after {
 			t.Errorf("--after-loss=%t: %v, did %v", after, err, session.did)

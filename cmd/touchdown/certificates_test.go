@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/backend/problem"
+	"touchdown/steps/engine"
+)
+
+// TestCertificatesReplaceNeedsPairs: what is wrong with the command line is told before an engine is asked.
+func TestCertificatesReplaceNeedsPairs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pem")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"":                          "give --api-cert and --api-key",
+		"--ingress-ca " + file:      "give --api-cert and --api-key",
+		"--api-cert " + file:        "--api-cert and --api-key go together",
+		"--ingress-key " + file:     "--ingress-cert and --ingress-key go together",
+		"--api-cert none --api-key": "flag needs an argument",
+	} {
+		var out bytes.Buffer
+		root := newRoot(hooks{})
+		root.SetOut(&out)
+		root.SetErr(&out)
+		if code := execute(t.Context(), root, append([]string{"certificates", "replace"}, strings.Fields(args)...)); code != exitUsage || !strings.Contains(out.String(), says) {
+			t.Errorf("%q: exit %d, %q", args, code, out.String())
+		}
+	}
+}
+
+// untouched is an engine of a node in some age of its life, which must not be asked for anything.
+type untouched struct {
+	engine.Session
+	life string
+}
+
+func (u untouched) Snapshot(context.Context) (*engine.Snapshot, error) {
+	return &engine.Snapshot{Life: u.life, Cluster: "shop.example.org", State: engine.IsDone, Locked: true}, nil
+}
+
+// TestCertificatesAreJudgedFirst: on a node that has not landed, and with a certificate that does not fit, nothing is done.
+func TestCertificatesAreJudgedFirst(t *testing.T) {
+	fits := ownCert(t, time.Now().AddDate(1, 0, 0), "api.shop.example.org")
+	for name, c := range map[string]struct {
+		cert own
+		says string
+	}{
+		"fits":        {fits, ""},
+		"other names": {ownCert(t, time.Now().AddDate(1, 0, 0), "api.other.example.org"), "api.shop.example.org"},
+		"expired":     {ownCert(t, time.Now().AddDate(0, 0, -1), "api.shop.example.org"), "expired"},
+		"other key":   {own{fits.cert, ownCert(t, time.Now().AddDate(1, 0, 0), "x").key}, "key"},
+		"no PEM":      {own{"x", fits.key}, "PEM"},
+	} {
+		err := fitting("shop.example.org", map[string]string{"spec.apiCert.cert": c.cert.cert, "spec.apiCert.key": c.cert.key})
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), strings.Split(fits.key, "\n")[1]) {
+			t.Errorf("%s: the key shows", name)
+		}
+	}
+	a := &applying{flags: &applyFlags{node: "sno"}, session: untouched{life: "armed"}, answers: answers{may: func(s *engine.Snapshot) error { return mayReplace(s, nil) }}}
+	if _, _, err := a.review(t.Context()); problem.From(err).Code != "CRT-LAND" {
+		t.Errorf("%v", err)
+	}
+}
