@@ -236,34 +236,21 @@ func stepOfCheck(s *engine.Snapshot, id string) string {
 	return ""
 }
 
-// follow prints events until the job has an end. An engine that is restarted meanwhile is found again.
+// follow prints events until the job has an end.
 func (a *applying) follow(ctx context.Context, from uint64) error {
-	for {
-		err := a.session.Events(ctx, a.pen, from, func(events []steps.Event) error {
-			for _, e := range events {
-				from = e.Seq
-				if err := printEvent(a.cmd, e, a.json); err != nil {
-					return err
-				}
+	err := followed(ctx, a.cmd, a.session, a.pen, from, func(events []steps.Event) error {
+		for _, e := range events {
+			if err := printEvent(a.cmd, e, a.json); err != nil {
+				return err
 			}
-			return a.ended(ctx, from)
-		})
-		if errors.Is(err, errEnough) {
-			return nil
+			from = e.Seq
 		}
-		if ctx.Err() != nil {
-			return a.interrupted()
-		}
-		if !errors.Is(err, engine.ErrNoEngine) {
-			return err
-		}
-		fmt.Fprintln(complaints(a.cmd), "touchdown: the engine does not answer; trying again")
-		select {
-		case <-ctx.Done():
-			return a.interrupted()
-		case <-time.After(time.Second):
-		}
+		return a.ended(ctx, from)
+	})
+	if err == nil && ctx.Err() != nil {
+		return a.interrupted()
 	}
+	return err
 }
 
 // interrupted says what becomes of the work that is no longer followed.

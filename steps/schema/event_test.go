@@ -5,7 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,6 +70,17 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 		}
 		return true
 	})
+	readme, err := os.ReadFile("../../cmd/touchdown/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(readme), "## A hub that follows a node")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, kind := range kinds {
+		if !regexp.MustCompile("(?m)^\\| [^|]*`" + kind + "`[^|]*\\|").MatchString(table) {
+			t.Errorf("the README tells a hub nothing of the kind %s", kind)
+		}
+	}
 	if !reflect.DeepEqual(kinds, published.Properties.Kind.Examples) {
 		t.Errorf("the code has the kinds\n%q, the schema\n%q", kinds, published.Properties.Kind.Examples)
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/schema"
+)
+
+func eventsCommand(c *common) *cobra.Command {
+	var follow bool
+	var from uint64
+	cmd := &cobra.Command{
+		Use: "events", Short: "Print what happened, and with --follow what happens", Args: cobra.NoArgs,
+		Long: `Events prints the events that the engine keeps: those of the job, and the newest of what only consoles need. With --follow it goes on
+until it is interrupted, also when the engine is started again. With -o json each line is an event; ` + "`touchdown events schema`" + ` prints
+its schema. Who was cut off goes on with --from N, the seq of the last event that was read; seq rises over restarts, with gaps.`,
+		Example: "  touchdown events --follow -o json --from 4711",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			asJSON, err := c.json()
+			if err != nil {
+				return err
+			}
+			return c.events(cmd, follow, from, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until interrupted")
+	cmd.Flags().Uint64Var(&from, "from", 0, "begin after the event of this number")
+	c.outputFlag(cmd)
+	cmd.AddCommand(schemaCommand("an event", func() ([]byte, error) { return []byte(schema.Event), nil }))
+	return cmd
+}
+
+// errEnough ends a stream that has been read far enough.
+var errEnough = errors.New("enough")
+
+func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON bool) error {
+	session := c.client()
+	snapshot, err := session.Snapshot(cmd.Context())
+	if err != nil {
+		return explainClient(err)
+	}
+	if !follow && snapshot.Seq <= from {
+		return nil
+	}
+	return explainClient(followed(cmd.Context(), cmd, session, "", from, func(events []steps.Event) error {
+		for _, e := range events {
+			if err := printEvent(cmd, e, asJSON); err != nil {
+				return err
+			}
+			if !follow && e.Seq >= snapshot.Seq {
+				return errEnough
+			}
+		}
+		return nil
+	}))
+}
+
+// followed reads the events after the one numbered from, until each returns errEnough or another error, or ctx ends, which is none. An
+// engine that is started again is found again.
+func followed(ctx context.Context, cmd *cobra.Command, session engine.Session, pen string, from uint64, each func([]steps.Event) error) error {
+	for {
+		err := session.Events(ctx, pen, from, func(events []steps.Event) error {
+			if len(events) > 0 {
+				from = events[len(events)-1].Seq
+			}
+			return each(events)
+		})
+		if errors.Is(err, errEnough) || ctx.Err() != nil {
+			return nil
+		}
+		if !errors.Is(err, engine.ErrNoEngine) {
+			return err
+		}
+		fmt.Fprintln(complaints(cmd), "touchdown: the engine does not answer; trying again")
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func printEvent(cmd *cobra.Command, e steps.Event, asJSON bool) error {
+	if !asJSON {
+		fmt.Fprint(printed(cmd), renderEvent(e))
+		return nil
+	}
+	return printLine(cmd, e)
+}
