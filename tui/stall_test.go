@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/steps"
 	"touchdown/steps/engine"
 )
 
@@ -49,4 +50,37 @@ func TestPausedEngine(t *testing.T) {
 	l.shows("engine not answering, trying again; your work goes on")
 	l.shows("engine: not answering")
 	l.clean()
+}
+
+// TestLastChange tells how long ago the progress changed, once that is long, and of bytes how fast they come.
+func TestLastChange(t *testing.T) {
+	b := newBench(t, 80, 24, working, func(s *engine.Snapshot) {
+		step := at(s, "rollouts")
+		step.Moved = epoch.Add(-5 * time.Second)
+	})
+	hidden := func(text string) {
+		t.Helper()
+		if strings.Contains(b.screen(), text) {
+			t.Errorf("the screen shows %q:\n%s", text, b.screen())
+		}
+	}
+	hidden("Last change")
+	hidden("/s")
+	b.now = b.now.Add(50 * time.Second)
+	b.shows("Last change 50 s ago")
+	b.now = b.now.Add(4 * time.Second)
+	b.shows("Last change 50 s ago") // not each second: a slow line pays for each
+	for _, c := range []struct {
+		rate float64
+		want string
+	}{{212.4, "3412 of 18000 MiB, 212 MiB/s"}, {0.5, "MiB, 512 KiB/s"}} {
+		b.fake.change(func(s *engine.Snapshot) {
+			step := at(s, "rollouts")
+			step.Progress = &steps.Progress{Done: 3412, Total: 18000, Unit: "MiB"}
+			step.Rate, step.Moved, s.Now = c.rate, b.now, b.now
+		})
+		b.refresh()
+		b.shows(c.want)
+		hidden("Last change")
+	}
 }

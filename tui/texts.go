@@ -185,6 +185,8 @@ var sentences = map[string]string{
 	"work.counted": "%d %s so far",
 	"work.elapsed": "Running for %s   engine: %s",
 	"work.silent":  "not answering",
+	"work.still":   "Last change %s ago",
+	"work.rate":    ", %d %s/s",
 	"work.waiting": "Waiting for %s",
 	"work.usual":   "normally under %s",
 	"work.late":    "This normally takes under %s. It may still finish; press l to see the log.",

@@ -19,7 +19,7 @@ func (l *told) news(w work, now time.Time) string {
 	step, _ := w.current()
 	line := show(step.Title)
 	if pr := step.Progress; pr != nil {
-		line = strings.Join(append([]string{line}, w.counted(pr)...), "  ")
+		line = strings.Join(append([]string{line}, w.counted(step)...), "  ")
 		if show(pr.Waiting) != "" {
 			line += "  " + t("work.waiting", pr.Waiting)
 		}
@@ -33,6 +33,9 @@ func (l *told) news(w work, now time.Time) string {
 			return ""
 		}
 		said = alive(w, show(step.Title), now)
+		if age := stillFor(step, now); age > 0 && w.gone == nil {
+			said += "; " + t("work.still", span(age))
+		}
 	}
 	l.line, l.at = line, now
 	return now.Format("15:04:05") + "  " + said

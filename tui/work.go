@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -198,10 +199,13 @@ func (s *work) step(w, room int) []string {
 	if step.Started.IsZero() {
 		elapsed = 0
 	}
-	lines = append(lines, s.measure(step.Progress, w)...)
+	lines = append(lines, s.measure(step, w)...)
 	lines = append(lines, wrap(t("work.elapsed", span(elapsed), s.heart()), w+1, "")...) // to the edge of the screen
 	if p := step.Progress; p != nil {
 		lines = append(lines, s.waiting(*p, elapsed.Seconds(), w)...)
+	}
+	if age := stillFor(step, s.now()); age > 0 {
+		lines = append(lines, wrap(t("work.still", span(age)), w, "")...)
 	}
 	lines = append(lines, "")
 	said := step.Said
@@ -212,24 +216,45 @@ func (s *work) step(w, room int) []string {
 	return append(lines, tail[max(0, len(tail)-max(room-len(lines), 0)):]...)
 }
 
+// stillAfter is how long nothing changes before that is told, and how exactly: each change of the page costs bytes on a slow line.
+const stillAfter = 10 * time.Second
+
+// stillFor is for how long the progress of the step at work has been the same; 0 while that is nothing to tell.
+func stillFor(step engine.StepView, now time.Time) time.Duration {
+	if step.Moved.IsZero() || now.Sub(step.Moved) < 2*stillAfter {
+		return 0
+	}
+	return now.Sub(step.Moved).Truncate(stillAfter)
+}
+
 // measure is the bar and the count.
-func (s *work) measure(p *steps.Progress, w int) []string {
-	count := s.counted(p)
+func (s *work) measure(step engine.StepView, w int) []string {
+	p, count := step.Progress, s.counted(step)
 	if p == nil || p.Total <= 0 {
 		return count
 	}
 	return []string{s.theme.bar(p.Done, p.Total, min(w-lipgloss.Width(count[0])-1, 30)) + " " + count[0]}
 }
 
-// counted is the count, where something is counted.
-func (s *work) counted(p *steps.Progress) []string {
-	switch {
-	case p == nil:
+// counted is the count, where something is counted, and of bytes how fast.
+func (s *work) counted(step engine.StepView) []string {
+	p := step.Progress
+	if p == nil {
 		return nil
+	}
+	rate := ""
+	switch perSecond := step.Rate; {
+	case p.Unit != "MiB" || perSecond <= 0:
+	case perSecond < 10:
+		rate = t("work.rate", int64(perSecond*1024), "KiB")
+	default:
+		rate = t("work.rate", int64(perSecond), "MiB")
+	}
+	switch {
 	case p.Total > 0:
-		return []string{t("work.of", p.Done, p.Total, worded("unit", p.Unit))}
+		return []string{t("work.of", p.Done, p.Total, worded("unit", p.Unit)) + rate}
 	case p.Done > 0:
-		return []string{t("work.counted", p.Done, worded("unit", p.Unit))}
+		return []string{t("work.counted", p.Done, worded("unit", p.Unit)) + rate}
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ type stepState struct {
 	said        []message.Text
 	progress    *steps.Progress
 	expects     time.Time // since when the progress tells the same usual time
+	moved       time.Time // when the progress became another one
+	counts      count     // what the progress began to count
 	started     time.Time
 	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
 	fingerprint string
@@ -114,7 +116,7 @@ func (j *job) apply(e steps.Event) {
 		if s.progress == nil || s.progress.Usual != e.Progress.Usual || s.progress.Waiting != e.Progress.Waiting {
 			s.expects = e.Time
 		}
-		s.progress = e.Progress
+		s.moves(e)
 	case steps.Checked:
 		s.setCheck(*e.Check)
 	case steps.Cleared:
@@ -140,7 +142,7 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 	switch e.Kind {
 	case steps.Started:
 		j.state, j.current, j.problem = Working, e.Step, nil
-		s.status, s.started, s.progress = Running, e.Time, nil
+		s.status, s.started, s.progress, s.moved = Running, e.Time, nil, e.Time
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
 			s.boots = append(s.boots, e.Boot)
 		}

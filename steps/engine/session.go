@@ -229,6 +229,8 @@ type StepView struct {
 	Stale      []string        `json:"stale,omitempty"` // IDs of the checks that are about earlier answers and are made again
 	Said       []message.Text  `json:"said,omitempty"`  // the last sentences, oldest first
 	Progress   *steps.Progress `json:"progress,omitempty"`
+	Moved      time.Time       `json:"moved,omitzero"` // when the progress became another one, while it runs
+	Rate       float64         `json:"rate,omitempty"` // units of the progress a second, since it counts them
 	Started    time.Time       `json:"started,omitzero"`
 	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked: all its attempts and reboots in this job, without waiting for answers
 	Waited     float64         `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs

@@ -106,7 +106,7 @@ func (c *core) stepView(step steps.Step) StepView {
 		Started: s.started, Seconds: s.seconds,
 	}
 	if s.status == Running && c.job.current == v.ID {
-		v.Waited = c.job.time.waited.Seconds()
+		v.Waited, v.Moved, v.Rate = c.job.time.waited.Seconds(), s.moved, s.rate()
 	}
 	if skipper, ok := step.(steps.Skipper); ok && v.Skip.String() == "" {
 		v.Skip = skipper.Skip()
