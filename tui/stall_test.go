@@ -84,3 +84,19 @@ func TestLastChange(t *testing.T) {
 		hidden("Last change")
 	}
 }
+
+// TestHeaderTellsWhetherTheEngineAnswers on every page, in its first line.
+func TestHeaderTellsWhetherTheEngineAnswers(t *testing.T) {
+	b := newBench(t, 80, 24)
+	first := func() string { line, _, _ := strings.Cut(b.screen(), "\n"); return line }
+	if !strings.Contains(first(), "engine ok") || !strings.Contains(first(), "SN 7XK2Q13") {
+		t.Errorf("the header is %q", first())
+	}
+	b.fake.mu.Lock()
+	b.fake.gone = true
+	b.fake.mu.Unlock()
+	b.refresh()
+	if !strings.Contains(first(), "no engine") {
+		t.Errorf("the header is %q", first())
+	}
+}
