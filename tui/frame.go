@@ -34,7 +34,12 @@ func (a *app) frame(s screen, w, h int) page {
 
 // header tells where one is: machine, stage, console, who writes; below it what everybody must know.
 func (a *app) header(w, h int) []string {
-	where := t(a.answering()) + "  " + a.name + "  " + a.now().Format("15:04") + " UTC"
+	where := a.name + "  " + a.now().Format("15:04") + " UTC"
+	if a.gone != nil {
+		where = t("header.silent") + "  " + where
+	} else if a.snap != nil { // else nobody knows yet
+		where = t("header.answers") + "  " + where
+	}
 	if a.snap == nil {
 		return []string{a.theme.fill(ends(a.theme.head.Render(t("product")), where, w), w), a.theme.fill("", w), a.notice(w, h)}
 	}
@@ -49,14 +54,6 @@ func (a *app) header(w, h int) []string {
 	one := ends(a.theme.head.Render(t("product"))+"  "+host, where, w)
 	two := ends(a.whereabouts(), a.penState(), w)
 	return []string{a.theme.fill(one, w), a.theme.fill(two, w), a.notice(w, h)}
-}
-
-// answering names the text on whether the engine answers.
-func (a *app) answering() string {
-	if a.gone != nil || a.snap == nil {
-		return "header.silent"
-	}
-	return "header.answers"
 }
 
 // whereabouts is "stage n of m".

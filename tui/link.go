@@ -270,7 +270,11 @@ func (l *link) log(ask records.Ask) tea.Cmd {
 }
 
 func (l *link) readLog(ask records.Ask) logMsg {
-	ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
+	limit := askTimeout
+	if ask.Node {
+		limit = workTimeout // a program of the node is asked
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, limit)
 	defer cancel()
 	got, err := l.session.Log(ctx, ask)
 	return logMsg{ask, got, err}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"touchdown/backend/support"
 	"touchdown/steps/records"
@@ -79,12 +80,18 @@ func grave(record string) bool {
 	return json.Unmarshal([]byte(record), &level) != nil || level.Level >= slog.LevelWarn
 }
 
-// short cuts lines that no console shows to their end.
+// short cuts lines that no console shows to their end, and takes out what would steer a terminal: any program writes to the journal.
 func short(lines []string) []string {
 	for i, line := range lines {
 		if len(line) > mostLine {
-			lines[i] = strings.ToValidUTF8(line[:mostLine], "") + " ..."
+			line = line[:mostLine] + " ..."
 		}
+		lines[i] = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(line, ""))
 	}
 	return lines
 }

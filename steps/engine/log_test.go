@@ -73,12 +73,12 @@ panic: ` + strings.Repeat("x", 5000) + `
 // TestJournalHasNoSecret: the node's journal is bounded, and what looks like a secret is taken out as in a bundle; so is what is one.
 func TestJournalHasNoSecret(t *testing.T) {
 	m := hosttest.New(t)
-	m.On("journalctl", "2026-01-02T03:04:05 sno crio[1]: password=Pl4nted1\n2026-01-02T03:04:06 sno kubelet[2]: token of sesam\n", nil)
+	m.On("journalctl", "2026-01-02T03:04:05 sno crio[1]: password=Pl4nted1\n2026-01-02T03:04:06 sno kubelet[2]: token of sesam\x1b[2J\n", nil)
 	e := &Engine{o: &Options{Node: &backend.Node{Host: m.Machine}}, mask: &Masker{}}
 	e.mask.Hide([]string{"sesam"})
 	got, err := e.Log(t.Context(), records.Ask{Lines: 1 << 30, Node: true, Grave: true})
 	all := strings.Join(got, "\n")
-	if err != nil || len(got) != 2 || strings.Contains(all, "Pl4nted1") || strings.Contains(all, "sesam") || !strings.Contains(all, "kubelet[2]") {
+	if err != nil || len(got) != 2 || strings.Contains(all, "Pl4nted1") || strings.Contains(all, "sesam") || !strings.Contains(all, "kubelet[2]") || strings.Contains(all, "\x1b") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if asked := strings.Join(m.Calls(), "\n"); !strings.Contains(asked, "--lines=2000 --boot --priority=warning") {
