@@ -19,11 +19,17 @@ const folder = "/etc/NetworkManager/system-connections"
 // harmlessHere would remove a route that only a node with a running cluster has.
 const harmlessHere = "a route of OVN goes"
 
-// harmfulDocuments: judged by real nmstate on a real state, each is refused before anything of the node changes.
+// harmfulDocuments: judged by real nmstate on a real state, each is refused before anything of the node changes: by what the review says,
+// else when it is to be applied.
 func harmfulDocuments(b *bench) {
 	b.shell("ip link add docker0 type bridge && ip link set docker0 up")
 	for _, name := range slices.Sorted(maps.Keys(network.Harmful)) {
-		a := b.ask("apply", request{Settings: network.Settings{Raw: []byte(network.Harmful[name])}, Rollback: trial})
+		settings := network.Settings{Raw: []byte(network.Harmful[name])}
+		if faults := b.must("validate", request{Settings: settings}).Faults; len(faults) > 0 {
+			b.Logf("%s: %s", name, faults[0].Text)
+			continue
+		}
+		a := b.ask("apply", request{Settings: settings, Rollback: trial})
 		if a.Error == "" {
 			b.must("takeover", request{})
 			if name != harmlessHere {

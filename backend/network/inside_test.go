@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"slices"
 	"testing"
@@ -119,7 +120,8 @@ func (a *answer) do(ctx context.Context, n *network.Network, op string, q reques
 		if facts.Ports, err = n.Ports(ctx); err != nil {
 			return err
 		}
-		facts.Reserved = network.OVNDefaults
+		facts.Reserved = append([]network.Reserved{{Name: "service", Prefix: netip.MustParsePrefix("172.30.0.0/16")}}, network.OVNDefaults...)
+		facts.LeastMTU = network.LeastMTU(1400, false)
 		a.Faults = n.Validate(ctx, q.Settings, facts)
 	case "originals":
 		a.Originals, err = n.Originals(ctx)
