@@ -2,13 +2,13 @@ package steps
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hub"
+	"touchdown/backend/kube"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
@@ -41,7 +41,7 @@ func (*publish) Plan(context.Context, *backend.Node) (Plan, error) {
 func (s *publish) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	c := node.Kube.WithProgress(rep.Progress).Within(publishFor)
 	// What people read comes first. A report need not be signed, and a site with a DNS server needs no hosts lines.
-	left, err := hub.PutReport(ctx, c, s.Dir, report.TextFile, report.HostsFile, report.SignedFile, report.JSONFile)
+	left, err := hub.PutReport(ctx, c, newOriginals(rep).save, s.Dir, report.TextFile, report.HostsFile, report.SignedFile, report.JSONFile)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -60,10 +60,9 @@ func (s *publish) Run(ctx context.Context, node *backend.Node, rep Report) error
 	return nil
 }
 
-// Undo removes the ConfigMap.
+// Undo removes the ConfigMap, or puts back what was in it.
 func (*publish) Undo(ctx context.Context, node *backend.Node, rep Report) error {
-	if err := hub.RemoveReport(ctx, node.Kube.WithProgress(rep.Progress)); err != nil {
-		return fmt.Errorf("taking the report out of the cluster: %w", err)
-	}
-	return nil
+	c := node.Kube.WithProgress(rep.Progress)
+	_, err := newOriginals(rep).restoreBy(func(_ kube.Ref, original []byte) (bool, error) { return hub.RestoreReport(ctx, c, original) })
+	return err
 }

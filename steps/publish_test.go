@@ -71,6 +71,42 @@ func TestTheReportIsInTheCluster(t *testing.T) {
 	}
 }
 
+// TestTheEarlierReportComesBack: a node that moves again has the report of its first landing, which an undo puts back.
+func TestTheEarlierReportComesBack(t *testing.T) {
+	api, node, s := publishing(t)
+	if err := s.Run(t.Context(), node, newKept()); err != nil { // its originals are gone with the hand-over
+		t.Fatal(err)
+	}
+	first := api.Get(publishedPath, "data")
+	writeReport(t, s.Dir, map[string]string{report.TextFile: "Result: moved\n"})
+	r := newKept()
+	if err := s.Run(t.Context(), node, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Undo(t.Context(), node, r); err != nil {
+		t.Fatal(err)
+	}
+	if now := api.Get(publishedPath, "data"); now != first {
+		t.Errorf("the cluster has %q, not %q", now, first)
+	}
+}
+
+// TestAConfigMapOfOthersStays whatever its name is.
+func TestAConfigMapOfOthersStays(t *testing.T) {
+	api, node, s := publishing(t)
+	api.Put(publishedPath, `{"metadata":{},"data":{"theirs":"x"}}`)
+	r := newKept()
+	if err := s.Run(t.Context(), node, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Undo(t.Context(), node, r); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.checks["cluster-report"]; c.Status != Warn || len(api.Changes()) != 0 || !strings.Contains(api.Get(publishedPath, "data"), "theirs") {
+		t.Errorf("%+v, changes %q", c, api.Changes())
+	}
+}
+
 // TestALargeReportIsLeftOut: a ConfigMap has at most a MiB; what people read comes first.
 func TestALargeReportIsLeftOut(t *testing.T) {
 	api, node, s := publishing(t)

@@ -95,7 +95,7 @@ func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
 	switch text := items[0].text; {
 	case text == "":
 		return 0, nil, ""
-	case len(e.value())+len(text) > most:
+	case !e.found && len(e.value())+len(text) > most, len(text) > most:
 		e.clear()
 		return 1, nil, t("paste.long", label, most)
 	default:

@@ -37,7 +37,7 @@ func (a *app) header(w, h int) []string {
 	where := a.name + "  " + a.now().Format("15:04") + " UTC"
 	if a.gone != nil {
 		where = t("header.silent") + "  " + where
-	} else if a.snap != nil { // else nobody knows yet
+	} else if a.snap != nil { // before its first answer it is not known
 		where = t("header.answers") + "  " + where
 	}
 	if a.snap == nil {

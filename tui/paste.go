@@ -101,7 +101,7 @@ func (e *entry) empty(v engine.FieldView) tea.Cmd {
 // may not look like one: a field that can hold a secret sends only whole values. What does not fit together can be fixed in any field.
 func (e *entry) eager(v engine.FieldView) bool {
 	secret := v.Kind == steps.Secret || site.SecretValue(v.Path, "user:password@") // what a value there can be
-	apart := e.tried && slices.ContainsFunc(e.allFields(), func(v engine.FieldView) bool { return v.Visible && show(v.Together) != "" })
+	apart := e.tried && slices.ContainsFunc(e.allFields(), func(v engine.FieldView) bool { return v.Visible && v.Value != "" && show(v.Together) != "" })
 	return !secret && (apart || show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 

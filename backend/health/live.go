@@ -44,7 +44,8 @@ type story struct {
 	resumed bool                    // it was told before, and nobody looked since
 }
 
-// resume is the story that was told before. What has changed since is told as soon as it is seen; since when it is so nobody saw.
+// resume goes on with the story that was told before. What has changed since is told as soon as it is seen, with that time: when it changed
+// is not known.
 func resume(told Live) *story {
 	if told.Status == "" {
 		return &story{}

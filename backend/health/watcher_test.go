@@ -160,8 +160,8 @@ func TestWatcherTellsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestWatcherGoesOn: what was told before a Watcher ended is not forgotten, what changed while nobody looked is told as soon as it is
-// seen, and since when it is so is not claimed.
+// TestWatcherGoesOn: a new Watcher knows what the last one told. It tells what changed in between when it sees it, and claims no earlier
+// time.
 func TestWatcherGoesOn(t *testing.T) {
 	p, cluster := newPlane(t)
 	clock := &handClock{now: now}

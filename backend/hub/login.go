@@ -13,6 +13,11 @@ import (
 	"touchdown/backend/kube"
 )
 
+const managedBy = "app.kubernetes.io/managed-by"
+
+// managed are the labels of what Touchdown makes in a cluster.
+var managed = map[string]string{managedBy: "touchdown"}
+
 // Login is the login of the site as a Secret of the cluster, for a hub that fetches it. The keys are those that Hive gives a hub.
 type Login struct {
 	Password   string // "" where none was made
@@ -51,7 +56,7 @@ func PutLogin(ctx context.Context, c *kube.Cluster, domain, user string, l Login
 	}
 	_, err := c.PutSecret(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: ref.Namespace, Name: ref.Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "touchdown"},
+			Namespace: ref.Namespace, Name: ref.Name, Labels: managed,
 		},
 		Data: data, Type: corev1.SecretTypeOpaque,
 	}, unsaved)

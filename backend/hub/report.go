@@ -25,8 +25,8 @@ var ReportRef = kube.ConfigMap("openshift-config", "touchdown-report")
 const mostReport = 1 << 20
 
 // PutReport puts files of the report in dir into the cluster, in this order, as far as a ConfigMap holds them. The first has to be there.
-// It returns the names of those that found no room.
-func PutReport(ctx context.Context, c *kube.Cluster, dir string, names ...string) (left []string, err error) {
+// It returns the names of those that found no room. A ConfigMap of that name that Touchdown did not make is left alone.
+func PutReport(ctx context.Context, c *kube.Cluster, save kube.Save, dir string, names ...string) (left []string, err error) {
 	data, room := map[string]string{}, mostReport
 	for i, name := range names {
 		text, whole, err := host.ReadRegular(filepath.Join(dir, name), int64(room))
@@ -52,37 +52,46 @@ func PutReport(ctx context.Context, c *kube.Cluster, dir string, names ...string
 				part[name] = text
 			}
 			return nil
-		}, unsaved)
+		}, save)
 	default:
 		_, err = c.PutConfigMap(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: ReportRef.Namespace, Name: ReportRef.Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "touchdown"},
+				Namespace: ReportRef.Namespace, Name: ReportRef.Name, Labels: managed,
 			},
 			Data: data,
-		}, unsaved)
+		}, save)
 	}
 	return left, err
 }
 
-// reportOf is what the ConfigMap holds, nil where there is none.
+// reportOf is what the ConfigMap holds, nil where there is none; an error where it is not ours.
 func reportOf(ctx context.Context, c *kube.Cluster) (data map[string]string, err error) {
+	ours := false
 	err = c.Do(ctx, "reading "+ReportRef.String(), func(ctx context.Context) error {
 		data = nil
 		object, err := c.Core.ConfigMaps(ReportRef.Namespace).Get(ctx, ReportRef.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		if err == nil {
-			data = map[string]string{}
-			maps.Copy(data, object.Data)
+		if err != nil {
+			return err
 		}
-		return err
+		data, ours = map[string]string{}, object.Labels[managedBy] == managed[managedBy]
+		maps.Copy(data, object.Data)
+		return nil
 	})
+	if err == nil && data != nil && !ours {
+		err = fmt.Errorf("%s is there, and Touchdown did not make it", ReportRef)
+	}
 	return data, err
 }
 
-// RemoveReport takes the report out of the cluster.
-func RemoveReport(ctx context.Context, c *kube.Cluster) error {
-	_, err := c.Delete(ctx, ReportRef, unsaved)
-	return err
+// RestoreReport puts back what was saved before one change. A ConfigMap that is gone has nothing to be put back into: an undo that was
+// repeated has removed it, or its owner.
+func RestoreReport(ctx context.Context, c *kube.Cluster, original []byte) (changed bool, err error) {
+	changed, err = c.Restore(ctx, original)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return changed, err
 }

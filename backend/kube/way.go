@@ -97,7 +97,7 @@ func loadConfig(path string) (*api.Config, error) {
 	}
 	raw, err := clientcmd.Load(text)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+		return nil, fmt.Errorf("parsing it: %w", err)
 	}
 	for _, c := range raw.Clusters { // the files that it names lie beside it
 		c.LocationOfOrigin = path

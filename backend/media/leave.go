@@ -34,8 +34,9 @@ type order struct {
 // written is what the writing process answers.
 type written struct {
 	Names   []string `json:"names,omitempty"`
-	Problem *told    `json:"problem,omitempty"` // why no files were added
+	Problem *told    `json:"problem,omitempty"` // why no files were added, or why nothing was done
 	Stays   *told    `json:"stays,omitempty"`   // why the envelope was not overwritten
+	Gone    bool     `json:"gone,omitempty"`    // the envelope was overwritten
 }
 
 // Leaving is what is to be left on a medium.
@@ -49,7 +50,7 @@ type Leaving struct {
 type Left struct {
 	Medium      string           // its name, as Medium.Name tells it
 	Files       []string         // the names of what was added
-	Overwritten bool             // its site config is
+	Overwritten bool             // its site config is, on this medium
 	Stays       *problem.Problem // why its site config is not overwritten; nil when it is, or is to be kept
 }
 
@@ -86,8 +87,12 @@ func (w *Watcher) Leave(ctx context.Context, l Leaving) (*Left, error) {
 		l.Used = nil
 	}
 	left, err = w.leaveOn(ctx, f, left, l)
-	if err != nil && l.Used != nil && !left.Overwritten && left.Stays == nil {
+	switch {
+	case l.Used == nil || left.Stays != nil:
+	case !left.Overwritten:
 		left.Stays = stays(err)
+	case f.twin:
+		left.Stays = stays(errors.New("another medium in the machine has the same site config"))
 	}
 	return left, err
 }

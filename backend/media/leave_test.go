@@ -103,6 +103,7 @@ func TestLeaveOverwrites(t *testing.T) {
 	d := envelope.New("SN1")
 	kept := d
 	kept.Keep = true
+	shared := envelope.New("")
 	report := []volume.File{{Name: "report.txt", Data: []byte("landed\n")}}
 	used := &volume.File{Name: media.UsedFile, Data: []byte("used by SN1\n")}
 	for name, test := range map[string]struct {
@@ -115,6 +116,7 @@ func TestLeaveOverwrites(t *testing.T) {
 		"without a report":  {d, media.Leaving{ID: d.ID, Used: used}, "[used.txt]", true},
 		"not ended":         {d, media.Leaving{ID: d.ID, Files: report}, "[report.txt]", false},
 		"its document asks": {kept, media.Leaving{ID: d.ID, Files: report, Used: used}, "[report.txt]", false},
+		"for any machine":   {shared, media.Leaving{ID: shared.ID, Files: report, Used: used}, "[report.txt]", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
@@ -142,6 +144,24 @@ func TestLeaveOverwrites(t *testing.T) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// TestTwoMediaWithOneSiteConfig: one is overwritten, and that the other is not is told.
+func TestTwoMediaWithOneSiteConfig(t *testing.T) {
+	s, d := newSocket(t), envelope.New("SN1")
+	s.plug("sdb", d, envelope.Lock{})
+	image, err := os.ReadFile(filepath.Join(s.Root(), "dev/sdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stick.Plug(t, s.Root(), "sdc", image)
+	left, err := media.NewWatcher(s.Machine).Leave(t.Context(), media.Leaving{ID: d.ID, Used: &volume.File{Name: media.UsedFile, Data: []byte("used\n")}})
+	if err != nil || left == nil || !left.Overwritten || left.Stays == nil || left.Stays.Code != "MED-OVER" {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if (envelopeOn(t, s, "sdb") == nil) == (envelopeOn(t, s, "sdc") == nil) {
+		t.Error("not one of the two was overwritten")
 	}
 }
 

@@ -237,6 +237,14 @@ func TestAnExchangedVolume(t *testing.T) {
 	if problem.From(err).Code != "MED-XCHG" {
 		t.Errorf("%v, %v", names, err)
 	}
+	known, left := Of(host.Open(host.Options{Root: t.TempDir()})), &Left{}
+	used := Leaving{ID: "the id", Used: &volume.File{Name: UsedFile, Data: []byte("used")}}
+	if err := overwrite(t.Context(), known, device, []byte("the document"), nil, used, left); problem.From(err).Code != "MED-XCHG" || left.Overwritten {
+		t.Errorf("%+v, %v", left, err)
+	}
+	if later := unsure(known, "the id"); later == nil || later.Stays == nil {
+		t.Errorf("later it is told %+v", later)
+	}
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, is) {
 		t.Errorf("it was written to: %v", err)
 	}
@@ -268,11 +276,7 @@ func TestADeviceThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 	close(answers)
-	for late := time.Now().Add(wait.Timeout(20 * time.Second)); w.Waiting(); time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatal("it answers, and no other one may begin")
-		}
-	}
+	wait.Until(t, "another one that may begin", func() bool { return !w.Waiting() })
 	if left, err := w.leaveWithin(t.Context(), time.Hour, leave); err != nil || left.Medium != "SITECONFIG" || w.Waiting() {
 		t.Errorf("%v, %v", left, err)
 	}
@@ -338,12 +342,8 @@ func TestADriveThatDoesNotOpen(t *testing.T) {
 		t.Error(err)
 	}
 	close(answers)
-	for end := time.Now().Add(wait.Timeout(20 * time.Second)); ; time.Sleep(time.Millisecond) {
-		if _, err := late.Stat(); err != nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("it is open still")
-		}
-	}
+	wait.Until(t, "the drive to be closed", func() bool {
+		_, err := late.Stat()
+		return err != nil
+	})
 }

@@ -43,11 +43,12 @@ func overwrite(ctx context.Context, k Known, device *os.File, signed []byte, fil
 	if err != nil { // it is not known how far it came: the note stays
 		return err
 	}
-	left.Files, left.Overwritten = w.Names, w.Stays == nil
-	if w.Stays != nil {
+	left.Files, left.Overwritten = w.Names, w.Gone
+	switch {
+	case w.Stays != nil:
 		left.Stays = stays(w.Stays.problem())
 		_ = k.machine.Remove(overFile) // it was told
-	} else {
+	case w.Gone:
 		_ = k.machine.WriteFile(overFile, []byte(l.ID+" "+overDone+"\n"), 0o600) // without that it is told that it is not certain
 	}
 	if w.Problem != nil {
@@ -85,14 +86,14 @@ func unsure(k Known, id string) *Left {
 	return &Left{Stays: stays(errors.New("the power was cut, or the medium was taken out, while it was overwritten"))}
 }
 
-// keeps tells whether a document says that its medium keeps it.
+// keeps tells whether a document stays on its medium: it says so, or other machines need it.
 func keeps(k Known, signed []byte) bool {
 	trust, err := k.trust(false)
 	if err != nil {
 		return false
 	}
 	d, _, err := envelope.Verify(signed, trust)
-	return err == nil && d.Keep
+	return err == nil && (d.Keep || d.AnySerial)
 }
 
 // stays is the warning that a site config may be on its medium still.

@@ -30,6 +30,8 @@ type Medium struct {
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
 	baked    bool               // it is no volume: the factory put it into the node
+	disk     string             // that it is, or is a part of: "sdb"
+	twin     bool               // another disk has the same
 	path     string             // of its device
 	kind     string             // of its file system
 	signed   []byte             // as it was read
@@ -250,7 +252,12 @@ func (w *Watcher) judged(f *Medium) *Medium {
 func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 	w.each(all, func(d device, within time.Duration) int64 {
 		f, bytes := w.read(ctx, d, within)
-		if f != nil && !slices.ContainsFunc(found, f.same) {
+		if f == nil {
+			return bytes
+		}
+		if i := slices.IndexFunc(found, f.same); i >= 0 {
+			found[i].twin = found[i].twin || found[i].disk != f.disk
+		} else {
 			found = append(found, f)
 		}
 		return bytes
@@ -264,7 +271,7 @@ var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
 // read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in
 // memory: what is used later is what was judged, whatever becomes of the medium.
 func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *Medium, bytes int64) {
-	f = &Medium{Device: d.name}
+	f = &Medium{Device: d.name, disk: d.disk}
 	content, bytes, err := inspectAt(ctx, d.path, within, siteFiles())
 	if err != nil {
 		f.Refused = problem.From(err)

@@ -56,7 +56,7 @@ func carryOut(device *os.File, size int64, o order) (w written) {
 		if err == nil && !found { // it was read a moment before
 			err = exchanged()
 		}
-		if err != nil {
+		if w.Gone = err == nil; err != nil {
 			w.Stays = tellOf(err)
 		}
 	}

@@ -60,7 +60,7 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 		return fmt.Errorf("reading what nmstate would change: %w", unfit(err))
 	}
 	for _, err := range []error{
-		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved(), addresses(want, live)), ownKept(want, p.Carrier, p.Settings.Own),
+		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved(), ownSubnets(want, live)), ownKept(want, p.Carrier, p.Settings.Own),
 	} {
 		if err != nil {
 			return &problem.Problem{
@@ -113,7 +113,14 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 	if c.Routes != nil {
 		list = append(list, c.Routes.Config...)
 	}
+	own := ownSubnets(want, live)
 	for _, r := range list {
+		if r.drops() {
+			if err := r.harmless(p.reserved(), own); err != nil {
+				return err
+			}
+			continue
+		}
 		isDefault := r.Destination == any4 || r.Destination == any6
 		switch described := r.Interface == p.Carrier || want.find(r.Interface, "") != nil; {
 		case !described:
@@ -126,6 +133,29 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// drops tells whether a route that comes drops packets. Such a one needs no interface.
+func (r route) drops() bool {
+	return r.State != "absent" && slices.Contains([]string{"blackhole", "prohibit", "unreachable"}, r.Type)
+}
+
+// harmless wants a route that drops packets to leave the default route, the networks inside of the node and its subnets alone. In the main
+// table a larger network than a subnet does: the more specific route goes before it.
+func (r route) harmless(reserved []Reserved, own []netip.Prefix) error {
+	if err := apart("has a route that drops packets and", r.Destination, reserved); err != nil {
+		return err
+	}
+	to, err := netip.ParsePrefix(r.Destination)
+	if err != nil {
+		return errors.New("has a route that drops packets to what cannot be read")
+	}
+	isMain := r.Table == 0 || r.Table == mainTable
+	hits := func(is netip.Prefix) bool { return is.Overlaps(to) && (!isMain || to.Bits() >= is.Bits()) }
+	if to.Bits() <= 1 || slices.ContainsFunc(own, hits) { // two halves are a default route, too
+		return fmt.Errorf("has a route that drops packets to %s, which are the node's own", r.Destination)
 	}
 	return nil
 }
@@ -157,28 +187,49 @@ func sameSubnet(a, b string) bool {
 	return errX != nil || errY != nil || x.Masked() == y.Masked()
 }
 
-// addresses are those that the node will have, and those that it was leased.
-func addresses(want, live *state) (all []Reserved) {
-	for n, s := range []*state{want, live} {
-		for _, i := range s.Interfaces {
-			for _, f := range []*family{i.IPv4, i.IPv6} {
-				if f == nil {
-					continue
-				}
-				for _, a := range f.Address {
-					if p := a.prefix(); p.IsValid() && (n == 0 || a.Valid != "") {
-						all = append(all, Reserved{"the node's own", netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
-					}
-				}
-			}
+// ownSubnets are the addresses that the node will have, and the leased ones that it does not give up, each with its subnet.
+func ownSubnets(want, live *state) (all []netip.Prefix) {
+	for _, i := range want.Interfaces {
+		all = append(append(all, i.IPv4.subnets(false)...), i.IPv6.subnets(false)...)
+	}
+	for _, i := range live.Interfaces {
+		next := want.find(i.Name, "")
+		if next == nil || next.IPv4 == nil || next.IPv4.automatic() {
+			all = append(all, i.IPv4.subnets(true)...)
+		}
+		if next == nil || next.IPv6 == nil || next.IPv6.automatic() {
+			all = append(all, i.IPv6.subnets(true)...)
 		}
 	}
 	return all
 }
 
+// subnets are the addresses of a family, all or the leased ones.
+func (f *family) subnets(leased bool) (all []netip.Prefix) {
+	if f == nil {
+		return nil
+	}
+	for _, a := range f.Address {
+		if p := a.prefix(); p.IsValid() && (!leased || a.Valid != "") {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// automatic tells whether a family gets addresses from the network.
+func (f *family) automatic() bool {
+	on := func(b *bool) bool { return b != nil && *b }
+	return f.Enabled && (on(f.DHCP) || on(f.Autoconf))
+}
+
 // rules judges rules: each is for addresses of the site, and for nothing inside of the node. One with an action drops packets: not those of
 // the node's own addresses. The site config is judged by more (steps/site), but knows no lease.
-func (c *changes) rules(reserved, own []Reserved) error {
+func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
+	var addresses []Reserved
+	for _, p := range own {
+		addresses = append(addresses, Reserved{"the node's own", netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
+	}
 	for _, r := range c.Rules.Config {
 		if r.State == "absent" {
 			return errors.New("would remove a routing rule")
@@ -196,7 +247,7 @@ func (c *changes) rules(reserved, own []Reserved) error {
 			if r.Action == "" {
 				continue
 			}
-			if err := apart("has a routing rule that drops packets and", subnet, own); err != nil {
+			if err := apart("has a routing rule that drops packets and", subnet, addresses); err != nil {
 				return err
 			}
 		}

@@ -142,6 +142,7 @@ var harmless = map[string]string{
 	"a VLAN beside":                   another("enp1s0.9", "vlan", "  vlan: {base-iface: enp1s0, id: 9}\n  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.0.10, prefix-length: 24}]}\n"),
 	"a route of the site":             withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"a route that goes":               withRoute("state: absent, destination: 10.20.0.0/16, next-hop-interface: enp1s0"),
+	"a route that drops others":       withRoute("destination: 192.0.2.0/24, route-type: unreachable"),
 	"a rule for the site":             withRule("priority: 5, route-table: 77, ip-from: 10.9.0.10/32"),
 	"802.1x":                          siteDocument("  802.1x: {identity: a, eap-methods: [peap], phase2-auth: mschapv2, password: sesame}\n"),
 	"802.1x by certificate":           siteDocument("  802.1x: {identity: a, eap-methods: [tls], private-key: /etc/pki/site/a.key, client-cert: /etc/pki/site/a.crt, private-key-password: x}\n"),
@@ -149,6 +150,32 @@ var harmless = map[string]string{
 	"a link-local address of IPv6":    siteDocument("  ipv6: {enabled: true, address: [{ip: \"fe80::1\", prefix-length: 64}]}\n"),
 	"an MTU that is enough":           siteDocument("  mtu: 1458\n"),
 	"several name servers":            strings.Replace(siteDocument(""), "[198.51.100.53]", "[198.51.100.53, 198.51.100.54], search: [site.example]", 1),
+}
+
+// TestRoutesThatDrop: over an interface or not, none takes the place of the default route or of the subnet of an address that is leased.
+func TestRoutesThatDrop(t *testing.T) {
+	lease := &state{Interfaces: []iface{{Name: "enp1s0", IPv4: &family{Enabled: true, Address: []address{{IP: "203.0.113.7", Prefix: 24, Valid: "3600sec"}}}}}}
+	for name, c := range map[string]struct {
+		r    route
+		fine bool
+	}{
+		"the leased subnet":        {route{Destination: "203.0.113.0/24", Interface: "enp1s0"}, false},
+		"a part of it":             {route{Destination: "203.0.113.0/28"}, false},
+		"the address":              {route{Destination: "203.0.113.7/32"}, false},
+		"half of everything":       {route{Destination: "128.0.0.0/1"}, false},
+		"pods":                     {route{Destination: "100.64.0.0/16"}, false},
+		"no subnet":                {route{Destination: "x"}, false},
+		"more, in another table":   {route{Destination: "203.0.0.0/16", Table: 77}, false},
+		"more, in the main table":  {route{Destination: "203.0.0.0/16"}, true},
+		"others":                   {route{Destination: "192.0.2.0/24"}, true},
+		"others over an interface": {route{Destination: "192.0.2.0/24", Interface: "enp1s0"}, true},
+	} {
+		c.r.Type = "blackhole"
+		changed := &changes{Routes: &routes{Config: []route{c.r}}}
+		if err := changed.routing(&Plan{Carrier: "enp1s0"}, &state{}, lease); (err == nil) != c.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.

@@ -99,6 +99,7 @@ type route struct {
 	Gateway     string `json:"next-hop-address,omitempty"`
 	Metric      int    `json:"metric,omitempty"`
 	Table       int    `json:"table-id,omitempty"`
+	Type        string `json:"route-type,omitempty"` // "": it forwards
 }
 
 type resolver struct {

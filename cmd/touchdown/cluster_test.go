@@ -22,6 +22,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"touchdown/backend/kube"
 	"touchdown/backend/report"
 	"touchdown/steps/engine"
 	"touchdown/test/bench"
@@ -238,16 +239,11 @@ func (n *node) trusted(host, port string) error {
 // servedUntil is how long the certificate is good that the API shows under a name.
 func (n *node) servedUntil(t *testing.T, host string) time.Time {
 	t.Helper()
-	dialer := tls.Dialer{
-		NetDialer: &net.Dialer{Timeout: wait.Timeout(5 * time.Second)},
-		Config:    &tls.Config{ServerName: host, InsecureSkipVerify: true}, //nolint:gosec // only its date is looked at
-	}
-	conn, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(n.cluster.Address, "6443"))
+	served, err := kube.Probe(t.Context(), net.JoinHostPort(n.cluster.Address, "6443"), host, n.api.roots, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].NotAfter
+	return served.Leaf().NotAfter
 }
 
 // writes counts the calls by which the product changed the cluster.

@@ -116,3 +116,15 @@ func TestReplayFromStandardInput(t *testing.T) {
 		t.Errorf("exit %d, %s", code, complaints.String())
 	}
 }
+
+// TestStandardInputIsReadOnce: a second file that is given as - would be empty, and a list of revoked keys would revoke none.
+func TestStandardInputIsReadOnce(t *testing.T) {
+	cmd := &cobra.Command{}
+	cmd.SetIn(strings.NewReader("a list"))
+	if first, err := readGiven(cmd, "-", 100); err != nil || string(first) != "a list" {
+		t.Fatalf("%q, %v", first, err)
+	}
+	if second, err := readNamed(cmd, "revoked", "-", 100); err == nil || !strings.Contains(err.Error(), "read already") {
+		t.Errorf("%q, %v", second, err)
+	}
+}

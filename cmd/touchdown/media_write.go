@@ -34,8 +34,8 @@ the site config names go in with it. A device that is neither removable nor on U
 A medium is sealed with a passphrase, which someone types at the console, or for the key of a node, which needs nobody. Only a
 site config without secrets may go unsealed.
 
-After the landing the node overwrites the site config on a stick with FAT. --keep leaves it there, as for a stick of
-several machines (--any-serial); an ISO9660 image keeps it in any case.
+After the landing the node overwrites the site config on a stick with FAT. It stays there with --keep, on a medium for any
+machine (--any-serial), which others need, and on an ISO9660 image.
 
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
@@ -136,8 +136,8 @@ func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {
 		}
 		return err
 	}
-	if f.anySerial && !f.keep && f.format == volume.FAT {
-		fmt.Fprintln(complaints(cmd), "warning: the first machine that lands overwrites the site config; write it with --keep for several machines")
+	if f.anySerial {
+		fmt.Fprintln(complaints(cmd), "warning: the site config stays on the medium, for the next machine; erase it after the last one")
 	}
 	fmt.Fprintf(printed(cmd), "%s: document %s for %s, signed with key %s, %s\n", target, d.ID, machineOf(d), m.key.ID(), sealedWith(d))
 	return nil

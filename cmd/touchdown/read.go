@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -31,9 +32,17 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 	return cfg, nil
 }
 
-// readInput reads at most limit bytes of standard input.
+// spent is standard input after it was read: a second reader would take the end of it for an empty file.
+type spent struct{}
+
+func (spent) Read([]byte) (int, error) {
+	return 0, errors.New("it was read already; give - once")
+}
+
+// readInput reads at most limit bytes of standard input, once.
 func readInput(cmd *cobra.Command, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), limit+1))
+	cmd.SetIn(spent{})
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("more than %d bytes", limit)
 	}

@@ -91,6 +91,7 @@ type Engine struct {
 	attached chan struct{} // holds one value after a stream of events came or went
 
 	packing sync.Mutex // held while a support bundle is made
+	reading sync.Mutex // held while the node's journal is read
 	summary made       // under packing; the last one for a serial line
 
 	idle *idle.Lock // has a lock of its own: a PIN takes its time

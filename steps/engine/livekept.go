@@ -44,9 +44,11 @@ func lastLive(dir string) *keptLive {
 	return k
 }
 
-// keep keeps a Live where it tells more than the one that is kept.
+// keep keeps a Live where it tells more than the one that is kept. One from while the API is away says nothing of most checks.
 func (k *keptLive) keep(l health.Live) error {
-	l.Pause, l.Away = time.Time{}, time.Time{} // an API that is away was seen by who looked
+	if !l.Pause.IsZero() || !l.Away.IsZero() {
+		return nil
+	}
 	same := k.Live.Status == l.Status && k.Live.Well.Equal(l.Well) && reflect.DeepEqual(k.Live.Turns, l.Turns)
 	k.Live = l
 	if same {

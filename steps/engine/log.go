@@ -30,6 +30,10 @@ func (e *Engine) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 	if !ask.Node {
 		return ownLog(e.o.LogFile, e.mask, ask)
 	}
+	if !e.reading.TryLock() { // a key that is held asks again and again
+		return nil, fmt.Errorf("%w: the journal is being read already; try again in a moment", ErrState)
+	}
+	defer e.reading.Unlock()
 	text, err := support.Journal(ctx, e.o.Node.Host, ask.Lines, ask.Grave)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,9 +44,7 @@ func TestEventSchema(t *testing.T) {
 // TestEventSchemaNamesTheKinds: it tells a reader each kind of event that the code has.
 func TestEventSchemaNamesTheKinds(t *testing.T) {
 	var published struct {
-		Properties struct {
-			Kind struct{ Examples []string }
-		}
+		Properties map[string]struct{ Examples []string }
 	}
 	if err := json.Unmarshal([]byte(schema.Event), &published); err != nil {
 		t.Fatal(err)
@@ -81,7 +80,21 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 			t.Errorf("the README tells a hub nothing of the kind %s", kind)
 		}
 	}
-	if !reflect.DeepEqual(kinds, published.Properties.Kind.Examples) {
-		t.Errorf("the code has the kinds\n%q, the schema\n%q", kinds, published.Properties.Kind.Examples)
+	for key := range published.Properties {
+		if !slices.Contains([]string{"seq", "time", "step", "kind", "messages"}, key) && !strings.Contains(table, "`"+key+"`") {
+			t.Errorf("the README tells a hub nothing of the key %s", key)
+		}
+	}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) == 5 {
+			for _, key := range regexp.MustCompile("`([a-z]+)`").FindAllStringSubmatch(cells[3], -1) {
+				if !strings.Contains(schema.Event, `"`+key[1]+`"`) {
+					t.Errorf("the README tells a hub of the key %s, which no event has", key[1])
+				}
+			}
+		}
+	}
+	if !reflect.DeepEqual(kinds, published.Properties["kind"].Examples) {
+		t.Errorf("the code has the kinds\n%q, the schema\n%q", kinds, published.Properties["kind"].Examples)
 	}
 }

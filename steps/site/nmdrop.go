@@ -15,15 +15,15 @@ var dropping = []string{"blackhole", "prohibit", "unreachable"}
 // own is what a desired state says of the node's own addresses.
 type own struct {
 	subnets   []netip.Prefix
-	automatic bool // some come from the network, and are not known
+	automatic [2]bool // some of IPv4, or of IPv6, come from the network, and are not known
 }
 
 // ownOf reads the addresses of all interfaces.
 func ownOf(root *yaml.Node) (o own) {
 	for _, port := range items(root, "interfaces") {
-		for _, key := range []string{"ipv4", "ipv6"} {
+		for n, key := range []string{"ipv4", "ipv6"} {
 			family := child(port, key)
-			o.automatic = o.automatic || asks(family, "dhcp") || asks(family, "autoconf")
+			o.automatic[n] = o.automatic[n] || asks(family, "enabled") && (asks(family, "dhcp") || asks(family, "autoconf"))
 			for _, a := range items(family, "address") {
 				ip, bits := child(a, "ip"), child(a, "prefix-length")
 				if ip == nil || bits == nil {
@@ -49,7 +49,7 @@ func drops(root *yaml.Node) *Error {
 	}
 	for _, rule := range items(child(root, "route-rules"), "config") {
 		if kind := droppedBy(rule, "action"); kind != "" && o.droppedByRule(rule) {
-			return fault(message.T("remove it; a rule may drop addresses that are not in a subnet of the node"),
+			return fault(message.T("remove it; a rule may drop addresses that are in no subnet of the node, and none of a family that it gets from the network"),
 				message.F("drops traffic of the node itself: the routing rule in its line %s has the action %s", lineNumber(rule), kind))
 		}
 	}
@@ -79,16 +79,17 @@ func (o own) droppedByRoute(route *yaml.Node) bool {
 
 // droppedByRule tells whether a rule that drops is about a subnet of the node. Rules go before all routes.
 func (o own) droppedByRule(rule *yaml.Node) bool {
-	if o.automatic { // any address may become the node's own
-		return true
-	}
 	named := false
 	for _, key := range []string{"ip-from", "ip-to"} {
 		if child(rule, key) == nil {
 			continue
 		}
 		named = true
-		if subnet, known := subnetIn(rule, key); !known || slices.ContainsFunc(o.subnets, subnet.Overlaps) {
+		subnet, known := subnetIn(rule, key)
+		if !known || slices.ContainsFunc(o.subnets, subnet.Overlaps) {
+			return true
+		}
+		if subnet.Addr().Is4() && o.automatic[0] || subnet.Addr().Is6() && o.automatic[1] { // any address may become the node's own
 			return true
 		}
 	}

@@ -34,6 +34,7 @@ func TestNothingDropsTheNode(t *testing.T) {
 		"a rule of IPv6":             static + rules("ip-from: '2001:db8::/32', action: blackhole"),
 		"a rule for all":             static + rules("priority: 5, action: blackhole"),
 		"a rule for all, by address": static + rules("ip-from: 0.0.0.0/0, action: blackhole"),
+		"a rule with autoconf":       strings.Replace(static, "ipv6: {enabled: true,", "ipv6: {enabled: true, autoconf: true,", 1) + rules("ip-from: '2001:db9::/32', action: prohibit"),
 		"a rule with DHCP":           dhcp + rules("ip-from: 10.1.2.0/24, action: blackhole"),
 	} {
 		if err := NetworkConfig(text); err == nil || !strings.Contains(err.Error(), "drops traffic of the node itself") {
@@ -50,6 +51,7 @@ func TestNothingDropsTheNode(t *testing.T) {
 		"a rule that goes":         static + rules("ip-from: 10.1.2.3/32, action: blackhole, state: absent"),
 		"a rule that looks up":     static + rules("ip-from: 10.1.2.3/32, route-table: 77"),
 		"a route with DHCP":        dhcp + routes("destination: 192.0.2.0/24, route-type: blackhole"),
+		"a rule beside autoconf":   strings.Replace(static, "ipv6: {enabled: true,", "ipv6: {enabled: true, autoconf: true,", 1) + rules("ip-from: 192.0.2.0/24, action: prohibit"),
 		"an ordinary second one":   static + routes("destination: 10.9.0.0/16, next-hop-interface: enp1s0"),
 		"a rule that goes, by all": static + rules("priority: 5, action: blackhole, state: absent"),
 	} {

@@ -18,11 +18,11 @@ func Overwrite(device Device, size int64, name string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	first, hide, err := a.hiding(name)
+	first, length, hide, err := a.hiding(name)
 	if err != nil || hide == nil {
 		return false, err
 	}
-	chain, err := a.whole(first)
+	chain, err := a.whole(first, length)
 	if err != nil {
 		return false, err
 	}
@@ -54,12 +54,12 @@ func Overwrite(device Device, size int64, name string) (found bool, err error) {
 	return true, a.inOrder(append(all, append(a.tables(), a.uncounted()...)))
 }
 
-// hiding finds a file in the root folder: its first cluster, and the sectors that take it off the folder, the one with its own entry
+// hiding finds a file in the root folder: its first cluster, its length in bytes, and the sectors that take it off the folder, the one with its own entry
 // first; none where it is not there.
-func (a *adding) hiding(name string) (first int64, hide []patch, err error) {
+func (a *adding) hiding(name string) (first, length int64, hide []patch, err error) {
 	folder, err := a.rootSectors()
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
 	var long longName
 	var of []int // the entries that hold the long name, counted from the folder's beginning
@@ -67,7 +67,7 @@ func (a *adding) hiding(name string) (first int64, hide []patch, err error) {
 		e := entryOf(folder, i)
 		switch {
 		case e[0] == 0:
-			return 0, nil, nil
+			return 0, 0, nil, nil
 		case e[0] == deleted:
 			long, of = longName{}, nil
 		case e[11]&attrMask == attrLong:
@@ -79,12 +79,12 @@ func (a *adding) hiding(name string) (first int64, hide []patch, err error) {
 				is, of = shortName(e, false), nil
 			}
 			if e[11]&attrAny == 0 && strings.EqualFold(is, name) {
-				return a.firstOf(e), hidden(folder, append([]int{i}, of...)), nil
+				return a.firstOf(e), int64(binary.LittleEndian.Uint32(e[28:])), hidden(folder, append([]int{i}, of...)), nil
 			}
 			of = nil
 		}
 	}
-	return 0, nil, nil
+	return 0, 0, nil, nil
 }
 
 // entryOf is an entry of a folder, by its number.
@@ -116,11 +116,15 @@ func (f *fat) firstOf(e []byte) int64 {
 	return start
 }
 
-// whole are the clusters of a file, from its first one; none for an empty file.
-func (a *adding) whole(cluster int64) (chain []int64, err error) {
-	for seen := map[int64]bool{}; cluster != 0; {
-		if !a.has(cluster) || seen[cluster] || int64(len(chain))*a.cluster > MaxFile {
-			return nil, damaged("a file leads to cluster %d of %d, or does not end", cluster, a.clusters)
+// whole are the clusters of a file, from its first one, as many as its length takes; none for an empty file. What follows them in a table
+// that is damaged may be another file's.
+func (a *adding) whole(cluster, length int64) (chain []int64, err error) {
+	if length > MaxFile {
+		return nil, damaged("a file has %d bytes", length)
+	}
+	for seen := map[int64]bool{}; int64(len(chain))*a.cluster < length; {
+		if !a.has(cluster) || seen[cluster] {
+			return nil, damaged("a file leads to cluster %d of %d, or ends too early", cluster, a.clusters)
 		}
 		seen[cluster] = true
 		chain = append(chain, cluster)

@@ -118,7 +118,7 @@ func TestOverwriteRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := a.hiding(secretFile)
+	first, _, _, err := a.hiding(secretFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +132,38 @@ func TestOverwriteRefuses(t *testing.T) {
 	d := &disk{is: ours(t)}
 	if found, err := Overwrite(d, int64(len(d.is)), secretFile); found || err != nil || len(d.writes) > 0 {
 		t.Errorf("a file that is not there: %t, %v, %d writes", found, err, len(d.writes))
+	}
+}
+
+// TestOverwriteLeavesWhatFollows: in a table that is damaged, the clusters of a file may lead on to those of another one.
+func TestOverwriteLeavesWhatFollows(t *testing.T) {
+	with, _, _ := withSecret(t, ours(t), 100)
+	neighbour := bytes.Repeat([]byte("NEIGHBOUR"), 100)
+	d := &disk{is: with}
+	if _, err := Add(d, int64(len(with)), []File{{"neighbour.txt", neighbour}}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := openToAdd(d, int64(len(d.is)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _, err := a.hiding(secretFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _, _, err := a.hiding("neighbour.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(d.is[a.table+2*first:], []byte{byte(next), byte(next >> 8)})
+	if found, err := Overwrite(d, int64(len(d.is)), secretFile); !found || err != nil {
+		t.Fatalf("%t, %v", found, err)
+	}
+	if c, err := Read(bytes.NewReader(d.is), int64(len(d.is)), func(string) bool { return true }); err != nil || !bytes.Equal(c.Find("neighbour.txt").Data, neighbour) {
+		t.Errorf("the other file has changed: %v", err)
+	}
+	if bytes.Contains(d.is, []byte("PULL-SECRET")) {
+		t.Error("a part of the file is there still")
 	}
 }
 

@@ -54,8 +54,8 @@ func unread(what, fix message.Text) error {
 	return &problem.Problem{Code: "MED-KIND", Summary: message.F("The volume %s.", what), Fix: fix}
 }
 
-// exFAT is the error of a volume as shops sell sticks of 64 GB and more. It has a code of its own: its owner is told. No library for Go that
-// reads it is kept well enough to be given what a stranger wrote.
+// exFAT is the error of a volume with that file system, which sticks of 64 GB and more have when they are sold. It has a separate code, so
+// that people are told. No maintained Go library reads exFAT safely from untrusted media.
 func exFAT() error {
 	return &problem.Problem{
 		Code: "MED-EXFT", Summary: message.T("The volume has the file system exFAT, which is not read."),
