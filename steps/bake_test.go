@@ -21,7 +21,7 @@ func TestARefusedBakeWritesNothing(t *testing.T) {
 		{"type":"RenderDegraded","status":"True","reason":"Failed","message":"99-owner: bad ignition"}]}}`)
 	api.Changes()
 	err := (&steps.BakeConfiguration{}).Run(t.Context(), node(hosttest.New(t), c), newReport())
-	if changes := api.Changes(); err == nil || !strings.Contains(err.Error(), "NCF-OLD") || len(changes) > 0 {
+	if changes := api.Changes(); err == nil || !strings.Contains(err.Error(), "NCF-PAST") || len(changes) > 0 {
 		t.Errorf("%v, and it wrote %v", err, changes)
 	}
 }

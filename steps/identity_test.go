@@ -113,14 +113,14 @@ func TestASealRefusesCopies(t *testing.T) {
 		"the SSH host key ssh_host": shipped(t, "SN05", "five", "", hostKey),
 	} {
 		_, err := seal(node, "")
-		if p := problem.From(err); p.Code != "FAC-COPY" || !strings.Contains(p.Summary.String(), "SN SN01") || !strings.Contains(p.Summary.String(), what) {
+		if p := problem.From(err); p.Code != "FAC-TWN" || !strings.Contains(p.Summary.String(), "SN SN01") || !strings.Contains(p.Summary.String(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
 			t.Errorf("%s: the node is sealed", what)
 		}
 		// Two that pass the look at the same time meet in the ledger itself.
-		if err := (&Seal{}).Run(t.Context(), node, newKept()); problem.From(err).Code != "FAC-COPY" {
+		if err := (&Seal{}).Run(t.Context(), node, newKept()); problem.From(err).Code != "FAC-TWN" {
 			t.Errorf("%s: the seal alone: %v", what, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestASealRefusesCopies(t *testing.T) {
 	if _, err := factory.OpenLine(node.Host, time.Now().Add(time.Hour)); err != nil { // another stay
 		t.Fatal(err)
 	}
-	if err := (&copyCheck{}).Run(t.Context(), node, newKept()); problem.From(err).Code != "FAC-COPY" {
+	if err := (&copyCheck{}).Run(t.Context(), node, newKept()); problem.From(err).Code != "FAC-TWN" {
 		t.Errorf("a reason of another stay holds: %v", err)
 	}
 }
@@ -191,10 +191,10 @@ func TestASealNamesTheSiteConfig(t *testing.T) {
 	if err := known.DropBaked(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&Seal{}).Plan(t.Context(), node); problem.From(err).Code != "MED-SITE" {
+	if _, err := (&Seal{}).Plan(t.Context(), node); problem.From(err).Code != "MED-BAKE" {
 		t.Errorf("the plan of a node that lost it: %v", err)
 	}
-	if err := (&Seal{}).Run(t.Context(), node, r); problem.From(err).Code != "MED-SITE" || !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
+	if err := (&Seal{}).Run(t.Context(), node, r); problem.From(err).Code != "MED-BAKE" || !factory.OnLine(node.Host) || node.Host.Exists("/var/lib/touchdown/armed") {
 		t.Errorf("a node that lost it is sealed: %v", err)
 	}
 	if d, err = known.Bake([]byte("spec: {}"), true); err != nil {

@@ -243,7 +243,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
 		return &Problem{
-			Code: "IMG-BOOT", Summary: message.T("The node would reboot to let CRI-O know the image store, which the site config does not allow."),
+			Code: "CTR-RBT", Summary: message.T("The node would reboot to let CRI-O know the image store, which the site config does not allow."),
 			Fix: message.T("Set spec.policy.allowReboot to true, or skip this step: the store is seeded and will be used later."),
 		}
 	}

@@ -36,7 +36,7 @@ func TestUndoneImagesLeaveNoPins(t *testing.T) {
 	}})
 	node := &backend.Node{Host: m, Kube: l.node.Kube, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	step, report := &steps.Images{Site: site.New()}, newReport()
-	if err := step.Run(t.Context(), node, report); problem.From(err).Code != "STR-NONE" {
+	if err := step.Run(t.Context(), node, report); problem.From(err).Code != "STR-MSNG" {
 		t.Fatalf("on a node without CRI-O's store: %v", err)
 	}
 	if text, err := m.ReadFile(pins); err != nil || !strings.Contains(string(text), "registry.example/a:v1") {

@@ -101,7 +101,7 @@ func TestTheLedgerHasTheNodesKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := (&copyCheck{}).Run(t.Context(), node, newKept())
-		if p := problem.From(err); p.Code != "FAC-COPY" || !strings.Contains(p.Summary.String(), "the key for site media") {
+		if p := problem.From(err); p.Code != "FAC-TWN" || !strings.Contains(p.Summary.String(), "the key for site media") {
 			t.Errorf("%v", err)
 		}
 	}

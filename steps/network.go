@@ -123,7 +123,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 	}
 	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
 		return &problem.Problem{
-			Code: "NET-FIT", Summary: message.F("The network settings do not fit this node: %s.", faults[0].Text),
+			Code: "NET-SUTS", Summary: message.F("The network settings do not fit this node: %s.", faults[0].Text),
 			Fix: message.F("Go back to the answers and fix %s.", faults[0].Path),
 		}
 	}

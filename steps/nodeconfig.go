@@ -181,7 +181,7 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
 		return &Problem{
-			Code:    "NCF-BOOT",
+			Code:    "NCF-RBT",
 			Summary: message.F("The node would reboot for %s, which the site config does not allow.", changeNames(reboots)),
 			Fix:     message.T("Set spec.policy.allowReboot to true, or leave these values out."),
 		}

@@ -196,7 +196,7 @@ func TestNodeConfigTellsOfTheReboot(t *testing.T) {
 		t.Errorf("check is %+v (%v)", report.checks["node-config-reboot"], err)
 	}
 	writes := l.node.Kube.Writes()
-	if err := s.Run(t.Context(), l.node, report); err == nil || !strings.Contains(err.Error(), "NCF-BOOT") {
+	if err := s.Run(t.Context(), l.node, report); err == nil || !strings.Contains(err.Error(), "NCF-RBT") {
 		t.Errorf("err is %v", err)
 	}
 	if l.node.Kube.Writes() != writes {

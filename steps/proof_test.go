@@ -104,7 +104,7 @@ func TestReportsAreSignedAndChained(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if p := problem.From(seal(copied)); p.Code != "FAC-COPY" || !strings.Contains(p.Summary.String(), "the report key") {
+	if p := problem.From(seal(copied)); p.Code != "FAC-TWN" || !strings.Contains(p.Summary.String(), "the report key") {
 		t.Errorf("a node with the key of another one: %v", p)
 	}
 }

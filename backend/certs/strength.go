@@ -48,7 +48,7 @@ func checkStrength(p *parsed) error {
 		switch cert.SignatureAlgorithm {
 		case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
 			return &problem.Problem{
-				Code:    "CERT-SIG",
+				Code:    "CERT-ALG",
 				Summary: message.F("Certificate %d of the chain is signed with %s, which OpenShift's router does not serve.", i+1, cert.SignatureAlgorithm),
 				Fix:     message.T("Ask for a certificate that is signed with SHA-256 or better."),
 			}

@@ -67,7 +67,7 @@ func TestWhatTheRouterDoesNotServe(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := certs.Check(certs.Pair{Cert: []byte(sha1Leaf), Key: []byte(sha1Key)}, []string{"a.example"}, nil, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)); err == nil || problem.From(err).Code != "CERT-SIG" {
+	if _, _, err := certs.Check(certs.Pair{Cert: []byte(sha1Leaf), Key: []byte(sha1Key)}, []string{"a.example"}, nil, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)); err == nil || problem.From(err).Code != "CERT-ALG" {
 		t.Errorf("signed with SHA-1: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ type waiting struct {
 func (o *Outbox) Post(i Item) error {
 	if len(i.Body) > MaxItem {
 		return &problem.Problem{
-			Code: "MON-BIG", Summary: message.F("The document has %d bytes; a monitor gets %d at most.", len(i.Body), MaxItem),
+			Code: "MTR-LRGE", Summary: message.F("The document has %d bytes; a monitor gets %d at most.", len(i.Body), MaxItem),
 			Fix: message.T("Take it along on a stick, or fetch it over SSH."),
 		}
 	}
@@ -183,7 +183,7 @@ var errDamaged = errors.New("its content was damaged on the disk")
 
 func unkept(err error) error {
 	return &problem.Problem{
-		Code: "MON-KEEP", Summary: message.T("What is meant for the monitor could not be kept on the node."),
+		Code: "MTR-KEEP", Summary: message.T("What is meant for the monitor could not be kept on the node."),
 		Fix: message.T("Free some space on /var; take the report along on a stick."), Err: err,
 	}
 }

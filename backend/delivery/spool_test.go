@@ -48,7 +48,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("after %d large ones %d wait with %d bytes", fill+1, len(all), size)
 		}
 	}
-	if got := problem.From(n.Post(big(9, MaxItem+1))).Code; got != "MON-BIG" {
+	if got := problem.From(n.Post(big(9, MaxItem+1))).Code; got != "MTR-LRGE" {
 		t.Errorf("code %q", got)
 	}
 	for i := range maxMany {
@@ -191,7 +191,7 @@ func TestDisk(t *testing.T) {
 	n.must(n.Aim(Target{URL: server.URL}))
 	n.must(n.Post(item(1)))
 	n.full = true
-	if got := problem.From(n.Post(item(2))).Code; got != "MON-KEEP" {
+	if got := problem.From(n.Post(item(2))).Code; got != "MTR-KEEP" {
 		t.Errorf("code %q", got)
 	}
 	dir := filepath.Join(n.root, layout.Outbox)

@@ -53,7 +53,7 @@ func Read(m *host.Machine) (Zone, error) {
 	}
 	if len(z.Domains) == 0 || len(z.Addresses) == 0 {
 		return Zone{}, &problem.Problem{
-			Code:    "DNS-NONE",
+			Code:    "DNS-LACK",
 			Summary: message.T("The node's own name server (dnsmasq) does not know the cluster's names."),
 			Fix:     message.T("Run touchdown factory bake on this node before it is moved."),
 			Err:     fmt.Errorf("no line address=/api.DOMAIN/ADDRESS in %s", folder),
@@ -107,7 +107,7 @@ func Added(m *host.Machine) string {
 func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed bool, err error) {
 	if host.Managed(m, own) {
 		return false, &problem.Problem{
-			Code:    "DNS-OWND",
+			Code:    "DNS-HELD",
 			Summary: message.F("The cluster itself lays the file %s on this node.", own),
 			Fix:     message.T("Remove the MachineConfig that does, or change the names in it."),
 		}

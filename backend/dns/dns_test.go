@@ -32,7 +32,7 @@ func TestAddAndRemove(t *testing.T) {
 		t.Error("a machine without dnsmasq has one")
 	}
 	m.File("/etc/dnsmasq.d/other.conf", "cache-size=100\n")
-	if _, err := dns.Read(m.Machine); code(err) != "DNS-NONE" {
+	if _, err := dns.Read(m.Machine); code(err) != "DNS-LACK" {
 		t.Errorf("err is %v", err)
 	}
 	m.File("/etc/dnsmasq.d/single-node.conf", factory)
@@ -71,7 +71,7 @@ func TestAddAndRemove(t *testing.T) {
 		t.Errorf("err is %v", err)
 	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"storage":{"files":[{"path":"/etc/dnsmasq.d/touchdown-site.conf"}]}}}}`)
-	if _, err := dns.Add(t.Context(), m.Machine, z, "y.example"); code(err) != "DNS-OWND" {
+	if _, err := dns.Add(t.Context(), m.Machine, z, "y.example"); code(err) != "DNS-HELD" {
 		t.Errorf("err is %v", err)
 	}
 }

@@ -50,21 +50,21 @@ func TestOperatorsThatRollNothingOut(t *testing.T) {
 		code, says string
 	}{
 		"all managed":                {nil, "", ""},
-		"API server forced":          {state("kubeapiservers", "Force"), "OPR-STAT", `operator kube-apiserver is not managed (managementState "Force")`},
-		"API server without a state": {map[string]string{operatorAPI + "kubeapiservers/cluster": `{"spec":{}}`}, "OPR-STAT", "kube-apiserver"},
-		"login unmanaged":            {state("authentications", "Unmanaged"), "OPR-STAT", "authentication"},
-		"login removed":              {state("authentications", "Removed"), "OPR-STAT", "authentication"},
-		"console unmanaged":          {state("consoles", "Unmanaged"), "OPR-STAT", "console"},
+		"API server forced":          {state("kubeapiservers", "Force"), "CVR-STTE", `operator kube-apiserver is not managed (managementState "Force")`},
+		"API server without a state": {map[string]string{operatorAPI + "kubeapiservers/cluster": `{"spec":{}}`}, "CVR-STTE", "kube-apiserver"},
+		"login unmanaged":            {state("authentications", "Unmanaged"), "CVR-STTE", "authentication"},
+		"login removed":              {state("authentications", "Removed"), "CVR-STTE", "authentication"},
+		"console unmanaged":          {state("consoles", "Unmanaged"), "CVR-STTE", "console"},
 		"console removed":            {state("consoles", "Removed"), "", ""},
 		"no console":                 {map[string]string{operatorAPI + "consoles/cluster": "", fmt.Sprintf(operators, "console", "console"): ""}, "", ""},
-		"operator scaled down":       {map[string]string{deployment: `{"spec":{"replicas":0}}`}, "OPR-IDLE", "kube-apiserver-operator has 0 replicas"},
+		"operator scaled down":       {map[string]string{deployment: `{"spec":{"replicas":0}}`}, "CVR-REST", "kube-apiserver-operator has 0 replicas"},
 		"scaled down for good": {map[string]string{
 			deployment: `{"spec":{"replicas":0}}`, override: fmt.Sprintf(unmanaged, "kube-apiserver", "kube-apiserver"),
-		}, "OPR-IDLE", "spec.overrides"},
-		"deleted for good":           {map[string]string{deployment: "", override: fmt.Sprintf(unmanaged, "kube-apiserver", "kube-apiserver")}, "OPR-IDLE", "was deleted"},
+		}, "CVR-REST", "spec.overrides"},
+		"deleted for good":           {map[string]string{deployment: "", override: fmt.Sprintf(unmanaged, "kube-apiserver", "kube-apiserver")}, "CVR-REST", "was deleted"},
 		"overridden, and running":    {map[string]string{override: fmt.Sprintf(unmanaged, "kube-apiserver", "kube-apiserver")}, "", ""},
 		"no longer overridden":       {map[string]string{deployment: "", override: strings.Replace(fmt.Sprintf(unmanaged, "kube-apiserver", "kube-apiserver"), "true", "false", 1)}, "", ""},
-		"router's operator stopped":  {map[string]string{fmt.Sprintf(operators, "ingress", "ingress"): `{"spec":{"replicas":0}}`}, "OPR-IDLE", "operator ingress does not run"},
+		"router's operator stopped":  {map[string]string{fmt.Sprintf(operators, "ingress", "ingress"): `{"spec":{"replicas":0}}`}, "CVR-REST", "operator ingress does not run"},
 		"removed console's, stopped": {map[string]string{operatorAPI + "consoles/cluster": `{"spec":{"managementState":"Removed"}}`, fmt.Sprintf(operators, "console", "console"): `{"spec":{"replicas":0}}`}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 			state, _ := spec["managementState"].(string)
 			if object != nil && state != "Managed" && (m.name != "console" || state != "Removed") {
 				return &problem.Problem{
-					Code:    "OPR-STAT",
+					Code:    "CVR-STTE",
 					Summary: message.F("The operator %s is not managed (managementState %q), so the new names would not be served.", m.name, state),
 					Fix: message.F("Nothing was written. The cluster's owner can change it: oc patch %s cluster --type merge -p '{\"spec\":{\"managementState\":\"Managed\"}}'. "+
 						"Then retry, or start without a new name.", m.resource+"."+operatorConfig(m.resource).Group),
@@ -59,7 +59,7 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 		}
 		if why != "" {
 			return &problem.Problem{
-				Code:    "OPR-IDLE",
+				Code:    "CVR-REST",
 				Summary: message.F("The operator %s does not run, so the new names would not be served: %s.", m.name, why),
 				Fix: message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. "+
 					"Then retry, or start without a new name.", m.namespace, m.deployment),

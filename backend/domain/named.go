@@ -128,7 +128,7 @@ func (n Names) Fits(ctx context.Context, c *kube.Cluster) (taken []Taken, err er
 // Refuses tells whether an error of Fits is a verdict: another one only says that the cluster could not be asked.
 func Refuses(err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
-	return ok && slices.Contains([]string{"CERT-MAX", "CERT-ENT", "OPR-STAT", "OPR-IDLE", "RTR-SHRD", "RTR-PORT", "PRX-NAME"}, p.Code)
+	return ok && slices.Contains([]string{"CERT-MAX", "CERT-ENT", "CVR-STTE", "CVR-REST", "RTR-SHRD", "RTR-443", "PRX-NAME"}, p.Code)
 }
 
 // listed says whether the API server's operator will take the list of named certificates.

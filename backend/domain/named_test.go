@@ -172,7 +172,7 @@ func TestARefusalIsToldAtOnce(t *testing.T) {
 		return domain.WaitRolledOut(ctx, b.c, b.names.Domain, paced())
 	}
 	err = wait()
-	if code(err) != "CERT-OPR" || !strings.Contains(err.Error(), `"api.f.site.example" is used by other indexes: [0,1]`) {
+	if code(err) != "CERT-KAS" || !strings.Contains(err.Error(), `"api.f.site.example" is used by other indexes: [0,1]`) {
 		t.Errorf("%v", err)
 	}
 	all, err := b.c.Operators(ctx)

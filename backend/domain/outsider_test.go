@@ -29,7 +29,7 @@ func TestARouterAtAnotherPlace(t *testing.T) {
 			_, err := n.Fits(t.Context(), c)
 			want := ""
 			if test.says != "" {
-				want = "RTR-PORT"
+				want = "RTR-443"
 			}
 			if code(err) != want || err != nil && (!strings.Contains(err.Error(), test.says) || !domain.Refuses(err)) {
 				t.Errorf("%v", err)

@@ -152,7 +152,7 @@ func (g *gate) refused(e *evidence) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code:    "CERT-OPR",
+		Code:    "CERT-KAS",
 		Summary: message.T("The operator kube-apiserver refuses the configuration of the API server and goes on with the old one."),
 		Fix:     message.T(degradedFix),
 		Err:     errors.New(why),

@@ -77,7 +77,7 @@ func listens(router map[string]any) error {
 		where = fmt.Sprintf("%s, port %d", kind, port)
 	}
 	return &problem.Problem{
-		Code:    "RTR-PORT",
+		Code:    "RTR-443",
 		Summary: message.F("The router default is not at port 443 of this node (endpointPublishingStrategy %s), where the new names lead.", where),
 		Fix:     message.T("Nothing was written. The cluster's owner can move it there, or move the names by hand. Then retry, or start without a new name."),
 	}

@@ -97,7 +97,7 @@ func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (chang
 // login there is none.
 func published(ctx context.Context, c *kube.Cluster, oauth Host) error {
 	begin := time.Now()
-	w := kube.Wait{What: message.T("the login's host"), Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "LATE", Fix: message.T("Retry.")}
+	w := kube.Wait{What: message.T("the login's host"), Limit: 2 * metadataLimit, Usual: 15 * time.Second, Code: "ANS-LATE", Fix: message.T("Retry.")}
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		var metadata string
 		err := c.Do(ctx, "reading the metadata of the login", func(ctx context.Context) (err error) {

@@ -143,20 +143,20 @@ func TestWhatIsRefused(t *testing.T) {
 		text  []byte
 		trust *Trust
 	}{
-		"no signature":      {"MED-NSIG", changed(t, text, func(e *dsse.Envelope) { e.Signatures = nil }), trust(t, "", public)},
+		"no signature":      {"MED-NSGN", changed(t, text, func(e *dsse.Envelope) { e.Signatures = nil }), trust(t, "", public)},
 		"unknown key":       {"MED-UKEY", text, trust(t, "", otherPublic)},
 		"revoked key":       {"MED-RVKD", text, trust(t, "# lost\n"+key.ID()+" laptop stolen\n", public, otherPublic)},
-		"other serial":      {"MED-BSIG", changed(t, text, func(e *dsse.Envelope) { payload(e, "SN1", "SN2") }), trust(t, "", public)},
-		"other type":        {"MED-FORM", changed(t, text, func(e *dsse.Envelope) { e.PayloadType = "text/plain" }), trust(t, "", public)},
-		"other's signature": {"MED-BSIG", changed(t, signed(t, other, Lock{}, nil), func(e *dsse.Envelope) { e.Signatures[0].KeyID = key.ID() }), trust(t, "", public)},
-		"forged and known": {"MED-BSIG", changed(t, text, func(e *dsse.Envelope) {
+		"other serial":      {"MED-BSGN", changed(t, text, func(e *dsse.Envelope) { payload(e, "SN1", "SN2") }), trust(t, "", public)},
+		"other type":        {"MED-SHPE", changed(t, text, func(e *dsse.Envelope) { e.PayloadType = "text/plain" }), trust(t, "", public)},
+		"other's signature": {"MED-BSGN", changed(t, signed(t, other, Lock{}, nil), func(e *dsse.Envelope) { e.Signatures[0].KeyID = key.ID() }), trust(t, "", public)},
+		"forged and known": {"MED-BSGN", changed(t, text, func(e *dsse.Envelope) {
 			e.Signatures[0].Sig = "AAAA"
 			e.Signatures = append(e.Signatures, dsse.Signature{KeyID: "x"})
 		}), trust(t, "", public)},
-		"signatures":    {"MED-FORM", changed(t, text, func(e *dsse.Envelope) { e.Signatures = make([]dsse.Signature, 5) }), trust(t, "", public)},
-		"no JSON":       {"MED-FORM", []byte("kind: SiteConfig"), trust(t, "", public)},
-		"two documents": {"MED-FORM", append(bytes.Clone(text), text...), trust(t, "", public)},
-		"too large":     {"MED-FORM", bytes.Repeat([]byte(" "), MaxEnvelope+1), trust(t, "", public)},
+		"signatures":    {"MED-SHPE", changed(t, text, func(e *dsse.Envelope) { e.Signatures = make([]dsse.Signature, 5) }), trust(t, "", public)},
+		"no JSON":       {"MED-SHPE", []byte("kind: SiteConfig"), trust(t, "", public)},
+		"two documents": {"MED-SHPE", append(bytes.Clone(text), text...), trust(t, "", public)},
+		"too large":     {"MED-SHPE", bytes.Repeat([]byte(" "), MaxEnvelope+1), trust(t, "", public)},
 	} {
 		_, _, err := Verify(c.text, c.trust)
 		refused(t, what, err, c.code)

@@ -72,7 +72,7 @@ func (d *Document) For(serial string, used []string) error {
 // open takes an envelope apart.
 func open(text []byte) (*dsse.Envelope, []byte, error) {
 	malformed := func(err error) error {
-		return &problem.Problem{Code: "MED-FORM", Summary: message.T("The file on the medium is not a signed site config of this release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
+		return &problem.Problem{Code: "MED-SHPE", Summary: message.T("The file on the medium is not a signed site config of this release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
 	}
 	if len(text) > MaxEnvelope {
 		return nil, nil, malformed(fmt.Errorf("it has %d bytes, more than %d", len(text), MaxEnvelope))
@@ -94,7 +94,7 @@ func open(text []byte) (*dsse.Envelope, []byte, error) {
 func readable(payload []byte) (*Document, error) {
 	d, err := parse(payload)
 	if err != nil {
-		return nil, &problem.Problem{Code: "MED-FORM", Summary: message.T("The document on the medium contradicts itself, or is of another release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
+		return nil, &problem.Problem{Code: "MED-SHPE", Summary: message.T("The document on the medium contradicts itself, or is of another release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
 	}
 	return d, nil
 }
@@ -102,10 +102,10 @@ func readable(payload []byte) (*Document, error) {
 // judge looks for a signature that counts. Where there is none it tells the reason that is nearest to one that does.
 func (t *Trust) judge(signatures []dsse.Signature, signed []byte) (signer string, err error) {
 	if len(signatures) == 0 {
-		return "", refusal("MED-NSIG", message.T("The document on the medium is not signed."), message.T("Make it again with touchdown media write and the factory's signing key. If someone handed it to you like this, tell your security contact."))
+		return "", refusal("MED-NSGN", message.T("The document on the medium is not signed."), message.T("Make it again with touchdown media write and the factory's signing key. If someone handed it to you like this, tell your security contact."))
 	}
 	if len(signatures) > maxSignatures {
-		return "", refusal("MED-FORM", message.F("The document on the medium has %d signatures.", len(signatures)), message.T("Make it again with touchdown media write."))
+		return "", refusal("MED-SHPE", message.F("The document on the medium has %d signatures.", len(signatures)), message.T("Make it again with touchdown media write."))
 	}
 	var unknown, revoked, forged error
 	for _, s := range signatures {
@@ -117,7 +117,7 @@ func (t *Trust) judge(signatures []dsse.Signature, signed []byte) (signer string
 		case !known:
 			unknown = refusal("MED-UKEY", message.F("The key %s, which signed the medium, is not trusted here.", name(s.KeyID)), message.T("Have it signed with a key that this node trusts, or add the public key to the trusted ones."))
 		case err != nil || !ed25519.Verify(key, signed, raw):
-			forged = refusal("MED-BSIG", message.F("The signature of key %s does not fit the document: it was changed, or the signature was forged.", s.KeyID), message.T("Do not use the medium. Make a new one, and tell your security contact."))
+			forged = refusal("MED-BSGN", message.F("The signature of key %s does not fit the document: it was changed, or the signature was forged.", s.KeyID), message.T("Do not use the medium. Make a new one, and tell your security contact."))
 		default:
 			return s.KeyID, nil
 		}

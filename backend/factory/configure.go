@@ -234,7 +234,7 @@ func restarting(files []any, path, service string) []any {
 func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-POOL",
+			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-MCP",
 			Fix: message.T("Look at the machine-config operator; when its pool is well again, run the same command once more."),
 		},
 		Pool: layout.Pool, Before: before,

@@ -39,7 +39,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 	out := Cluster{Domain: f.domain}
 	if len(f.nodes) != 1 {
 		return out, &problem.Problem{
-			Code: "FAC-NODE", Summary: message.T("This cluster does not have exactly one node."),
+			Code: "FAC-NMBR", Summary: message.T("This cluster does not have exactly one node."),
 			Fix: message.T("Touchdown prepares single-node clusters only: run it on one."),
 		}
 	}

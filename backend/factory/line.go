@@ -21,7 +21,7 @@ const lineOpen = layout.FactoryState + "/open"
 func OnLine(m *host.Machine) bool { return m.Exists(lineOpen) }
 
 // OpenLine puts the node on the bench line. It returns whether it was not there before. A node that has begun to land is
-// refused with a Problem (FAC-SITE).
+// refused with a Problem (FAC-LAND).
 func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	if OnLine(m) {
 		return false, nil
@@ -33,7 +33,7 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	}
 	if bytes.Count(data, []byte("\n")) > 1 {
 		return false, &problem.Problem{
-			Code: "FAC-SITE", Summary: message.T("This node has been at a site: its journal tells of a landing."),
+			Code: "FAC-LAND", Summary: message.T("This node has been at a site: its journal tells of a landing."),
 			Fix: message.F("Put it back to the factory's state first (touchdown undo), and move %s away.", layout.Journal),
 		}
 	}

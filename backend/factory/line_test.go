@@ -31,7 +31,7 @@ func TestOpenLine(t *testing.T) {
 		}
 		opened, err := OpenLine(m, time.Now())
 		var p *problem.Problem
-		if refused := errors.As(err, &p) && p.Code == "FAC-SITE"; refused != c.refused || opened == c.refused || OnLine(m) == c.refused {
+		if refused := errors.As(err, &p) && p.Code == "FAC-LAND"; refused != c.refused || opened == c.refused || OnLine(m) == c.refused {
 			t.Errorf("%s: opened %t, on the line %t, %v", name, opened, OnLine(m), err)
 		}
 	}

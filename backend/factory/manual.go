@@ -97,7 +97,7 @@ func (h *ManualInstall) Install(ctx context.Context) error {
 	}
 	if !h.Host.Exists(h.Cluster) {
 		return &problem.Problem{
-			Code: "HND-OCP", Summary: message.F("OpenShift is not installed on this machine: %s is missing.", h.Cluster),
+			Code: "HND-LACK", Summary: message.F("OpenShift is not installed on this machine: %s is missing.", h.Cluster),
 			Fix: message.T("Install OpenShift first. To only look at the wizard, `touchdown --local` needs nothing installed."),
 		}
 	}

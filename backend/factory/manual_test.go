@@ -144,7 +144,7 @@ func TestHandIsCareful(t *testing.T) {
 	if err := b.m.Remove(b.Cluster); err != nil {
 		t.Fatal(err)
 	}
-	code(b.Install(t.Context()), "HND-OCP")
+	code(b.Install(t.Context()), "HND-LACK")
 	b.m.File(b.Cluster, "")
 	b.m.File(engineFile, "someone's")
 	code(b.Install(t.Context()), "HND-ELSE")

@@ -150,7 +150,7 @@ func TestHandOnANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, m, "mv /usr/local/bin/touchdown /var/tmp/touchdown")
-	if out, err := m.Shell(t.Context(), "/var/tmp/touchdown install 2>&1"); err == nil || !strings.Contains(out, "HND-OCP") {
+	if out, err := m.Shell(t.Context(), "/var/tmp/touchdown install 2>&1"); err == nil || !strings.Contains(out, "HND-LACK") {
 		t.Errorf("without OpenShift: %v: %s", err, out)
 	}
 	// An installed node whose cluster is away.

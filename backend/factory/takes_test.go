@@ -77,10 +77,10 @@ func TestABakeLooksBeforeItWrites(t *testing.T) {
 		name, condition, want, baked string
 		paused, idle                 bool
 	}{
-		{name: "not rendered", condition: "RenderDegraded", want: "NCF-OLD", baked: "<nil>"},
+		{name: "not rendered", condition: "RenderDegraded", want: "NCF-PAST", baked: "<nil>"},
 		{name: "not taken by the node", condition: "NodeDegraded", want: "<nil>", baked: "<nil>"},
 		{name: "paused", paused: true, want: "NCF-HELD", baked: "NCF-HELD"},
-		{name: "nobody renders", idle: true, want: "NCF-IDLE", baked: "NCF-IDLE"},
+		{name: "nobody renders", idle: true, want: "NCF-REST", baked: "NCF-REST"},
 	} {
 		for _, baked := range []bool{false, true} {
 			api, c := pooled(t, test.paused, test.condition)
@@ -133,7 +133,7 @@ func TestARefusalEndsOurPause(t *testing.T) {
 	pause := pausing()
 	pause.Ours, pause.Made = true, true
 	_, err := factory.Configure(t.Context(), c, pause, manifests(t), noSave)
-	if refused(err) != "NCF-IDLE" || api.Get(masterPool, "spec", "paused") != "false" {
+	if refused(err) != "NCF-REST" || api.Get(masterPool, "spec", "paused") != "false" {
 		t.Errorf("%v, paused %s", err, api.Get(masterPool, "spec", "paused"))
 	}
 }

@@ -34,7 +34,7 @@ func Replay(ctx context.Context, snapshot io.Reader) (*Inventory, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err := unpack(snapshot, dir); err != nil {
 		return nil, &problem.Problem{
-			Code:    "INV-SNAP",
+			Code:    "PRT-SNAP",
 			Summary: message.T("The snapshot cannot be replayed."),
 			Fix:     message.T("Copy it again from where it was taken, or take a new one: touchdown inventory --snapshot FILE."),
 			Err:     err,

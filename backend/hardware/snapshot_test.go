@@ -166,7 +166,7 @@ func TestBadSnapshots(t *testing.T) {
 			t.Setenv("TMPDIR", dir)
 			_, err := hardware.Replay(t.Context(), bytes.NewReader(c.packed))
 			p, ok := errors.AsType[*problem.Problem](err)
-			if !ok || p.Code != "INV-SNAP" || !strings.Contains(p.Err.Error(), c.says) {
+			if !ok || p.Code != "PRT-SNAP" || !strings.Contains(p.Err.Error(), c.says) {
 				t.Errorf("it ended with %v, want %q", err, c.says)
 			}
 			if left, _ := os.ReadDir(dir); len(left) > 0 {

@@ -254,7 +254,7 @@ var faults = []fault{
 	{"no operators yet", func(s *health.State) { s.Operators = nil }, "operators", check.Fail, "no services"},
 	{"database torn", func(s *health.State) {
 		s.NotReady = errors.New("etcd failed")
-		s.Torn = &problem.Problem{Code: "ETC-TORN", Summary: message.Data("its files are damaged"), Fix: message.Data("waiting does not help")}
+		s.Torn = &problem.Problem{Code: "ETC-RENT", Summary: message.Data("its files are damaged"), Fix: message.Data("waiting does not help")}
 	}, "api", check.Fail, "its files are damaged"},
 	{"operators not readable", func(s *health.State) { s.Errors["operators"] = errors.New("timed out") }, "operators", check.Fail, "timed out"},
 	{"insights offline", func(s *health.State) { s.Operators[1] = operator("insights", "False", "False", "True", "no net") }, "operators", check.Pass, ""},

@@ -102,7 +102,7 @@ func inTheWay(bad []check.Check) message.Text {
 // tooLate names the most basic check that failed: the others are mostly its consequences.
 func tooLate(bad []check.Check, w Window) error {
 	p := &problem.Problem{
-		Code:    "HEALTH",
+		Code:    "CLU-HLTH",
 		Summary: message.F("The cluster was not healthy for %s without a break within %s.", w.For, w.Limit),
 		Fix:     message.T("Retry: give the cluster more time."),
 	}

@@ -64,7 +64,7 @@ func TestDeadlineNamesTheCulprit(t *testing.T) {
 		_, err := await(t.Context(), script(func(time.Duration) check.Status { return check.Fail }),
 			Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, message.Text) {})
 		p := problem.From(err)
-		if p.Code != "HEALTH" || !strings.Contains(p.Summary.String(), "Platform services: etcd is degraded") || p.Fix.String() != "Wait." {
+		if p.Code != "CLU-HLTH" || !strings.Contains(p.Summary.String(), "Platform services: etcd is degraded") || p.Fix.String() != "Wait." {
 			t.Errorf("the problem is %+v", p)
 		}
 	})
@@ -76,7 +76,7 @@ func TestDeadlineOfARestlessCluster(t *testing.T) {
 			return map[bool]check.Status{true: check.Pass, false: check.Fail}[int(passed.Seconds())%60 < 40]
 		})
 		_, err := await(t.Context(), restless, Options{}, Window{For: time.Minute, Limit: 10 * time.Minute}, func(check.Check) {}, func(time.Duration, message.Text) {})
-		if p := problem.From(err); p.Code != "HEALTH" {
+		if p := problem.From(err); p.Code != "CLU-HLTH" {
 			t.Errorf("the problem is %+v", p)
 		}
 	})

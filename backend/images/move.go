@@ -38,7 +38,7 @@ type Moved struct {
 func AskMove(m *host.Machine) error {
 	if !seeded(m) {
 		return &problem.Problem{
-			Code: "IMG-NONE", Summary: message.T("There is no image store that images could be moved to."), Fix: message.T("Run `touchdown images seed` first."),
+			Code: "CTR-LACK", Summary: message.T("There is no image store that images could be moved to."), Fix: message.T("Run `touchdown images seed` first."),
 		}
 	}
 	boot, err := m.BootID()

@@ -27,7 +27,7 @@ func moving(t *testing.T) (m *host.Machine, root string) {
 	root = t.TempDir()
 	storeOf(t, root, "a", "b", "c")
 	m = host.Open(host.Options{Root: root, Exec: nothing})
-	if err := images.AskMove(m); code(err) != "IMG-NONE" {
+	if err := images.AskMove(m); code(err) != "CTR-LACK" {
 		t.Errorf("without a store: %v", err)
 	}
 	if _, err := layerstore.Init(filepath.Join(root, images.StoreDir)); err != nil {

@@ -101,7 +101,7 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 		}
 		if filepath.Base(file) > filepath.Base(pinsFile) && filepath.Dir(file) == crioDropIns {
 			return nil, &problem.Problem{
-				Code: "IMG-PINS", Summary: message.F("%s pins images and hides the pins of any other file.", file),
+				Code: "CTR-PNS", Summary: message.F("%s pins images and hides the pins of any other file.", file),
 				Fix: message.F("Rename it so that it sorts before %s, then retry.", filepath.Base(pinsFile)),
 			}
 		}
@@ -122,7 +122,7 @@ func pinnedIn(m *host.Machine, file string) ([]string, error) {
 	var doc crioConfig
 	if err := toml.Unmarshal(data, &doc); err != nil {
 		return nil, &problem.Problem{
-			Code: "IMG-CRIO", Summary: message.F("%s cannot be read as TOML.", file),
+			Code: "CTR-TML", Summary: message.F("%s cannot be read as TOML.", file),
 			Fix: message.T("CRI-O will not start with it either: fix the file or remove it, then retry."), Err: err,
 		}
 	}

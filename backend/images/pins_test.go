@@ -68,8 +68,8 @@ func TestPinKeepsThePinsOfOthers(t *testing.T) {
 
 func TestPinRefusesWhatItCannotPin(t *testing.T) {
 	for want, files := range map[string]map[string]string{
-		"IMG-CRIO": {"/etc/crio/crio.conf.d/10-bad.conf": "[crio\n"},
-		"IMG-PINS": {"/etc/crio/crio.conf.d/70-late.conf": "[crio.image]\npinned_images = []\n"},
+		"CTR-TML": {"/etc/crio/crio.conf.d/10-bad.conf": "[crio\n"},
+		"CTR-PNS": {"/etc/crio/crio.conf.d/70-late.conf": "[crio.image]\npinned_images = []\n"},
 	} {
 		m, ran := machine(t, files)
 		if err := images.Pin(t.Context(), m, []string{"a:1"}); code(err) != want {

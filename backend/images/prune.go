@@ -94,7 +94,7 @@ func whole(r *wanted.Result) error {
 	}
 	u := r.Unread[0]
 	return &problem.Problem{
-		Code: "IMG-UNRD", Summary: message.F("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
+		Code: "CTR-UNRD", Summary: message.F("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
 		Fix: message.T("Fix that, then retry; nothing was removed. `touchdown images list` names all that could not be read."),
 	}
 }
@@ -153,7 +153,7 @@ func (p Pruning) Run(ctx context.Context, l Leftovers) error {
 	from.Version = p.Version
 	if now, err := from.Current(); err != nil || now.N != l.Generation {
 		return &problem.Problem{
-			Code: "IMG-CHNG", Summary: message.T("The image store was changed meanwhile; nothing was removed."), Fix: message.T("Run the command again."), Err: err,
+			Code: "CTR-CHNG", Summary: message.T("The image store was changed meanwhile; nothing was removed."), Fix: message.T("Run the command again."), Err: err,
 		}
 	}
 	primary, err := store.Open(ctx, p.Host.Path(Primary))
@@ -193,7 +193,7 @@ func (p Pruning) forget(ctx context.Context, primary *store.Store, l Leftovers) 
 	for _, i := range l.Images {
 		if _, still := after.Image(i.ID); still {
 			return &problem.Problem{
-				Code: "IMG-USED", Summary: message.F("CRI-O does not let image %s go.", first(i.Names, i.ID)),
+				Code: "CTR-USED", Summary: message.F("CRI-O does not let image %s go.", first(i.Names, i.ID)),
 				Fix: message.T("Remove the containers that use it (crictl ps -a), then retry; the seeded store was not changed."), Err: failed[i.ID],
 			}
 		}

@@ -113,7 +113,7 @@ func TestPruneFindsWhatNobodyNeeds(t *testing.T) {
 		t.Errorf("%d bytes in %d layers of images with %d and %d", l.Bytes, l.Layers, l.Images[0].Size, l.Images[1].Size)
 	}
 	p.Wanted.Unread = []wanted.Unread{{Source: "pods", Reason: "The API does not answer."}}
-	if _, err := p.Look(t.Context()); code(err) != "IMG-UNRD" || !strings.Contains(err.Error(), "pods: The API does not answer.") {
+	if _, err := p.Look(t.Context()); code(err) != "CTR-UNRD" || !strings.Contains(err.Error(), "pods: The API does not answer.") {
 		t.Errorf("with a source unread: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestPruneRemoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	// critest answers yes, and leaves the record where it is: as with a CRI-O that does not let an image go.
-	if err := p.Run(t.Context(), l); code(err) != "IMG-USED" {
+	if err := p.Run(t.Context(), l); code(err) != "CTR-USED" {
 		t.Fatalf("with a record that stays: %v", err)
 	}
 	if now, err := pl.Current(); err != nil || len(now.Images) != 9 {
@@ -159,7 +159,7 @@ func TestPruneRemoves(t *testing.T) {
 	if err != nil || !strings.Contains(string(got), "pinned_images = ['r.invalid/gl*', 'r.invalid/pinned:1', 'r.invalid/run:1']") {
 		t.Errorf("%v: pinned are %s", err, got)
 	}
-	if err := p.Run(t.Context(), l); code(err) != "IMG-CHNG" {
+	if err := p.Run(t.Context(), l); code(err) != "CTR-CHNG" {
 		t.Errorf("with the list of a generation before: %v", err)
 	}
 	// The layers go with the first good boot.

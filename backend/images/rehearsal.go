@@ -94,7 +94,7 @@ func (r Rehearsal) Save(m *host.Machine) error {
 // AskRehearsal lets the next boot be a rehearsal. needs and pods are what the node runs now.
 func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) error {
 	none := &problem.Problem{
-		Code: "IMG-NONE", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
+		Code: "CTR-LACK", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
 		Fix: message.T("Run `touchdown images seed` first."),
 	}
 	if !seeded(m) {

@@ -129,7 +129,7 @@ func TestRehearsalNeedsAStore(t *testing.T) {
 	}
 	for _, what := range []string{"no image store", "an empty image store"} {
 		err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
-		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "IMG-NONE" {
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "CTR-LACK" {
 			t.Errorf("%s: %v", what, err)
 		}
 		if err := os.RemoveAll(m.Path(StoreDir)); err != nil {

@@ -188,13 +188,13 @@ func (s Seeding) place(ctx context.Context) error {
 	}
 	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
 		return &problem.Problem{
-			Code: "IMG-PLCE", Summary: message.F("The image store cannot be brought to its place, %s.", Mount),
+			Code: "CTR-PLCE", Summary: message.F("The image store cannot be brought to its place, %s.", Mount),
 			Fix: message.F("Bake the node first (touchdown factory bake): that lays the unit %s.", mountUnit), Err: err,
 		}
 	}
 	if !mounted(s.Host) {
 		return &problem.Problem{
-			Code: "IMG-PLCE", Summary: message.F("The image store is not in its place, %s, though systemd says so.", Mount),
+			Code: "CTR-PLCE", Summary: message.F("The image store is not in its place, %s, though systemd says so.", Mount),
 			Fix: message.F("Look at the unit: systemctl status %s.", mountUnit),
 		}
 	}

@@ -50,13 +50,13 @@ func (m Machine) Use(ctx context.Context, layout string) error {
 	}
 	if !slices.Contains(layouts, layout) {
 		return &problem.Problem{
-			Code: "KEY-NONE", Summary: message.F("This machine has no keyboard layout %q.", layout),
+			Code: "KEY-LACK", Summary: message.F("This machine has no keyboard layout %q.", layout),
 			Fix: message.T("Choose one from the list; `localectl list-keymaps` prints it."),
 		}
 	}
 	if _, err := m.Host.Run(ctx, "systemctl", "start", "touchdown-keyboard@"+layout+".service"); err != nil {
 		return &problem.Problem{
-			Code: "KEY-LOAD", Summary: message.F("The keyboard layout %s could not be loaded.", layout),
+			Code: "KEY-SET", Summary: message.F("The keyboard layout %s could not be loaded.", layout),
 			Fix: message.F("The keyboard is as before. `journalctl -u touchdown-keyboard@%s` says why.", layout), Err: err,
 		}
 	}

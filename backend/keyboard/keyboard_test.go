@@ -61,7 +61,7 @@ func TestUse(t *testing.T) {
 	f.Forget()
 	for _, bad := range []string{"", "-x", "../de", "fr", "fr@euro", "de us", "/etc/passwd", "de\nus"} {
 		p, ok := errors.AsType[*problem.Problem](m.Use(t.Context(), bad))
-		if !ok || p.Code != "KEY-NONE" {
+		if !ok || p.Code != "KEY-LACK" {
 			t.Errorf("%q: %v", bad, p)
 		}
 	}
@@ -70,7 +70,7 @@ func TestUse(t *testing.T) {
 	}
 	f.On("systemctl start", "", errors.New("exit status 1"))
 	p, ok := errors.AsType[*problem.Problem](m.Use(t.Context(), "us"))
-	if !ok || p.Code != "KEY-LOAD" || !strings.Contains(p.Fix.String(), "touchdown-keyboard@us") {
+	if !ok || p.Code != "KEY-SET" || !strings.Contains(p.Fix.String(), "touchdown-keyboard@us") {
 		t.Errorf("a unit that fails: %v", p)
 	}
 }

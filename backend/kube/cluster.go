@@ -66,7 +66,7 @@ func Open(kubeconfig string, log *slog.Logger) (*Cluster, error) {
 	return nil, errs[0]
 }
 
-// Shut is the cluster of a node whose kubeconfig cannot be read: each call reads it again, and fails with the Problem CLU-CONF
+// Shut is the cluster of a node whose kubeconfig cannot be read: each call reads it again, and fails with the Problem CLU-KCFG
 // while that is so. So the wizard opens all the same, and says so; what needs no cluster can be done.
 func Shut(kubeconfig string, log *slog.Logger) *Cluster {
 	c, err := open(&rest.Config{Host: "https://localhost:6443"}, &ways{all: waysOf(kubeconfig), log: log})

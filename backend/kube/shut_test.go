@@ -33,7 +33,7 @@ func TestShut(t *testing.T) {
 		return err
 	})
 	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Code != "CLU-CONF" || !strings.Contains(err.Error(), why.Error()) {
+	if !ok || p.Code != "CLU-KCFG" || !strings.Contains(err.Error(), why.Error()) {
 		t.Errorf("the error is %v", err)
 	}
 	if calls != 1 || c.Writes() != 0 || c.Address() != "localhost:6443" {

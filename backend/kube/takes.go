@@ -33,7 +33,7 @@ func (p Pause) Takes(ctx context.Context, c *Cluster) error {
 		return p.Held()
 	case unrendered != "" && !p.Made:
 		return &problem.Problem{
-			Code:    "NCF-OLD",
+			Code:    "NCF-PAST",
 			Summary: message.F("The Machine Config Operator cannot make a configuration of what the cluster has already (MachineConfigPool %s).", p.Pool),
 			Fix: message.F("Nothing was written. The cluster's owner has to correct the MachineConfig that the reason names: "+
 				"oc describe machineconfigpool %s. Then retry.", p.Pool),
@@ -64,7 +64,7 @@ func (p Pause) layered(ctx context.Context, c *Cluster) error {
 			continue
 		}
 		return &problem.Problem{
-			Code:    "NCF-OSB",
+			Code:    "NCF-BLD",
 			Summary: message.F("The cluster builds the operating system of this node (MachineOSConfig %v): each new configuration would build another image, push it to a registry and restart the node.", meta["name"]),
 			Fix: message.F("Nothing was written. The cluster's owner can go back to the image of the release, which restarts the node: "+
 				"oc delete machineosconfig %v. Then retry.", meta["name"]),
@@ -85,7 +85,7 @@ func rendering(ctx context.Context, c *Cluster) error {
 		}
 		if why != "" {
 			return &problem.Problem{
-				Code:    "NCF-IDLE",
+				Code:    "NCF-REST",
 				Summary: message.F("The Machine Config Operator does not run, so the node would not take a new configuration: %s.", why),
 				Fix:     message.F("Nothing was written. The cluster's owner can start it: oc scale deployment -n %s %s --replicas 1. Then retry.", namespace, deployment),
 			}

@@ -258,7 +258,7 @@ func TestKubeconfigIsReadAgain(t *testing.T) {
 	}
 	c := kube.Shut(g.own("localhost"), slog.New(slog.DiscardHandler))
 	c.Pace = kube.Pace{Limit: time.Second, Pause: 50 * time.Millisecond}
-	if err := read(t, c); problem.From(err).Code != "CLU-CONF" {
+	if err := read(t, c); problem.From(err).Code != "CLU-KCFG" {
 		t.Error(err)
 	}
 	g.write("kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig", string(whole))

@@ -24,7 +24,7 @@ const (
 	// lies there already; here nothing is removed.
 	Damaged = "/var/lib/etcd-backup"
 	// Torn is the code of the problem that etcd does not start because its files are damaged.
-	Torn = "ETC-TORN"
+	Torn = "ETC-RENT"
 
 	hostname = "/etc/hostname"
 	database = "/var/lib/etcd/member"

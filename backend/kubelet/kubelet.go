@@ -67,12 +67,12 @@ func Hold(ctx context.Context, m *host.Machine) error {
 func Stop(ctx context.Context, m *host.Machine) error {
 	if _, err := m.Run(ctx, "systemctl", "stop", service); err != nil {
 		return &problem.Problem{
-			Code: "KBL-STOP", Summary: message.T("The kubelet does not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
+			Code: "KBL-HALT", Summary: message.T("The kubelet does not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
 		}
 	}
 	if err := stopPods(ctx, m); err != nil {
 		return &problem.Problem{
-			Code: "KBL-PODS", Summary: message.T("The node's containers do not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
+			Code: "KBL-PDS", Summary: message.T("The node's containers do not stop."), Fix: message.T("Retry, or reboot the node."), Err: err,
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func stopPods(ctx context.Context, m *host.Machine) error {
 // Await waits until the API answers, and tells what of it is missing meanwhile. limit must leave room for a control plane whose
 // certificates have expired: it renews them first, which takes up to 10 minutes.
 func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Duration) error {
-	w := kube.Wait{What: message.T("the start of the cluster's API"), Limit: limit, Usual: 3 * time.Minute, Code: "API-LATE"}
+	w := kube.Wait{What: message.T("the start of the cluster's API"), Limit: limit, Usual: 3 * time.Minute, Code: "KAS-LATE"}
 	// What the problem names is looked for only when it is one.
 	w.Fix = message.T("Retry to go on waiting; the log of the API server is in the support bundle.")
 	last := ""
@@ -116,7 +116,7 @@ func Await(ctx context.Context, m *host.Machine, c *kube.Cluster, limit time.Dur
 		last = missing.String()
 		return kube.Progress{Waiting: missing}, missing.String() == "" && err == nil, err
 	})
-	if p := problem.From(err); err != nil && p.Code == "API-LATE" {
+	if p := problem.From(err); err != nil && p.Code == "KAS-LATE" {
 		if line := Complaint(m); line != "" {
 			p.Summary = message.T("The cluster's API does not start: its server ends with an error.")
 			p.Fix = message.T("Undo brings the factory's state back; give the error below to support.")

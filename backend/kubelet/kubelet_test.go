@@ -73,7 +73,7 @@ func TestReleaseAndHold(t *testing.T) {
 		t.Errorf("calls are %q (%v)", m.Calls(), err)
 	}
 	m.On("/usr/bin/crictl", "", errors.New("exit status 1"))
-	if err := kubelet.Stop(t.Context(), m.Machine); code(err) != "KBL-PODS" {
+	if err := kubelet.Stop(t.Context(), m.Machine); code(err) != "KBL-PDS" {
 		t.Errorf("err is %v", err)
 	}
 	m.On("systemctl start crio.service", "", errors.New("exit status 1"))
@@ -122,13 +122,13 @@ func TestAwait(t *testing.T) {
 	api.Fault = func(w http.ResponseWriter, _ *http.Request) bool {
 		return kubetest.Refuse(w, 500, "InternalError", "etcd failed")
 	}
-	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "API-LATE" || !strings.Contains(err.Error(), "Not finished within 50ms: the start of the cluster's API") {
+	if err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond); code(err) != "KAS-LATE" || !strings.Contains(err.Error(), "Not finished within 50ms: the start of the cluster's API") {
 		t.Errorf("err is %v", err)
 	}
 	m.File("/var/log/pods/openshift-kube-apiserver_kube-apiserver-n_1/kube-apiserver/0.log", "2026-11-21T00:00:00Z stderr F I1121 fine\n"+
 		`2026-11-21T00:00:01Z stderr F Error: failed to load SNI cert and key: open user-serving-cert-000/tls.crt: no such file`+"\n2026-11-21T00:00:02Z stderr F I1121 bye\n")
 	err := kubelet.Await(t.Context(), m.Machine, c, 50*time.Millisecond)
-	if p := problem.From(err); p.Code != "API-LATE" || !strings.Contains(p.Error(), "user-serving-cert-000") {
+	if p := problem.From(err); p.Code != "KAS-LATE" || !strings.Contains(p.Error(), "user-serving-cert-000") {
 		t.Errorf("err is %v", err)
 	}
 	// Someone who waits is told as soon as it ends again and again, by the newest log: the tenth is not before the ninth.
@@ -170,15 +170,15 @@ func TestADamagedDatabaseIsToldAtOnce(t *testing.T) {
 			m.File(fmt.Sprintf("/var/log/pods/openshift-etcd_etcd-n_%s/etcd/%d.log", pod, n), fmt.Sprintf("2026-11-21T00:00:%02dZ stderr F %s\n", second, text))
 		}
 		log("1", 6, 1, `{"level":"info","msg":"ready to serve client requests"}`)
-		if err := await(); code(err) != "API-LATE" {
+		if err := await(); code(err) != "KAS-LATE" {
 			t.Errorf("before: %v", err)
 		}
 		log("1", 7, 2, line)
-		if p := problem.From(await()); p.Code != "ETC-TORN" || p.Err == nil || len(p.Err.Error()) > 310 {
+		if p := problem.From(await()); p.Code != "ETC-RENT" || p.Err == nil || len(p.Err.Error()) > 310 {
 			t.Errorf("%q: %v", line, p)
 		}
 		log("2", 0, 3, `{"level":"info","msg":"starting an etcd server"}`)
-		if err := await(); code(err) != "API-LATE" {
+		if err := await(); code(err) != "KAS-LATE" {
 			t.Errorf("repaired, and slow: %v", err)
 		}
 	}

@@ -187,7 +187,7 @@ func Copy(clashes []Clash) error {
 		more = fmt.Sprintf(", and %d more nodes", n)
 	}
 	return &problem.Problem{
-		Code:    "FAC-COPY",
+		Code:    "FAC-TWN",
 		Summary: message.F("This node has the identity of another one in the ledger: %s%s.", strings.Join(texts, "; "), more),
 		Fix:     message.T("Install it again instead of copying a disk. If it has to be, run touchdown factory --shared-identity REASON."),
 	}

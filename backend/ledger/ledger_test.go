@@ -73,7 +73,7 @@ func TestCopiesAreFound(t *testing.T) {
 			}
 			before, _ := os.ReadFile(file)
 			err = Enter(file, e)
-			if code(err) != "FAC-COPY" || !strings.Contains(problem.From(err).Summary.String(), "SN SN1, sealed on 2026-11-23") {
+			if code(err) != "FAC-TWN" || !strings.Contains(problem.From(err).Summary.String(), "SN SN1, sealed on 2026-11-23") {
 				t.Errorf("a copy is entered: %v", err)
 			}
 			if after, _ := os.ReadFile(file); string(after) != string(before) {
@@ -157,7 +157,7 @@ func TestTwoCopiesAtOnce(t *testing.T) {
 	for c := range refused {
 		count[c]++
 	}
-	if count[""] != 1 || count["FAC-COPY"] != 19 {
+	if count[""] != 1 || count["FAC-TWN"] != 19 {
 		t.Errorf("%v", count)
 	}
 }
@@ -178,11 +178,11 @@ func TestDamagedLedgers(t *testing.T) {
 	copied := node(2)
 	copied.ClusterID = "cluster-1"
 	for name, test := range map[string]struct{ content, code string }{
-		"whole":                {text, "FAC-COPY"},
-		"empty lines":          {"\n\n" + text + "\r\n", "FAC-COPY"},
-		"no line end":          {strings.TrimSpace(text), "FAC-COPY"},
-		"torn":                 {text + text[:40], "FAC-COPY"},
-		"torn early":           {text + text[:12], "FAC-COPY"},
+		"whole":                {text, "FAC-TWN"},
+		"empty lines":          {"\n\n" + text + "\r\n", "FAC-TWN"},
+		"no line end":          {strings.TrimSpace(text), "FAC-TWN"},
+		"torn":                 {text + text[:40], "FAC-TWN"},
+		"torn early":           {text + text[:12], "FAC-TWN"},
 		"only a torn one":      {text[:40], ""},
 		"a pull secret":        {`{"auths":{"quay.io":{"auth":"eDp5"}}}`, "FAC-LEDG"},
 		"half a pull secret":   {`{"auths":{"quay.io":{"au`, "FAC-LEDG"},
@@ -217,7 +217,7 @@ func TestDamagedLedgers(t *testing.T) {
 			if err := Enter(file, node(3)); err != nil {
 				t.Errorf("after it: %v", err)
 			}
-			if again := code(Enter(file, func() Entry { e := node(4); e.ClusterID = "cluster-1"; return e }())); again != "FAC-COPY" {
+			if again := code(Enter(file, func() Entry { e := node(4); e.ClusterID = "cluster-1"; return e }())); again != "FAC-TWN" {
 				t.Errorf("what was entered is not found: %q", again)
 			}
 		})

@@ -45,7 +45,7 @@ func TestLookOnARealAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := hosttest.New(t)
-	if _, err := Look(t.Context(), h.Machine, c, time.Now()); code(err) != "FAC-WHO" {
+	if _, err := Look(t.Context(), h.Machine, c, time.Now()); code(err) != "FAC-NAME" {
 		t.Errorf("a machine without number and ports: %v", err)
 	}
 	plate := h.Machine.Path("/sys/class/dmi/id/product_serial")

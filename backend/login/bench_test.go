@@ -124,7 +124,7 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 	}
 	refused("the second kubeconfig", next)
 	want.Domain = "elsewhere.example"
-	if _, err := login.NewKubeconfig(t.Context(), c, want, nil); problem.From(err).Code != "LOG-CERT" {
+	if _, err := login.NewKubeconfig(t.Context(), c, want, nil); problem.From(err).Code != "PWD-CERT" {
 		t.Errorf("a name that the API does not serve: %v", err)
 	}
 }

@@ -115,7 +115,7 @@ func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) 
 	k, err := Look(ctx, c)
 	if err == nil && (k.hash != hash || !k.Ours()) {
 		err = &problem.Problem{
-			Code:    "LOG-BCK",
+			Code:    "PWD-BCK",
 			Summary: message.F("The password in %s is not the one that was put there.", secretRef().String()),
 			Fix:     message.T("Retry; if it happens again, stop whatever else manages this secret."),
 		}

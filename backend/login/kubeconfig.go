@@ -129,7 +129,7 @@ func replaced(ctx context.Context, c *kube.Cluster, by string, save kube.Save) e
 // accepted waits until the API lets the kubeconfig in.
 func accepted(ctx context.Context, c *kube.Cluster, k kube.Kubeconfig) error {
 	return c.Until(ctx, kube.Wait{
-		What: message.T("the API's acceptance of the new kubeconfig"), Limit: acceptTime, Usual: 2 * time.Minute, Code: "LOG-SLOW",
+		What: message.T("the API's acceptance of the new kubeconfig"), Limit: acceptTime, Usual: 2 * time.Minute, Code: "PWD-LATE",
 		Fix: message.T("Look at the kube-apiserver operator; ask for the kubeconfig again."),
 	}, func(ctx context.Context) (kube.Progress, bool, error) {
 		err := k.Try(ctx, c.Address())
@@ -178,7 +178,7 @@ func trusted(ctx context.Context, c *kube.Cluster, name string, w Want) ([]byte,
 	}
 	if err != nil {
 		return nil, nil, &problem.Problem{
-			Code: "LOG-CERT", Summary: message.F("The API does not serve a good certificate for %s.", name),
+			Code: "PWD-CERT", Summary: message.F("The API does not serve a good certificate for %s.", name),
 			Fix: message.T("Wait until the new names are rolled out, then ask again."), Err: err,
 		}
 	}

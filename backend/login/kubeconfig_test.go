@@ -104,7 +104,7 @@ func TestNoKubeconfigWithoutANote(t *testing.T) {
 	if _, err := NewKubeconfig(t.Context(), c, wants("example.com"), save); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err := NewKubeconfig(t.Context(), c, wants("elsewhere.example"), nothing); problem.From(err).Code != "LOG-CERT" {
+	if _, err := NewKubeconfig(t.Context(), c, wants("elsewhere.example"), nothing); problem.From(err).Code != "PWD-CERT" {
 		t.Error(err)
 	}
 	if changes := api.Changes(); len(changes) > 0 {

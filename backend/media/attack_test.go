@@ -68,7 +68,7 @@ func (s *target) try(t *testing.T, dir, what string, b []byte) bool {
 		t.Errorf("%s: something was written: %v, %v, %v", what, names, readErr, dirErr)
 	}
 	if err != nil {
-		if p := problem.From(err); strings.Contains(err.Error(), "TOO MUCH MEMORY") || p.Code == "UNKNWN" || p.Fix.String() == "" || p.Summary.String() == "" {
+		if p := problem.From(err); strings.Contains(err.Error(), "TOO MUCH MEMORY") || p.Code == "ERR-UNKN" || p.Fix.String() == "" || p.Summary.String() == "" {
 			t.Errorf("%s: no good error: %v", what, err)
 		}
 		return false
@@ -93,7 +93,7 @@ func (s *target) take(t *testing.T, path string) ([]byte, *envelope.Document, er
 	}
 	e := content.Find(EnvelopeFile)
 	if e == nil {
-		return nil, nil, &problem.Problem{Code: "MED-NONE", Summary: message.T("There is nothing on it."), Fix: message.T("Use another one.")}
+		return nil, nil, &problem.Problem{Code: "MED-LACK", Summary: message.T("There is nothing on it."), Fix: message.T("Use another one.")}
 	}
 	d, _, err := envelope.Verify(e.Data, s.trust)
 	if err == nil {

@@ -84,7 +84,7 @@ func (k Known) Baked() (*envelope.Document, error) {
 	d, err := usable(k, strings.TrimSpace(string(note)))
 	if err != nil {
 		return nil, &problem.Problem{
-			Code: "MED-SITE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
+			Code: "MED-BAKE", Summary: message.T("The site config that was put into this node is not there any more, or cannot be used."),
 			Fix: message.T("Put it in again: touchdown factory --site FILE. To seal the node without it run touchdown factory --reopen first."), Err: err,
 		}
 	}

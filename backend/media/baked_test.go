@@ -70,12 +70,12 @@ func TestBakedRefused(t *testing.T) {
 			}
 			s.File(bakedDocument, string(signed))
 		}, "MED-UKEY"},
-		"damaged": {func(_ *testing.T, s *socket) { s.File(bakedDocument, "{}") }, "MED-FORM"},
+		"damaged": {func(_ *testing.T, s *socket) { s.File(bakedDocument, "{}") }, "MED-SHPE"},
 		"no record": {func(t *testing.T, s *socket) {
 			if err := s.Remove(layout.Media + "/used"); err != nil {
 				t.Fatal(err)
 			}
-		}, "MED-LOST"},
+		}, "MED-REC"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
@@ -140,16 +140,16 @@ func TestBakedForTheSeal(t *testing.T) {
 	second := bake()
 	wants("baked again", second, "")
 	s.File(bakedDocument, old)
-	wants("the earlier one is back", "", "MED-SITE")
+	wants("the earlier one is back", "", "MED-BAKE")
 	if err := s.Remove(layout.Media + "/used"); err != nil {
 		t.Fatal(err)
 	}
 	bake()
-	wants("no record of what was used", "", "MED-SITE")
+	wants("no record of what was used", "", "MED-BAKE")
 	if err := s.known.Forget(); err != nil {
 		t.Fatal(err)
 	}
-	wants("unbaked", "", "MED-SITE")
+	wants("unbaked", "", "MED-BAKE")
 	wants("baked after that", bake(), "")
 	if was, err := s.known.TakeBack(); !was || err != nil || s.Exists(bakedDocument) {
 		t.Errorf("taken back: %t, %v", was, err)

@@ -81,7 +81,7 @@ func (d disk) refuseFixed(path string) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "MED-FIX", Summary: message.F("%s is neither removable nor on USB: %s.", path, d),
+		Code: "MED-HARD", Summary: message.F("%s is neither removable nor on USB: %s.", path, d),
 		Fix: message.T("Check the name of the device: a disk of this machine looks like this. If it is the medium, add --fixed-disk."),
 	}
 }

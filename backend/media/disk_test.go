@@ -52,7 +52,7 @@ func TestDisks(t *testing.T) {
 			t.Errorf("%s: %s, %t", test.device, is, is.loose)
 		}
 		err := is.refuseFixed("/dev/x")
-		if (err == nil) != test.loose || err != nil && (problem.From(err).Code != "MED-FIX" || !strings.Contains(problem.From(err).Summary.String(), test.name)) {
+		if (err == nil) != test.loose || err != nil && (problem.From(err).Code != "MED-HARD" || !strings.Contains(problem.From(err).Summary.String(), test.name)) {
 			t.Errorf("%s: %v", test.device, err)
 		}
 	}

@@ -43,7 +43,7 @@ func (w *Watcher) Volumes(ctx context.Context) ([]Volume, error) {
 		if err != nil {
 			v.Refused = problem.From(err)
 			whole := d.name == d.disk && slices.ContainsFunc(all, func(o device) bool { return o.disk == d.disk && o.name != d.name })
-			if v.Refused.Code == "MED-VOID" || whole && v.Refused.Code == "MED-KIND" {
+			if v.Refused.Code == "MED-BLNK" || whole && v.Refused.Code == "MED-KND" {
 				return bytes
 			}
 		} else {
@@ -86,7 +86,7 @@ func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, o
 	// The path comes from a console: what is not on the list of files is not found, whatever it looks like.
 	content, _, err := inspectAt(ctx, all[i].path, w.Limits.Time, wants{path})
 	if err != nil {
-		if p := problem.From(err); p.Code == "MED-LONG" { // as of a medium, which would have to be made again
+		if p := problem.From(err); p.Code == "MED-LRGE" { // as of a medium, which would have to be made again
 			p.Fix = message.F("Check that it is the right file; a file may have %d MiB.", volume.MaxFile>>20)
 		}
 		return nil, "", err
@@ -96,7 +96,7 @@ func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, o
 	case e == nil:
 		return nil, "", gone(fmt.Errorf("there is no file %q", path))
 	case e.Size == 0 || int64(len(e.Data)) != e.Size:
-		return nil, "", &problem.Problem{Code: "MED-NIL", Summary: message.F("The file %s is empty.", path), Fix: message.T("Check that it is the right file.")}
+		return nil, "", &problem.Problem{Code: "MED-MPTY", Summary: message.F("The file %s is empty.", path), Fix: message.T("Check that it is the right file.")}
 	}
 	return e.Data, cmp.Or(content.Label, all[i].name), nil
 }
@@ -104,6 +104,6 @@ func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, o
 // gone is the problem of a file that was listed and is no longer there.
 func gone(err error) error {
 	return &problem.Problem{
-		Code: "MED-GONE", Summary: message.T("The file that was chosen is no longer there."), Fix: message.T("Put the medium in again, and choose the file from a new list."), Err: err,
+		Code: "MED-AWAY", Summary: message.T("The file that was chosen is no longer there."), Fix: message.T("Put the medium in again, and choose the file from a new list."), Err: err,
 	}
 }

@@ -115,7 +115,7 @@ func openWithin(within time.Duration, open func() (*os.File, error)) (*os.File, 
 	case a := <-done:
 		return a.device, a.err
 	case <-time.After(within):
-		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.T("The volume cannot be opened: its drive does not answer."), Fix: message.T("Take it out, or use another drive.")}
+		return nil, &problem.Problem{Code: "MED-DEAD", Summary: message.T("The volume cannot be opened: its drive does not answer."), Fix: message.T("Take it out, or use another drive.")}
 	}
 }
 
@@ -143,12 +143,12 @@ func inspect(ctx context.Context, device *os.File, within time.Duration, want wa
 func openVolume(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.T("The volume cannot be opened."), Fix: message.T("Check its name, and run the command as a user who may read it."), Err: err}
+		return nil, &problem.Problem{Code: "MED-DEAD", Summary: message.T("The volume cannot be opened."), Fix: message.T("Check its name, and run the command as a user who may read it."), Err: err}
 	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() && info.Mode().Type() != os.ModeDevice {
 		_ = f.Close()
-		return nil, &problem.Problem{Code: "MED-OPEN", Summary: message.F("%s is neither a block device nor an image file.", path), Fix: message.T("Name a volume, for example /dev/sdb1, or an image."), Err: err}
+		return nil, &problem.Problem{Code: "MED-DEAD", Summary: message.F("%s is neither a block device nor an image file.", path), Fix: message.T("Name a volume, for example /dev/sdb1, or an image."), Err: err}
 	}
 	return f, nil
 }

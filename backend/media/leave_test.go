@@ -50,7 +50,7 @@ func TestLeave(t *testing.T) {
 				t.Fatal(err)
 			}
 			stick.Plug(t, s.Root(), "sdb", append(bytes.Clone(image.Head), make([]byte, image.Size-int64(len(image.Head)))...))
-		}, "MED-ISO", ""},
+		}, "MED-CD", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSocket(t)
@@ -157,7 +157,7 @@ func TestTwoMediaWithOneSiteConfig(t *testing.T) {
 	}
 	stick.Plug(t, s.Root(), "sdc", image)
 	left, err := media.NewWatcher(s.Machine).Leave(t.Context(), media.Leaving{ID: d.ID, Used: &volume.File{Name: media.UsedFile, Data: []byte("used\n")}})
-	if err != nil || left == nil || !left.Overwritten || left.Stays == nil || left.Stays.Code != "MED-OVER" {
+	if err != nil || left == nil || !left.Overwritten || left.Stays == nil || left.Stays.Code != "MED-LEFT" {
 		t.Fatalf("%+v, %v", left, err)
 	}
 	if (envelopeOn(t, s, "sdb") == nil) == (envelopeOn(t, s, "sdc") == nil) {
@@ -208,7 +208,7 @@ func TestLeaveAfterACut(t *testing.T) {
 			}
 			s.File(layout.Media+"/overwriting", d.ID+" 00\n")
 			left, err = media.NewWatcher(s.Machine).Leave(t.Context(), leave)
-			if err != nil || left == nil || code(left.Stays) != "MED-OVER" {
+			if err != nil || left == nil || code(left.Stays) != "MED-LEFT" {
 				t.Errorf("a medium that is not there: %+v, %v", left, err)
 			}
 		})

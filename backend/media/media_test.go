@@ -111,7 +111,7 @@ func TestWhatCannotBeInspected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, t.TempDir(), "/dev/null", "/nowhere"} {
-		if _, err := Inspect(t.Context(), path); problem.From(err).Code != "MED-OPEN" {
+		if _, err := Inspect(t.Context(), path); problem.From(err).Code != "MED-DEAD" {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestWriteToADevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := Allow{Content: true, FixedDisk: true}
-	if err := WriteTo(device, i, Allow{Content: true}); problem.From(err).Code != "MED-FIX" {
+	if err := WriteTo(device, i, Allow{Content: true}); problem.From(err).Code != "MED-HARD" {
 		t.Errorf("a disk that is no stick was written to: %v", err)
 	}
 	if err := WriteTo(device, i, Allow{FixedDisk: true}); err != nil {
@@ -211,7 +211,7 @@ func TestWriteToADevice(t *testing.T) {
 	if err := WriteTo(loop(t, 1<<20), i, both); problem.From(err).Code != "MED-SMAL" {
 		t.Error(err)
 	}
-	if err := WriteTo("/dev/null", i, both); problem.From(err).Code != "MED-OUT" {
+	if err := WriteTo("/dev/null", i, both); problem.From(err).Code != "MED-WRT" {
 		t.Error(err)
 	}
 }
@@ -338,7 +338,7 @@ func TestADriveThatDoesNotOpen(t *testing.T) {
 	}
 	answers := make(chan struct{})
 	_, err = openWithin(time.Millisecond, func() (*os.File, error) { <-answers; return late, nil })
-	if problem.From(err).Code != "MED-OPEN" {
+	if problem.From(err).Code != "MED-DEAD" {
 		t.Error(err)
 	}
 	close(answers)

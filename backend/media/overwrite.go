@@ -99,7 +99,7 @@ func keeps(k Known, signed []byte) bool {
 // stays is the warning that a site config may be on its medium still.
 func stays(err error) *problem.Problem {
 	return &problem.Problem{
-		Code: "MED-OVER", Summary: message.T("The site config on the medium was not overwritten, or it is not certain that it was."),
+		Code: "MED-LEFT", Summary: message.T("The site config on the medium was not overwritten, or it is not certain that it was."),
 		Fix: message.T("Erase the medium on another computer, or destroy it, as it may hold secrets."), Err: err,
 	}
 }

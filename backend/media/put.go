@@ -16,7 +16,7 @@ import (
 
 // Put adds files to a stick, whatever else is on it: to the volume whose device has a name ("sdb1"), or, without a name, to the only one that
 // can be written to; where there are several, to the only one with a site config. make is called once the stick is known. It works as
-// Leave does otherwise, and fails with a *problem.Problem: MED-NONE without one that can be written to, MED-MANY where the choice is a person's.
+// Leave does otherwise, and fails with a *problem.Problem: MED-LACK without one that can be written to, MED-MANY where the choice is a person's.
 func (w *Watcher) Put(ctx context.Context, name string, make func() ([]volume.File, error)) (*Left, error) {
 	if w.Waiting() {
 		return nil, silent()
@@ -68,7 +68,7 @@ func (w *Watcher) stick(ctx context.Context, name string) (*Medium, error) {
 		}
 		content, bytes, err := inspectAt(ctx, d.path, within, nil)
 		switch {
-		case err != nil && problem.From(err).Code != "MED-VOID":
+		case err != nil && problem.From(err).Code != "MED-BLNK":
 			refused = err
 		case err == nil && content.Kind != volume.FAT:
 			refused = volume.ReadOnly()
@@ -94,7 +94,7 @@ func (w *Watcher) stick(ctx context.Context, name string) (*Medium, error) {
 		return nil, several(found)
 	}
 	return nil, &problem.Problem{
-		Code: "MED-NONE", Summary: message.T("There is no stick in the machine that can be written to."),
+		Code: "MED-LACK", Summary: message.T("There is no stick in the machine that can be written to."),
 		Fix: message.T("Put in a stick with FAT (vfat), and try again."), Err: refused,
 	}
 }

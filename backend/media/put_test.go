@@ -24,14 +24,14 @@ func TestPut(t *testing.T) {
 		code string // of the problem
 		left string
 	}{
-		"none":           {func(*socket) {}, "", "MED-NONE", ""},
+		"none":           {func(*socket) {}, "", "MED-LACK", ""},
 		"someone's":      {func(s *socket) { plain(s, "sdb") }, "", "", "MINE (sdb) [bundle.tar.gz]"},
 		"named":          {func(s *socket) { plain(s, "sdb"); plain(s, "sdc") }, "sdc", "", "MINE (sdc) [bundle.tar.gz]"},
 		"several":        {func(s *socket) { plain(s, "sdb"); plain(s, "sdc") }, "", "MED-MANY", ""},
-		"not that one":   {func(s *socket) { plain(s, "sdb") }, "sdc", "MED-NONE", ""},
-		"no path":        {func(s *socket) { plain(s, "sdb") }, "../dev/sdb", "MED-NONE", ""},
-		"of the machine": {func(s *socket) { plain(s, "nvme0n1") }, "nvme0n1", "MED-NONE", ""},
-		"no FAT":         {func(s *socket) { stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20)) }, "", "MED-NONE", ""},
+		"not that one":   {func(s *socket) { plain(s, "sdb") }, "sdc", "MED-LACK", ""},
+		"no path":        {func(s *socket) { plain(s, "sdb") }, "../dev/sdb", "MED-LACK", ""},
+		"of the machine": {func(s *socket) { plain(s, "nvme0n1") }, "nvme0n1", "MED-LACK", ""},
+		"no FAT":         {func(s *socket) { stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20)) }, "", "MED-LACK", ""},
 		"the site medium": {func(s *socket) {
 			plain(s, "sdb")
 			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
@@ -67,7 +67,7 @@ func TestPut(t *testing.T) {
 	large := func() ([]volume.File, error) {
 		return []volume.File{{Name: "a", Data: make([]byte, volume.MaxFile+1)}}, nil
 	}
-	if _, err := w.Put(t.Context(), "", large); code(err) != "MED-ROOM" || disks(t, s) != before {
+	if _, err := w.Put(t.Context(), "", large); code(err) != "MED-SPCE" || disks(t, s) != before {
 		t.Errorf("a file that is too large: %v", err)
 	}
 	failed := errors.New("no bundle")

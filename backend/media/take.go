@@ -23,7 +23,7 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	i := slices.IndexFunc(found, func(f *Medium) bool { return f.id != "" && f.id == id })
 	if i < 0 {
 		return nil, &problem.Problem{
-			Code: "MED-GONE", Summary: message.T("The medium that was chosen is no longer there."),
+			Code: "MED-AWAY", Summary: message.T("The medium that was chosen is no longer there."),
 			Fix: message.T("Put it in again and wait until it is listed, or choose another one that is listed."),
 		}
 	}

@@ -43,7 +43,7 @@ func WriteTo(path string, image *volume.Image, allow Allow) error {
 	case err == nil:
 		err = errors.New("it is neither a block device nor a file")
 	}
-	return &problem.Problem{Code: "MED-OUT", Summary: message.F("The medium cannot be written to %s.", path), Fix: message.T("Name a block device, for example /dev/sdb, or a file."), Err: err}
+	return &problem.Problem{Code: "MED-WRT", Summary: message.F("The medium cannot be written to %s.", path), Fix: message.T("Name a block device, for example /dev/sdb, or a file."), Err: err}
 }
 
 func writeImage(path string, image *volume.Image, force bool) error {

@@ -120,7 +120,7 @@ func (w *Watcher) each(all []device, read func(d device, within time.Duration) i
 // unreadOf tells of a disk that it has more than is read of one.
 func unreadOf(disk string, volumes int) *Medium {
 	return &Medium{Device: disk, Refused: &problem.Problem{
-		Code: "MED-MORE", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
+		Code: "MED-UNRD", Summary: message.F("%d volumes of the disk %s were not read: there are too many, or reading the others took too long.", volumes, disk),
 		Fix: message.T("Use a stick with one volume, as touchdown media write makes it."),
 	}}
 }
@@ -147,4 +147,4 @@ func Unreadable(ctx context.Context, m *host.Machine) ([]*Medium, error) {
 }
 
 // silentDrive are the problems of a drive that has a size and gives nothing.
-var silentDrive = []string{"MED-VOID", "MED-OPEN"}
+var silentDrive = []string{"MED-BLNK", "MED-DEAD"}

@@ -63,7 +63,7 @@ const foreign = "MED-EXFT"
 func (f *Medium) Foreign() bool { return f.Refused != nil && f.Refused.Code == foreign }
 
 // unreadable are the problems of a volume whose content cannot be known.
-var unreadable = []string{foreign, "MED-MORE", "MED-HALT", "MED-BAD", "MED-READ"}
+var unreadable = []string{foreign, "MED-UNRD", "MED-HALT", "MED-BAD", "MED-READ"}
 
 // Unread tells whether it could not be read, so that a site config may be on it or not.
 func (f *Medium) Unread() bool {
@@ -266,7 +266,7 @@ func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 }
 
 // notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
-var notOurs = []string{"MED-VOID", "MED-OPEN", "MED-KIND"}
+var notOurs = []string{"MED-BLNK", "MED-DEAD", "MED-KND"}
 
 // read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in
 // memory: what is used later is what was judged, whatever becomes of the medium.
@@ -286,7 +286,7 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused
 	case content.Find(PlainFile) != nil:
 		f.Refused = &problem.Problem{
-			Code: "MED-NSIG", Summary: message.T("The site config on the medium is not signed."),
+			Code: "MED-NSGN", Summary: message.T("The site config on the medium is not signed."),
 			Fix: message.T("Make the medium with touchdown media write, or enter the answers at the console."),
 		}
 	default:

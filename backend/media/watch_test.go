@@ -140,12 +140,12 @@ func TestLateStick(t *testing.T) {
 	s.sees("that it was used", func(found []*media.Medium) bool {
 		return len(found) == 1 && found[0].Refused != nil && found[0].Refused.Code == "MED-USED"
 	})
-	if again, err := media.NewWatcher(s.Machine).Take(d.ID, ""); code(err) != "MED-GONE" {
+	if again, err := media.NewWatcher(s.Machine).Take(d.ID, ""); code(err) != "MED-AWAY" {
 		t.Errorf("nobody looked: %v, %v", again, err)
 	}
 	stick.Pull(t, s.Root(), "sdb")
 	s.sees("that it is gone", count(0))
-	if _, err := w.Take(d.ID, ""); code(err) != "MED-GONE" {
+	if _, err := w.Take(d.ID, ""); code(err) != "MED-AWAY" {
 		t.Errorf("it is not there: %v", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestRefusedMedia(t *testing.T) {
 		"another key": {"MED-UKEY", func(t *testing.T, _ *socket) []byte {
 			return stick.Image(t, envelope.New("SN1"), config, envelope.Lock{}, other)
 		}},
-		"changed": {"MED-BSIG", func(t *testing.T, s *socket) []byte {
+		"changed": {"MED-BSGN", func(t *testing.T, s *socket) []byte {
 			image := signed(t, s, func(*envelope.Document) {})
 			first := &image[bytes.Index(image, []byte(`"sig":"`))+len(`"sig":"`)]
 			if *first == 'A' {
@@ -199,10 +199,10 @@ func TestRefusedMedia(t *testing.T) {
 			}
 			return image
 		}},
-		"not signed": {"MED-NSIG", func(t *testing.T, _ *socket) []byte {
+		"not signed": {"MED-NSGN", func(t *testing.T, _ *socket) []byte {
 			return stick.Volume(t, media.PlainFile, []byte(config))
 		}},
-		"empty": {"MED-FORM", func(t *testing.T, _ *socket) []byte { return stick.Volume(t, media.EnvelopeFile, nil) }},
+		"empty": {"MED-SHPE", func(t *testing.T, _ *socket) []byte { return stick.Volume(t, media.EnvelopeFile, nil) }},
 		"damaged": {"MED-BAD", func(t *testing.T, s *socket) []byte {
 			image := signed(t, s, func(*envelope.Document) {})
 			return image[:len(image)/2] // as of a stick that is pulled out while it is read: its end is not there
@@ -232,17 +232,17 @@ func TestRefusedMedia(t *testing.T) {
 			s.sees("nothing", count(0))
 			return signed(t, s, func(*envelope.Document) {})
 		}},
-		"no record of what was used": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+		"no record of what was used": {"MED-REC", func(t *testing.T, s *socket) []byte {
 			if err := s.Remove(layout.Media + "/used"); err != nil {
 				t.Fatal(err)
 			}
 			return signed(t, s, func(*envelope.Document) {})
 		}},
-		"a record that was cut": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+		"a record that was cut": {"MED-REC", func(t *testing.T, s *socket) []byte {
 			s.File(layout.Media+"/used", "")
 			return signed(t, s, func(*envelope.Document) {})
 		}},
-		"a record that lost a line": {"MED-LOST", func(t *testing.T, s *socket) []byte {
+		"a record that lost a line": {"MED-REC", func(t *testing.T, s *socket) []byte {
 			w := s.watch()
 			s.plug("sdc", envelope.New("SN1"), envelope.Lock{})
 			taken, err := w.Take(s.sees("the first", count(1))[0].ID(), "")
@@ -290,7 +290,7 @@ func TestRefusedMedia(t *testing.T) {
 				}
 				want := test.code
 				if f.ID() == "" { // nothing on it is trusted, and so nothing names it
-					want = "MED-GONE"
+					want = "MED-AWAY"
 				}
 				if taken, err := w.Take(f.ID(), ""); code(err) != want {
 					t.Errorf("taken: %v, %v", taken, err)
@@ -366,17 +366,17 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 			for i := range 3 {
 				stick.Plug(t, s.Root(), fmt.Sprintf("sdb%d", i+1), image)
 			}
-		}, func(l *media.Limits) { l.Volumes = 3 }, "sdb1 usable, sdb MED-MORE, sdc usable"},
+		}, func(l *media.Limits) { l.Volumes = 3 }, "sdb1 usable, sdb MED-UNRD, sdc usable"},
 		"many bytes": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", stick.Volume(t, media.PlainFile, make([]byte, 1900<<10)))
 			stick.Plug(t, s.Root(), "sdb1", good(s))
-		}, func(l *media.Limits) { l.Bytes = 1 << 20 }, "sdb MED-NSIG, sdb MED-MORE, sdc usable"},
+		}, func(l *media.Limits) { l.Bytes = 1 << 20 }, "sdb MED-NSGN, sdb MED-UNRD, sdc usable"},
 		"no time": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", good(s))
-		}, func(l *media.Limits) { l.Time = 0 }, "sdb MED-MORE, sdc MED-MORE"},
+		}, func(l *media.Limits) { l.Time = 0 }, "sdb MED-UNRD, sdc MED-UNRD"},
 		"many disks": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", good(s))
-		}, func(l *media.Limits) { l.Disks = 1 }, "sdb usable, sdc MED-MORE"},
+		}, func(l *media.Limits) { l.Disks = 1 }, "sdb usable, sdc MED-UNRD"},
 		"a few": {func(s *socket) {
 			stick.Plug(t, s.Root(), "sdb", make([]byte, 1<<20))
 			stick.Plug(t, s.Root(), "sdb1", good(s))
@@ -396,7 +396,7 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 				t.Errorf("%s, not %s", got, test.want)
 			}
 			for _, f := range found {
-				if f.Refused != nil && f.Refused.Code == "MED-MORE" && !strings.Contains(f.Refused.Error(), "volumes of the disk "+f.Device) {
+				if f.Refused != nil && f.Refused.Code == "MED-UNRD" && !strings.Contains(f.Refused.Error(), "volumes of the disk "+f.Device) {
 					t.Error(f.Refused)
 				}
 			}
@@ -427,7 +427,7 @@ func TestUnreadable(t *testing.T) {
 	for _, f := range found {
 		got = append(got, f.Device+" "+f.Refused.Code)
 	}
-	if want := "[sda MED-OPEN sdd MED-BAD]"; err != nil || fmt.Sprint(got) != want {
+	if want := "[sda MED-DEAD sdd MED-BAD]"; err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -123,7 +123,7 @@ func (n *Network) BuildBridge(ctx context.Context, timeout time.Duration) error 
 
 func noBridge(err error) error {
 	return &problem.Problem{
-		Code: "NET-OVS", Summary: message.F("OpenShift did not build its bridge %s on the new settings.", Bridge),
+		Code: "NET-BRDG", Summary: message.F("OpenShift did not build its bridge %s on the new settings.", Bridge),
 		Fix: message.T("Reboot the node: the settings are on its disk."), Err: err,
 	}
 }

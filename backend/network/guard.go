@@ -64,7 +64,7 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 	} {
 		if err != nil {
 			return &problem.Problem{
-				Code: "NET-OWN", Summary: message.F("The nmstate document %s.", err.Error()),
+				Code: "NET-KEYS", Summary: message.F("The nmstate document %s.", err.Error()),
 				Fix: message.T("Leave that out of spec.networkConfig; describe the site's ports, bonds and VLANs alone."), Err: err,
 			}
 		}

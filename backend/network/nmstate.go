@@ -124,7 +124,7 @@ func explain(doing string, err error, desired []byte) error {
 		p.Code, p.Summary = NotTaken, message.T("The network did not become as asked; the old settings are back.")
 		p.Fix = message.T("Check cable and port, then try again; where it differed is in the log.")
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
-		p.Code, p.Summary = "NET-NOSP", message.T("This machine's NetworkManager cannot do what the settings ask for.")
+		p.Code, p.Summary = "NET-MSNG", message.T("This machine's NetworkManager cannot do what the settings ask for.")
 		p.Fix = message.T("Leave out what is special (VLAN, bond, MTU) and try again.")
 	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
 		p.Code, p.Summary = NoManager, message.T("NetworkManager lost the trial of the network settings, as it does when it is restarted.")
@@ -132,7 +132,7 @@ func explain(doing string, err error, desired []byte) error {
 	case strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") || strings.Contains(said, "failed to connect"):
 		return noManager(f)
 	default:
-		p.Code, p.Summary = "NET-FAIL", message.T("NetworkManager did not carry out the network settings; the old ones are back.")
+		p.Code, p.Summary = "NET-PRTY", message.T("NetworkManager did not carry out the network settings; the old ones are back.")
 		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	}
 	return p

@@ -403,7 +403,7 @@ func wrongSettings(b *bench, originals []byte) {
 	a = b.ask("apply", request{Settings: wrong, Rollback: trial})
 	b.Logf("DHCP without a server: applied in %.1f s, %s", a.Seconds, a.Error)
 	if a.Error == "" {
-		if a := b.ask("await", request{Settings: wrong, Rollback: 2 * time.Second}); a.Code != "NET-WAIT" {
+		if a := b.ask("await", request{Settings: wrong, Rollback: 2 * time.Second}); a.Code != "NET-DEAD" {
 			b.Errorf("waiting for a lease that does not come: %+v", a)
 		}
 	}

@@ -131,7 +131,7 @@ func readOriginals(data []byte) (*originals, error) {
 	}
 	if err != nil {
 		return nil, &problem.Problem{
-			Code: "NET-ORIG", Summary: message.T("What was saved of the old network cannot be read."),
+			Code: "NET-PAST", Summary: message.T("What was saved of the old network cannot be read."),
 			Fix: message.T("Set the network by hand in the form."), Err: fmt.Errorf("reading the originals: %w", err),
 		}
 	}

@@ -229,8 +229,8 @@ func TestErrorsHoldNoState(t *testing.T) {
 		"failed applying nmstate net state SECRET with rc: 1, err_msg: CheckpointConflict: Another checkpoint exists, please wait its timeout or destroy it, err_kind: Bug":                               "NET-CKPT",
 		"failed applying nmstate net state SECRET with rc: 1, err_msg: VerificationError: Verification failure: br-ex.interface.ipv4.enabled desire 'true', current 'false', err_kind: VerificationError": "NET-VRFY",
 		"failed applying nmstate net state SECRET with rc: 1, err_msg: Bug: Manager(InvalidArguments): checkpoint /org/freedesktop/NetworkManager/Checkpoint/4 does not exist, err_kind: Bug":             NoManager,
-		"failed applying nmstate net state SECRET, err_msg: x, err_kind: y with rc: 1, err_msg: strange\nSECRET, err_kind: Bug":                                                                           "NET-FAIL",
-		"nothing like it: SECRET": "NET-FAIL",
+		"failed applying nmstate net state SECRET, err_msg: x, err_kind: y with rc: 1, err_msg: strange\nSECRET, err_kind: Bug":                                                                           "NET-PRTY",
+		"nothing like it: SECRET": "NET-PRTY",
 	} {
 		err := explain("applying", errors.New(text), nil)
 		if !is(err, code) || strings.Contains(err.Error(), "SECRET") {

@@ -124,7 +124,7 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 	})
 	if err == nil && missing.String() != "" {
 		err = &problem.Problem{
-			Code: "NET-WAIT", Summary: missing,
+			Code: "NET-DEAD", Summary: missing,
 			Fix: message.T("Check the cable and the port's VLAN, or give the address by hand (static)."),
 		}
 	}

@@ -67,7 +67,7 @@ func (t trials) prefer(ctx context.Context, before []profile) error {
 			continue
 		}
 		if _, err := t.host.Run(ctx, "nmcli", "connection", "modify", "--temporary", "uuid", p.UUID, "connection.autoconnect-priority", "100"); err != nil {
-			return &problem.Problem{Code: "NET-FAIL", Summary: message.T("NetworkManager did not take a profile's priority."), Fix: message.T("Try again."), Err: err}
+			return &problem.Problem{Code: "NET-PRTY", Summary: message.T("NetworkManager did not take a profile's priority."), Fix: message.T("Try again."), Err: err}
 		}
 	}
 	return nil

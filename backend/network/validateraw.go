@@ -92,7 +92,7 @@ func (f *faults) siteAddress(path string, a address, carrying bool) {
 
 // problemText is the sentence of a Problem, or the error.
 func problemText(err error) string {
-	if p := problem.From(err); p.Code != "UNKNWN" {
+	if p := problem.From(err); p.Code != "ERR-UNKN" {
 		return p.Summary.String()
 	}
 	return err.Error()

@@ -73,7 +73,7 @@ func (w Want) chronyBase(ctx context.Context, c Reader) (string, error) {
 		return "", err
 	case owner > timeServers.config():
 		return "", &problem.Problem{
-			Code:    "NTP-OWNR",
+			Code:    "NTP-HELD",
 			Summary: message.F("The cluster's MachineConfig %s sets the time servers and wins over any other.", owner),
 			Fix:     message.T("Put the site's time servers into that MachineConfig, and leave them out of the site config."),
 		}

@@ -91,13 +91,13 @@ func fileConfig(path, content string) map[string]any {
 }
 
 // keysConfig is the Ignition document of SSH keys. The operator makes one line of a file of each, so that a key of several lines
-// is a Problem (SSH-LINE).
+// is a Problem (SSH-LNE).
 func keysConfig(keys []string) (map[string]any, error) {
 	list := make([]any, len(keys))
 	for i, k := range keys {
 		if k == "" || !utf8.ValidString(k) || strings.ContainsFunc(k, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }) {
 			return nil, &problem.Problem{
-				Code: "SSH-LINE", Summary: message.T("An SSH key is not one line of text."),
+				Code: "SSH-LNE", Summary: message.T("An SSH key is not one line of text."),
 				Fix: message.T("Correct spec.sshKeys: one line of an authorized_keys file each."),
 			}
 		}

@@ -48,7 +48,7 @@ func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 	switch {
 	case owner > storeConfig:
 		return nil, &problem.Problem{
-			Code:    "STO-OWNR",
+			Code:    "CST-HELD",
 			Summary: message.F("The cluster's MachineConfig %s lays %s and wins over any other.", owner, storageFile),
 			Fix:     message.F("Add %s to additionalimagestores in that MachineConfig.", w.ImageStore),
 		}
@@ -104,13 +104,13 @@ func unreadable(err error) error {
 		summary = message.F("The node's %s cannot be read as TOML: line %d, column %d.", storageFile, line, column)
 	}
 	return &problem.Problem{
-		Code: "STO-CONF", Summary: summary,
+		Code: "CST-TML", Summary: summary,
 		Fix: message.T("Someone edited it by hand. Put the content of the rendered MachineConfig back, then retry."), Err: err,
 	}
 }
 
 // AddStore adds an additional image store to a storage.conf. Every other line stays unchanged; the file comes back as it was
-// when it names the store already. A file that is no TOML is a Problem with the line (STO-CONF).
+// when it names the store already. A file that is no TOML is a Problem with the line (CST-TML).
 func AddStore(conf, path string) (string, error) {
 	before, err := stores(conf)
 	if err != nil {

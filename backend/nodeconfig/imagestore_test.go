@@ -57,7 +57,7 @@ func TestAddStoreKeepsTheMeaningOfOddFiles(t *testing.T) {
 func TestAddStoreNamesTheLineThatIsNoTOML(t *testing.T) {
 	_, err := nodeconfig.AddStore("[storage]\ndriver = overlay\n", ourStore)
 	p, ok := errors.AsType[*problem.Problem](err)
-	if !ok || p.Code != "STO-CONF" || !strings.Contains(p.Summary.String(), "line 2") {
+	if !ok || p.Code != "CST-TML" || !strings.Contains(p.Summary.String(), "line 2") {
 		t.Errorf("%v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestImageStoreIsMadeFromWhatTheClusterLays(t *testing.T) {
 	}
 	lay("99-zz", "")
 	_, err := nodeconfig.Changes(t.Context(), c, want)
-	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "STO-OWNR" {
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "CST-HELD" {
 		t.Errorf("one that wins over ours: %v", err)
 	}
 }

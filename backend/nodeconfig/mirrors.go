@@ -87,7 +87,7 @@ func (w Want) clash(ctx context.Context, c Reader) error {
 					continue
 				}
 				return &problem.Problem{
-					Code:    "MIR-POL",
+					Code:    "MRR-PLCY",
 					Summary: message.F("The mirrors of %s have the policy %s in this cluster's %s, and another one in the site config. OpenShift would use no mirrors at all.", source, policy, name(o)),
 					Fix:     message.T("Write the same mirrorSourcePolicy in the site config, or removeFactoryMirrors: true."),
 				}
@@ -128,7 +128,7 @@ func (w Want) olderObject() ([]object, error) {
 	}
 	if lacks != "" {
 		return nil, &problem.Problem{
-			Code:    "MIR-LACK",
+			Code:    "MRR-LACK",
 			Summary: message.F("This version of OpenShift does not know %s.", lacks),
 			Fix:     message.T("Leave them out of the site config."),
 		}

@@ -311,7 +311,7 @@ func TestTroubleOfThePoolIsTold(t *testing.T) {
 func TestAnOwnerOfALaterNameIsToldOf(t *testing.T) {
 	o, c := newOperator(t)
 	o.api.Put(mcs+"99-zz-chrony", `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[{"path":"/etc/chrony.conf","contents":{"source":"data:,x"}}]}}}}`)
-	if _, err := nodeconfig.Changes(t.Context(), c, site()); code(err) != "NTP-OWNR" {
+	if _, err := nodeconfig.Changes(t.Context(), c, site()); code(err) != "NTP-HELD" {
 		t.Errorf("err is %v", err)
 	}
 }
@@ -334,7 +334,7 @@ func TestOlderClustersGetWhatTheyKnow(t *testing.T) {
 		t.Errorf("the policy is %s", got)
 	}
 	w.TagMirrors = site().TagMirrors
-	if _, err := nodeconfig.Changes(t.Context(), c, w); code(err) != "MIR-LACK" {
+	if _, err := nodeconfig.Changes(t.Context(), c, w); code(err) != "MRR-LACK" {
 		t.Errorf("err is %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestAPolicyOfAnotherIsNotContradicted(t *testing.T) {
 		}
 	}
 	w := of("NeverContactSource")
-	if _, err := nodeconfig.Changes(t.Context(), c, w); code(err) != "MIR-POL" {
+	if _, err := nodeconfig.Changes(t.Context(), c, w); code(err) != "MRR-PLCY" {
 		t.Errorf("err is %v", err)
 	}
 	w.RemoveFactoryMirrors = true

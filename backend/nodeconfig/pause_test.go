@@ -72,7 +72,7 @@ func TestAMachineConfigOperatorThatDoesNotRun(t *testing.T) {
 		}
 		o.api.Changes()
 		err = batch(c, false).Run(t.Context(), changes)
-		if code(err) != "NCF-IDLE" || !strings.Contains(err.Error(), name+" has 0 replicas") || len(o.api.Changes()) > 0 {
+		if code(err) != "NCF-REST" || !strings.Contains(err.Error(), name+" has 0 replicas") || len(o.api.Changes()) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := batch(c, false).Run(t.Context(), nil); err != nil {
@@ -84,7 +84,7 @@ func TestAMachineConfigOperatorThatDoesNotRun(t *testing.T) {
 // A node whose operating system the cluster builds takes a new configuration only with another build: that is said before anything is
 // written. One that is built for other machines is no matter.
 func TestANodeWhoseSystemTheClusterBuilds(t *testing.T) {
-	for built, want := range map[string]string{"master": "NCF-OSB", "worker": ""} {
+	for built, want := range map[string]string{"master": "NCF-BLD", "worker": ""} {
 		o, c := newOperator(t)
 		o.api.Put("/apis/machineconfiguration.openshift.io/v1/machineosconfigs/layers", `{"metadata":{"name":"layers"},"spec":{
 			"machineConfigPool":{"name":"`+built+`"},"imageBuilder":{"imageBuilderType":"Job"},"renderedImagePushSpec":"registry.plant.example/os:latest"}}`)
@@ -115,7 +115,7 @@ func TestWhatCouldNotBeRenderedBefore(t *testing.T) {
 	}
 	o.api.Changes()
 	err = batch(c, false).Run(t.Context(), changes)
-	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "NCF-OLD" || !strings.Contains(p.Err.Error(), "99-owner") || len(o.api.Changes()) > 0 {
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "NCF-PAST" || !strings.Contains(p.Err.Error(), "99-owner") || len(o.api.Changes()) > 0 {
 		t.Errorf("%v", err)
 	}
 	o.api.After = func(method, path string) { // the operator renders again as soon as something is written

@@ -137,7 +137,7 @@ func startOver(ctx context.Context, t Target, tell func(check.Check), live bool,
 // unable says why nothing could be probed.
 func unable(err error) error {
 	p := &problem.Problem{
-		Code: "PROBE", Summary: message.T("The network could not be tried out."),
+		Code: "NET-TRY", Summary: message.T("The network could not be tried out."),
 		Fix: message.T("Retry; if it fails again, go on without the test and look whether the node can be reached."), Err: err,
 	}
 	if errors.Is(err, unix.EPERM) {

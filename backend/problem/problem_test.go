@@ -20,10 +20,10 @@ func TestEveryFailureHasACode(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errors.New("anything"), "UNKNWN"},
+		{errors.New("anything"), "ERR-UNKN"},
 		{full, "DSK-FULL"},
 		{fmt.Errorf("at work: %w", known), "KNOWN"},
-		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "LATE"},
+		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "ANS-LATE"},
 	} {
 		if p := problem.From(c.err); p.Code != c.want || p.Summary.String() == "" {
 			t.Errorf("%v is %+v", c.err, p)

@@ -75,7 +75,7 @@ func TestARoughDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := exec.Command("touchdown", "engine", "--socket", n.socket(), "--state", n.state(), "--kubeconfig", n.cluster.Kubeconfig, "--no-power")
-	if code, out := finished(t, second); code != exitFailed || !strings.Contains(out, "BUSY") {
+	if code, out := finished(t, second); code != exitFailed || !strings.Contains(out, "ENG-BUSY") {
 		t.Errorf("a second engine ended with %d: %s", code, out)
 	}
 	n.penPasses()

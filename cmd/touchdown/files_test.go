@@ -112,7 +112,7 @@ func TestReplayFromStandardInput(t *testing.T) {
 	root.SetOut(&bytes.Buffer{})
 	root.SetErr(&complaints)
 	root.SetIn(strings.NewReader("no snapshot"))
-	if code := execute(t.Context(), root, []string{"inventory", "--replay", "-"}); code == 0 || !strings.Contains(fmt.Sprint(complaints.String()), "INV-SNAP") {
+	if code := execute(t.Context(), root, []string{"inventory", "--replay", "-"}); code == 0 || !strings.Contains(fmt.Sprint(complaints.String()), "PRT-SNAP") {
 		t.Errorf("exit %d, %s", code, complaints.String())
 	}
 }

@@ -56,7 +56,7 @@ and bytes (of the layers that no image which stays has).`,
 func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 	if !f.yes && !f.dry && terminal(cmd) == nil {
 		return usage(&problem.Problem{
-			Code: "IMG-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."),
+			Code: "CTR-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."),
 			Fix: message.T("Look with --dry-run, then remove with --yes."),
 		})
 	}
@@ -98,7 +98,7 @@ func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f prun
 			return err
 		}
 		if !slices.Equal(asked, l.IDs()) {
-			return &problem.Problem{Code: "IMG-CHNG", Summary: message.T("What the node needs has changed meanwhile; nothing was removed."), Fix: message.T("Run the command again.")}
+			return &problem.Problem{Code: "CTR-CHNG", Summary: message.T("What the node needs has changed meanwhile; nothing was removed."), Fix: message.T("Run the command again.")}
 		}
 	}
 	if err := p.Run(ctx, l); err != nil {

@@ -18,7 +18,7 @@ func TestPruneAsksOrRefuses(t *testing.T) {
 	root := newRoot(hooks{root: t.TempDir()})
 	root.SetIn(strings.NewReader("y\n"))
 	root.SetErr(&out)
-	if code := execute(t.Context(), root, []string{"images", "prune"}); code != exitUsage || !strings.Contains(out.String(), "IMG-ASK  Nobody can be asked here") {
+	if code := execute(t.Context(), root, []string{"images", "prune"}); code != exitUsage || !strings.Contains(out.String(), "CTR-ASK  Nobody can be asked here") {
 		t.Errorf("ended with %d: %s", code, out.String())
 	}
 	for answer, want := range map[string]error{"y\n": nil, "YES\n": nil, "\n": errNo, "n\n": errNo, "yup\n": errNo} {

@@ -60,7 +60,7 @@ func TestInventory(t *testing.T) {
 	if err := os.Truncate(snapshot, 200); err != nil {
 		t.Fatal(err)
 	}
-	if _, said := run(dir, exitFailed, "--replay", snapshot); !strings.Contains(said, "INV-SNAP  The snapshot cannot be replayed.") || !strings.Contains(said, "ends in the middle") {
+	if _, said := run(dir, exitFailed, "--replay", snapshot); !strings.Contains(said, "PRT-SNAP  The snapshot cannot be replayed.") || !strings.Contains(said, "ends in the middle") {
 		t.Errorf("a truncated snapshot: %s", said)
 	}
 	for _, args := range [][]string{{"--replay", snapshot, "--snapshot", snapshot}, {"--replay", filepath.Join(dir, "none")}, {"-o", "yaml"}} {

@@ -70,13 +70,13 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 	ends(exitUsage, "in-place", "embed", in("live.iso"), "--ignition", in("live.ign"), "--out", in("a.iso"), "--in-place")
 	ends(exitUsage, "nothing to embed", "embed", in("live.iso"), "--out", in("a.iso"))
 	ends(exitUsage, "--ignition", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("none"))
-	ends(exitFailed, "ISO-IGN", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("bad.ign"))
-	ends(exitFailed, "ISO-EDIT", "embed", in("live.iso"), "--out", in("a.iso"), "--karg-delete", "none")
+	ends(exitFailed, "LVE-GNTN", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("bad.ign"))
+	ends(exitFailed, "LVE-ARGS", "embed", in("live.iso"), "--out", in("a.iso"), "--karg-delete", "none")
 	if _, err := os.Stat(in("a.iso")); err == nil {
 		t.Error("an image was written all the same")
 	}
 	ends(exitOK, "16384 bytes used, files: 2", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", in("live.ign"), "--network-keyfile", in("eno1.nmconnection"), "--karg-append", "a=https://u:hidden@h/", "--karg-append", "console=ttyS0,115200n8")
-	ends(exitFailed, "ISO-OUT", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", "-")
+	ends(exitFailed, "LVE-THRE", "embed", in("live.iso"), "--out", in("a.iso"), "--ignition", "-")
 	shown := ends(exitOK, "found by coreos/igninfo.json", "show", in("a.iso"))
 	for _, want := range []string{"etc/coreos-firstboot-network/eno1.nmconnection", "file      /etc/a 0600 inline", "user      core", "ignition.platform.id=metal a=https://h/ console=ttyS0,115200n8"} {
 		if !strings.Contains(shown, want) {
@@ -94,7 +94,7 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 	if whole := ends(exitOK, "password=hidden", "show", in("a.iso"), "--with-secrets"); !strings.Contains(whole, config) || !strings.Contains(whole, "a=https://u:hidden@h/") {
 		t.Errorf("the config is not shown whole:\n%s", whole)
 	}
-	ends(exitFailed, "ISO-FULL", "embed", in("a.iso"), "--in-place", "--ignition", "-")
+	ends(exitFailed, "LVE-FULL", "embed", in("a.iso"), "--in-place", "--ignition", "-")
 	ends(exitOK, "files: 1", "embed", in("a.iso"), "--in-place", "--ignition", "-", "--force")
 	image, err := os.ReadFile(in("a.iso"))
 	if err != nil {
@@ -104,5 +104,5 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 	if err := os.WriteFile(in("a.iso"), half, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ends(exitFailed, "ISO-HALF", "show", in("a.iso"))
+	ends(exitFailed, "LVE-HALF", "show", in("a.iso"))
 }

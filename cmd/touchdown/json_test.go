@@ -63,7 +63,7 @@ func TestFailuresAreJSON(t *testing.T) {
 			if !errors.Is(err, io.EOF) || last.Error.Summary == "" {
 				t.Errorf("standard output ends with %+v, %v", last, err)
 			}
-			if want := engineCodes[c.CommandPath()]; (last.Error.Code == "NO-ENGNE") != want || want && last.Error.Fix == "" {
+			if want := engineCodes[c.CommandPath()]; (last.Error.Code == "ENG-LACK") != want || want && last.Error.Fix == "" {
 				t.Errorf("the error is %+v; needs an engine: %t", last.Error, want)
 			}
 		})

@@ -91,7 +91,7 @@ func (t *told) as(format string) ([]byte, error) {
 
 func notSigned() error {
 	return &problem.Problem{
-		Code: "RPT-NSIG", Summary: message.T("The report is not signed."),
+		Code: "RPT-NSGN", Summary: message.T("The report is not signed."),
 		Fix: message.T("A report is signed when it is made. Give the file report.signed.json, or use another format."),
 	}
 }

@@ -89,14 +89,14 @@ func TestFourEyes(t *testing.T) {
 	}{
 		{0, "both.json", "and by:     key " + anna.ID() + "; the one that", second},
 		{0, "both.json", "not checked; give --second-key", second[:2]},
-		{1, "report.json", "RPT-TWO", second},
+		{1, "report.json", "RPT-SCND", second},
 		{1, "both.json", "RPT-2KEY", []string{"--key", in("node.pub"), "--second-key", in("ben.pub")}},
 		{1, "both.json", "RPT-UKEY", []string{"--key", in("ben.pub"), "--second-key", in("anna.pub")}},
 		{1, "both.json", "RPT-2KEY", append([]string{"--revoked", in("revoked")}, second...)},
-		{1, "moved.json", "RPT-2SIG", second},
-		{1, "swapped.json", "RPT-FORM", second},
-		{1, "twice.json", "RPT-FORM", second},
-		{1, "three.json", "RPT-FORM", second},
+		{1, "moved.json", "RPT-2SGN", second},
+		{1, "swapped.json", "RPT-SHPE", second},
+		{1, "twice.json", "RPT-SHPE", second},
+		{1, "three.json", "RPT-SHPE", second},
 	} {
 		code, out, complaints := ran(t, append([]string{"report", "verify", in(c.file)}, c.args...)...)
 		if code != c.code || !strings.Contains(out+complaints, c.want) {
@@ -104,8 +104,8 @@ func TestFourEyes(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		in("both.json") + " --key " + in("ben.key") + " --out " + in("x"):           "RPT-TWO",
-		in("report.json") + " --key " + in("node.key") + " --out " + in("x"):        "RPT-TWO",
+		in("both.json") + " --key " + in("ben.key") + " --out " + in("x"):           "RPT-SCND",
+		in("report.json") + " --key " + in("node.key") + " --out " + in("x"):        "RPT-SCND",
 		in("report.json") + " --key " + in("ben.key") + " --out " + in("both.json"): "is there already",
 		in("report.json") + " --key " + in("ben.key"):                               "--out is missing",
 		in("report.json") + " --out " + in("x"):                                     "--key is missing",

@@ -144,8 +144,8 @@ func TestReportVerify(t *testing.T) {
 		{0, "verdict:    landed, with warnings", append([]string{in("label.txt")}, ledger...)},
 		{0, "the one that", []string{in("landing.json"), "--key", in("node.pub")}},
 		{0, "which is the report in", []string{in("landing.json"), "--key", in("node.pub"), "--previous", in("factory.json")}},
-		{1, "RPT-WHO", []string{in("landing.json")}},
-		{1, "RPT-WHO", []string{in("label.txt")}},
+		{1, "RPT-NAME", []string{in("landing.json")}},
+		{1, "RPT-NAME", []string{in("label.txt")}},
 		{1, "RPT-UKEY", append([]string{in("forged.json")}, ledger...)},
 		{1, "RPT-UKEY", []string{in("forged.json"), "--key", in("node.pub")}},
 		{1, "RPT-UKEY", []string{in("landing.json"), "--key", in("node.pub"), "--revoked", in("revoked")}},
@@ -158,9 +158,9 @@ func TestReportVerify(t *testing.T) {
 		{2, "--revoked", append([]string{in("landing.json"), "--revoked", in("none")}, ledger...)},
 		{2, "revoked keys", append([]string{in("landing.json"), "--revoked", in("node.pub")}, ledger...)},
 		{1, "RPT-ULED", append([]string{in("other.json")}, ledger...)},
-		{1, "RPT-FORM", append([]string{in("changed.json")}, ledger...)},
-		{1, "RPT-BSIG", append([]string{in("bad-label.txt")}, ledger...)},
-		{1, "RPT-FORM", append([]string{in("plain.json")}, ledger...)},
+		{1, "RPT-SHPE", append([]string{in("changed.json")}, ledger...)},
+		{1, "RPT-BSGN", append([]string{in("bad-label.txt")}, ledger...)},
+		{1, "RPT-SHPE", append([]string{in("plain.json")}, ledger...)},
 		{1, "RPT-PREV", []string{in("factory.json"), "--key", in("node.pub"), "--previous", in("landing.json")}},
 		{1, "FAC-LEDG", []string{in("landing.json"), "--ledger", in("twice.jsonl")}},
 		{1, "FAC-LEDG", []string{in("landing.json"), "--ledger", dir}},
@@ -212,7 +212,7 @@ func TestReportExport(t *testing.T) {
 		if format == "envelope" {
 			want = 1
 		}
-		if code, _, complaints := ran(t, "report", "export", "--format", format, plain); code != want || want == 1 && !strings.Contains(complaints, "RPT-NSIG") {
+		if code, _, complaints := ran(t, "report", "export", "--format", format, plain); code != want || want == 1 && !strings.Contains(complaints, "RPT-NSGN") {
 			t.Errorf("%s of the JSON alone: %d\n%s", format, code, complaints)
 		}
 		switch format {
@@ -248,7 +248,7 @@ func TestReportExport(t *testing.T) {
 			}
 		}
 	}
-	if code, _, complaints := ran(t, "report", "export"); code != 1 || !strings.Contains(complaints, "NO-ENGNE") {
+	if code, _, complaints := ran(t, "report", "export"); code != 1 || !strings.Contains(complaints, "ENG-LACK") {
 		t.Errorf("without an engine: %d\n%s", code, complaints)
 	}
 }
@@ -322,7 +322,7 @@ func TestReportOfTheEngine(t *testing.T) {
 			root.SetErr(&complaints)
 			code := execute(t.Context(), root, []string{"report", "export", "--format", format, "--socket", socket})
 			text := map[string]string{"envelope": string(p.Signed), "json": string(p.JSON)}[format]
-			if code != want || code == 0 && out.String() != text || code == 1 && !strings.Contains(complaints.String(), "RPT-NSIG") {
+			if code != want || code == 0 && out.String() != text || code == 1 && !strings.Contains(complaints.String(), "RPT-NSGN") {
 				t.Errorf("%s, %s: %d\n%s%s", name, format, code, out.String(), complaints.String())
 			}
 		}

@@ -105,7 +105,7 @@ func (f *verifyFlags) verify(cmd *cobra.Command, file string, asJSON bool) error
 	}
 	if err == nil && is.Vouched == "" {
 		err = &problem.Problem{
-			Code: "RPT-WHO", Summary: message.F("The report was not changed since key %s signed it, but nobody says whose key that is.", is.KeyID),
+			Code: "RPT-NAME", Summary: message.F("The report was not changed since key %s signed it, but nobody says whose key that is.", is.KeyID),
 			Fix: message.T("Give the factory's ledger with --ledger, or the node's public key with --key."),
 		}
 	}

@@ -79,7 +79,7 @@ func (c *connection) wakeForPerson(ctx context.Context, session engine.Session) 
 		}
 		var text strings.Builder
 		printError(&text, &problem.Problem{
-			Code: "ENG-DOWN", Summary: message.T("Touchdown's engine does not start on this node."),
+			Code: "ENG-DEAD", Summary: message.T("Touchdown's engine does not start on this node."),
 			Fix: message.T("Switch the node off and on. If it comes to this again, call support and read these lines out."),
 			Err: errors.New(lastWords(ctx, machine)),
 		})
@@ -135,7 +135,7 @@ func entered(ctx context.Context, in *os.File, limit time.Duration) (bool, error
 // noEngine says what to do when nothing listens on the socket.
 func noEngine(err error) error {
 	return &problem.Problem{
-		Code: "NO-ENGNE", Summary: message.T("No engine is running on this node."),
+		Code: "ENG-LACK", Summary: message.T("No engine is running on this node."),
 		Fix: message.T("Start one with `touchdown engine` in another terminal, or add --local on a laptop."),
 		Err: err,
 	}

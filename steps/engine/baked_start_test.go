@@ -148,7 +148,7 @@ func TestADriveThatIsNoMedium(t *testing.T) {
 	stick.Plug(t, r.host.Root(), "sdb", void)
 	stick.Plug(t, r.host.Root(), "sdb1", void)
 	r.open(t)
-	until(t, r, "the disk and the countdown", func(s *Snapshot) bool { return tells(counting)(s) && tells("sdb is not used: MED-MORE")(s) })
+	until(t, r, "the disk and the countdown", func(s *Snapshot) bool { return tells(counting)(s) && tells("sdb is not used: MED-UNRD")(s) })
 	damaged := stick.Volume(t, media.PlainFile, []byte(onStick))
 	copy(damaged[0x0d:], []byte{3}) // sectors of a cluster
 	stick.Plug(t, r.host.Root(), "sdc", damaged)

@@ -68,7 +68,7 @@ func ontoStick(name string) func(context.Context, *Engine) ([]byte, error) {
 			saved.Bytes, saved.SHA256 = len(archive), fmt.Sprintf("%x", sha256.Sum256(archive))
 			return []volume.File{{Name: "touchdown-support.tar.gz", Data: archive}}, err
 		})
-		if err != nil && problem.From(err).Code == "MED-NONE" {
+		if err != nil && problem.From(err).Code == "MED-LACK" {
 			return nil, fmt.Errorf("%w: %w", ErrNotFound, err) // a console tells it from what failed
 		}
 		if err != nil {

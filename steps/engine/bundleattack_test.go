@@ -97,7 +97,7 @@ func TestABundleWithoutAStick(t *testing.T) {
 		}
 		r.o.Media = media.NewWatcher(r.host.Machine)
 		_, err := s.Export(t.Context(), BundleOnStick)
-		if !errors.Is(err, ErrNotFound) || problem.From(err).Code != "MED-NONE" {
+		if !errors.Is(err, ErrNotFound) || problem.From(err).Code != "MED-LACK" {
 			t.Errorf("without a stick: %v", err)
 		}
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")

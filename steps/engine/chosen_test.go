@@ -92,7 +92,7 @@ func TestAFileFromAStick(t *testing.T) {
 	if len(s.Volumes) != 2 || s.Volumes[0].Name != "TOUCHDOWN (sdb)" || !slices.Equal(s.Volumes[0].Files, []chosen.File{{Path: "ca.pem", Bytes: int64(len(ca))}, {Path: "Pull Secret.json", Bytes: int64(len(secret))}}) {
 		t.Fatalf("%+v", s.Volumes)
 	}
-	if why := s.Volumes[1].Why.String(); s.Volumes[1].Name != "sdc" || !strings.Contains(why, "MED-KIND") {
+	if why := s.Volumes[1].Why.String(); s.Volumes[1].Name != "sdc" || !strings.Contains(why, "MED-KND") {
 		t.Errorf("a volume that is not read: %+v", s.Volumes[1])
 	}
 	id := s.Volumes[0].ID
@@ -151,7 +151,7 @@ func TestAWrongFileFromAStick(t *testing.T) {
 	id := s.Volumes[0].ID
 	for file, want := range map[string]string{
 		"both.pem": "MED-VAL: The file both.pem is not taken: it holds a private key.", "large.pem": "it is 552960 bytes long, more than the 262144",
-		"program": "MED-VAL: The file program is not taken: it ", "words.txt": "it holds no certificate", "empty.pem": "MED-NIL",
+		"program": "MED-VAL: The file program is not taken: it ", "words.txt": "it holds no certificate", "empty.pem": "MED-MPTY",
 	} {
 		err := r.Do(t.Context(), pen, Action{Verb: Act, Path: bundlePath, Volume: id, Value: file})
 		if p := problem.From(err); !strings.Contains(p.Error(), want) || p.Fix.String() == "" || strings.Contains(p.Error()+p.Fix.String(), "hunter2") {
@@ -173,7 +173,7 @@ func TestAWrongFileFromAStick(t *testing.T) {
 		}
 	}
 	stick.Pull(t, r.host.Root(), "sdb")
-	if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: bundlePath, Volume: id, Value: "ca.pem"}); problem.From(err).Code != "MED-GONE" {
+	if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: bundlePath, Volume: id, Value: "ca.pem"}); problem.From(err).Code != "MED-AWAY" {
 		t.Errorf("a stick that was pulled out: %v", err)
 	}
 	r.tellsNo(t, "hunter2")

@@ -121,7 +121,7 @@ func (j *journal) renew(path string, data []byte) (damage string) {
 
 func otherVersion(first string) error {
 	return &problem.Problem{
-		Code: "JRNLFMT", Summary: message.T("The journal was written by another version of Touchdown."),
+		Code: "JRN-FRMT", Summary: message.T("The journal was written by another version of Touchdown."),
 		Fix: message.T("Finish the job with the version that began it, or move the state folder aside to start again."),
 		Err: fmt.Errorf("first line of the journal is %.60q", first),
 	}

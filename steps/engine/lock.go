@@ -32,7 +32,7 @@ func takeLock(path string) (*os.File, error) {
 		}
 		f.Close()
 		return nil, &problem.Problem{
-			Code: "BUSY", Summary: message.T("Another engine is already at work on this node."),
+			Code: "ENG-BUSY", Summary: message.T("Another engine is already at work on this node."),
 			Fix: message.F("Attach to it with `touchdown console`; its process id is %s.", pid),
 			Err: fmt.Errorf("locking %s: %w", path, err),
 		}

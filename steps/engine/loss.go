@@ -15,7 +15,7 @@ import (
 
 // RecordsLost is the code of the problem that an engine stops with when its own records were damaged while a job was under
 // way: a person decides how to go on.
-const RecordsLost = "LOST-REC"
+const RecordsLost = "REC-LST"
 
 // applyLost takes the job for what is known of it after a loss.
 func (j *job) applyLost(e steps.Event) {

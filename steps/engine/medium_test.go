@@ -299,11 +299,11 @@ func TestWhatNeverStarts(t *testing.T) {
 		}, "MED-RVKD"},
 		"not signed": {func(t *testing.T, r *sealedRig) {
 			stick.Plug(t, r.host.Root(), "sdb", stick.Volume(t, media.PlainFile, []byte(onStick)))
-		}, "MED-NSIG"},
+		}, "MED-NSGN"},
 		"no record of what was used": {func(t *testing.T, r *sealedRig) {
 			must(t, r.host.Remove(layout.Media+"/used"))
 			r.plug(t, "sdb", forNobody())
-		}, "MED-LOST"},
+		}, "MED-REC"},
 		"another node's seal": {func(t *testing.T, r *sealedRig) {
 			_, other, err := envelope.NewNodeKey()
 			must(t, err)
@@ -336,7 +336,7 @@ func TestWhatNeverStarts(t *testing.T) {
 			test.begin(t, r)
 			r.open(t)
 			s := until(t, r, "why not", noticed(test.says))
-			if test.says != "MED-LOST" && r.host.Content(layout.Media+"/used") != used {
+			if test.says != "MED-REC" && r.host.Content(layout.Media+"/used") != used {
 				t.Error("it is noted as used")
 			}
 			if !s.Started.IsZero() || len(r.w.calls) > 0 {
@@ -524,7 +524,7 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	err = r.core.draft.fill(values, taken)
 	name := r.core.draft.site.Spec.ClusterName
 	r.mu.Unlock()
-	if problem.From(err).Code != "MED-LOST" || name != "" {
+	if problem.From(err).Code != "MED-REC" || name != "" {
 		t.Errorf("%v, %q", err, name)
 	}
 	kept, _, err := r.store.loadDraft()
@@ -553,7 +553,7 @@ func TestAnExchangedMedium(t *testing.T) {
 	until(t, r, "the other stick", listed(other))
 	pen := take(t, r)
 	for _, value := range []string{shown.ID, "sdb", ""} {
-		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-GONE" {
+		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-AWAY" {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -677,7 +677,7 @@ func TestTheReportIsLeft(t *testing.T) {
 	must(t, r.host.Remove(layout.Media+"/overwriting"))
 	l = &lander{Engine: r.Engine}
 	l.leave()
-	if s, err := r.Snapshot(t.Context()); err != nil || !strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config is on its medium still (MED-OVER): put it in again.") {
+	if s, err := r.Snapshot(t.Context()); err != nil || !strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config is on its medium still (MED-LEFT): put it in again.") {
 		t.Errorf("nothing tells that the medium is not there: %v, %v", s.Notices, err)
 	}
 	if names, _ := r.onDisk(t, "sdc", ""); len(names) != 1 {
@@ -712,10 +712,10 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 		}
 	}
 	report := &leaving{id: "document", what: "document landed"}
-	protected := &problem.Problem{Code: "MED-RO", Summary: message.T("The medium is write-protected.")}
+	protected := &problem.Problem{Code: "MED-PRT", Summary: message.T("The medium is write-protected.")}
 	for range 3 {
 		l.notLeft(r.known, report, protected)
-		shows("Nothing was written to the medium (MED-RO).")
+		shows("Nothing was written to the medium (MED-PRT).")
 	}
 	if n := told("write-protected"); n != 1 || r.known.HasLeft(report.what) {
 		t.Errorf("told %d times, left %t", n, r.known.HasLeft(report.what))
@@ -739,8 +739,8 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(r.host.Root(), layout.Media, "left/x"), 0o700)) // nothing can be noted
 	l.wasLeft(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Files: []string{"report.txt", "report.json"}})
 	shows("Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
-	l.tellOverwritten(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Stays: &problem.Problem{Code: "MED-OVER", Summary: message.T("The site config stays.")}})
-	shows("The site config may be on the medium still (MED-OVER). Why: the log.")
+	l.tellOverwritten(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Stays: &problem.Problem{Code: "MED-LEFT", Summary: message.T("The site config stays.")}})
+	shows("The site config may be on the medium still (MED-LEFT). Why: the log.")
 	if n := told("The site config stays."); n != 1 {
 		t.Errorf("that the site config stays is told %d times", n)
 	}

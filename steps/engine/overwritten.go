@@ -40,6 +40,6 @@ func (e *lander) tellAway(known media.Known, l *leaving) {
 	if l.used == nil {
 		return
 	}
-	e.sayOn(overNotice, known, l, message.T("The site config is on its medium still (MED-OVER): put it in again."),
-		message.T("The medium that brought the site config is not there, so that its site config stays on it (MED-OVER). Put it in again before the hand-over: the node adds its report, and overwrites the site config unless that says keep."))
+	e.sayOn(overNotice, known, l, message.T("The site config is on its medium still (MED-LEFT): put it in again."),
+		message.T("The medium that brought the site config is not there, so that its site config stays on it (MED-LEFT). Put it in again before the hand-over: the node adds its report, and overwrites the site config unless that says keep."))
 }

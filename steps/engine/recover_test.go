@@ -147,7 +147,7 @@ func TestWatchdogEndsAStepThatHangs(t *testing.T) {
 		r.startUnder(t, pen, time.Minute)
 		time.Sleep(2 * time.Minute)
 		s := until(t, r, "the failure", inState(HasFailed))
-		if s.Problem.Code != "WATCHDOG" || s.Current != "light" {
+		if s.Problem.Code != "ENG-STLL" || s.Current != "light" {
 			t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
 		}
 	})
@@ -173,7 +173,7 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 		time.Sleep(23*time.Minute + 30*time.Second) // 19 minutes until the last progress, and most of the limit
 		until(t, r, "the work", inState(Working))
 		time.Sleep(time.Minute)
-		if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "WATCHDOG" {
+		if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "ENG-STLL" {
 			t.Errorf("the watchdog's problem: %+v", s.Problem)
 		}
 	})
@@ -218,7 +218,7 @@ func TestNodeThatGoesDownAgainAndAgain(t *testing.T) {
 		r.host.Boot()
 		r.open(t)
 	}
-	if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "BOOT-CNT" {
+	if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "RBT-CNT" {
 		t.Errorf("the problem: %+v", s.Problem)
 	}
 }

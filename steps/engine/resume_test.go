@@ -214,7 +214,7 @@ func TestForeignJournalIsRefused(t *testing.T) {
 	must(t, r.Close())
 	must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), seal([]byte(`{"journal":"touchdown/v9"}`)), 0o600))
 	_, err := Open(r.options())
-	if problem.From(err).Code != "JRNLFMT" {
+	if problem.From(err).Code != "JRN-FRMT" {
 		t.Errorf("opened a journal of another format: %v", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestForeignJournalIsRefused(t *testing.T) {
 func TestSecondEngineIsRefused(t *testing.T) {
 	r := newRig(t, newWorld())
 	_, err := Open(r.options())
-	if p := problem.From(err); p.Code != "BUSY" || !strings.Contains(p.Fix.String(), fmt.Sprint(os.Getpid())) {
+	if p := problem.From(err); p.Code != "ENG-BUSY" || !strings.Contains(p.Fix.String(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second engine: %v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestRebootLoopEnds(t *testing.T) {
 		until(t, r, "a reboot", func(*Snapshot) bool { return len(r.host.Calls()) == boot+1 })
 		r.reopen(t)
 	}
-	if p := until(t, r, "the end of the loop", inState(HasFailed)).Problem; p.Code != "BOOT-LP" {
+	if p := until(t, r, "the end of the loop", inState(HasFailed)).Problem; p.Code != "RBT-LP" {
 		t.Errorf("problem %+v", p)
 	}
 	if n := len(r.host.Calls()); n != maxBoots {

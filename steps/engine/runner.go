@@ -138,7 +138,7 @@ func (r *run) tooManyBoots(id string) error {
 	defer r.e.mu.Unlock()
 	if n := len(r.e.core.job.step(id).boots); n > maxStarts {
 		return &problem.Problem{
-			Code: "BOOT-CNT", Summary: message.F("The node went down %d times while this step was at work.", n-1),
+			Code: "RBT-CNT", Summary: message.F("The node went down %d times while this step was at work.", n-1),
 			Fix: message.T("Look at power and cabling. Then retry, or undo to put everything back."),
 		}
 	}
@@ -199,7 +199,7 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 		return
 	}
 	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: trouble(&problem.Problem{
-		Code: "STOPPED", Summary: message.T("The work was stopped by a person."),
+		Code: "ENG-HALT", Summary: message.T("The work was stopped by a person."),
 		Fix: message.T("Retry to go on from here, or undo to put everything back."),
 	})}
 	if err := r.e.emit(event); err != nil {
@@ -247,7 +247,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 	r.e.mu.Unlock()
 	if len(boots) >= maxBoots && !slices.Contains(boots, boot) {
 		r.fail(id, &problem.Problem{
-			Code: "BOOT-LP", Summary: message.F("The node was rebooted %d times without getting further.", maxBoots),
+			Code: "RBT-LP", Summary: message.F("The node was rebooted %d times without getting further.", maxBoots),
 			Fix: message.T("Make a support bundle, then undo."), Err: errors.New(reason),
 		}, took)
 		return
@@ -269,7 +269,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 }
 
 // ChecksFailed is the code of the problem of a step that did all its work and has a check that failed.
-const ChecksFailed = "CHK-FAIL"
+const ChecksFailed = "CHK-BAD"
 
 // RebootRefused is the code of the problem that headless runs turn into their own exit code.
 const RebootRefused = "REB-REFD"
@@ -279,7 +279,7 @@ func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &problem.Problem{
-				Code: "BUG", Summary: message.T("Touchdown itself made a mistake in this step."),
+				Code: "ENG-BUG", Summary: message.T("Touchdown itself made a mistake in this step."),
 				Fix: message.T("Retry once; if it happens again, make a support bundle and call support."),
 				Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 			}

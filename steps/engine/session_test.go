@@ -233,7 +233,7 @@ func TestWaiver(t *testing.T) {
 		r.w.mu.Unlock()
 		r.start(t, s, pen, false)
 		snapshot := until(t, s, "the failed check", inState(HasFailed))
-		if snapshot.Problem.Code != "CHK-FAIL" {
+		if snapshot.Problem.Code != "CHK-BAD" {
 			t.Errorf("problem %+v", snapshot.Problem)
 		}
 		if err := s.Do(t.Context(), pen, Action{Verb: Waive, Step: "light", Check: "lamp"}); !errors.Is(err, ErrInvalid) {
@@ -278,7 +278,7 @@ func TestCancel(t *testing.T) {
 		r.start(t, s, pen, false)
 		until(t, s, "the work", func(s *Snapshot) bool { return s.Current == "light" })
 		must(t, s.Do(t.Context(), pen, Action{Verb: Cancel}))
-		if p := until(t, s, "the stop", inState(HasFailed)).Problem; p.Code != "STOPPED" {
+		if p := until(t, s, "the stop", inState(HasFailed)).Problem; p.Code != "ENG-HALT" {
 			t.Errorf("problem %+v", p)
 		}
 		r.w.mu.Lock()
@@ -294,7 +294,7 @@ func TestPanicIsAFailure(t *testing.T) {
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { panic("boom") }
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		if p := until(t, s, "the failure", inState(HasFailed)).Problem; p.Code != "BUG" || !strings.Contains(p.Detail, "boom") {
+		if p := until(t, s, "the failure", inState(HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail, "boom") {
 			t.Errorf("problem %+v", p)
 		}
 	})

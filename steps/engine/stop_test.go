@@ -22,7 +22,7 @@ import (
 func expectStop(t *testing.T, f *faulty, at string) {
 	t.Helper()
 	s := until(t, f, "the stop", inState(HasFailed))
-	if s.Problem.Code != "STOPPED" || s.Current != at {
+	if s.Problem.Code != "ENG-HALT" || s.Current != at {
 		t.Errorf("problem %+v at %q, want STOPPED at %q", s.Problem, s.Current, at)
 	}
 }
@@ -74,7 +74,7 @@ func TestStopOfAnUndoAtWork(t *testing.T) {
 
 // TestUndoThatFails stops the undo at that step, tells why, and continues there after a retry. A panic is such a failure.
 func TestUndoThatFails(t *testing.T) {
-	for code, fail := range map[string]func() error{"BRKN": broken, "BUG": func() error { panic("no lamp") }} {
+	for code, fail := range map[string]func() error{"BRKN": broken, "ENG-BUG": func() error { panic("no lamp") }} {
 		t.Run(code, func(t *testing.T) {
 			broken := true
 			f := newFaulty(t, func(context.Context, steps.Report) error {

@@ -203,7 +203,7 @@ func TestHandOverThatCannotBeWiped(t *testing.T) {
 func TestPurge(t *testing.T) {
 	must(t, Purge(filepath.Join(t.TempDir(), "never there")))
 	r := newRig(t, newWorld())
-	if err := Purge(r.dir); problem.From(err).Code != "BUSY" {
+	if err := Purge(r.dir); problem.From(err).Code != "ENG-BUSY" {
 		t.Errorf("purged under an engine: %v", err)
 	}
 	must(t, r.Close())

@@ -55,7 +55,7 @@ func (d *watchdog) stop() { d.rest() }
 
 func tooLong(limit time.Duration, err error) error {
 	return &problem.Problem{
-		Code: "WATCHDOG", Summary: message.F("This step made no progress for %s and was stopped.", limit),
+		Code: "ENG-STLL", Summary: message.F("This step made no progress for %s and was stopped.", limit),
 		Fix: message.T("Read what it was waiting for. Retry to go on from here, or undo to put everything back."), Err: err,
 	}
 }

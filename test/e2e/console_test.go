@@ -170,7 +170,7 @@ systemd-run --unit=held flock /var/lib/touchdown/lock sleep infinity
 until ! flock --nonblock /var/lib/touchdown/lock true; do sleep 0.1; done
 systemctl start --no-block touchdown-console@ttyS0`
 	run(held)
-	p.Shows("ENG-DOWN")
+	p.Shows("ENG-DEAD")
 	p.Shows("Another engine is already at work")
 	p.Shows("Press Enter to log in")
 	p.Keep("No engine")

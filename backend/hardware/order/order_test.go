@@ -173,7 +173,7 @@ func TestHostileSheets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{dir, filepath.Join(dir, "pipe"), filepath.Join(dir, "none.yaml"), "/dev/zero"} {
-		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "ORD-FILE") {
+		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), "SHT-FLE") {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

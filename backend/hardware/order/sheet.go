@@ -116,7 +116,7 @@ func profile(name string) (*Sheet, error) {
 
 func unreadable(name string, err error) error {
 	return &problem.Problem{
-		Code: "ORD-FILE", Err: err, Summary: message.F("The profile or order sheet %s cannot be used.", path.Base(name)),
+		Code: "SHT-FLE", Err: err, Summary: message.F("The profile or order sheet %s cannot be used.", path.Base(name)),
 		Fix: message.F("Give one of the profiles %s, or a file as assets/profiles has them, with what is named corrected.", strings.Join(Profiles(), ", ")),
 	}
 }

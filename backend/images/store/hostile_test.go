@@ -66,7 +66,7 @@ func TestOpenRefusesFiles(t *testing.T) {
 			_ = os.Remove(made.Path("overlay-layers", "layers.lock"))
 			return os.Symlink("/tmp/made-by-a-link", made.Path("overlay-layers", "layers.lock"))
 		}, "STR-BAD"},
-		"no store": {func(made *imagestore.Store) error { return os.RemoveAll(made.Path("overlay-layers")) }, "STR-NONE"},
+		"no store": {func(made *imagestore.Store) error { return os.RemoveAll(made.Path("overlay-layers")) }, "STR-MSNG"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, _ := small(t)

@@ -112,7 +112,7 @@ func (s *Store) lockable() error {
 		}
 		if err != nil {
 			return &problem.Problem{
-				Code: "STR-NONE", Summary: message.F("There is no image store at %s.", s.Root),
+				Code: "STR-MSNG", Summary: message.F("There is no image store at %s.", s.Root),
 				Fix: message.T("Check that CRI-O has run on this node, and where its storage.conf puts its images."), Err: err,
 			}
 		}

@@ -69,7 +69,7 @@ func (v *opened) whole() error {
 	}
 	if want := int64(binary.LittleEndian.Uint32(d[80:])) * sector; string(d[:6]) == "\x01CD001" && want > v.size {
 		return &problem.Problem{
-			Code: "ISO-CUT", Summary: message.F("The image is incomplete: it has %d bytes of %d.", v.size, want),
+			Code: "LVE-CUT", Summary: message.F("The image is incomplete: it has %d bytes of %d.", v.size, want),
 			Fix: message.T("Download it again, and compare its SHA-256 sum with the published one."),
 		}
 	}

@@ -67,7 +67,7 @@ func parse(text []byte) (types.Config, error) {
 	if err != nil {
 		err = errors.New(unquoted(err.Error()))
 		return c, &problem.Problem{
-			Code: "ISO-IGN", Summary: message.T("The Ignition config is not valid."),
+			Code: "LVE-GNTN", Summary: message.T("The Ignition config is not valid."),
 			Fix: message.T("Make it with Butane, variant fcos or openshift with --raw, for a specification up to 3.5.0."), Err: err,
 		}
 	}
@@ -160,7 +160,7 @@ func unhashed(c types.Config) error {
 	for _, r := range all {
 		if open(r) {
 			return &problem.Problem{
-				Code: "ISO-HASH", Summary: message.F("The Ignition config fetches %s without TLS, and does not say what it should be.", source(r.Source)),
+				Code: "LVE-HASH", Summary: message.F("The Ignition config fetches %s without TLS, and does not say what it should be.", source(r.Source)),
 				Fix: message.T("Add verification.hash to it, or use https."),
 			}
 		}

@@ -50,7 +50,7 @@ func (i *Image) Fill(c Content, force bool) (*Filling, error) {
 	}
 	if room := i.Ignition.Length; int64(len(packed)) > room {
 		return nil, &problem.Problem{
-			Code: "ISO-ROOM", Summary: message.F("Ignition config and keyfiles have %d bytes when compressed, and the image has room for %d.", len(packed), room),
+			Code: "LVE-SPCE", Summary: message.F("Ignition config and keyfiles have %d bytes when compressed, and the image has room for %d.", len(packed), room),
 			Fix: message.T("Let the config name large files by URL, with verification.hash, instead of containing them."),
 		}
 	}
@@ -71,7 +71,7 @@ func (i *Image) Whole() error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "ISO-HALF", Summary: message.T("The image is half written: what is embedded in it is not complete."),
+		Code: "LVE-HALF", Summary: message.T("The image is half written: what is embedded in it is not complete."),
 		Fix: message.T(anotherImage), Err: errors.New(i.Half),
 	}
 }
@@ -90,11 +90,11 @@ func (i *Image) refuseFull(force bool) error {
 		for _, f := range i.Files[:min(len(i.Files), 3)] {
 			names = append(names, f.Path)
 		}
-		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: it has %s.", strings.Join(names, ", ")), Fix: message.T(anotherImage)}
+		return &problem.Problem{Code: "LVE-FULL", Summary: message.F("The image is filled already: it has %s.", strings.Join(names, ", ")), Fix: message.T(anotherImage)}
 	case i.Ignition.Used > 0: // such as folders
-		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its Ignition area has %d bytes.", i.Ignition.Used), Fix: message.T(anotherImage)}
+		return &problem.Problem{Code: "LVE-FULL", Summary: message.F("The image is filled already: its Ignition area has %d bytes.", i.Ignition.Used), Fix: message.T(anotherImage)}
 	case i.Kargs != nil && i.Kargs.Args != i.Kargs.Default:
-		return &problem.Problem{Code: "ISO-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", ShownArgs(i.Kargs.Args)), Fix: message.T(anotherImage)}
+		return &problem.Problem{Code: "LVE-FULL", Summary: message.F("The image is filled already: its kernel arguments are %s.", ShownArgs(i.Kargs.Args)), Fix: message.T(anotherImage)}
 	}
 	return nil
 }
@@ -107,17 +107,17 @@ func (i *Image) archive(c Content) ([]File, error) {
 	}
 	if len(c.Keyfiles) > 0 && !i.Keyfiles {
 		return nil, &problem.Problem{
-			Code: "ISO-NET", Summary: message.T("The live system of this image does not read network keyfiles."),
+			Code: "LVE-NET", Summary: message.T("The live system of this image does not read network keyfiles."),
 			Fix: message.T("Use a newer image, or set the network with kernel arguments (ip=, nameserver=)."),
 		}
 	}
 	for _, k := range c.Keyfiles {
 		if err := checkKeyfile(k); err != nil {
-			return nil, &problem.Problem{Code: "ISO-NET", Summary: message.F("%q is not a NetworkManager keyfile.", k.Path), Fix: message.T("Name a file that ends with .nmconnection and has a section [connection]."), Err: err}
+			return nil, &problem.Problem{Code: "LVE-NET", Summary: message.F("%q is not a NetworkManager keyfile.", k.Path), Fix: message.T("Name a file that ends with .nmconnection and has a section [connection]."), Err: err}
 		}
 		name := keyfileDir + k.Path
 		if slices.ContainsFunc(files, func(f File) bool { return f.Path == name }) {
-			return nil, &problem.Problem{Code: "ISO-NET", Summary: message.F("Two keyfiles have the name %s.", k.Path), Fix: message.T("Rename one of them.")}
+			return nil, &problem.Problem{Code: "LVE-NET", Summary: message.F("Two keyfiles have the name %s.", k.Path), Fix: message.T("Rename one of them.")}
 		}
 		files = append(files, File{name, k.Data})
 	}
@@ -146,7 +146,7 @@ func checkKeyfile(k File) error {
 func (i *Image) kargPatches(e Edits) ([]patch, error) {
 	if i.Kargs == nil {
 		if len(e.Append)+len(e.Delete)+len(e.Replace) > 0 {
-			return nil, &problem.Problem{Code: "ISO-EDIT", Summary: message.T("The kernel arguments of this image cannot be changed: it is too old for it."), Fix: message.T("Use a newer image.")}
+			return nil, &problem.Problem{Code: "LVE-ARGS", Summary: message.T("The kernel arguments of this image cannot be changed: it is too old for it."), Fix: message.T("Use a newer image.")}
 		}
 		return nil, nil
 	}
@@ -158,7 +158,7 @@ func (i *Image) kargPatches(e Edits) ([]patch, error) {
 	for n, a := range i.Kargs.Areas {
 		if int64(len(args)) >= a.Length {
 			return nil, &problem.Problem{
-				Code: "ISO-ROOM", Summary: message.F("The kernel arguments have %d bytes, and the image has room for %d.", len(args), a.Length-1),
+				Code: "LVE-SPCE", Summary: message.F("The kernel arguments have %d bytes, and the image has room for %d.", len(args), a.Length-1),
 				Fix: message.T("Leave some out; network settings can be keyfiles instead."),
 			}
 		}

@@ -111,10 +111,10 @@ func refuse(code string, summary, fix message.Text, cause error) error {
 
 // unknown is the error for what is no live image.
 func unknown(cause error) error {
-	return refuse("ISO-KIND", message.T("The file is not a live image of RHCOS or Fedora CoreOS."), message.T("Name the live ISO of the OpenShift release, as it was downloaded."), cause)
+	return refuse("LVE-KND", message.T("The file is not a live image of RHCOS or Fedora CoreOS."), message.T("Name the live ISO of the OpenShift release, as it was downloaded."), cause)
 }
 
 // damaged is the error for an image that contradicts itself.
 func damaged(cause error) error {
-	return refuse("ISO-BAD", message.T("The image is damaged, or was made to look like a live image. Nothing was written."), message.T("Download it again, and compare its SHA-256 sum with the published one."), cause)
+	return refuse("LVE-BAD", message.T("The image is damaged, or was made to look like a live image. Nothing was written."), message.T("Download it again, and compare its SHA-256 sum with the published one."), cause)
 }

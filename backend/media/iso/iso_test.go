@@ -117,10 +117,10 @@ func TestFilledTwice(t *testing.T) {
 	image := liveiso.Make(liveiso.Y2023, true)
 	first, i := filled(t, image, Content{Ignition: bytes.Replace(config, []byte("planted"), bytes.Repeat([]byte("abc"), 900), 1), Keyfiles: []File{keyfile}, Kargs: Edits{Append: []string{"first"}}}, false)
 	_, err := i.Fill(Content{Ignition: config}, false)
-	wantCode(t, err, "ISO-FULL")
+	wantCode(t, err, "LVE-FULL")
 	_, onlyKargs := filled(t, image, Content{Kargs: Edits{Append: []string{"first"}}}, false)
 	_, err = onlyKargs.Fill(Content{Ignition: config}, false)
-	wantCode(t, err, "ISO-FULL")
+	wantCode(t, err, "LVE-FULL")
 	again, _ := filled(t, first, contentFor(liveiso.Y2023), true)
 	once, _ := filled(t, image, contentFor(liveiso.Y2023), false)
 	if !bytes.Equal(again, once) {
@@ -195,7 +195,7 @@ func TestNamesInArchives(t *testing.T) {
 	if _, err := i.Fill(Content{Ignition: config}, false); i.Half != "" || len(i.Files) > 0 {
 		t.Errorf("a folder: %q, %+v", i.Half, i.Files)
 	} else {
-		wantCode(t, err, "ISO-FULL")
+		wantCode(t, err, "LVE-FULL")
 	}
 }
 
@@ -224,35 +224,35 @@ func TestHostileImagesAreRefused(t *testing.T) {
 		kind, code string
 		change     func([]byte) []byte
 	}{
-		"not an ISO":           {liveiso.Y2023, "ISO-KIND", func([]byte) []byte { return bytes.Repeat([]byte("no image "), 9000) }},
-		"empty":                {liveiso.Y2023, "ISO-KIND", func([]byte) []byte { return nil }},
-		"no live image":        {liveiso.Y2022, "ISO-KIND", replace("ignition.img", "ignition.xxx")},
-		"cut off":              {liveiso.Y2023, "ISO-CUT", func(b []byte) []byte { return b[:len(b)-2048] }},
-		"header beyond":        {liveiso.Y2021, "ISO-BAD", number(header, 1<<40)},
-		"header overflow":      {liveiso.Y2021, "ISO-BAD", number(header, 1<<63)},
-		"header other length":  {liveiso.Y2021, "ISO-BAD", number(header+8, 4096)},
-		"kargs length":         {liveiso.Y2021, "ISO-BAD", number(systemArea-24-64, 4096)},
-		"kargs no length":      {liveiso.Y2021, "ISO-BAD", number(systemArea-24-64, 0)},
-		"kargs beyond":         {liveiso.Y2021, "ISO-BAD", number(systemArea-24-48, 1<<40)},
-		"kargs overflow":       {liveiso.Y2021, "ISO-BAD", number(systemArea-24-48, 1<<64-1)},
-		"kargs in descriptor":  {liveiso.Y2021, "ISO-BAD", number(systemArea-24-48, systemArea)},
-		"kargs in a folder":    {liveiso.Y2021, "ISO-BAD", number(systemArea-24-48, 20*sector)},
-		"kargs in the area":    {liveiso.Y2021, "ISO-BAD", func(b []byte) []byte { return number(systemArea-24-48, binary.LittleEndian.Uint64(b[header:]))(b) }},
-		"default beyond":       {liveiso.Y2021, "ISO-BAD", number(systemArea-24-56, 1<<40)},
-		"igninfo no JSON":      {liveiso.Y2023, "ISO-BAD", replace(`{"file"`, `{'file'`)},
-		"igninfo other file":   {liveiso.Y2023, "ISO-KIND", replace(`"images/ignition.img"`, `"images/none.img"`)},
-		"igninfo up":           {liveiso.Y2023, "ISO-KIND", replace(`"images/ignition.img"`, `"../../etc/a"`)},
-		"igninfo folder":       {liveiso.Y2023, "ISO-KIND", replace(`"images/ignition.img"`, `"images"`)},
-		"offset in the next":   {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384`, `"length": 16999`)},
-		"offset negative":      {liveiso.Y2023s390, "ISO-BAD", replace(`"offset": 2363`, `"offset": -363`)},
-		"length nothing":       {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384`, `"length": 0`)},
-		"length huge":          {liveiso.Y2023s390, "ISO-BAD", replace(`"length": 16384, "offset": 2363`, `"length": 9000000000000000000`)},
-		"kargs.json size":      {liveiso.Y2023, "ISO-BAD", replace(`"size": 256`, `"size":9999`)},
-		"kargs.json small":     {liveiso.Y2023, "ISO-BAD", replace(`"size": 256`, `"size": 20`)},
-		"kargs.json offset":    {liveiso.Y2023, "ISO-BAD", replace(`"offset": 30`, `"offset": -9`)},
-		"kargs.json pad":       {liveiso.Y2023s390, "ISO-BAD", replace(`"pad": "\u0000"`, `"pad": "ab"`)},
-		"kargs.json file":      {liveiso.Y2023, "ISO-BAD", replace("EFI/fedora/grub.cfg\"", "EFI/none\"")},
-		"kargs.json same file": {liveiso.Y2023, "ISO-BAD", replace(`{"offset": 18, "path": "isolinux/isolinux.cfg"}`, `{"offset": 30, "path": "EFI/fedora/grub.cfg"}`)},
+		"not an ISO":           {liveiso.Y2023, "LVE-KND", func([]byte) []byte { return bytes.Repeat([]byte("no image "), 9000) }},
+		"empty":                {liveiso.Y2023, "LVE-KND", func([]byte) []byte { return nil }},
+		"no live image":        {liveiso.Y2022, "LVE-KND", replace("ignition.img", "ignition.xxx")},
+		"cut off":              {liveiso.Y2023, "LVE-CUT", func(b []byte) []byte { return b[:len(b)-2048] }},
+		"header beyond":        {liveiso.Y2021, "LVE-BAD", number(header, 1<<40)},
+		"header overflow":      {liveiso.Y2021, "LVE-BAD", number(header, 1<<63)},
+		"header other length":  {liveiso.Y2021, "LVE-BAD", number(header+8, 4096)},
+		"kargs length":         {liveiso.Y2021, "LVE-BAD", number(systemArea-24-64, 4096)},
+		"kargs no length":      {liveiso.Y2021, "LVE-BAD", number(systemArea-24-64, 0)},
+		"kargs beyond":         {liveiso.Y2021, "LVE-BAD", number(systemArea-24-48, 1<<40)},
+		"kargs overflow":       {liveiso.Y2021, "LVE-BAD", number(systemArea-24-48, 1<<64-1)},
+		"kargs in descriptor":  {liveiso.Y2021, "LVE-BAD", number(systemArea-24-48, systemArea)},
+		"kargs in a folder":    {liveiso.Y2021, "LVE-BAD", number(systemArea-24-48, 20*sector)},
+		"kargs in the area":    {liveiso.Y2021, "LVE-BAD", func(b []byte) []byte { return number(systemArea-24-48, binary.LittleEndian.Uint64(b[header:]))(b) }},
+		"default beyond":       {liveiso.Y2021, "LVE-BAD", number(systemArea-24-56, 1<<40)},
+		"igninfo no JSON":      {liveiso.Y2023, "LVE-BAD", replace(`{"file"`, `{'file'`)},
+		"igninfo other file":   {liveiso.Y2023, "LVE-KND", replace(`"images/ignition.img"`, `"images/none.img"`)},
+		"igninfo up":           {liveiso.Y2023, "LVE-KND", replace(`"images/ignition.img"`, `"../../etc/a"`)},
+		"igninfo folder":       {liveiso.Y2023, "LVE-KND", replace(`"images/ignition.img"`, `"images"`)},
+		"offset in the next":   {liveiso.Y2023s390, "LVE-BAD", replace(`"length": 16384`, `"length": 16999`)},
+		"offset negative":      {liveiso.Y2023s390, "LVE-BAD", replace(`"offset": 2363`, `"offset": -363`)},
+		"length nothing":       {liveiso.Y2023s390, "LVE-BAD", replace(`"length": 16384`, `"length": 0`)},
+		"length huge":          {liveiso.Y2023s390, "LVE-BAD", replace(`"length": 16384, "offset": 2363`, `"length": 9000000000000000000`)},
+		"kargs.json size":      {liveiso.Y2023, "LVE-BAD", replace(`"size": 256`, `"size":9999`)},
+		"kargs.json small":     {liveiso.Y2023, "LVE-BAD", replace(`"size": 256`, `"size": 20`)},
+		"kargs.json offset":    {liveiso.Y2023, "LVE-BAD", replace(`"offset": 30`, `"offset": -9`)},
+		"kargs.json pad":       {liveiso.Y2023s390, "LVE-BAD", replace(`"pad": "\u0000"`, `"pad": "ab"`)},
+		"kargs.json file":      {liveiso.Y2023, "LVE-BAD", replace("EFI/fedora/grub.cfg\"", "EFI/none\"")},
+		"kargs.json same file": {liveiso.Y2023, "LVE-BAD", replace(`{"offset": 18, "path": "isolinux/isolinux.cfg"}`, `{"offset": 30, "path": "EFI/fedora/grub.cfg"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			image := test.change(liveiso.Make(test.kind, true))
@@ -275,7 +275,7 @@ func TestFilesThatOverlapWithAnArea(t *testing.T) {
 	at := bytes.Index(image, []byte("ROOTFS.IMG;1"))
 	binary.LittleEndian.PutUint32(image[at-33+2:], uint32(area.Offset/sector+1))
 	_, err := Read(bytes.NewReader(image), int64(len(image)))
-	wantCode(t, err, "ISO-BAD")
+	wantCode(t, err, "LVE-BAD")
 	if err == nil || !strings.Contains(err.Error(), "rootfs.img") {
 		t.Errorf("%v does not name the file", err)
 	}
@@ -297,23 +297,23 @@ func TestContentIsRefused(t *testing.T) {
 		kind, code string
 		content    Content
 	}{
-		"too large":            {liveiso.Y2023, "ISO-ROOM", Content{Ignition: noise(1, 3*liveiso.IgnitionSize)}},
-		"no keyfiles here":     {liveiso.Y2021, "ISO-NET", Content{Keyfiles: []File{keyfile}}},
-		"keyfile twice":        {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{keyfile, keyfile}}},
-		"keyfile elsewhere":    {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"../a.nmconnection", keyfile.Data}}}},
-		"keyfile name":         {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"eno1", keyfile.Data}}}},
-		"keyfile hidden":       {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{".a.nmconnection", keyfile.Data}}}},
-		"keyfile no keyfile":   {liveiso.Y2023, "ISO-NET", Content{Keyfiles: []File{{"a.nmconnection", []byte("id=a\n")}}}},
-		"no kernel arguments":  {liveiso.Y2020, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a"}}}},
-		"delete what is not":   {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Delete: []string{"mitigations"}}}},
-		"replace what is not":  {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Replace: []string{"mitigations=off=auto"}}}},
-		"replace half":         {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Replace: []string{"mitigations=auto,nosmt"}}}},
-		"two arguments":        {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a b"}}}},
-		"second line":          {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a\nhalt"}}}},
-		"command of GRUB":      {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Append: []string{"a;halt"}}}},
-		"padding":              {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Replace: []string{"ignition.platform.id=metal=#"}}}},
-		"nothing":              {liveiso.Y2023, "ISO-EDIT", Content{Kargs: Edits{Append: []string{""}}}},
-		"too many arguments":   {liveiso.Y2023, "ISO-ROOM", Content{Kargs: Edits{Append: []string{strings.Repeat("a", liveiso.KargsSize-len(liveiso.Default)-1)}}}},
+		"too large":            {liveiso.Y2023, "LVE-SPCE", Content{Ignition: noise(1, 3*liveiso.IgnitionSize)}},
+		"no keyfiles here":     {liveiso.Y2021, "LVE-NET", Content{Keyfiles: []File{keyfile}}},
+		"keyfile twice":        {liveiso.Y2023, "LVE-NET", Content{Keyfiles: []File{keyfile, keyfile}}},
+		"keyfile elsewhere":    {liveiso.Y2023, "LVE-NET", Content{Keyfiles: []File{{"../a.nmconnection", keyfile.Data}}}},
+		"keyfile name":         {liveiso.Y2023, "LVE-NET", Content{Keyfiles: []File{{"eno1", keyfile.Data}}}},
+		"keyfile hidden":       {liveiso.Y2023, "LVE-NET", Content{Keyfiles: []File{{".a.nmconnection", keyfile.Data}}}},
+		"keyfile no keyfile":   {liveiso.Y2023, "LVE-NET", Content{Keyfiles: []File{{"a.nmconnection", []byte("id=a\n")}}}},
+		"no kernel arguments":  {liveiso.Y2020, "LVE-ARGS", Content{Kargs: Edits{Append: []string{"a"}}}},
+		"delete what is not":   {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Delete: []string{"mitigations"}}}},
+		"replace what is not":  {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Replace: []string{"mitigations=off=auto"}}}},
+		"replace half":         {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Replace: []string{"mitigations=auto,nosmt"}}}},
+		"two arguments":        {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Append: []string{"a b"}}}},
+		"second line":          {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Append: []string{"a\nhalt"}}}},
+		"command of GRUB":      {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Append: []string{"a;halt"}}}},
+		"padding":              {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Replace: []string{"ignition.platform.id=metal=#"}}}},
+		"nothing":              {liveiso.Y2023, "LVE-ARGS", Content{Kargs: Edits{Append: []string{""}}}},
+		"too many arguments":   {liveiso.Y2023, "LVE-SPCE", Content{Kargs: Edits{Append: []string{strings.Repeat("a", liveiso.KargsSize-len(liveiso.Default)-1)}}}},
 		"replaced by the same": {liveiso.Y2023, "", Content{Kargs: Edits{Replace: []string{"ignition.platform.id=metal=metal"}}}},
 		"just room":            {liveiso.Y2023, "", Content{Kargs: Edits{Append: []string{strings.Repeat("a", liveiso.KargsSize-len(liveiso.Default)-2)}}}},
 	} {
@@ -373,18 +373,18 @@ func TestConfigs(t *testing.T) {
 		{config, ""},
 		{with(`{"path":"/usr/local/bin/a","contents":{"source":"https://u:planted@example.com/a?token=planted"}}`), ""},
 		{with(`{"path":"/a","contents":{"source":"http://example.com/a","verification":{"hash":"sha256-` + strings.Repeat("0a", 32) + `"}}}`), ""},
-		{with(`{"path":"/a","contents":{"source":"http://u:planted@example.com/a"}}`), "ISO-HASH"},
-		{with(`{"path":"/a","append":[{"source":"tftp://example.com/a"}]}`), "ISO-HASH"},
-		{[]byte(`{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"http://example.com/a"}]}}}`), "ISO-HASH"},
-		{[]byte(`{"ignition":{"version":"3.4.0","security":{"tls":{"certificateAuthorities":[{"source":"http://example.com/ca.crt"}]}}}}`), "ISO-HASH"},
-		{[]byte(`{"ignition":{"version":"3.4.0","config":{"replace":{"source":"http://example.com/a"}}}}`), "ISO-HASH"},
-		{with(`{"path":"relative"}`), "ISO-IGN"},
-		{[]byte(`{"ignition":{"version":"3.4.0"},"systemd":{"units":[{"name":"a.service","contents":"[Service] planted\n"}]}}`), "ISO-IGN"},
-		{with(`{"path":"/a","contents":{"verification":{"hash":"sha256-00"}}}`), "ISO-IGN"},
-		{[]byte(`{"ignition":{"version":"2.2.0"}}`), "ISO-IGN"},
-		{[]byte(`{"ignition":{"version":"9.0.0"}}`), "ISO-IGN"},
-		{[]byte("variant: fcos"), "ISO-IGN"},
-		{nil, "ISO-IGN"},
+		{with(`{"path":"/a","contents":{"source":"http://u:planted@example.com/a"}}`), "LVE-HASH"},
+		{with(`{"path":"/a","append":[{"source":"tftp://example.com/a"}]}`), "LVE-HASH"},
+		{[]byte(`{"ignition":{"version":"3.4.0","config":{"merge":[{"source":"http://example.com/a"}]}}}`), "LVE-HASH"},
+		{[]byte(`{"ignition":{"version":"3.4.0","security":{"tls":{"certificateAuthorities":[{"source":"http://example.com/ca.crt"}]}}}}`), "LVE-HASH"},
+		{[]byte(`{"ignition":{"version":"3.4.0","config":{"replace":{"source":"http://example.com/a"}}}}`), "LVE-HASH"},
+		{with(`{"path":"relative"}`), "LVE-GNTN"},
+		{[]byte(`{"ignition":{"version":"3.4.0"},"systemd":{"units":[{"name":"a.service","contents":"[Service] planted\n"}]}}`), "LVE-GNTN"},
+		{with(`{"path":"/a","contents":{"verification":{"hash":"sha256-00"}}}`), "LVE-GNTN"},
+		{[]byte(`{"ignition":{"version":"2.2.0"}}`), "LVE-GNTN"},
+		{[]byte(`{"ignition":{"version":"9.0.0"}}`), "LVE-GNTN"},
+		{[]byte("variant: fcos"), "LVE-GNTN"},
+		{nil, "LVE-GNTN"},
 	} {
 		err := CheckConfig(test.text)
 		if test.code != "" || err != nil {

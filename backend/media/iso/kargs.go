@@ -182,7 +182,7 @@ func (e Edits) apply(args string) (string, error) {
 	for _, r := range e.Replace {
 		parts := strings.Split(r, "=")
 		if len(parts) != 3 || slices.Contains(parts, "") {
-			return "", &problem.Problem{Code: "ISO-EDIT", Summary: message.F("%q is not KEY=OLD=NEW.", shownArg(r)), Fix: message.T("Delete the argument and append another one.")}
+			return "", &problem.Problem{Code: "LVE-ARGS", Summary: message.F("%q is not KEY=OLD=NEW.", shownArg(r)), Fix: message.T("Delete the argument and append another one.")}
 		}
 		before, after := parts[0]+"="+parts[1], parts[0]+"="+parts[2]
 		if err := plain(after); err != nil {
@@ -209,14 +209,14 @@ func plain(arg string) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "ISO-EDIT", Summary: message.F("%q cannot be a kernel argument here.", shownArg(arg)),
+		Code: "LVE-ARGS", Summary: message.F("%q cannot be a kernel argument here.", shownArg(arg)),
 		Fix: message.T("Give each argument on its own, in ASCII, without spaces, quotes and the characters {}|&$;<>#, which the boot loader would not pass on."),
 	}
 }
 
 func absent(arg, args string) error {
 	return &problem.Problem{
-		Code: "ISO-EDIT", Summary: message.F("The image has no kernel argument %q.", shownArg(arg)),
+		Code: "LVE-ARGS", Summary: message.F("The image has no kernel argument %q.", shownArg(arg)),
 		Fix: message.F("Name one that it has: %s.", ShownArgs(args)),
 	}
 }

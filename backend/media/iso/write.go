@@ -24,7 +24,7 @@ func Open(name string, write bool) (*os.File, *Image, error) {
 	}
 	f, err := os.OpenFile(name, how|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, &problem.Problem{Code: "ISO-OPEN", Summary: message.F("%s cannot be opened.", name), Fix: message.T("Check the name and its permissions."), Err: err}
+		return nil, nil, &problem.Problem{Code: "LVE-READ", Summary: message.F("%s cannot be opened.", name), Fix: message.T("Check the name and its permissions."), Err: err}
 	}
 	image, err := read(f, lock)
 	if err != nil {
@@ -39,11 +39,11 @@ func read(f *os.File, lock int) (*Image, error) {
 		return nil, fmt.Errorf("reading the image: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &problem.Problem{Code: "ISO-OPEN", Summary: message.F("%s is not a regular file.", f.Name()), Fix: message.T("Name the file of the image; write the filled image to the stick afterwards."), Err: host.ErrNotRegular}
+		return nil, &problem.Problem{Code: "LVE-READ", Summary: message.F("%s is not a regular file.", f.Name()), Fix: message.T("Name the file of the image; write the filled image to the stick afterwards."), Err: host.ErrNotRegular}
 	}
 	// A file system without locks has no other error than this one that matters.
 	if err := unix.Flock(int(f.Fd()), lock|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return nil, &problem.Problem{Code: "ISO-BUSY", Summary: message.F("Another program is working on %s.", f.Name()), Fix: message.T("Wait until it has ended."), Err: err}
+		return nil, &problem.Problem{Code: "LVE-BUSY", Summary: message.F("Another program is working on %s.", f.Name()), Fix: message.T("Wait until it has ended."), Err: err}
 	}
 	return Read(f, info.Size())
 }
@@ -95,7 +95,7 @@ func (f *Filling) WriteInPlace(image *os.File) error {
 	}
 	if err := f.write(image); err != nil {
 		return &problem.Problem{
-			Code: "ISO-WRIT", Summary: message.F("%s could not be written to its end. It is half written now.", image.Name()),
+			Code: "LVE-WRT", Summary: message.F("%s could not be written to its end. It is half written now.", image.Name()),
 			Fix: message.T("Remove the cause and run the same command with --force."), Err: err,
 		}
 	}
@@ -106,7 +106,7 @@ func (f *Filling) WriteInPlace(image *os.File) error {
 // is whole; one that is there already is left alone. On a file system that can, the copy shares all else with the image. When ctx ends,
 // nothing is left.
 func (f *Filling) WriteCopy(ctx context.Context, image *os.File, name string) (err error) {
-	taken := &problem.Problem{Code: "ISO-OUT", Summary: message.F("%s is there already.", name), Fix: message.T("Name another file."), Err: os.ErrExist}
+	taken := &problem.Problem{Code: "LVE-THRE", Summary: message.F("%s is there already.", name), Fix: message.T("Name another file."), Err: os.ErrExist}
 	if _, err := os.Lstat(name); err == nil {
 		return taken
 	}
@@ -208,11 +208,11 @@ func private(f *os.File, name string) error {
 
 func exposed(name string, err error) error {
 	return &problem.Problem{
-		Code: "ISO-MODE", Summary: message.F("%s would be open to other users, and the filled image can hold secrets.", name),
+		Code: "LVE-PERM", Summary: message.F("%s would be open to other users, and the filled image can hold secrets.", name),
 		Fix: message.T("Use a file of your own, on a file system with permissions. If it is on vfat, mount that with umask=077."), Err: err,
 	}
 }
 
 func unwritable(name string, err error) error {
-	return &problem.Problem{Code: "ISO-OUT", Summary: message.F("The filled image cannot be written to %s.", name), Fix: message.T("Choose a folder that has room for the whole image and that you may write to."), Err: err}
+	return &problem.Problem{Code: "LVE-THRE", Summary: message.F("The filled image cannot be written to %s.", name), Fix: message.T("Choose a folder that has room for the whole image and that you may write to."), Err: err}
 }

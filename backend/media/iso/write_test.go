@@ -48,12 +48,12 @@ func TestACopyIsFilled(t *testing.T) {
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy has the mode %v (%v)", info.Mode(), err)
 	}
-	wantCode(t, filling.WriteCopy(t.Context(), f, out), "ISO-OUT")
-	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, out), "LVE-THRE")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "none", "a.iso")), "LVE-THRE")
 	if err := os.Truncate(name, 4096); err != nil { // another program writes to it
 		t.Fatal(err)
 	}
-	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "second.iso")), "ISO-OUT")
+	wantCode(t, filling.WriteCopy(t.Context(), f, filepath.Join(filepath.Dir(name), "second.iso")), "LVE-THRE")
 	if left, err := os.ReadDir(filepath.Dir(name)); err != nil || len(left) != 2 {
 		t.Errorf("the folder has %v (%v)", left, err)
 	}
@@ -121,7 +121,7 @@ func TestAFileThatOthersReadIsRefused(t *testing.T) {
 		}
 		err := private(f, name)
 		if mode&0o077 != 0 {
-			wantCode(t, err, "ISO-MODE")
+			wantCode(t, err, "LVE-PERM")
 		} else if err != nil {
 			t.Errorf("%04o: %v", mode, err)
 		}
@@ -140,7 +140,7 @@ func TestAnImageIsFilledInPlace(t *testing.T) {
 	if _, _, err := Open(name, true); err == nil {
 		t.Error("two programs may write")
 	} else {
-		wantCode(t, err, "ISO-BUSY")
+		wantCode(t, err, "LVE-BUSY")
 	}
 	filling, err := i.Fill(contentFor(liveiso.Y2021), false)
 	if err != nil {
@@ -157,9 +157,9 @@ func TestAnImageIsFilledInPlace(t *testing.T) {
 		t.Errorf("others may read it: %v (%v)", info.Mode(), err)
 	}
 	_, _, err = Open(filepath.Dir(name), false)
-	wantCode(t, err, "ISO-OPEN")
+	wantCode(t, err, "LVE-READ")
 	_, _, err = Open(name+".none", false)
-	wantCode(t, err, "ISO-OPEN")
+	wantCode(t, err, "LVE-READ")
 }
 
 // failing is a disk whose n-th write or sync fails. What was written since the last sync may or may not be on it, each sector of 512
@@ -266,7 +266,7 @@ func TestAPowerCutIsSeen(t *testing.T) {
 	}
 	i := mustRead(t, d.b)
 	_, err = i.Fill(contentFor(liveiso.Y2023), false)
-	wantCode(t, err, "ISO-HALF")
+	wantCode(t, err, "LVE-HALF")
 	if again, _ := filled(t, d.b, contentFor(liveiso.Y2023), true); !bytes.Equal(again, whole) {
 		t.Error("it is not as if nothing had happened")
 	}

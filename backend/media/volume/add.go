@@ -80,7 +80,7 @@ func Fitting(files []File) (fit []File) {
 // ReadOnly is the problem of a volume whose file system cannot be added to.
 func ReadOnly() error {
 	return &problem.Problem{
-		Code: "MED-ISO", Summary: message.T("Nothing can be added to an ISO9660 image."),
+		Code: "MED-CD", Summary: message.T("Nothing can be added to an ISO9660 image."),
 		Fix: message.T("Use a stick with FAT (vfat)."),
 	}
 }
@@ -261,7 +261,7 @@ func Unwritten(err error) error {
 
 func noRoom(why string) error {
 	return &problem.Problem{
-		Code: "MED-ROOM", Summary: message.F("There is no room on the medium: %s.", why),
+		Code: "MED-SPCE", Summary: message.F("There is no room on the medium: %s.", why),
 		Fix: message.T("Use another stick. Those that touchdown media write makes have room for a report and a support bundle."),
 	}
 }
@@ -274,7 +274,7 @@ func TooLarge() error {
 // unsuited is the problem of files that no volume takes.
 func unsuited(err error) error {
 	return &problem.Problem{
-		Code: "MED-ROOM", Summary: message.T("The medium cannot have a file of this name or size."),
+		Code: "MED-SPCE", Summary: message.T("The medium cannot have a file of this name or size."),
 		Fix: message.T("Use another stick."), Err: err,
 	}
 }

@@ -219,24 +219,24 @@ func TestAddRefuses(t *testing.T) {
 			copy(folder[at:], fmt.Sprintf("X%07d   ", at))
 		}
 	}
-	for code, b := range map[string][]byte{"MED-ISO": image, "MED-ROOM": packed, "MED-KIND": make([]byte, 1<<20)} {
+	for code, b := range map[string][]byte{"MED-CD": image, "MED-SPCE": packed, "MED-KND": make([]byte, 1<<20)} {
 		d := &disk{is: b}
 		if _, err := Add(d, int64(len(b)), reports()); problem.From(err).Code != code || len(d.writes) > 0 {
 			t.Errorf("%s: %v, %d writes", code, err, len(d.writes))
 		}
 	}
 	d := &disk{is: folder}
-	if _, err := Add(d, int64(len(folder)), reports()); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
+	if _, err := Add(d, int64(len(folder)), reports()); problem.From(err).Code != "MED-SPCE" || len(d.writes) > 0 {
 		t.Errorf("a full folder: %v", err)
 	}
 	tiny := made(t, "fat32")
 	d = &disk{is: tiny}
-	if _, err := Add(d, int64(len(tiny)), reports()); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
+	if _, err := Add(d, int64(len(tiny)), reports()); problem.From(err).Code != "MED-SPCE" || len(d.writes) > 0 {
 		t.Errorf("a full folder of FAT32: %v", err)
 	}
 	d = &disk{is: ours(t)}
 	for _, f := range []File{{"report.txt", make([]byte, MaxFile+1)}, {"a/b", nil}} {
-		if _, err := Add(d, int64(len(d.is)), []File{f}); problem.From(err).Code != "MED-ROOM" || len(d.writes) > 0 {
+		if _, err := Add(d, int64(len(d.is)), []File{f}); problem.From(err).Code != "MED-SPCE" || len(d.writes) > 0 {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 	}

@@ -123,7 +123,7 @@ func TestOverwriteRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	copy(endless[a.table+2*first:], []byte{byte(first), byte(first >> 8)}) // its first cluster leads to itself
-	for code, b := range map[string][]byte{"MED-ISO": image, "MED-BAD": endless} {
+	for code, b := range map[string][]byte{"MED-CD": image, "MED-BAD": endless} {
 		d := &disk{is: b}
 		if _, err := Overwrite(d, int64(len(b)), secretFile); problem.From(err).Code != code || len(d.writes) > 0 {
 			t.Errorf("%s: %v, %d writes", code, err, len(d.writes))

@@ -51,7 +51,7 @@ func damaged(format string, args ...any) error {
 
 // unread is the error of a volume of a kind that is not read.
 func unread(what, fix message.Text) error {
-	return &problem.Problem{Code: "MED-KIND", Summary: message.F("The volume %s.", what), Fix: fix}
+	return &problem.Problem{Code: "MED-KND", Summary: message.F("The volume %s.", what), Fix: fix}
 }
 
 // exFAT is the error of a volume with that file system, which sticks of 64 GB and more have when they are sold. It has a separate code, so
@@ -86,7 +86,7 @@ func identify(s *source) (system, error) {
 	head, err := s.at(0, min(s.size, 2<<10))
 	if err != nil { // as of a drive without a medium, which still has a size
 		return nil, &problem.Problem{
-			Code: "MED-VOID", Summary: message.T("Nothing can be read: the drive is empty, or the medium is damaged at its beginning."),
+			Code: "MED-BLNK", Summary: message.T("Nothing can be read: the drive is empty, or the medium is damaged at its beginning."),
 			Fix: message.T("Put the medium in, or use another one."), Err: err,
 		}
 	}

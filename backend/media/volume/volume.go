@@ -162,7 +162,7 @@ func (w *walk) add(f folder, n node) (string, error) {
 	if !n.folder && w.wanted(path) {
 		if w.bytes += n.size; n.size > MaxFile || w.bytes > MaxContent {
 			return "", &problem.Problem{
-				Code:    "MED-LONG",
+				Code:    "MED-LRGE",
 				Summary: message.F("The file %s on the volume is too large: %d bytes.", path, n.size),
 				Fix:     message.F("Write the volume again with touchdown media write; a file may have %d MiB.", MaxFile>>20),
 			}

@@ -204,7 +204,7 @@ func TestKindsThatAreNotRead(t *testing.T) {
 	} {
 		_, err := Read(bytes.NewReader(b), int64(len(b)), all)
 		p, ok := errors.AsType[*problem.Problem](err)
-		if !ok || p.Code != "MED-KIND" || !strings.Contains(p.Summary.String(), what) || p.Fix.String() == "" {
+		if !ok || p.Code != "MED-KND" || !strings.Contains(p.Summary.String(), what) || p.Fix.String() == "" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestKindsThatAreNotRead(t *testing.T) {
 	if _, err := Read(bytes.NewReader(exfat), int64(len(exfat)), all); problem.From(err).Code != "MED-EXFT" || !strings.Contains(problem.From(err).Fix.String(), "FAT32") {
 		t.Errorf("exFAT: %v", err)
 	}
-	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-VOID" {
+	if _, err := Read(failing{}, 1<<20, all); problem.From(err).Code != "MED-BLNK" {
 		t.Errorf("an empty drive: %v", err)
 	}
 	image, err := WriteFAT("LABEL", []File{{"a", []byte("x")}})

@@ -74,21 +74,21 @@ func shown(text string) string {
 
 func unreadable(err error) error {
 	return &problem.Problem{
-		Code: "RPT-FORM", Summary: message.T("The file is not a signed report, or it was changed."),
+		Code: "RPT-SHPE", Summary: message.T("The file is not a signed report, or it was changed."),
 		Fix: message.T("Give the file report.signed.json of the node, as it was copied. If it is that file, do not rely on it."), Err: err,
 	}
 }
 
 func refused(err error) error {
 	return &problem.Problem{
-		Code: "RPT-FORM", Summary: message.T("The signed report is not one that this release can judge, or it was changed."),
+		Code: "RPT-SHPE", Summary: message.T("The signed report is not one that this release can judge, or it was changed."),
 		Fix: message.T("Copy the file report.signed.json from the node again. If it stays like this, use the touchdown program of the node's own release."), Err: err,
 	}
 }
 
 func forged() error {
 	return &problem.Problem{
-		Code: "RPT-BSIG", Summary: message.T("The signature does not fit the report: the report was changed, or the signature was forged."),
+		Code: "RPT-BSGN", Summary: message.T("The signature does not fit the report: the report was changed, or the signature was forged."),
 		Fix: message.T("Do not rely on the report. Copy it from the node again, and tell whoever gave it to you."),
 	}
 }

@@ -10,14 +10,14 @@ import (
 func (p *Proof) Countersign(key envelope.SigningKey) ([]byte, error) {
 	if p.Second != "" {
 		return nil, &problem.Problem{
-			Code: "RPT-TWO", Summary: message.F("The report has a second signature already, of key %s.", p.Second),
+			Code: "RPT-SCND", Summary: message.F("The report has a second signature already, of key %s.", p.Second),
 			Fix: message.T("Give the file report.signed.json of the node, which has only the signature of the node."),
 		}
 	}
 	signed, err := key.Countersign(payloadType, p.Signed)
 	if err != nil {
 		return nil, &problem.Problem{
-			Code: "RPT-TWO", Summary: message.T("The report cannot be signed a second time with this key."),
+			Code: "RPT-SCND", Summary: message.T("The report cannot be signed a second time with this key."),
 			Fix: message.T("Use the key of a person, not the node's own."), Err: err,
 		}
 	}
@@ -28,7 +28,7 @@ func (p *Proof) Countersign(key envelope.SigningKey) ([]byte, error) {
 func (p *Proof) Countersigned(trust *envelope.Trust) error {
 	if p.Second == "" {
 		return &problem.Problem{
-			Code: "RPT-TWO", Summary: message.T("The report has no second signature."),
+			Code: "RPT-SCND", Summary: message.T("The report has no second signature."),
 			Fix: message.T("Have the second person check the report and sign it with touchdown report countersign. Neither report.signed.json of the node nor a QR code has a second signature."),
 		}
 	}
@@ -41,7 +41,7 @@ func (p *Proof) Countersigned(trust *envelope.Trust) error {
 	}
 	if !key.Signed(payloadType, p.parcel.Payload, p.parcel.Signatures[1].Bytes) {
 		return &problem.Problem{
-			Code: "RPT-2SIG", Summary: message.F("The second signature, of key %s, does not fit the report: it was forged, or taken from another report.", p.Second),
+			Code: "RPT-2SGN", Summary: message.F("The second signature, of key %s, does not fit the report: it was forged, or taken from another report.", p.Second),
 			Fix: message.T("Do not rely on it. Ask the second person to sign the report again, and tell whoever gave it to you."),
 		}
 	}

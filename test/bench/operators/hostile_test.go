@@ -82,7 +82,7 @@ func (b *bed) forced(n domain.Names) {
 	before := b.operator().Status.LatestAvailableRevision
 	manage("Force")
 	_, err := n.Fits(b.t.Context(), b.c)
-	if got := outcome(err); got != "OPR-STAT" {
+	if got := outcome(err); got != "CVR-STTE" {
 		b.t.Errorf("a move where the operator has the state Force: %s", got)
 	}
 	undo := b.entries(func(list []any) []any { return append(list, entry(n.APISecret, "api.vanity.example")) })

@@ -147,7 +147,7 @@ func (k *keeper) grow(first layerstore.Generation) {
 // prune asks, lists, and removes.
 func (k *keeper) prune() {
 	k.t.Helper()
-	if out, err := k.Run(k.ctx, "touchdown", "images", "prune"); err == nil || !strings.Contains(string(out)+err.Error(), "IMG-ASK") {
+	if out, err := k.Run(k.ctx, "touchdown", "images", "prune"); err == nil || !strings.Contains(string(out)+err.Error(), "CTR-ASK") {
 		k.t.Errorf("with nobody to ask: %v\n%s", err, out)
 	}
 	before := k.current()
