@@ -107,7 +107,8 @@ clean: ## remove .cache
 bench-cluster: $(BENCH) $(CACHE)/bench/crds $(CACHE)/bench/crds-4.14
 
 # The variables that a go command typed by hand needs: eval "$$(make -s env)"
-env: libnmstate
+env:
+	@$(MAKE) -s libnmstate >&2 # the shell reads what this target prints
 	@printf 'export %s=%q\n' GOFLAGS "$(GOFLAGS)" CGO_ENABLED "$(CGO_ENABLED)" CGO_CFLAGS "$(CGO_CFLAGS)" CGO_LDFLAGS "$(CGO_LDFLAGS)"
 
 libnmstate: $(LIBNMSTATE)

@@ -33,7 +33,7 @@ func FuzzRead(f *testing.F) {
 		}
 		i, err := Read(bytes.NewReader(image), int64(len(image)))
 		if err != nil {
-			if p := problem.From(err); !strings.HasPrefix(p.Code, "ISO-") || p.Fix.String() == "" || strings.Contains(err.Error(), "fault of Touchdown") {
+			if p := problem.From(err); !strings.HasPrefix(p.Code, "LVE-") || p.Fix.String() == "" || strings.Contains(err.Error(), "fault of Touchdown") {
 				t.Fatalf("no good error: %v", err)
 			}
 			return
