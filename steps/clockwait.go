@@ -19,7 +19,7 @@ func (s *Clock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Ver
 	}
 	waits, err := clock.BootWaits(ctx, node.Host)
 	if err != nil {
-		node.Log.Warn("clock", "error", err)
+		node.Log.Warn("it is not known what a boot waits for", "error", err)
 	}
 	return waits
 }

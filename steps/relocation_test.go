@@ -399,7 +399,9 @@ func TestNoBootWaitsForATimeServerThatIsNotThere(t *testing.T) {
 		what, unit, server string
 		want               []string
 	}{
-		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{"systemctl daemon-reload", "systemctl daemon-reload"}},
+		{"a site without", "LoadState=loaded\nWantedBy=kubelet-dependencies.target\n", "", []string{
+			"systemctl daemon-reload", "systemctl stop chrony-wait.service", "systemctl reset-failed chrony-wait.service", "systemctl daemon-reload",
+		}},
 		{"no systemd", "", "", nil},
 		{"before OpenShift 4.17", "LoadState=loaded\nWantedBy=\n", "", nil},
 		{"masked by someone else", "LoadState=masked\nWantedBy=kubelet-dependencies.target\n", "", nil},

@@ -132,7 +132,7 @@ func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error
 func noteDrives(ctx context.Context, node *backend.Node, report Report) {
 	drives, err := media.Unreadable(ctx, node.Host)
 	if err != nil {
-		node.Log.Warn("looking at the drives for media", "error", err)
+		node.Log.Warn("the drives cannot be searched for media", "error", err)
 	}
 	for _, d := range drives {
 		report.Say(message.F("Drive %s was not readable: %s", d.Device, d.Refused.Summary))

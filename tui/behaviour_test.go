@@ -101,7 +101,7 @@ func TestBackKeepsValues(t *testing.T) {
 	b.press("b")
 	b.shows("store0042")
 	b.shows("[example.com")
-	b.press("'-half", "shift+tab", "enter") // a half-typed value is kept too
+	b.press("down", "'-half", "shift+tab", "enter") // a half-typed value is kept too
 	b.shows("Hardware check")
 	b.press("c")
 	b.shows("store0042-half")

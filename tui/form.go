@@ -26,10 +26,24 @@ type form struct {
 
 func newForm(d *desk) *form {
 	f := &form{base: base{d}, stage: d.opened, entry: entry{answers: d.answers, keys: d.keys}}
-	if list := f.fields(); len(list) > 0 {
-		f.focus(list[0].Path)
-	}
+	f.focus(f.opening())
 	return f
+}
+
+// opening is the field where a page begins: the first, or "", which is "Continue", once someone filled the page and it is complete.
+// Who only goes through it changes nothing with a letter.
+func (f *form) opening() string {
+	list, filled := f.fields(), false
+	for _, v := range list {
+		if f.problem(v, true) != "" {
+			return list[0].Path
+		}
+		filled = filled || chosen.ByPerson(v.Source)
+	}
+	if filled || len(list) == 0 {
+		return ""
+	}
+	return list[0].Path
 }
 
 func (f *form) name() string { return "form" }

@@ -40,11 +40,21 @@ func wrap(text string, w int, indent string) []string {
 	if text == "" {
 		return nil
 	}
-	lines := strings.Split(lipgloss.Wrap(text, max(w-len(indent), 8), ""), "\n")
+	lines := broken(text, max(w-len(indent), 8))
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
 	return lines
+}
+
+// unbroken stands for a hyphen while lines are broken.
+const unbroken = "\u2011"
+
+// broken is text in lines of w columns. It is broken at blanks: lipgloss breaks at hyphens too, and half a date, half a host name or
+// half a command is read as something else.
+func broken(text string, w int) []string {
+	lines := lipgloss.Wrap(strings.ReplaceAll(text, "-", unbroken), w, "")
+	return strings.Split(strings.ReplaceAll(lines, unbroken, "-"), "\n")
 }
 
 // cut shortens s to w columns and says so.

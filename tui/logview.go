@@ -3,8 +3,6 @@ package tui
 import (
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -99,7 +97,7 @@ func (l *logView) refold(w int) {
 func fold(lines []string, w int) []string {
 	var out []string
 	for _, line := range lines {
-		out = append(out, strings.Split(lipgloss.Wrap(line, max(w, 8), ""), "\n")...)
+		out = append(out, broken(line, max(w, 8))...)
 	}
 	return out
 }

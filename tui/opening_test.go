@@ -16,7 +16,7 @@ func typedDomain(s *engine.Snapshot) {
 func TestOpensWhereSomeoneTyped(t *testing.T) {
 	b := newBench(t, 80, 24, typedDomain)
 	b.shows("[example.com")
-	b.press("shift+tab", "enter")
+	b.press("b")
 	b.shows("Hardware check")
 }
 

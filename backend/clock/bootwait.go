@@ -34,7 +34,8 @@ func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
 	return state["LoadState"] == "loaded" && slices.Contains(strings.Fields(state["WantedBy"]), dependencies), nil
 }
 
-// BootWait switches that wait on or off.
+// BootWait switches that wait on or off. Switched off it also ends the wait of this boot, and a boot that waited in vain is no failed
+// unit any more: nothing is left of it that anyone has to look into.
 func BootWait(ctx context.Context, m *host.Machine, on bool) error {
 	var err error
 	if on {
@@ -46,8 +47,14 @@ func BootWait(ctx context.Context, m *host.Machine, on bool) error {
 	if err != nil {
 		return fmt.Errorf("changing what a boot waits for: %w", err)
 	}
-	if _, err := m.Run(ctx, "systemctl", "daemon-reload"); err != nil {
-		return fmt.Errorf("changing what a boot waits for: %w", err)
+	calls := [][]string{{"systemctl", "daemon-reload"}}
+	if !on {
+		calls = append(calls, []string{"systemctl", "stop", waiter}, []string{"systemctl", "reset-failed", waiter})
+	}
+	for _, call := range calls {
+		if _, err := m.Run(ctx, call...); err != nil {
+			return fmt.Errorf("changing what a boot waits for: %w", err)
+		}
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func judgeDisk(i *Inventory, b Bound) check.Check {
 	if d == nil {
 		return skipped(c, i.whyNoDisk())
 	}
-	c.Observed = message.F("%s, %s %s", d.Name, gb(d.Bytes), strings.TrimSpace(d.Vendor+" "+d.Model))
+	c.Observed = message.F("%s, %s", d.Name, strings.TrimSpace(gb(d.Bytes)+" "+strings.TrimSpace(d.Vendor+" "+d.Model)))
 	return atLeast(c, d.Bytes/1e9, b)
 }
 

@@ -66,12 +66,12 @@ func (m *Machine) RunCommand(ctx context.Context, c Command) (string, error) {
 		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 	}
 	shown := maskArgv(c)
-	attrs := []any{"argv", shown, "seconds", time.Since(began).Seconds()}
+	attrs := []any{"argv", shown, "took", time.Since(began).Round(time.Millisecond).String()}
 	if err == nil {
-		m.log.Info("command", attrs...)
+		m.log.Info("ran", attrs...)
 		return string(stdout), nil
 	}
-	m.log.Warn("command", append(attrs, "err", err.Error())...)
+	m.log.Warn("this command failed:", append(attrs, "err", err.Error())...)
 	return string(stdout), &RunError{Argv: shown, Output: lastLines(mask(string(both), c.Secrets), 20), Err: err}
 }
 

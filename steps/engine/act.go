@@ -36,7 +36,7 @@ func act(ctx context.Context, e *Engine, pen string, a Action) error {
 		return fill(e, pen, field, a.Value)
 	}
 	if err = guard(func() error { return actor.Act(ctx, e.o.Node, a.Path, a.Value) }); err != nil {
-		e.o.Node.Log.Warn("act", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))
+		e.o.Node.Log.Warn("what a field offers cannot be done", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))
 	}
 	return err
 }

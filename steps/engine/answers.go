@@ -45,7 +45,7 @@ type found struct{ value, source string }
 func (d *draft) takeUp(log *slog.Logger) {
 	cfg, lost, err := d.store.loadDraft()
 	if err != nil {
-		log.Error("draft not readable", "error", err)
+		log.Error("the kept answers cannot be read", "error", err)
 		gone := loss{file: "site.yaml", how: isUnreadable}
 		if aside, err := putAside(d.store.path("site.yaml"), ".unreadable"); err == nil {
 			gone.kept = filepath.Base(aside)

@@ -71,7 +71,7 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 	}
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
 		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep()); err != nil {
-			c.o.Node.Log.Error("wiping after the hand-over", "error", err)
+			c.o.Node.Log.Error("the saved originals cannot be wiped after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
 		}
 	}
@@ -83,7 +83,7 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 	// Where nothing is lost, a power cut came between the PIN of a start and its event.
 	if c.job.state == Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
 		if err := c.draft.idle.Back(); err != nil {
-			c.o.Node.Log.Error("taking the PIN of a start back", "error", err)
+			c.o.Node.Log.Error("the PIN of a start cannot be taken back", "error", err)
 		}
 	}
 	if c.recorder.seq > 0 {

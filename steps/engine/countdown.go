@@ -91,7 +91,7 @@ func halt(c *core) {
 	}
 	c.haltedID = c.counting.id
 	if err := media.StartOf(c.o.Node.Host, c.haltedID).Halt(); err != nil {
-		c.o.Node.Log.Error("noting that the start was stopped", "error", err)
+		c.o.Node.Log.Error("it cannot be noted that the start was stopped", "error", err)
 		c.notices[haltNotice] = message.T("That the start was stopped could not be noted: after a restart the countdown begins again.")
 	}
 	endCountDown(c)

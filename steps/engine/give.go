@@ -57,7 +57,7 @@ func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handou
 			keepGiven(e.core, *got)
 			e.mu.Unlock()
 		}
-		e.o.Node.Log.Warn("credentials", "error", e.mask.Mask(err.Error()))
+		e.o.Node.Log.Warn("the credentials cannot be given", "error", e.mask.Mask(err.Error()))
 		return nil, err
 	}
 	e.mu.Lock()

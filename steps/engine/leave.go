@@ -79,7 +79,7 @@ func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
 		whole = message.F("Medium %s has %s. Leave it in until the landing has ended: its report is written to it, too.", left.Medium, strings.Join(left.Files, ", "))
 	}
 	if err := known.NoteLeft(l.what); err != nil {
-		e.o.Node.Log.Warn("noting what was left on the medium", "error", e.mask.Mask(err.Error()))
+		e.o.Node.Log.Warn("it cannot be noted what was left on the medium", "error", e.mask.Mask(err.Error()))
 		whole = message.F("Medium %s has %s. The node could not note that, and writes them again after a restart: %s", left.Medium, strings.Join(left.Files, ", "), e.mask.Mask(reason(err)))
 	}
 	e.sayLeft(known, l, line, whole)
@@ -87,7 +87,7 @@ func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
 
 // notLeft tells why nothing was left, or may not have been. A medium that has no room now, or takes no files at all, is not tried again.
 func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
-	e.o.Node.Log.Warn("leaving on the medium", "error", e.mask.Mask(failed.Error()))
+	e.o.Node.Log.Warn("nothing can be left on the medium", "error", e.mask.Mask(failed.Error()))
 	code, why := problem.From(failed).Code, e.mask.Mask(reason(failed))
 	line, whole := message.F("Nothing was written to the medium (%s). Why: the log.", code), message.F("Nothing was written to the medium: %s", why)
 	switch code {
@@ -97,7 +97,7 @@ func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
 	case "MED-CD", "MED-SPCE":
 		e.leftLast = l.what
 		if err := known.NoteLeft(l.what); err != nil {
-			e.o.Node.Log.Warn("noting what was not left on the medium", "error", e.mask.Mask(err.Error()))
+			e.o.Node.Log.Warn("it cannot be noted what was not left on the medium", "error", e.mask.Mask(err.Error()))
 		}
 	}
 	e.sayLeft(known, l, line, whole)

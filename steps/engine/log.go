@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -100,20 +99,50 @@ func short(lines []string) []string {
 	return lines
 }
 
-// readable turns a record of the log into "15:04:05 WARN message key=value", which fits a console better.
+// readable turns a record of the log into a line for people: time, level, what happened, with what, and at the end why. What is no
+// record stays.
 func readable(record string) string {
-	var fields map[string]any
 	decoder := json.NewDecoder(strings.NewReader(record))
 	decoder.UseNumber() // 12582912 is not 1.2582912e+07 to people
-	if decoder.Decode(&fields) != nil {
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
 		return record
 	}
-	at, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(fields[slog.TimeKey]))
-	line := fmt.Sprintf("%s %-5v %v", at.Format(time.TimeOnly), fields[slog.LevelKey], fields[slog.MessageKey])
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if key != slog.TimeKey && key != slog.LevelKey && key != slog.MessageKey {
-			line += fmt.Sprintf(" %s=%v", key, fields[key])
+	var head, why string
+	var with []string
+	for decoder.More() {
+		key, err := decoder.Token()
+		var value any
+		if err != nil || decoder.Decode(&value) != nil {
+			return record
+		}
+		switch key {
+		case slog.TimeKey:
+			at, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(value))
+			head = at.Format(time.TimeOnly)
+		case slog.LevelKey:
+			head += fmt.Sprintf(" %-5v", value)
+		case slog.MessageKey:
+			head += fmt.Sprintf(" %v", value)
+		case "argv":
+			head += " " + listed(value, " ")
+		case "err", "error", "why", "text":
+			why = ": " + listed(value, "; ")
+		default:
+			with = append(with, fmt.Sprintf("%v %s", key, listed(value, ", ")))
 		}
 	}
-	return line
+	return strings.Join(append([]string{head}, with...), ", ") + why
+}
+
+// listed is the values of a list one after the other, or the one value.
+func listed(value any, between string) string {
+	list, ok := value.([]any)
+	if !ok {
+		return fmt.Sprint(value)
+	}
+	var all []string
+	for _, one := range list {
+		all = append(all, fmt.Sprint(one))
+	}
+	return strings.Join(all, between)
 }

@@ -25,7 +25,7 @@ func TestLog(t *testing.T) {
 	text.WriteString("panic: of-several\n\n\n")
 	all := []string{"panic: <secret>"}
 	for i := range 5 {
-		all = slices.Insert(all, i, fmt.Sprintf("03:04:0%d INFO  line %d key=<secret> password=<secret>", i, i))
+		all = slices.Insert(all, i, fmt.Sprintf("03:04:0%d INFO  line %d, password <secret>, key <secret>", i, i))
 	}
 	for _, c := range []struct {
 		text  string

@@ -117,7 +117,7 @@ func (i *inspector) end(l *look, err error, closing bool) (again bool) {
 
 // notSeen is the check that tells why a step could not look.
 func (i *inspector) notSeen(step steps.Step, err error) steps.Check {
-	i.recorder.log.Warn("inspection", "step", step.ID(), "error", i.recorder.mask.Mask(err.Error()))
+	i.recorder.log.Warn("an inspection failed", "step", step.ID(), "error", i.recorder.mask.Mask(err.Error()))
 	p := problem.From(err)
 	c := steps.Check{
 		ID: step.ID() + "-inspect", Title: message.F("%s: first look", step.Title()), Status: check.Warn, Observed: p.Summary, Fix: p.Fix,

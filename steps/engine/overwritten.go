@@ -26,7 +26,7 @@ func (e *lander) tellOverwritten(known media.Known, l *leaving, left *media.Left
 	line := message.F("The site config on medium %s was overwritten.", left.Medium)
 	whole := message.F("The site config on medium %s was overwritten. Flash may keep copies: destroy the medium if it held secrets.", left.Medium)
 	if p := left.Stays; p != nil {
-		e.o.Node.Log.Warn("overwriting the site config on the medium", "error", e.mask.Mask(p.Error()))
+		e.o.Node.Log.Warn("the site config on the medium was not overwritten", "error", e.mask.Mask(p.Error()))
 		line = message.F("The site config may be on the medium still (%s). Why: the log.", p.Code)
 		whole = message.Data(e.mask.Mask(reason(p)))
 	} else if !left.Overwritten {

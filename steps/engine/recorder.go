@@ -108,6 +108,6 @@ func (r *recorder) check(step string, c steps.Check, news bool) {
 // warn logs what could not be journalled. The step's ending meets the same trouble and fails with it.
 func (r *recorder) warn(step string, err error) {
 	if err != nil {
-		r.log.Error("journal", "step", step, "error", err)
+		r.log.Error("the journal cannot be written", "step", step, "error", err)
 	}
 }

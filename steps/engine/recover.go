@@ -52,6 +52,6 @@ func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
 	if err != nil {
 		p := problem.From(err)
 		e.core.notices[notice] = message.F("%s %s", p.Summary, p.Fix)
-		e.o.Node.Log.Error("putting right what was interrupted", "step", report.step, "error", e.mask.Mask(err.Error()))
+		e.o.Node.Log.Error("what was interrupted cannot be put right", "step", report.step, "error", e.mask.Mask(err.Error()))
 	}
 }

@@ -106,7 +106,7 @@ func (r *stepReport) Suggest(path, value, source string) {
 	}
 	took, err := r.e.core.draft.suggest(path, value, source)
 	if err != nil {
-		r.e.o.Node.Log.Warn("suggestion refused", "path", path, "error", err)
+		r.e.o.Node.Log.Warn("a value that was found is refused", "path", path, "error", err)
 	}
 	if took {
 		r.e.core.recorder.changed()

@@ -130,7 +130,7 @@ func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.No
 		})
 		if err != nil {
 			p := problem.From(err)
-			node.Log.Warn("plan", "step", step.ID(), "error", mask.Mask(err.Error()))
+			node.Log.Warn("a step cannot be planned", "step", step.ID(), "error", mask.Mask(err.Error()))
 			v.Problems = append(v.Problems, message.F("%s: %s %s (%s)", step.Title(), p.Summary, p.Fix, p.Code))
 		}
 	}

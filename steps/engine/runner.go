@@ -211,7 +211,7 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 // the next engine finds the step begun and runs it again.
 func (r *run) fail(id string, err error, took float64) {
 	r.err = err
-	r.e.o.Node.Log.Error("step failed", "step", id, "error", r.e.mask.Mask(err.Error()))
+	r.e.o.Node.Log.Error("a step failed", "step", id, "error", r.e.mask.Mask(err.Error()))
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if id == "" {
@@ -224,13 +224,13 @@ func (r *run) fail(id string, err error, took float64) {
 	}
 	if r.e.core.job.unattended && r.cfg.Spec.Policy.RollbackOnFailure && !r.e.core.job.undoing {
 		if err := r.e.core.undo(); err != nil { // stays failed; a person can still undo
-			r.e.o.Node.Log.Error("rolling back", "error", err)
+			r.e.o.Node.Log.Error("the work cannot be undone", "error", err)
 		}
 		return
 	}
 	if problem.From(err).Correct && !r.e.core.job.unattended && !r.e.core.job.undoing {
 		if err := edit(r.e.core); err != nil { // stays failed; a person can still go back
-			r.e.o.Node.Log.Error("going back to the answers", "error", err)
+			r.e.o.Node.Log.Error("the job cannot go back to its answers", "error", err)
 		}
 	}
 }

@@ -399,8 +399,11 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 
 func TestLogReadsLikeText(t *testing.T) {
 	for record, want := range map[string]string{
-		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":"API call is repeated","what":"listing","n":2}`: "02:59:18 WARN  API call is repeated n=2 what=listing",
-		`{"time":"2026-11-21T02:59:18.8Z","level":"INFO","msg":"layer","bytes":12582912,"seconds":0.25}`:       "02:59:18 INFO  layer bytes=12582912 seconds=0.25",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":"a call to the API is repeated","doing":"listing","n":2}`:                       "02:59:18 WARN  a call to the API is repeated, doing listing, n 2",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"INFO","msg":"layer","bytes":12582912,"of":["a","b"]}`:                                       "02:59:18 INFO  layer, bytes 12582912, of a, b",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"INFO","msg":"ran","argv":["systemctl","start","crio"],"took":"6ms"}`:                        "02:59:18 INFO  ran systemctl start crio, took 6ms",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":"this command failed:","argv":["ip","link"],"took":"1s","err":"exit status 1"}`: "02:59:18 WARN  this command failed: ip link, took 1s: exit status 1",
+		`{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":`:                                                                               `{"time":"2026-11-21T02:59:18.8Z","level":"WARN","msg":`,
 		"panic: not a record": "panic: not a record",
 	} {
 		if got := readable(record); got != want {

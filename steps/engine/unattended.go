@@ -159,7 +159,7 @@ func (e *lander) tryFrom(f *media.Medium) message.Text {
 	if err == nil {
 		return message.Text{}
 	}
-	e.o.Node.Log.Warn("medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
+	e.o.Node.Log.Warn("nothing starts from the medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
 	e.tried[f.ID()] = try{message.Data(e.mask.Mask(reason(err))), heard}
 	return e.tried[f.ID()].why
 }

@@ -37,17 +37,17 @@ func (r *run) undoAll(ctx context.Context) {
 	// No step needs its originals any more. They go before the end is told: from then on a person may start the next job,
 	// which saves its own. What cannot be wiped here is wiped when that job starts.
 	if err := r.e.originals.wipeSaved(); err != nil {
-		r.e.o.Node.Log.Error("wiping originals", "error", err)
+		r.e.o.Node.Log.Error("the saved originals cannot be wiped", "error", err)
 	}
 	if out := r.e.o.Outbox; out != nil { // the settings of the monitor came with the first fault, so that no step alone owns them
 		if err := out.Forget(); err != nil {
-			r.e.o.Node.Log.Error("forgetting the monitor", "error", err)
+			r.e.o.Node.Log.Error("the monitor cannot be forgotten", "error", err)
 		}
 	}
 	if err := r.e.idle.Back(); err != nil { // the node is as it was; a lock that stays is opened by hand
-		r.e.o.Node.Log.Error("taking the PIN of the consoles back", "error", err)
+		r.e.o.Node.Log.Error("the PIN of the consoles cannot be taken back", "error", err)
 		if err := r.e.emit(steps.Event{Kind: steps.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {
-			r.e.o.Node.Log.Error("telling that the PIN stays", "error", err)
+			r.e.o.Node.Log.Error("it cannot be told that the PIN stays", "error", err)
 		}
 	}
 	r.end(steps.Event{Kind: steps.Undone})

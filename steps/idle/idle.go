@@ -180,7 +180,7 @@ func (l *Lock) try(console string, is pin.Hash, typed string) error {
 	l.mu.Lock()
 	if !right {
 		l.next = l.o.Now().Add(delay(l.wrong)) // the wait begins when the answer is there
-		l.o.Log.Warn("wrong PIN", "console", console, "in a row", l.wrong)
+		l.o.Log.Warn("a wrong PIN was typed", "console", console, "in a row", l.wrong)
 		return ErrWrong
 	}
 	l.count(0)
@@ -196,7 +196,7 @@ func (l *Lock) count(wrong int) {
 		l.next = l.o.Now().Add(delay(wrong))
 	}
 	if err := keepWrong(l.o.Dir, wrong); err != nil {
-		l.o.Log.Error("keeping the number of wrong PINs", "error", err)
+		l.o.Log.Error("the number of wrong PINs cannot be kept", "error", err)
 	}
 }
 
