@@ -77,8 +77,7 @@ prints the same as JUnit XML, in the form of the hand-over report.`,
 }
 
 func (k *checking) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&k.common.output, "output", "o", "text", "text, json or junit")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json", "junit"}, cobra.ShellCompDirectiveNoFileComp))
+	k.common.outputFlag(cmd, "text", "json", "junit")
 	cmd.Flags().BoolVarP(&k.watch, "watch", "w", false, "look again and again, and print what changed, until interrupted")
 	cmd.Flags().DurationVar(&k.every, "every", 10*time.Second, "with --watch: the time between two looks, 5s or more; the cluster tells its changes itself")
 	if k.subject != "images" {

@@ -146,7 +146,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 	config := "../../test/sites/store.yaml"
 	hostileFile := filepath.Join(dir, "site.yaml")
 	lines = map[string][]string{
-		"status": {"status"}, "status json": {"status", "-o", "json"}, "events": {"events"}, "events json": {"events", "-o", "json"},
+		"status": {"status"}, "status json": {"status", "-o", "json"}, "status metrics": {"status", "-o", "metrics"}, "events": {"events"}, "events json": {"events", "-o", "json"},
 		"apply": {"apply", "-f", config}, "apply json": {"apply", "-f", config, "-o", "json"},
 		"apply dry": {"apply", "-f", config, "--dry-run"}, "apply dry json": {"apply", "-f", config, "--dry-run", "-o", "json"},
 		"undo": {"undo"}, "undo json": {"undo", "-o", "json"}, "answers": {"answers"},

@@ -70,10 +70,14 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	return root
 }
 
-// outputFlag adds -o.
-func (f *format) outputFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+// outputFlag adds -o, with what may stand behind it: text and json, unless others are named.
+func (f *format) outputFlag(cmd *cobra.Command, values ...string) {
+	if values == nil {
+		values = []string{"text", "json"}
+	}
+	last := len(values) - 1
+	cmd.Flags().StringVarP(&f.output, "output", "o", values[0], strings.Join(values[:last], ", ")+" or "+values[last])
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // json tells whether -o json was given, and refuses anything but text and json.

@@ -10,17 +10,34 @@ import (
 )
 
 func statusCommand(c *common) *cobra.Command {
-	return withJSON(&c.format, &cobra.Command{Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		snapshot, err := c.client().Snapshot(cmd.Context())
-		if err != nil {
-			return explainClient(err)
-		}
-		if asJSON {
-			return printJSON(cmd, snapshot)
-		}
-		renderSnapshot(printed(cmd), snapshot)
-		return nil
-	})
+	cmd := &cobra.Command{
+		Use: "status", Short: "Print where the node and the job are", Args: cobra.NoArgs,
+		Long: `Print where the node and the job are.
+
+-o metrics prints the text format of Prometheus, for the textfile collector of a node_exporter. OpenShift's own node_exporter reads no
+file of the node.`,
+		Example: "  touchdown status\n  touchdown status -o metrics > /var/lib/node_exporter/touchdown.prom.new &&\n    mv /var/lib/node_exporter/touchdown.prom.new /var/lib/node_exporter/touchdown.prom",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.output != "metrics" {
+				if _, err := c.json(); err != nil {
+					return usage(fmt.Errorf("-o %s: text, json or metrics", c.output))
+				}
+			}
+			snapshot, err := c.client().Snapshot(cmd.Context())
+			switch {
+			case err != nil:
+				return explainClient(err)
+			case c.output == "json":
+				return printJSON(cmd, snapshot)
+			case c.output == "metrics":
+				return printMetrics(cmd, snapshot)
+			}
+			renderSnapshot(printed(cmd), snapshot)
+			return nil
+		},
+	}
+	c.outputFlag(cmd, "text", "json", "metrics")
+	return cmd
 }
 
 func answersCommand(c *connection) *cobra.Command {
