@@ -27,7 +27,12 @@ func (*advanced) Title() message.Text { return message.T("Choose the advanced se
 // Fields asks for what may all stay unchanged. A value is judged by the rules of the document.
 func (s *advanced) Fields() []Field {
 	fields := append(s.node(), s.registries()...)
-	return slices.Concat(fields, s.logins(), s.monitor(), s.rules(), s.machine())
+	return slices.Concat(fields, s.logins(), s.objects(), s.monitor(), s.rules(), s.machine())
+}
+
+// objects asks what else the cluster gets; the steps for it plan it.
+func (s *advanced) objects() []Field {
+	return []Field{s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file."))}
 }
 
 // machine asks what the hardware check judges by. It changes nothing on the node.

@@ -41,6 +41,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&LocalNames{Site: cfg},                  // the new names on the node itself, beside the old ones
 			&Kubelet{},                              // released; the cluster starts
 			&CSRs{},                                 // the node's own certificates, when they expired in storage
+			&manifestsTried{Site: cfg},              // the objects that the site brings, before anything of the cluster is changed
 			&Hostname{Site: cfg},                    // only who insists: the node leaves and comes back
 			&NodeConfig{Site: cfg},                  // all that the Machine Config Operator has to do, at once; the credentials with it
 			&PullSecret{Site: cfg},                  // alone where nothing else is to do, else seen to be there
@@ -56,7 +57,8 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
-			&siteLogin{Site: cfg}, // the factory's password opens no cluster of a site
+			&manifestsApplied{Site: cfg}, // what the site brings for its cluster, such as its registration with a hub
+			&siteLogin{Site: cfg},        // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 			&publish{Dir: w.Dir},                              // into the cluster
 			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox}, // to the site's monitor, where it has one

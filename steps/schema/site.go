@@ -148,7 +148,7 @@ func form(item site.Item) (node, error) {
 		return node{"type": []string{"string", "object"}}, nil
 	case "duration":
 		return node{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ms|h|m|s))*$`}, nil
-	case "text", "RFC 3339 time", "PEM", "dockerconfigjson", "file name", "PIN":
+	case "text", "RFC 3339 time", "PEM", "Kubernetes YAML", "dockerconfigjson", "file name", "PIN":
 		return textForm(item), nil
 	}
 	return nil, fmt.Errorf("the JSON schema does not know the type %q", item.Type)

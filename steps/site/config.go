@@ -92,6 +92,8 @@ type Spec struct {
 	Console console `yaml:"console" json:"console"`
 	// Monitor is where reports are delivered; without a URL they are not.
 	Monitor monitor `yaml:"monitor,omitempty" json:"monitor,omitzero"`
+	// Manifests are Kubernetes objects that the cluster gets once it is well, as text; see Objects. They may hold secrets.
+	Manifests Secret `yaml:"manifests,omitempty" json:"manifests,omitempty"`
 	// Policy is what may happen without asking.
 	Policy Policy `yaml:"policy" json:"policy"`
 }
@@ -201,10 +203,13 @@ func (c *Config) WithoutSecrets() *Config {
 // SecretTexts returns what must not be shown: the secrets that are set, and those that a desired state holds among other things.
 func (c *Config) SecretTexts() []string {
 	var texts []string
-	for _, value := range c.Secrets() {
+	for path, value := range c.Secrets() {
+		if path == pathManifests { // most of its lines stand in other documents too
+			continue
+		}
 		texts = append(texts, value)
 	}
-	return append(texts, networkSecrets(string(c.Spec.NetworkConfig))...)
+	return slices.Concat(texts, networkSecrets(string(c.Spec.NetworkConfig)), manifestSecrets(string(c.Spec.Manifests)))
 }
 
 // Secrets returns the secrets that are set, by path. SetFrom puts them back.

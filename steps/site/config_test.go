@@ -78,6 +78,7 @@ func full(t testing.TB) *Config {
 		"spec.credentials.clusterSecret":        "true",
 		"spec.console.pin":                      string(plantedPIN()),
 		"spec.console.lockAfter":                "5m",
+		"spec.manifests":                        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\nstringData: {a: " + planted + "}\n",
 		"spec.monitor.url":                      "https://monitor.example.com",
 		"spec.monitor.token":                    planted,
 		"spec.monitor.ca":                       "x",
@@ -135,8 +136,8 @@ func TestSecretsNeverShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(redacted), Redacted); n != 9 {
-		t.Errorf("%d secrets are marked, want 9:\n%s", n, redacted)
+	if n := strings.Count(string(redacted), Redacted); n != 10 {
+		t.Errorf("%d secrets are marked, want 10:\n%s", n, redacted)
 	}
 	asJSON, _ := json.Marshal(c)
 	asYAML, _ := yaml.Marshal(c)
@@ -154,7 +155,7 @@ func TestSecretsNeverShow(t *testing.T) {
 		}
 	}
 	_, err = Parse(redacted, "site.yaml", nil)
-	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 9 {
+	if err == nil || strings.Count(err.Error(), "is the mark <set>") != 10 {
 		t.Errorf("a redacted document is read: %v", err)
 	}
 }
@@ -195,7 +196,7 @@ func TestPINIsKeptAsAHash(t *testing.T) {
 func TestSecretsComeBack(t *testing.T) {
 	c := full(t)
 	bare, secrets := c.WithoutSecrets(), c.Secrets()
-	if len(secrets) != 9 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 9 {
+	if len(secrets) != 10 || len(bare.Secrets()) != 0 || len(c.Secrets()) != 10 {
 		t.Fatalf("secrets: %d taken, %d left, %d of the original", len(secrets), len(bare.Secrets()), len(c.Secrets()))
 	}
 	for path, value := range secrets {

@@ -97,6 +97,8 @@ func (e *entry) sample(b *strings.Builder, indent, name string) {
 		fmt.Fprintf(b, "%s%s: %s\n", indent, name, e.Default)
 	case e.Type == typeNMState:
 		fmt.Fprintf(b, "%s# %s:\n%s#   interfaces: ...\n", indent, name, indent)
+	case e.Type == typeManifests:
+		fmt.Fprintf(b, "%s# %s: |\n%s#   apiVersion: ...\n", indent, name, indent)
 	case e.Example == "|":
 		fmt.Fprintf(b, "%s# %s: |\n%s#   -----BEGIN ...\n", indent, name, indent)
 	default:

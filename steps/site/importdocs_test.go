@@ -45,7 +45,7 @@ func TestImportTakesSecrets(t *testing.T) {
 		"spec.ingressCertRef.more is left out: this release has nothing for it",
 		"document 3.data.tls.crt is left out: this release has nothing for it",
 		"document 2.data.more is left out: this release has nothing for it",
-		"spec.acmRegistration is left out: it belongs to the hub",
+		"spec.acmRegistration is left out: give the import manifest of the hub as spec.manifests",
 		"document 5 is left out: it is a Secret (v1), which is not what is imported",
 		"document 6 is left out: it is a Secret (v1), which is not what is imported",
 	} {

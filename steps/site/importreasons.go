@@ -6,6 +6,7 @@ const (
 	ofInstall    = "it belongs to the installation, which the factory has done"
 	ofCluster    = "it is fixed when a cluster is installed"
 	ofHub        = "it belongs to the hub"
+	asManifests  = "give the objects that it names as spec.manifests"
 	ofBMC        = "it belongs to the service processor, through which the hub installs"
 	ofIdentity   = "it belongs to the identity of the cluster, which the factory's installation made"
 	followsNet   = "it follows from the network of the node"
@@ -33,10 +34,12 @@ var importReasons = map[string]string{
 	"networking": ofCluster, "networkType": ofCluster, "clusterNetwork": ofCluster, "serviceNetwork": ofCluster, "fips": ofCluster,
 	"capabilities": ofCluster, "cpuPartitioningMode": ofCluster, "featureSet": ofCluster, "platformType": ofCluster, "cpuset": ofCluster, "clusterType": ofCluster,
 
-	"templateRefs": ofHub, "extraManifestsRefs": ofHub, "extraLabels": ofHub, "extraAnnotations": ofHub, "clusterLabels": ofHub,
+	"templateRefs": ofHub, "extraLabels": ofHub, "extraAnnotations": ofHub, "clusterLabels": ofHub,
 	"crTemplates": ofHub, "crAnnotations": ofHub, "crSuppression": ofHub, "suppressedManifests": ofHub, "pruneManifests": ofHub,
-	"manifestsConfigMapRefs": ofHub, "extraManifestPath": ofHub, "extraManifests": ofHub, "holdInstallation": ofHub, "hostRef": ofHub,
-	"siteConfigMap": ofHub, "biosConfigRef": ofHub, "sshPrivateKeySecretRef": ofHub, "reinstall": ofHub, "acmRegistration": ofHub,
+	"holdInstallation": ofHub, "hostRef": ofHub,
+	"extraManifestsRefs": asManifests, "manifestsConfigMapRefs": asManifests, "extraManifestPath": asManifests, "extraManifests": asManifests,
+	"acmRegistration": "give the import manifest of the hub as spec.manifests",
+	"siteConfigMap":   ofHub, "biosConfigRef": ofHub, "sshPrivateKeySecretRef": ofHub, "reinstall": ofHub,
 
 	"bmc": ofBMC, "bmcAddress": ofBMC, "bmcCredentialsName": ofBMC, "bootMACAddress": ofBMC, "bootMode": ofBMC, "ironicInspect": ofBMC,
 	"automatedCleaningMode": ofBMC,

@@ -29,18 +29,19 @@ const (
 
 // Types of a value, as the schema prints them.
 const (
-	typeText     = "text"
-	typeBool     = "true or false"
-	typeNumber   = "number"
-	typeDuration = "duration"
-	typeTime     = "RFC 3339 time"
-	typeList     = "list of texts"
-	typeGroups   = "list of groups"
-	typePEM      = "PEM"
-	typeJSON     = "dockerconfigjson"
-	typeNMState  = "nmstate YAML"
-	typeFile     = "file name"
-	typePIN      = "PIN"
+	typeText      = "text"
+	typeBool      = "true or false"
+	typeNumber    = "number"
+	typeDuration  = "duration"
+	typeTime      = "RFC 3339 time"
+	typeList      = "list of texts"
+	typeGroups    = "list of groups"
+	typePEM       = "PEM"
+	typeJSON      = "dockerconfigjson"
+	typeNMState   = "nmstate YAML"
+	typeManifests = "Kubernetes YAML"
+	typeFile      = "file name"
+	typePIN       = "PIN"
 )
 
 // Item describes one path of the document. Schema returns all of them. In a path, [] stands for the number of any item
@@ -88,6 +89,7 @@ var schema = slices.Concat(
 	credentialEntries,
 	consoleEntries,
 	monitorEntries,
+	manifestEntries,
 	policyEntries,
 )
 

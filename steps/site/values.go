@@ -84,9 +84,12 @@ func separate(value string) []string {
 
 func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\u0085\u00a0\u2028\u2029", r) }
 
+// isYAML reports whether the value is YAML in its own right, whose indentation counts.
+func (e *entry) isYAML() bool { return e.Type == typeNMState || e.Type == typeManifests }
+
 // manyLines reports whether line ends belong to the value.
 func (e *entry) manyLines() bool {
-	return e.Type == typePEM || e.Type == typeJSON || e.Type == typeNMState || e.lines
+	return e.Type == typePEM || e.Type == typeJSON || e.isYAML() || e.lines
 }
 
 // canonical drops what an editor or a paste adds around a value, so that the same answer always reads the same. Files
@@ -95,13 +98,13 @@ func (e *entry) canonical(value string) string {
 	if e.manyLines() {
 		value = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(value)
 	}
-	if e.Type == typeNMState {
+	if e.isYAML() {
 		value = trimLines(value) // the indentation of the first line counts
 	} else {
 		value = strings.TrimSpace(value)
 	}
 	switch e.Type {
-	case typePEM, typeNMState:
+	case typePEM, typeNMState, typeManifests:
 		if value != "" {
 			value += "\n"
 		}

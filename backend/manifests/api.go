@@ -1,0 +1,109 @@
+package manifests
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"touchdown/backend/kube"
+)
+
+// at is where an object is in the API, and the path of it.
+type at struct {
+	kube.Ref
+	path string
+}
+
+// place tells where an object that the API serves has its place.
+func place(o Object, resource string) at {
+	group, version := o.group(), o.APIVersion[strings.IndexByte(o.APIVersion, '/')+1:]
+	path := root(o.APIVersion)
+	if o.Namespace != "" {
+		path += "/namespaces/" + o.Namespace
+	}
+	return at{kube.Ref{Group: group, Version: version, Resource: resource, Namespace: o.Namespace, Name: o.Name}, path + "/" + resource + "/" + o.Name}
+}
+
+func root(apiVersion string) string {
+	if strings.Contains(apiVersion, "/") {
+		return "/apis/" + apiVersion
+	}
+	return "/api/" + apiVersion
+}
+
+// resource asks the API for the resource of a kind; "" when it does not serve it.
+func resource(ctx context.Context, c *kube.Cluster, apiVersion, kind string) (name string, namespaced bool, err error) {
+	err = c.Do(ctx, "looking for "+kind, func(ctx context.Context) error {
+		name = ""
+		var list metav1.APIResourceList
+		err := c.Core.RESTClient().Get().AbsPath(root(apiVersion)).Do(ctx).Into(&list)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		for _, r := range list.APIResources {
+			if r.Kind == kind && !strings.Contains(r.Name, "/") { // not pods/status
+				name, namespaced = r.Name, r.Namespaced
+			}
+		}
+		return err
+	})
+	return name, namespaced, err
+}
+
+// apply applies an object server-side, or has the API only judge that. It takes no field from another manager.
+func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dryRun bool) error {
+	body, err := json.Marshal(tree)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", to.Ref, err)
+	}
+	doing := "applying "
+	if dryRun {
+		doing = "trying to apply "
+	}
+	var refusal error // what no repeat cures, although the API's code says so
+	err = c.Do(ctx, doing+to.String(), func(ctx context.Context) error {
+		call := c.Core.RESTClient().Patch(types.ApplyPatchType).AbsPath(to.path).Param("fieldManager", manager).Body(body)
+		if dryRun {
+			call = call.Param("dryRun", metav1.DryRunAll)
+		}
+		refusal = nil
+		err := call.Do(ctx).Error()
+		if held(err) != nil || malformed(err) {
+			refusal = err
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
+// held are the fields that other managers have, and who they are, in the API's words; nil where that is not why err came.
+func held(err error) (fields []string) {
+	var status apierrors.APIStatus
+	if !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) || !errors.As(err, &status) {
+		return nil
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			fields = append(fields, cause.Field+": "+cause.Message)
+		}
+	}
+	return fields
+}
+
+// malformed tells whether the API cannot make an object of what it was given. It answers 500 then, which it does for faults of its own
+// that pass: k8s.io/apimachinery v0.34.1, pkg/util/managedfields/internal/structuredmerge.go.
+func malformed(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) &&
+		(strings.Contains(err.Error(), "failed to create typed patch object") || strings.Contains(err.Error(), "failed to convert new object"))
+}

@@ -1,0 +1,206 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/kube"
+	"touchdown/backend/manifests"
+	"touchdown/backend/message"
+	"touchdown/steps/site"
+)
+
+// manifestsTried has the cluster judge the site's own objects before anything of it is changed. A cluster that the factory holds back is
+// asked as soon as it has started.
+type manifestsTried struct{ Site *site.Config }
+
+// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move.
+type manifestsApplied struct{ Site *site.Config }
+
+var (
+	_ Skipper = (*manifestsTried)(nil)
+	_ Planner = (*manifestsTried)(nil)
+	_ Skipper = (*manifestsApplied)(nil)
+	_ Planner = (*manifestsApplied)(nil)
+	_ Undoer  = (*manifestsApplied)(nil)
+)
+
+// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
+const mostPlanned = 20
+
+// ID names the step in the journal.
+func (*manifestsTried) ID() string { return "manifests-check" }
+
+// Title says what the step does.
+func (*manifestsTried) Title() message.Text { return message.T("Try the site's own objects") }
+
+// Skip applies where the site brings none.
+func (s *manifestsTried) Skip() message.Text { return noManifests(s.Site) }
+
+// Plan changes nothing. It asks where the cluster runs, so that the review tells what it does not take.
+func (s *manifestsTried) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+	c := node.Kube.Within(formTimeout)
+	if running, _ := c.Ready(ctx); !running {
+		return Plan{}, nil
+	}
+	objects, err := objectsOf(s.Site)
+	if err == nil {
+		_, err = manifests.Try(ctx, c, objects)
+	}
+	return Plan{}, err
+}
+
+// Run asks the API to judge the objects, and changes nothing.
+func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Report) error {
+	objects, err := objectsOf(s.Site)
+	if err != nil {
+		return err
+	}
+	unjudged, err := manifests.Try(ctx, node.Kube.WithProgress(report.Progress), objects)
+	if err != nil {
+		return err
+	}
+	k := Check{
+		ID: "manifests", Title: message.T("The site's own objects"), Status: check.Pass, Observed: message.F("the cluster takes %d of %d", len(objects)-len(unjudged), len(objects)),
+		Expected: message.T("the cluster takes all of them"), Source: "server-side dry run",
+	}
+	if len(unjudged) > 0 {
+		k.Status = check.Warn
+		k.Observed = message.F("the cluster takes %d of %d; it cannot judge yet: %s", len(objects)-len(unjudged), len(objects), listed(unjudged))
+		k.Fix = message.T("Nothing to do: they need a kind or a namespace that comes with the objects before them.")
+	}
+	report.Check(k)
+	return nil
+}
+
+// listed names objects, the first few.
+func listed(objects []manifests.Object) string {
+	const most = 5
+	var names []string
+	for _, o := range objects[:min(len(objects), most)] {
+		names = append(names, o.String())
+	}
+	if len(objects) > most {
+		names = append(names, "...")
+	}
+	return strings.Join(names, ", ")
+}
+
+func noManifests(cfg *site.Config) message.Text {
+	if cfg.Spec.Manifests == "" {
+		return message.T("the site brings no objects")
+	}
+	return message.Text{}
+}
+
+func objectsOf(cfg *site.Config) ([]manifests.Object, error) {
+	all, err := cfg.Spec.Objects()
+	if err != nil {
+		return nil, fmt.Errorf("reading spec.manifests: %w", err)
+	}
+	var objects []manifests.Object
+	for _, m := range all {
+		objects = append(objects, manifests.Object{APIVersion: m.APIVersion(), Kind: m.Kind(), Namespace: m.Namespace(), Name: m.Name(), Tree: m})
+	}
+	return objects, nil
+}
+
+// ID names the step in the journal.
+func (*manifestsApplied) ID() string { return "manifests" }
+
+// Title says what the step does.
+func (*manifestsApplied) Title() message.Text {
+	return message.T("Bring the site's own objects into the cluster")
+}
+
+// Skip applies where the site brings none.
+func (s *manifestsApplied) Skip() message.Text { return noManifests(s.Site) }
+
+// Plan names the objects, never what is in them.
+func (s *manifestsApplied) Plan(context.Context, *backend.Node) (Plan, error) {
+	objects, err := objectsOf(s.Site)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Seconds: 10}
+	for i, o := range objects {
+		if i == mostPlanned {
+			plan.Changes = append(plan.Changes, Change{What: message.T("Other objects"), New: message.F("%d, applied", len(objects)-i)})
+			break
+		}
+		plan.Changes = append(plan.Changes, Change{What: message.Data(o.String()), New: message.T("applied")})
+	}
+	return plan, nil
+}
+
+// Run applies the objects. A power cut in the middle of it is nothing special: what was applied is applied again.
+func (s *manifestsApplied) Run(ctx context.Context, node *backend.Node, report Report) error {
+	objects, err := objectsOf(s.Site)
+	if err != nil {
+		return err
+	}
+	records, err := recordsOf(report)
+	if err != nil {
+		return err
+	}
+	if err := manifests.Apply(ctx, node.Kube.WithProgress(report.Progress), objects, records); err != nil {
+		return err
+	}
+	report.Say(message.F("The cluster has the site's own objects: %d.", len(objects)))
+	return nil
+}
+
+// recordsOf are what was kept of objects before they were applied.
+func recordsOf(report Report) (*manifests.Records, error) {
+	kept := series{report, "object"}
+	all, next, err := kept.all()
+	if err != nil {
+		return nil, err
+	}
+	r := &manifests.Records{}
+	for _, text := range all {
+		record, err := manifests.ParseRecord(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Kept = append(r.Kept, record)
+	}
+	r.Keep = func(record manifests.Record) error {
+		text, err := json.Marshal(record)
+		if err == nil {
+			err = report.Save(kept.key(next), text)
+		}
+		next++
+		return err
+	}
+	return r, nil
+}
+
+// undoneFor is how long an API that is away is waited for in an undo, which the steps before have just used. Chosen.
+const undoneFor = 5 * time.Minute
+
+// Undo removes what was made, and takes back what was set in objects that were there.
+func (*manifestsApplied) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	records, err := recordsOf(report)
+	if err != nil {
+		return err
+	}
+	left, err := manifests.Undo(ctx, node.Kube.WithProgress(report.Progress).Within(undoneFor), records.Kept)
+	if len(left) > 0 {
+		report.Say(message.F("Still in the cluster, until something there has cleaned up: %s.", refs(left)))
+	}
+	return err
+}
+
+func refs(all []kube.Ref) string {
+	var names []string
+	for _, ref := range all {
+		names = append(names, ref.String())
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,114 @@
+package site
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"touchdown/backend/message"
+)
+
+// The reasons for which an object is refused.
+var (
+	deniedReboot  = message.T("it drains or reboots the node, which the site config decides otherwise")
+	deniedNetwork = message.T("it changes the node's network, which spec.network and spec.networkConfig do")
+	deniedOwned   = message.T("it belongs to what the landing changes; the site config has settings for it")
+	deniedCore    = message.T("it lies in a namespace of the cluster's own components")
+)
+
+// deniedKinds are groups and kinds ("" stands for all of a group) that would take the node or the cluster out of the landing's hands.
+var deniedKinds = []struct {
+	group string
+	kinds []string
+	why   message.Text
+}{
+	{"machineconfiguration.openshift.io", nil, deniedReboot},
+	{"performance.openshift.io", nil, deniedReboot},
+	{"sriovnetwork.openshift.io", []string{"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"}, deniedReboot},
+	{"nmstate.io", nil, deniedNetwork},
+	{"operator.openshift.io", nil, deniedOwned},
+	{"config.openshift.io", []string{
+		"APIServer", "ClusterImagePolicy", "ClusterOperator", "ClusterVersion", "DNS", "FeatureGate", "Image", "ImageDigestMirrorSet",
+		"ImageTagMirrorSet", "Infrastructure", "Ingress", "Network", "Node", "OperatorHub", "Proxy",
+	}, deniedOwned},
+	{"certificates.k8s.io", nil, deniedOwned},
+	{"", []string{"Node"}, deniedOwned},
+}
+
+// deniedNamespaces are those of components that a landing waits for; a star stands for what begins so.
+var deniedNamespaces = []string{
+	"kube-system", "openshift-apiserver*", "openshift-authentication*", "openshift-cluster-version", "openshift-config-managed",
+	"openshift-config-operator", "openshift-dns*", "openshift-etcd*", "openshift-ingress*", "openshift-kube-*", "openshift-machine-config-operator",
+	"openshift-network-*", "openshift-oauth-apiserver", "openshift-ovn-kubernetes", "openshift-service-ca*",
+}
+
+// denied tells why an object is not applied.
+func denied(m Manifest) (message.Text, bool) {
+	group, _, grouped := strings.Cut(m.APIVersion(), "/")
+	if !grouped {
+		group = ""
+	}
+	for _, d := range deniedKinds {
+		if d.group == group && (d.kinds == nil || slices.Contains(d.kinds, m.Kind())) {
+			return d.why, true
+		}
+	}
+	for _, pattern := range deniedNamespaces {
+		in := m.Namespace()
+		if group == "" && m.Kind() == "Namespace" {
+			in = m.Name()
+		}
+		if start, all := strings.CutSuffix(pattern, "*"); in == pattern || all && strings.HasPrefix(in, start) {
+			return deniedCore, true
+		}
+	}
+	if m.Namespace() == "openshift-config" && (m.Name() == "pull-secret" || strings.HasPrefix(m.Name(), "touchdown-")) {
+		return deniedOwned, true
+	}
+	return message.Text{}, false
+}
+
+// manifestSecrets are the secret texts in the objects: all data of Secrets, encoded and decoded, and what stands beside a key that names
+// a secret elsewhere.
+func manifestSecrets(s string) []string {
+	var texts []string
+	all, _ := objectsOf(s)
+	for _, m := range all {
+		secret := m.Kind() == "Secret"
+		for key, value := range m {
+			in := secret && (key == "data" || key == "stringData")
+			eachText(value, in, func(text string) {
+				texts = append(texts, text)
+				if plain, err := base64.StdEncoding.DecodeString(text); err == nil && len(plain) > 0 && utf8.Valid(plain) {
+					texts = append(texts, string(plain))
+				}
+			})
+		}
+	}
+	return texts
+}
+
+// names tells whether a key names a secret that stands beside it. secretName and its like name an object.
+func names(key string) bool {
+	key = strings.ToLower(key)
+	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "token"}, func(word string) bool { return strings.HasSuffix(key, word) })
+}
+
+// eachText calls f with each secret text of a value. secret says that the value is one.
+func eachText(value any, secret bool, f func(string)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, below := range value {
+			eachText(below, secret || names(key), f)
+		}
+	case []any:
+		for _, item := range value {
+			eachText(item, secret, f)
+		}
+	case string:
+		if secret && value != "" {
+			f(value)
+		}
+	}
+}
