@@ -151,10 +151,13 @@ func (s *State) fail(what string, err error) {
 func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	_, parts, err := c.Readyz(ctx)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
 		s.NotReady = err
+		if parts != "" { // the error itself begins with the parts that are well
+			s.NotReady = fmt.Errorf("%s: %w", parts, err)
+		}
 	} else {
 		s.Away = err
 	}

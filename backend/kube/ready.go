@@ -13,23 +13,29 @@ import (
 func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	said, parts, err := c.Readyz(ctx)
 	var refused *net.OpError
 	switch {
-	case err == nil && string(body) == "ok":
+	case err == nil && said == "ok":
 		return true, ""
 	case errors.As(err, &refused):
 		return false, "it does not answer yet"
-	case err != nil && failing(string(body)) != "":
-		return false, "not ready: " + failing(string(body))
+	case err != nil && parts != "":
+		return false, "not ready: " + parts
 	case err != nil:
 		return false, firstLine(err.Error())
 	}
-	return false, fmt.Sprintf("it says %s", strings.TrimSpace(string(body)))
+	return false, fmt.Sprintf("it says %s", strings.TrimSpace(said))
 }
 
-// failing names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
-func failing(body string) string {
+// Readyz asks the API whether it is ready: what it said, and the parts that it says are not ready.
+func (c *Cluster) Readyz(ctx context.Context) (said, parts string, err error) {
+	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	return string(body), unready(string(body)), err
+}
+
+// unready names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
+func unready(body string) string {
 	var names []string
 	for line := range strings.Lines(body) {
 		if name, marked := strings.CutPrefix(line, "[-]"); marked {
