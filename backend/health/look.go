@@ -151,13 +151,10 @@ func (s *State) fail(what string, err error) {
 func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, parts, err := c.Readyz(ctx)
+	_, err := c.Ready(ctx)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
 		s.NotReady = err
-		if parts != "" { // the error itself begins with the parts that are well
-			s.NotReady = fmt.Errorf("%s: %w", parts, err)
-		}
 	} else {
 		s.Away = err
 	}

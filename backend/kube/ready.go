@@ -6,32 +6,24 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"time"
 )
 
-// Ready asks the API once whether it is ready, and says why it is not.
-func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	said, parts, err := c.Readyz(ctx)
+// Ready asks the API once whether it is ready, and says why it is not, "" when it is. err is what the request came to.
+func (c *Cluster) Ready(ctx context.Context) (why string, err error) {
+	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	parts := unready(string(body))
 	var refused *net.OpError
 	switch {
-	case err == nil && said == "ok":
-		return true, ""
+	case err == nil && string(body) == "ok":
+		return "", nil
 	case errors.As(err, &refused):
-		return false, "it does not answer yet"
-	case err != nil && parts != "":
-		return false, "not ready: " + parts
+		return "it does not answer yet", err
+	case err != nil && parts != "": // the error itself begins with the parts that are well
+		return "not ready: " + parts, fmt.Errorf("%s: %w", parts, err)
 	case err != nil:
-		return false, firstLine(err.Error())
+		return firstLine(err.Error()), err
 	}
-	return false, fmt.Sprintf("it says %s", strings.TrimSpace(said))
-}
-
-// Readyz asks the API whether it is ready: what it said, and the parts that it says are not ready.
-func (c *Cluster) Readyz(ctx context.Context) (said, parts string, err error) {
-	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	return string(body), unready(string(body)), err
+	return fmt.Sprintf("it says %s", strings.TrimSpace(string(body))), nil
 }
 
 // unready names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
