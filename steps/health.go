@@ -124,7 +124,7 @@ func (h *Health) options(node *backend.Node) health.Options {
 	}
 	if node.Host.Root() == "" { // the units are those of the machine that this runs on
 		o.Units = func(ctx context.Context) ([]string, error) {
-			printed, err := node.Host.Run(ctx, "systemctl", "list-units", "--failed", "--plain", "--no-legend", "--no-pager")
+			printed, err := node.Host.Run(ctx, "systemctl", "list-units", health.FailedStates, "--plain", "--no-legend", "--no-pager")
 			if err != nil {
 				return nil, err
 			}

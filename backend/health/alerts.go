@@ -53,13 +53,6 @@ var alertsTime = 3 * time.Second
 // this sets off is 15 minutes (TargetDown).
 const rollOutTime = 30 * time.Minute
 
-// expected are alerts that fire on every healthy node at a site without the internet, and where nobody set a receiver. They are told, and
-// warn of nothing.
-var expected = []string{
-	"AlertmanagerReceiversNotConfigured", "CannotRetrieveUpdates", "TelemeterClientFailures", "SamplesImagestreamImportFailing",
-	"SamplesRetriesMissingOnImagestreamImportFailing",
-}
-
 // watchdog fires for as long as Prometheus evaluates its rules.
 const watchdog = "Watchdog"
 
@@ -80,6 +73,10 @@ var alertWords = map[string]string{
 	"NodeFilesystemSpaceFillingUp":                    "a file system of the node is filling up",
 	"SystemMemoryExceedsReservation":                  "the node's own programs use more memory than is set aside for them",
 	"etcdHighFsyncDurations":                          "the disk writes too slowly for etcd",
+	"OperatorHubSourceError":                          "a catalog of operators does not answer; installed operators run without it",
+	"HighOverallControlPlaneMemory":                   "over 60 % of the memory is used; that limit is for three nodes",
+	"PodDisruptionBudgetAtLimit":                      "a disruption budget has no room, which holds up no work on the only node",
+	"KubeAPIErrorBudgetBurn":                          "requests to the API failed or took long, as at each of its restarts",
 }
 
 // readAlerts asks Prometheus itself, as OpenShift's own tests do, with a short-lived token of its service account (openshift/library-go
@@ -184,7 +181,7 @@ func judgeAlerts(s *State) check.Check {
 		case a.Labels["alertname"] == watchdog:
 			evaluated = true
 		case severity == "none" || severity == "info":
-		case slices.Contains(expected, a.Labels["alertname"]), s.At.Sub(a.ActiveAt) < rollOutTime:
+		case s.expects(a), s.age(a.ActiveAt) < rollOutTime+a.burn():
 			c.Evidence = append(c.Evidence, a.text())
 		case severity == "critical":
 			critical[a.text()]++

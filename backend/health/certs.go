@@ -136,5 +136,7 @@ func judgeRotating(s *State) check.Check {
 
 // copied tells the copies that a static pod's revision keeps: they stay as they were.
 func copied(m *metav1.PartialObjectMetadata) bool {
-	return slices.ContainsFunc(m.OwnerReferences, func(o metav1.OwnerReference) bool { return strings.HasPrefix(o.Name, "revision-status-") })
+	return slices.ContainsFunc(m.OwnerReferences, ofRevision)
 }
+
+func ofRevision(o metav1.OwnerReference) bool { return strings.HasPrefix(o.Name, "revision-status-") }

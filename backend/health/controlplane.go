@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/check"
 )
 
-func judgeEtcd(s *State) check.Check {
+func judgeEtcd(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "etcd", Title: message.T("Cluster database (etcd)"), Expected: message.T("its member is available, nothing degraded"),
 		Source: "Etcd operator conditions EtcdMembersAvailable, *Degraded", Fix: message.T("Wait some minutes; if it stays, check the disk: a slow or full one stops the database."),
@@ -23,15 +23,23 @@ func judgeEtcd(s *State) check.Check {
 	if s.Etcd == nil {
 		return absent(c)
 	}
-	var faults []string
+	var f faults
 	for _, cond := range s.Etcd.Status.Conditions {
+		text := strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": ")
 		switch {
-		case cond.Type == "EtcdMembersAvailable" && cond.Status != operatorv1.ConditionTrue,
-			strings.HasSuffix(cond.Type, "Degraded") && cond.Status == operatorv1.ConditionTrue:
-			faults = append(faults, strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": "))
+		case cond.Type == "EtcdMembersAvailable" && cond.Status != operatorv1.ConditionTrue:
+			f.add(true, text)
+		case strings.HasSuffix(cond.Type, "Degraded") && cond.Status == operatorv1.ConditionTrue:
+			f.add(!o.usual(s, cond.LastTransitionTime.Time, etcdTime), text)
 		}
 	}
-	return found(c, check.Fail, faults, message.T("well"))
+	return f.judge(c, message.T("well"))
+}
+
+// retries tells whether the installer of a revision failed and its operator tries again, which it does until that works
+// (openshift/library-go pkg/operator/staticpod/controller/installer/installer_controller.go: InstallerFailed keeps the target revision).
+func retries(n operatorv1.NodeStatus) bool {
+	return n.LastFailedReason == "InstallerFailed" && n.TargetRevision == n.LastFailedRevision
 }
 
 func judgeStaticPods(s *State, o Options) check.Check {
@@ -56,7 +64,7 @@ func judgeStaticPods(s *State, o Options) check.Check {
 		seen = append(seen, fmt.Sprintf("%s %d", what, n.CurrentRevision))
 		switch {
 		case n.LastFailedRevision > n.CurrentRevision:
-			f.add(true, strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
+			f.add(!retries(n) || !o.staticPodRolls(s, what), strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
 				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))), ": "))
 		case n.CurrentRevision != status.LatestAvailableRevision || n.TargetRevision != 0 && n.TargetRevision != n.CurrentRevision:
 			f.add(!o.staticPodRolls(s, what), fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))

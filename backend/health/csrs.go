@@ -37,7 +37,7 @@ func judgeCSRs(s *State) check.Check {
 		case !s.own(&s.CSRs[i]):
 			// It does not hold up this node; someone should know, and nobody should approve it unseen.
 			light = append(light, text+", and is not this node's")
-		case s.At.Sub(s.CSRs[i].CreationTimestamp.Time) > signTime:
+		case s.age(s.CSRs[i].CreationTimestamp.Time) > signTime:
 			grave = append(grave, text)
 		default:
 			light = append(light, text)

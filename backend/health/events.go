@@ -15,18 +15,20 @@ import (
 )
 
 // A warning is told while it was last seen within recent. It keeps coming back when it came often, and also within fresh: a start of the
-// node makes many that pass on their own, and a healthy window of 2 minutes outlasts those. An event tells only how often it came in all.
+// node makes many that pass on their own, and a healthy window of 2 minutes outlasts those. An event lives on for hours from each time that
+// it comes, so one that comes now and then counts up, too: between the first time and the last, pause is the longest mean pause.
 const (
 	recent = 15 * time.Minute
 	fresh  = 2 * time.Minute
 	often  = 5
+	pause  = 10 * time.Minute
 )
 
 func judgeEvents(s *State) check.Check {
 	reasons, again, told := map[string]int{}, map[string]int{}, 0 // counted by text; the events
 	c := check.Check{
 		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
-		Source: "Events of type Warning; Touchdown: 5 times in all, the last within 2 minutes",
+		Source: "Events of type Warning; Touchdown: 5 times in all, every 10 minutes on average, the last within 2 minutes",
 		Fix:    message.T("Look at the object that is named: oc describe tells the same with its cause."),
 	}
 	if unread, no := unreadWide(s, c, "events"); no {
@@ -35,13 +37,13 @@ func judgeEvents(s *State) check.Check {
 	for i := range s.Wide.Events {
 		e := &s.Wide.Events[i]
 		last, count := seen(e)
-		age := s.At.Sub(last)
+		age := s.age(last)
 		if age > recent {
 			continue
 		}
 		reasons[firstLine(e.Reason)] += count
 		told++
-		if age < fresh && count >= often {
+		if age < fresh && count >= often && last.Sub(first(e)) <= time.Duration(count-1)*pause && !dispensable(s, e.InvolvedObject.Namespace) {
 			name := strings.TrimPrefix(e.InvolvedObject.Namespace+"/"+e.InvolvedObject.Name, "/")
 			again[firstLine(fmt.Sprintf("%s %s, %d times in all: %s", name, e.Reason, count, e.Message))] = count
 		}
@@ -81,6 +83,17 @@ func seen(e *corev1.Event) (last time.Time, count int) {
 		last = e.CreationTimestamp.Time
 	}
 	return last, max(1, count)
+}
+
+// first tells when an event came for the first time; where nothing tells, at once with the last.
+func first(e *corev1.Event) time.Time {
+	last, _ := seen(e)
+	for _, t := range []time.Time{e.FirstTimestamp.Time, e.EventTime.Time} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return last
 }
 
 // lenient makes a warning of a failure to read what only helps to find causes.

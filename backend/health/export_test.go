@@ -20,3 +20,6 @@ const RestartTime = restartTime
 func NewWatcher(c *kube.Cluster, o func(context.Context) Options, after func(time.Duration) <-chan time.Time) *Watcher {
 	return &Watcher{Cluster: c, Options: o, after: after}
 }
+
+// ErrNoRoute is what a cluster without the route of a web console answers.
+var ErrNoRoute = errNoRoute

@@ -4,6 +4,7 @@ package health
 import (
 	"context"
 	"crypto/x509"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgePressure(s),
 		judgeSchedulable(s),
 		judgePools(s, o),
-		judgeEtcd(s),
+		judgeEtcd(s, o),
 		judgeStaticPods(s, o),
 		judgePods(s),
 		judgeImages(s),
@@ -97,6 +98,21 @@ func Bad(checks []check.Check, o Options) []check.Check {
 		}
 	}
 	return bad
+}
+
+// ahead is how far apart the clocks of a healthy cluster and of whoever looks at it may be.
+const ahead = 5 * time.Minute
+
+const forever = time.Duration(math.MaxInt64)
+
+// age is how long ago something was. What is said to be further in the future is from before the clock was set back: how long ago that
+// was is not known, and counts as forever.
+func (s *State) age(t time.Time) time.Duration {
+	age := s.At.Sub(t)
+	if age < -ahead {
+		return forever
+	}
+	return max(0, age)
 }
 
 // unread is the verdict on what could not be read. Behind an API that does not answer all else is a consequence and

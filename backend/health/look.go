@@ -151,7 +151,7 @@ func (s *State) fail(what string, err error) {
 func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	_, err := c.Ready(ctx)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
 		s.NotReady = err

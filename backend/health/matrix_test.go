@@ -30,7 +30,7 @@ func hides(a, b fault) bool {
 
 // planted are the faults that some check has to name.
 func planted() []fault {
-	return slices.DeleteFunc(slices.Concat(faults, wideFaults), func(f fault) bool { return f.want != check.Warn && f.want != check.Fail })
+	return slices.DeleteFunc(slices.Concat(faults, wideFaults, sourceFaults), func(f fault) bool { return f.want != check.Warn && f.want != check.Fail })
 }
 
 func isNamed(f fault, all map[string]check.Check) bool {

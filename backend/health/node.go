@@ -42,11 +42,14 @@ func judgeNode(s *State) check.Check {
 			faults = append(faults, fmt.Sprintf("%s is not ready: %s", n.Name, firstLine(ready.Message)))
 			continue
 		}
-		last := ready.LastHeartbeatTime.Time
-		if lease := s.Leases[n.Name]; lease.After(last) {
-			last = lease
+		age := s.age(ready.LastHeartbeatTime.Time)
+		if lease, ok := s.Leases[n.Name]; ok {
+			age = min(age, s.age(lease))
 		}
-		if age := s.At.Sub(last); age > freshness {
+		switch {
+		case age == forever:
+			faults = append(faults, n.Name+" gave its last sign of life before the clock was set back")
+		case age > freshness:
 			faults = append(faults, fmt.Sprintf("%s gave its last sign of life %s ago", n.Name, age.Round(time.Second)))
 		}
 	}

@@ -155,14 +155,15 @@ func judgeOptionalOperators(s *State) check.Check {
 		return c
 	}
 	f := pendingOperators(s, Options{}, func(name string) bool { return optional[name] != "" })
-	return found(c, check.Warn, f.grave, message.T("all well"))
+	return found(c, check.Warn, slices.Concat(f.grave, f.light), message.T("all well"))
 }
 
 // pendingOperators are the operators that are not at rest.
 func pendingOperators(s *State, o Options, concerns func(name string) bool) (f faults) {
 	for i := range s.Operators {
-		if why := kube.OperatorPending(&s.Operators[i]); why != "" && concerns(s.Operators[i].Name) {
-			f.add(!o.operatorRolls(s, &s.Operators[i]), why)
+		co := &s.Operators[i]
+		if why := kube.OperatorPending(co); why != "" && concerns(co.Name) {
+			f.add(!o.operatorRolls(s, co) && !foreign(s, co), why)
 		}
 	}
 	slices.Sort(f.grave)
@@ -189,7 +190,7 @@ func judgeOperatorVersions(s *State) check.Check {
 	for i := range s.Operators {
 		o := &s.Operators[i]
 		at := slices.IndexFunc(o.Status.Versions, func(v configv1.OperandVersion) bool { return v.Name == "operator" })
-		if at >= 0 && o.Status.Versions[at].Version != want {
+		if at >= 0 && o.Status.Versions[at].Version != want && !foreign(s, o) {
 			faults = append(faults, o.Name+" is at "+o.Status.Versions[at].Version)
 		}
 	}

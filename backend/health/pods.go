@@ -58,7 +58,7 @@ func judgeSick(s *State, c check.Check, image bool, fine message.Text) check.Che
 	var f faults
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		a := examine(p, s.At)
+		a := s.examine(p)
 		if a == nil || a.image != image {
 			continue
 		}
@@ -81,19 +81,21 @@ func dispensable(s *State, namespace string) bool {
 }
 
 // examine returns what is wrong with a pod, nil when nothing is.
-func examine(p *corev1.Pod, now time.Time) *ailment {
+func (s *State) examine(p *corev1.Pod) *ailment {
 	if p.Status.Phase == corev1.PodSucceeded || ofJob(p) {
 		return nil
 	}
 	if p.DeletionTimestamp != nil {
 		// It goes away in its own time.
-		if now.Sub(p.DeletionTimestamp.Time) < 2*startTime {
+		if s.age(p.DeletionTimestamp.Time) < 2*startTime {
 			return nil
 		}
 		return &ailment{text: "does not end"}
 	}
 	if p.Status.Phase == corev1.PodFailed {
-		// Evicted pods and installers that were tried again stay as a record.
+		if record(p) {
+			return nil
+		}
 		return &ailment{text: strings.TrimSpace("ended in failure " + p.Status.Reason), young: true}
 	}
 	if a := stuck(p); a != nil {
@@ -107,11 +109,14 @@ func examine(p *corev1.Pod, now time.Time) *ailment {
 	if ready != nil && ready.LastTransitionTime.After(since) {
 		since = ready.LastTransitionTime.Time
 	}
-	if s := podCondition(p, corev1.PodScheduled); s != nil && s.Status == corev1.ConditionFalse {
-		why = "has no place: " + firstLine(s.Message)
+	if placed := podCondition(p, corev1.PodScheduled); placed != nil && placed.Status == corev1.ConditionFalse {
+		why = "has no place: " + firstLine(placed.Message)
 	}
-	age := now.Sub(since)
-	return &ailment{text: fmt.Sprintf("%s since %s", why, max(0, age).Round(time.Second)), young: age < startTime}
+	age := s.age(since)
+	if age == forever {
+		return &ailment{text: why + " since before the clock was set back"}
+	}
+	return &ailment{text: fmt.Sprintf("%s since %s", why, age.Round(time.Second)), young: age < startTime}
 }
 
 // stuck looks for a container that waits for something that does not come.

@@ -17,9 +17,14 @@ const (
 	poolTime     = 90 * time.Minute
 )
 
+// etcdTime is how long something of etcd's operator may be degraded before the operator says that etcd is: its parts say so at each restart
+// of the database or the API (openshift/cluster-etcd-operator pkg/operator/starter.go, WithDegradedInertia: 2 and 5 minutes in 4.14 to 4.20,
+// 10 since).
+const etcdTime = 10 * time.Minute
+
 // usual tells whether something is at work since then for no longer than usual. Who looks once wants a cluster at rest.
 func (o Options) usual(s *State, since time.Time, most time.Duration) bool {
-	return o.Follows && s.At.Sub(since) < most
+	return o.Follows && s.age(since) < most
 }
 
 // operatorRolls tells whether an operator is well and rolls a change out.

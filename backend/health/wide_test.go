@@ -29,12 +29,16 @@ func meta(namespace, name string) metav1.ObjectMeta {
 }
 
 func deployment(namespace, name string, available corev1.ConditionStatus, since time.Duration) appsv1.Deployment {
-	return appsv1.Deployment{
+	d := appsv1.Deployment{
 		ObjectMeta: meta(namespace, name), Spec: appsv1.DeploymentSpec{Replicas: ptr[int32](1)},
 		Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{
 			{Type: appsv1.DeploymentAvailable, Status: available, LastTransitionTime: ago(since)},
 		}},
 	}
+	if available == corev1.ConditionTrue {
+		d.Status.Replicas, d.Status.AvailableReplicas = 1, 1
+	}
+	return d
 }
 
 func claim(namespace, name, class string, phase corev1.PersistentVolumeClaimPhase) corev1.PersistentVolumeClaim {

@@ -49,7 +49,9 @@ func judgeControllers(s *State) check.Check {
 	for i := range w.Deployments {
 		d := &w.Deployments[i]
 		if since, bad := unavailable(d); bad && wants(d.Spec.Replicas) > 0 {
-			add(d.Namespace, d.Name, "replicas", d.Status.AvailableReplicas, wants(d.Spec.Replicas), s.At.Sub(since) < startTime)
+			add(d.Namespace, d.Name, "replicas", d.Status.AvailableReplicas, wants(d.Spec.Replicas), s.age(since) < startTime)
+		} else if d.Status.AvailableReplicas < wants(d.Spec.Replicas) { // a roll-out, or pods that the check of the pods judges
+			add(d.Namespace, d.Name, "replicas", d.Status.AvailableReplicas, wants(d.Spec.Replicas), true)
 		}
 	}
 	// These do not say since when; where there are pods, those do, which the check of the pods judges.
@@ -74,14 +76,20 @@ func wants(replicas *int32) int32 {
 	return *replicas
 }
 
-// unavailable tells since when a Deployment has fewer replicas than it needs to serve.
+// unavailable tells since when a Deployment has fewer replicas than it needs to serve, or cannot make its pods. One whose only replica may be
+// away in a roll-out, such as the router's, says that it is available without any (kubernetes v1.34.1,
+// pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts).
 func unavailable(d *appsv1.Deployment) (since time.Time, bad bool) {
+	since, bad = d.CreationTimestamp.Time, d.Status.AvailableReplicas < wants(d.Spec.Replicas)
 	for _, cond := range d.Status.Conditions {
-		if cond.Type == appsv1.DeploymentAvailable {
-			return cond.LastTransitionTime.Time, cond.Status != corev1.ConditionTrue
+		switch {
+		case cond.Type == appsv1.DeploymentReplicaFailure && cond.Status == corev1.ConditionTrue && d.Status.AvailableReplicas < wants(d.Spec.Replicas):
+			return cond.LastTransitionTime.Time, true
+		case cond.Type == appsv1.DeploymentAvailable:
+			since, bad = cond.LastTransitionTime.Time, cond.Status != corev1.ConditionTrue
 		}
 	}
-	return d.CreationTimestamp.Time, d.Status.AvailableReplicas < wants(d.Spec.Replicas)
+	return since, bad
 }
 
 // defaultClass marks the StorageClass of claims that name none.
@@ -103,7 +111,7 @@ func judgeStorage(s *State) check.Check {
 	}
 	for i := range s.Wide.Claims {
 		p := &s.Wide.Claims[i]
-		waits := p.Spec.StorageClassName != nil && late[*p.Spec.StorageClassName] && !s.used(p) || s.At.Sub(p.CreationTimestamp.Time) < startTime
+		waits := p.Spec.StorageClassName != nil && late[*p.Spec.StorageClassName] && !s.used(p) || s.age(p.CreationTimestamp.Time) < startTime
 		grave := platform(p.Namespace) && !dispensable(s, p.Namespace)
 		switch {
 		case p.Status.Phase == corev1.ClaimLost:

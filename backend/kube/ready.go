@@ -6,30 +6,28 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"time"
 )
 
-// Ready asks the API once whether it is ready, and says why it is not.
-func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
+// Ready asks the API once whether it is ready, and says why it is not, "" when it is. err is what the request came to.
+func (c *Cluster) Ready(ctx context.Context) (why string, err error) {
 	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	parts := unready(string(body))
 	var refused *net.OpError
 	switch {
 	case err == nil && string(body) == "ok":
-		return true, ""
+		return "", nil
 	case errors.As(err, &refused):
-		return false, "it does not answer yet"
-	case err != nil && failing(string(body)) != "":
-		return false, "not ready: " + failing(string(body))
+		return "it does not answer yet", err
+	case err != nil && parts != "": // the error itself begins with the parts that are well
+		return "not ready: " + parts, fmt.Errorf("%s: %w", parts, err)
 	case err != nil:
-		return false, firstLine(err.Error())
+		return firstLine(err.Error()), err
 	}
-	return false, fmt.Sprintf("it says %s", strings.TrimSpace(string(body)))
+	return fmt.Sprintf("it says %s", strings.TrimSpace(string(body))), nil
 }
 
-// failing names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
-func failing(body string) string {
+// unready names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
+func unready(body string) string {
 	var names []string
 	for line := range strings.Lines(body) {
 		if name, marked := strings.CutPrefix(line, "[-]"); marked {
