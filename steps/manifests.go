@@ -181,7 +181,7 @@ func recordsOf(report Report) (*manifests.Records, error) {
 	return r, nil
 }
 
-// undoneFor is how long an API that is away is waited for in an undo, which the steps before have just used. Chosen.
+// undoneFor is how long an undo waits for an API that is away. Chosen: the undo of the steps before has just used it.
 const undoneFor = 5 * time.Minute
 
 // Undo removes what was made, and takes back what was set in objects that were there.

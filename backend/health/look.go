@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,12 +152,14 @@ func (s *State) fail(what string, err error) {
 func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err := c.Ready(ctx)
+	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	var answer apierrors.APIStatus
-	if errors.As(err, &answer) {
-		s.NotReady = err
-	} else {
+	switch {
+	case !errors.As(err, &answer):
 		s.Away = err
+	default: // the answer begins with all that is well; Ready names the rest
+		_, why := c.Ready(ctx)
+		s.NotReady = fmt.Errorf("%s: %w", strings.TrimPrefix(why, "not ready: "), err)
 	}
 }
 

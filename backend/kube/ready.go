@@ -6,28 +6,30 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 )
 
-// Ready asks the API once whether it is ready, and says why it is not, "" when it is. err is what the request came to.
-func (c *Cluster) Ready(ctx context.Context) (why string, err error) {
+// Ready asks the API once whether it is ready, and says why it is not.
+func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	parts := unready(string(body))
 	var refused *net.OpError
 	switch {
 	case err == nil && string(body) == "ok":
-		return "", nil
+		return true, ""
 	case errors.As(err, &refused):
-		return "it does not answer yet", err
-	case err != nil && parts != "": // the error itself begins with the parts that are well
-		return "not ready: " + parts, fmt.Errorf("%s: %w", parts, err)
+		return false, "it does not answer yet"
+	case err != nil && failing(string(body)) != "":
+		return false, "not ready: " + failing(string(body))
 	case err != nil:
-		return firstLine(err.Error()), err
+		return false, firstLine(err.Error())
 	}
-	return fmt.Sprintf("it says %s", strings.TrimSpace(string(body))), nil
+	return false, fmt.Sprintf("it says %s", strings.TrimSpace(string(body)))
 }
 
-// unready names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
-func unready(body string) string {
+// failing names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
+func failing(body string) string {
 	var names []string
 	for line := range strings.Lines(body) {
 		if name, marked := strings.CutPrefix(line, "[-]"); marked {

@@ -150,10 +150,8 @@ func waiting(ctx context.Context, m *host.Machine, c *kube.Cluster, restarts int
 	if err := ctx.Err(); err != nil {
 		return message.Text{}, fmt.Errorf("waiting for the API: %w", context.Cause(ctx))
 	}
-	asking, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	why, _ := c.Ready(asking)
-	if why == "" {
+	ready, why := c.Ready(ctx)
+	if ready {
 		return message.Text{}, nil
 	}
 	if err := room(m); err != nil {

@@ -39,7 +39,7 @@ func (r *Records) keep(record Record) error {
 	return nil
 }
 
-// Apply applies the objects in their order. A kind that an earlier one defines is waited for. It may be repeated.
+// Apply applies the objects in their order. It waits for a kind that an earlier one defines, and may be repeated.
 func Apply(ctx context.Context, c *kube.Cluster, objects []Object, records *Records) error {
 	for i, o := range objects {
 		to, err := o.find(ctx, c)
