@@ -92,6 +92,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	if err := os.MkdirAll(f.state, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}
+	unfinished := f.finishReturn(host.Open(host.Options{Root: h.root, NoPower: true}))
 	mask := &engine.Masker{}
 	logFile := filepath.Join(f.state, "engine.log")
 	out, err := openLog(logFile)
@@ -99,6 +100,9 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, err
 	}
 	log := newLog(out, mask)
+	if unfinished != nil { // the engine starts all the same
+		log.Error("going on with the node's return to the factory", "error", unfinished)
+	}
 	cluster, err := f.cluster(log)
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())

@@ -81,6 +81,12 @@ func FinishAside(dir string, now time.Time, then func() error) (folder string, e
 	return s.moveAside(name, then)
 }
 
+// AsideBegun tells whether a SetAside was cut off.
+func AsideBegun(dir string) bool {
+	_, begun := asideBegun(dir, time.Time{})
+	return begun
+}
+
 // asideBegun is the folder into which records are on their way. A mark that a disk has damaged says that they are, but not where to.
 func asideBegun(dir string, now time.Time) (name string, begun bool) {
 	text, err := readKept(filepath.Join(dir, layout.ReturnedFolder, asideMark))
