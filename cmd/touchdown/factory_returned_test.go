@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/ledger"
+	"touchdown/backend/message"
+	"touchdown/steps"
 )
 
 // cameFrom is a node that was at a site: a folder with what its engine left there.
@@ -20,6 +24,7 @@ type cameFrom struct {
 	t       *testing.T
 	root    string
 	machine *host.Machine
+	stages  func([]steps.Stage)
 	site    string // a file that ends the command behind the return, without a wizard
 }
 
@@ -64,7 +69,7 @@ func (r *cameFrom) write(path, text string) {
 // factory runs the command and returns its exit code and what it said. It ends where the wizard would open: -f is for --unattended.
 func (r *cameFrom) factory(line ...string) (int, string) {
 	r.t.Helper()
-	root := newRoot(hooks{root: r.root})
+	root := newRoot(hooks{root: r.root, stages: r.stages})
 	var said strings.Builder
 	root.SetOut(&said)
 	root.SetErr(&said)
@@ -142,6 +147,35 @@ func TestReturnedIsUndoneFirst(t *testing.T) {
 			t.Errorf("%s: it was not undone:\n%s", name, text)
 		}
 	}
+}
+
+// stuck is a step that was done and whose undo fails as often as it is told to.
+type stuck struct{ fails *int }
+
+func (stuck) ID() string                                             { return "stuck" }
+func (stuck) Title() message.Text                                    { return message.T("Get stuck") }
+func (stuck) Run(context.Context, *backend.Node, steps.Report) error { return nil }
+func (s stuck) Undo(context.Context, *backend.Node, steps.Report) error {
+	if *s.fails > 0 {
+		*s.fails--
+		return errors.New("no API")
+	}
+	return nil
+}
+
+// TestReturnedThatCannotBeUndone stays at its site, in words that say what to do; the same command tries again.
+func TestReturnedThatCannotBeUndone(t *testing.T) {
+	r := newReturn(t, strings.Replace(landedThere, `{"seq":2,`, `{"seq":2,"time":"2026-01-01T00:00:00Z","kind":"started","step":"stuck"}`+"\n"+`{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"done","step":"stuck"}`+"\n"+`{"seq":4,`, 1))
+	fails := 1
+	r.stages = func(stages []steps.Stage) { stages[0].Steps = []steps.Step{stuck{&fails}} }
+	code, said := r.factory("--returned", "sno-1")
+	if code != exitFailed || !strings.Contains(said, "FAC-UNDN") || !strings.Contains(said, "install the node again") || factory.OnLine(r.machine) || len(layout.Returns(r.state())) > 0 {
+		t.Errorf("%d: %s", code, said)
+	}
+	if code, said = r.factory("--returned", "sno-1"); code != exitUsage || fails != 0 {
+		t.Errorf("again: %d: %s", code, said)
+	}
+	r.cameBack(said, today)
 }
 
 // TestReturnedRefuses: another node's name, and a node that was at no site. Neither changes anything. Without the flag, the problem names it.
