@@ -17,6 +17,7 @@ import (
 	"touchdown/backend/ledger"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/aside"
 	"touchdown/steps/engine"
 )
 
@@ -29,14 +30,14 @@ func (f *factoryFlags) bringBack(cmd *cobra.Command, machine *host.Machine) erro
 	var folder string
 	var err error
 	switch all := layout.Returns(f.engine.state); {
-	case engine.AsideBegun(f.engine.state): // a power cut came in between
+	case aside.Begun(f.engine.state, time.Now()) != "": // a power cut came in between
 		folder, err = f.setAside(cmd.Context(), machine)
 	case !factory.OnLine(machine):
 		folder, err = f.endJob(cmd, machine)
 	case len(all) > 0:
 		folder = all[len(all)-1]
 	default:
-		err = engine.NothingToReturn()
+		err = aside.NothingToReturn()
 	}
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (f *factoryFlags) isThisNode(machine *host.Machine) error {
 func (f *factoryFlags) endJob(cmd *cobra.Command, machine *host.Machine) (folder string, err error) {
 	known, err := factory.Landed(machine)
 	if err == nil && !known {
-		err = engine.NothingToReturn()
+		err = aside.NothingToReturn()
 	}
 	if err != nil {
 		return "", err
@@ -177,6 +178,9 @@ func (f *engineFlags) cameBack(machine *host.Machine) func() error {
 
 // finishReturn goes on with a return that a power cut has interrupted, before an engine reads the records.
 func (f *engineFlags) finishReturn(machine *host.Machine) error {
-	_, err := engine.FinishAside(f.state, time.Now(), f.cameBack(machine))
+	if aside.Begun(f.state, time.Now()) == "" {
+		return nil
+	}
+	_, err := engine.SetAside(f.state, time.Now(), f.cameBack(machine))
 	return err
 }

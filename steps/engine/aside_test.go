@@ -14,7 +14,11 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
+	"touchdown/steps/aside"
 )
+
+// asideMark says that records are on their way.
+const asideMark = "returned/under-way"
 
 var noonOfReturn = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 
@@ -177,8 +181,7 @@ func TestSetAsideRefuses(t *testing.T) {
 	refused(damaged, RecordsLost)
 }
 
-// TestSetAsideAfterACut: wherever the power is cut, the next engine, or the same command, brings the return to its end, with the same
-// records in the same folder. What was written since takes no record's place.
+// TestSetAsideAfterACut: wherever the power is cut, the next call brings the return to its end, with the same records in the same folder. What was written since takes no record's place.
 func TestSetAsideAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.landsFor(t, Action{Verb: HandOver})
@@ -204,50 +207,39 @@ func TestSetAsideAfterACut(t *testing.T) {
 	if len(moved) < 8 {
 		t.Fatalf("only %q move", moved)
 	}
-	finish := map[string]func(string, func() error) (string, error){
-		"engine": func(dir string, then func() error) (string, error) {
-			return FinishAside(dir, noonOfReturn.AddDate(0, 0, 3), then)
-		},
-		"command": func(dir string, then func() error) (string, error) {
-			return SetAside(dir, noonOfReturn.AddDate(0, 0, 3), then)
-		},
-	}
-	for who, goesOn := range finish {
-		for cut := range len(moved) + 1 {
-			dir := restore()
-			must(t, os.MkdirAll(filepath.Join(dir, "returned/2026-11-26"), 0o700))
-			must(t, os.WriteFile(filepath.Join(dir, "returned", asideMark), []byte(`{"folder":"2026-11-26"}`), 0o600))
-			for _, name := range moved[:cut] {
-				must(t, os.Rename(filepath.Join(dir, name), filepath.Join(dir, "returned/2026-11-26", name)))
-			}
-			again := errors.New("no line")
-			if _, err := goesOn(dir, func() error { return again }); !errors.Is(err, again) || !AsideBegun(dir) { // and once more, before its last moment
-				t.Errorf("%s, cut %d: %v, under way %t", who, cut, err, AsideBegun(dir))
-			}
-			opened := false
-			folder, err := goesOn(dir, func() error { opened = true; return nil })
-			must(t, err)
-			if got := tree(t, folder); !opened || AsideBegun(dir) || filepath.Base(folder) != "2026-11-26" || !maps.Equal(got, want) || !slices.Equal(left(t, dir), keeps) {
-				t.Errorf("%s, cut %d: opened %t, in %s not the same records, left %q", who, cut, opened, folder, left(t, dir))
-			}
+	later := noonOfReturn.AddDate(0, 0, 3)
+	underWay := func(dir string) bool { return aside.Begun(dir, later) != "" }
+	for cut := range len(moved) + 1 {
+		dir := restore()
+		must(t, os.MkdirAll(filepath.Join(dir, "returned/2026-11-26"), 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, asideMark), []byte(`{"folder":"2026-11-26"}`), 0o600))
+		for _, name := range moved[:cut] {
+			must(t, os.Rename(filepath.Join(dir, name), filepath.Join(dir, "returned/2026-11-26", name)))
 		}
-	}
-	if folder, err := FinishAside(whole, noonOfReturn, func() error { t.Error("again"); return nil }); folder != "" || err != nil {
-		t.Errorf("with nothing under way: %q, %v", folder, err)
+		again := errors.New("no line")
+		if _, err := SetAside(dir, later, func() error { return again }); !errors.Is(err, again) || !underWay(dir) { // and once more, before its last moment
+			t.Errorf("cut %d: %v, under way %t", cut, err, underWay(dir))
+		}
+		opened := false
+		folder, err := SetAside(dir, later, func() error { opened = true; return nil })
+		must(t, err)
+		if got := tree(t, folder); !opened || underWay(dir) || filepath.Base(folder) != "2026-11-26" || !maps.Equal(got, want) || !slices.Equal(left(t, dir), keeps) {
+			t.Errorf("cut %d: opened %t, in %s not the same records, left %q", cut, opened, folder, left(t, dir))
+		}
 	}
 
 	dir := restore()
 	must(t, os.MkdirAll(filepath.Join(dir, "returned/2026-11-26"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "returned", asideMark), []byte("damaged"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, asideMark), []byte("damaged"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "returned/2026-11-26", layout.JournalFile), []byte("kept"), 0o600))
-	folder, err = FinishAside(dir, noonOfReturn, nothing)
+	folder, err = SetAside(dir, noonOfReturn, nothing)
 	must(t, err)
 	if got := tree(t, folder); filepath.Base(folder) != "2026-11-26-2" || !maps.Equal(got, want) {
 		t.Errorf("a damaged mark: %s has %q", folder, slices.Sorted(maps.Keys(got)))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "returned", asideMark), []byte(`{"folder":"2026-11-26-2"}`), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, asideMark), []byte(`{"folder":"2026-11-26-2"}`), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, layout.JournalFile), []byte("later"), 0o600))
-	folder, err = FinishAside(dir, noonOfReturn, nothing)
+	folder, err = SetAside(dir, noonOfReturn, nothing)
 	must(t, err)
 	if got := tree(t, folder); got[layout.JournalFile] != want[layout.JournalFile] || got[layout.JournalFile+"-2"] != "later" {
 		t.Errorf("a later journal took the place of the first: %q", slices.Sorted(maps.Keys(got)))
